@@ -1,11 +1,11 @@
-"""Classify: which profile will this job have, what will it need, and how far can that be believed?"""
+"""Classify: a job's profile, duration and memory before it runs, and how reliable that is."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages import _shell
-from pages._classify import batch, finished, model, one_job, training
+from pages._classify import batch, drift, model, one_job, training
 from pages._frame import header
 from pages._frame.visit import Visit
 from pages._parts import forms, tabs
@@ -17,9 +17,9 @@ from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
     "Classify",
-    "Which profile will this job have, what will it need, and how far can that be believed?",
-    "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the plan) and "
-    "profiles of its jobs.",
+    "Predict a job's profile, duration and memory before it runs.",
+    "Classifying needs a dataset with submit-time metadata (job name, user, task, group or workload, or the request) "
+    "and profiles of its jobs.",
     resets=True,
 )
 OF_PAGE = [one for one in questions.QUESTIONS if one.page == questions.CLASSIFY]
@@ -27,22 +27,26 @@ VIEWS = {
     "One job": one_job.one_job,
     "Batch": batch.batch,
     "Model": model.model,
-    "Finished jobs": finished.finished_jobs,
+    "Drift": drift.drift,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the settings, the way to a trained classifier, and what it says."""
+    """Show the views of a trained classifier, or the way to one; its settings fold below."""
     forms.arrive(questions.CLASSIFY, (*OF_PAGE, questions.OBSERVE))
-    settings = training.form(visit, dataset)
-    if settings.classifier.mode == "faithful":
-        header.published_flag()
-        st.caption(PUBLISHED)
-    loaded = training.trained(visit, dataset, settings)
-    if loaded is None:
-        return
-    view = training.View(visit, dataset, settings, loaded, _naming(visit, dataset, settings))
-    tabs.show_open("classify_tab", VIEWS, view)
+    above = st.container()
+    with st.expander("Classifier settings", icon=":material/tune:"):
+        settings = training.form(visit, dataset)
+    with above:
+        if settings.classifier.mode == "faithful":
+            header.published_flag()
+            st.caption(PUBLISHED)
+        loaded = training.trained(visit, dataset, settings)
+        if loaded is None:
+            return
+        held_out = visit.workbench.loaded_held_out(dataset.hash, settings)
+        naming = _naming(visit, dataset, settings)
+        tabs.show_open("classify_tab", VIEWS, training.View(visit, dataset, settings, loaded, held_out, naming))
 
 
 def _naming(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Naming:

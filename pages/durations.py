@@ -1,4 +1,4 @@
-"""Durations: how long do jobs take, and how far off is what we say of it beforehand?"""
+"""Durations: how long jobs take, and how well that can be predicted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages import _shell
 from pages._frame import datasets, header
@@ -15,6 +16,7 @@ from pages._parts import clusterings, figures, forms, long_question, running_wor
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.durations.errors import (
+    MEASURE_WORDS,
     MEASURES,
     ErrorView,
     error_cdf,
@@ -28,13 +30,14 @@ from workprof.charts.durations.observed import (
     ObservedView,
     group_curve,
     group_names,
+    multiples_note,
     observed_ecdf,
     quantile_table,
     quantile_words,
 )
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import markdown_text
+from workprof.charts.text import label, markdown_text
 from workprof.core.units import GB, format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
@@ -47,20 +50,20 @@ from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
     "Durations",
-    "How long do jobs take, and how far off is what can be said of it before they run?",
-    "Durations need a dataset with a duration (or memory, CPU or GPU use) per row; errors of predictions also need "
+    "How long do jobs take, and how well can we predict it?",
+    "Durations need a dataset with a duration (or memory, CPU or GPU use) per run; prediction errors also need "
     "metadata such as user, task or group.",
     resets=True,
 )
 LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GB, 0 = none)", float(GB))}
 TOGETHER, EACH = "together", "one each"
-LAYOUTS = (TOGETHER, EACH)
-PUBLISHED = "Published definitions: the published estimators per predicted profile, on the published five fields."
+LAYOUTS = {EACH: "Small multiples", TOGETHER: "Overlaid"}
+PUBLISHED = "As published: the published estimators per predicted profile, on the published five fields."
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What the page is about: the visit, the dataset, the quantity, the cursor (per cent), the clustering."""
+    """What a view is about: the visit, the dataset, the quantity, the cursor (per cent), the clustering."""
 
     visit: Visit
     dataset: Dataset
@@ -80,46 +83,45 @@ class Shared:
         return profile_names(fit, self.visit.workbench.profile_notes(self.dataset.hash, self.clustering))
 
 
-def _shared(visit: Visit, dataset: Dataset) -> Shared | None:
-    """Show the shared controls and return what was chosen, or None (and what is missing) without any quantity."""
+def _quantity(targets: tuple[str, ...]) -> str:
+    target: str = forms.control(questions.OBSERVED_DURATIONS.leaf("target"), questions.DURATIONS, targets)
+    return target
+
+
+def _percentile() -> float:
+    meaning = "80: the value that 80 % of the runs, or of the errors, do not exceed."
+    return number("Percentile (%)", "durations_percentile", 80.0, (1.0, 99.9), meaning, step=5.0)
+
+
+def observed(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
+    """Show the curves of the chosen groups; without profiles, of all runs."""
+    first = st.container()
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
-    targets = tuple(name for name in TARGETS if name in present)
-    if not targets:
-        datasets.empty_state(visit, f"This dataset has none of the columns {', '.join(TARGETS)}.")
-        return None
-    with st.grid(min_column_width=220, gap="small"):
-        target = forms.control(questions.OBSERVED_DURATIONS.leaf("target"), questions.DURATIONS, targets)
-        meaning = "80: what 80 % of the jobs, or of the errors, do not exceed."
-        percentile = number("Percentile cursor (%)", "durations_percentile", 80.0, (1.0, 99.9), meaning, step=5.0)
-        clustering = clusterings.clustering(visit, dataset)
-    return Shared(visit, dataset, target, percentile, clustering)
-
-
-def observed(shared: Shared) -> None:
-    """Show the curves of the chosen groups; without profiles, of all jobs."""
-    present = {column.name for column in shared.visit.workbench.columns(shared.dataset.hash)}
     groupings = tuple(name for name in GROUPINGS if name in (PROFILE, EVERYTHING) or name in present)
-    settings = forms.settings(
-        shared.visit,
-        shared.dataset,
-        questions.OBSERVED_DURATIONS,
-        main=("by", "confidence"),
-        given={"target": shared.target},
-        own={"by": lambda: forms.control(questions.OBSERVED_DURATIONS.leaf("by"), questions.DURATIONS, groupings)},
-    )
-    with st.grid(min_column_width=220, gap="small"):
-        layout = choice("Curves", "durations_layout", LAYOUTS, "In one picture, or a small one for each group.")
-        slo = _limit(shared.target)
-    view = _observed_view(shared, slo)
+    with st.grid(min_column_width=180, gap="small"):
+        target = _quantity(targets)
+        by = forms.control(questions.OBSERVED_DURATIONS.leaf("by"), questions.DURATIONS, groupings)
+        percentile = _percentile()
+        layout = choice("Layout", "durations_layout", tuple(LAYOUTS), "Small charts, or one chart.", shown=LAYOUTS)
+    below = st.container()
+    with st.expander("Chart settings", icon=":material/tune:"):
+        with st.grid(min_column_width=180, gap="small"):
+            clustering = clusterings.clustering(visit, dataset)
+            slo = _limit(target)
+        given = {"target": target, "by": by}
+        settings = forms.settings(visit, dataset, questions.OBSERVED_DURATIONS, main=("confidence",), given=given)
+        view = _observed_view(percentile, slo)
+    shared = Shared(visit, dataset, target, percentile, clustering)
     if settings.by == PROFILE and shared.fit() is None:
-        clusterings.missing(shared.visit, shared.dataset, shared.clustering, "Curves per profile")
+        with first:
+            clusterings.missing(visit, dataset, clustering, "Curves per profile")
         settings = replace(settings, by=EVERYTHING)
-    with guard():
-        result = shared.visit.workbench.observed_durations(shared.dataset.hash, settings, fit=shared.clustering)
-        _curves(shared, result, view, layout)
+    with below, guard():
+        result = visit.workbench.observed_durations(dataset.hash, settings, fit=clustering)
+        _curves(shared, result, view, layout, first)
 
 
-def _observed_view(shared: Shared, slo: float) -> ObservedView:
+def _observed_view(percentile: float, slo: float) -> ObservedView:
     with st.container(horizontal=True):
         log = st.toggle("Logarithmic axis", value=True, key="durations_log", bind="query-params")
         complementary = st.toggle(
@@ -129,68 +131,85 @@ def _observed_view(shared: Shared, slo: float) -> ObservedView:
             help="The share above instead of below.",
         )
         bands = st.toggle(
-            "Bands",
+            "Confidence bands",
             value=True,
             key="durations_bands",
             bind="query-params",
-            help="Each holds the whole curve.",
+            help="Each holds the whole true curve with the stated confidence.",
         )
-    return ObservedView(log_x=log, complementary=complementary, percentile=shared.percentile, limit=slo, bands=bands)
+    return ObservedView(log_x=log, complementary=complementary, percentile=percentile, limit=slo, bands=bands)
 
 
-def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layout: str) -> None:
+def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layout: str, first: DeltaGenerator) -> None:
     names = group_names(result, shared.names() if result.settings.by == PROFILE else {})
     chart = observed_ecdf(result, names, view)
+    with first:
+        figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
     if layout == TOGETHER or not result.groups:
-        figures.show(chart, key="durations_observed")
+        figures.show(chart, key="durations_observed", sentence=False)
     else:
-        st.markdown(f"**{markdown_text(chart.takeaway, figures.LONGEST_SENTENCE)}**")
         _each(result, names, view)
-        st.caption(markdown_text(chart.note, figures.LONGEST_SENTENCE))
-    st.header("Quantiles")
+        st.caption(markdown_text(multiples_note(result, view), figures.LONGEST_SENTENCE))
     table = quantile_table(result, names, view)
+    shown = quantile_words(table, result.settings.target)
+    headings = {
+        "rows": st.column_config.NumberColumn("runs", format="localized"),
+        "at the cursor": st.column_config.Column(f"at {view.percentile:g} %"),
+    }
     tables.show(
-        quantile_words(table, result.settings.target),
+        shown,
         key="durations_quantiles",
         alt=f"Quantiles of {len(table)} groups",
-        column_config=tables.headings(table.columns, {"rows": st.column_config.NumberColumn(format="localized")}),
+        column_config=tables.headings(shown.columns, headings),
     )
     tables.csv(
-        table,
-        f"{safe_name(shared.dataset.name)}-{chart.name}-quantiles",
-        "durations_quantiles_csv",
-        f"CSV, all {len(table)} lines",
+        table, f"{safe_name(shared.dataset.name)}-{chart.name}-quantiles", "durations_quantiles_csv", "Download CSV"
     )
 
 
 def _each(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> None:
-    with st.grid(min_column_width=320, gap="small"):
-        for position, name in enumerate(names):
-            with st.container(border=True):
-                st.markdown(f"**{markdown_text(name)}**")
-                figures.small(group_curve(result, names, position, view), key=f"durations_each_{position}")
+    with st.grid(min_column_width=230, gap="small"):
+        for position in range(len(names)):
+            chart = group_curve(result, names, position, view)
+            figures.small(chart, key=f"durations_each_{position}", sentence=False)
 
 
 def _limit(target: str) -> float:
     """Show the SLO of a quantity and return it in the quantity's own unit; 0 = none."""
     words, factor = LIMIT_UNITS.get(TARGETS[target], ("Limit (%, 0 = none)", 1.0))
     key = "durations_slo" if target == "duration_s" else f"durations_limit_{target}"
-    meaning = "The share of jobs that keep it is read from every curve."
+    meaning = "The share of runs that meet it is read from every curve."
     return number(words, key, 0.0, (0.0, LARGEST_AMOUNT), meaning) * factor
 
 
-def errors(shared: Shared) -> None:
-    """Show the settings, the running job, and the newest errors there are."""
-    settings = forms.settings(
-        shared.visit,
-        shared.dataset,
-        questions.EVALUATE_ESTIMATES,
-        main=("estimates.split", "estimates.mode"),
-        given={"estimates.target": shared.target, "profiles": shared.clustering},
-    )
-    view = _error_view(shared)
-    with guard():
-        workbench = shared.visit.workbench
+def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
+    """Show the newest errors there are, the running job, and the settings."""
+    first = st.container()
+    with st.grid(min_column_width=180, gap="small"):
+        target = _quantity(targets)
+        percentile = _percentile()
+        measure = choice(
+            "Error measure",
+            "durations_measure",
+            tuple(MEASURES),
+            "Relative error: |predicted − true| / true, which the paper computes. Factor: how many times too high or "
+            "too low. Signed error: below 0 under-predicts.",
+            shown=MEASURE_WORDS,
+        )
+    below = st.container()
+    with st.expander("Evaluation settings", icon=":material/tune:"):
+        clustering = clusterings.clustering(visit, dataset)
+        shared = Shared(visit, dataset, target, percentile, clustering)
+        settings = forms.settings(
+            visit,
+            dataset,
+            questions.EVALUATE_ESTIMATES,
+            main=("estimates.split", "estimates.mode"),
+            given={"estimates.target": target, "profiles": clustering},
+        )
+        view = _error_view(measure, percentile)
+    with first, guard():
+        workbench = visit.workbench
         question = LongQuestion(
             name="durations_start",
             settings=settings,
@@ -198,31 +217,30 @@ def errors(shared: Shared) -> None:
             button="Evaluate predictors",
             before=partial(_before, shared, settings),
             what="Evaluating predictors",
-            told=lambda one: f"{one.settings.target}, {one.settings.split}, {one.settings.mode}",
+            told=_settings_words,
         )
-        result = long_question.result(shared.visit, shared.dataset, question)
+        result = long_question.result(visit, dataset, question)
         if result is not None:
-            _show_errors(shared, result, view)
+            _show_errors(shared, result, view, below)
 
 
-def _error_view(shared: Shared) -> ErrorView:
+def _settings_words(found: EstimateEvaluation) -> str:
+    one = found.settings
+    mode = "as published" if one.mode == "faithful" else "default"
+    return f"{label(one.target)}, split {one.split.replace('_', ' ')}, {mode}"
+
+
+def _error_view(measure: str, percentile: float) -> ErrorView:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        measure = choice(
-            "Error measure",
-            "durations_measure",
-            tuple(MEASURES),
-            "ratio: what the paper computes and reads as per cent. percent: the same times 100. factor: how many times "
-            "too high or too low. signed: below 0 promised too little.",
-        )
         baselines = st.toggle("Baselines", value=True, key="durations_baselines", bind="query-params")
         published = st.toggle(
-            "Published run",
+            "Published results",
             value=True,
             key="durations_published",
             bind="query-params",
-            help="Ratio and percent only. Other jobs and another model: a reference, not a comparison.",
+            help="For the relative error. Other jobs and another model: a reference, not a comparison.",
         )
-    return ErrorView(measure, shared.percentile, baselines, published)
+    return ErrorView(measure, percentile, baselines, published)
 
 
 def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
@@ -233,56 +251,75 @@ def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
     return f"Not evaluated with these settings yet. {took}"
 
 
-def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> None:
-    """Show one evaluation from all sides."""
+def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView, below: DeltaGenerator) -> None:
+    """Show one evaluation: answer, error curves and figures first, then every predictor and profile."""
     if result.settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
+    chart = error_cdf(result, view)
+    figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
     figures.headline_row(error_headlines(result))
-    st.markdown(f"**{markdown_text(interval_sentence(result), 400)}**")
-    if result.notes:
-        st.caption(markdown_text("; ".join(result.notes), 600))
-    figures.show(error_cdf(result, view), key=f"durations_errors_{view.measure}")
-    _predictors(shared, result, view)
-    st.header("Errors per profile")
+    figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
+    with below:
+        st.markdown(f"**{markdown_text(interval_sentence(result), 400)}**")
+        _predictors(shared, result, view)
+        figures.fold("Errors per profile", "durations_profiles", _boxes, shared, result)
+        if result.choices:
+            figures.fold("Model chosen per fold", "durations_choices", _choices, result)
+        notes = f" {'; '.join(result.notes)}." if result.notes else ""
+        st.caption(
+            markdown_text(
+                f"{result.n_test:,} test runs, seed {result.settings.seed}, computed in "
+                f"{format_duration(result.seconds)}; dataset {shared.dataset.hash[:8]}.{notes}",
+                800,
+            )
+        )
+
+
+def _boxes(shared: Shared, result: EstimateEvaluation) -> None:
     boxes = profile_error_boxes(result, shared.names())
     if boxes is None:
-        st.info("The jobs' profiles were not known to this test; find profiles and test again.", icon=":material/info:")
+        st.info("This evaluation did not know the profiles; find profiles and evaluate again.", icon=":material/info:")
     else:
         figures.show(boxes, key="durations_boxes")
-    st.caption(
-        f"{result.n_test:,} tested jobs, seed {result.settings.seed}, computed in {format_duration(result.seconds)}; "
-        f"dataset {shared.dataset.hash[:8]}."
-    )
+
+
+def _choices(result: EstimateEvaluation) -> None:
+    st.markdown("\n".join(f"{fold}. {markdown_text(words, 200)}" for fold, words in enumerate(result.choices, start=1)))
 
 
 def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> None:
-    st.header("Predictors")
     table = predictor_table(result, baselines=view.baselines)
     words = predictor_words(table, result.settings.target)
+    headings = {
+        "ratio p50": "relative error p50",
+        "ratio p80": "relative error p80",
+        "ratio p90": "relative error p90",
+        "promised too little": "under-predicted",
+    }
     tables.show(
         words,
         key="durations_predictors",
         alt=f"Errors of {len(table)} predictors",
-        column_config=tables.headings(words.columns),
+        column_config=tables.headings(words.columns, headings),
     )
     name = f"{safe_name(shared.dataset.name)}-{result.settings.target}-{result.settings.split}-predictors"
-    tables.csv(table, name, "durations_predictors_csv", f"CSV, all {len(table)} lines")
-    if result.choices:
-        turns = (f"{turn}. {markdown_text(words, 200)}" for turn, words in enumerate(result.choices, start=1))
-        with st.expander("Model chosen per fold", icon=":material/fact_check:"):
-            st.markdown("\n".join(turns))
+    tables.csv(table, name, "durations_predictors_csv", "Download CSV")
 
 
 VIEWS = {"Observed": observed, "Prediction error": errors}
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the quantity that is looked at, then what was observed or how far the predictors are off."""
+    """Show what was observed, or how far the predictors are off."""
     forms.arrive(questions.DURATIONS, [one for one in questions.QUESTIONS if one.page == questions.DURATIONS])
-    shared = _shared(visit, dataset)
-    if shared is not None:
-        tabs.show_open("durations_tab", VIEWS, shared)
+    present = {column.name for column in visit.workbench.columns(dataset.hash)}
+    targets = tuple(name for name in TARGETS if name in present)
+    if targets:
+        tabs.show_open("durations_tab", VIEWS, visit, dataset, targets)
+    else:
+        lacking = ", ".join(label(name) for name in TARGETS)
+        datasets.empty_state(visit, f"This dataset has none of these quantities: {lacking}.")
 
 
 _shell.run(PAGE, body)

@@ -1,1 +1,1 @@
-"""The Classify page: training, one job, a batch, the model, and finished jobs folded in."""
+"""The Classify page: training, one job, a batch, the model, and drift."""

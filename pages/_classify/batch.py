@@ -26,9 +26,10 @@ MOST_NAMED = 12
 
 def batch(view: View) -> None:
     """Show the upload, and the answers of the last one."""
-    st.markdown(
-        "A CSV file with one line per new job. Its columns are named as the fields here, or as in the trace that this "
-        f"dataset came from: {markdown_text(', '.join(view.model.encoder.fields), 400)}. Empty cells are not given."
+    figures.answer("Predict many new jobs at once: upload a CSV with one line per job, get a table of predictions.")
+    st.caption(
+        f"Columns: `{'`, `'.join(view.model.encoder.fields)}`, or their names in the trace of this dataset. Empty "
+        "cells count as not given."
     )
     asked = running_work.follow(view.visit.app_state.batches, WORK)
     upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)
@@ -36,7 +37,7 @@ def batch(view: View) -> None:
         of = (repr((view.dataset.hash, view.settings)), upload.file_id)
         known = asked is not None and (asked.active or (asked.result is not None and asked.result.of == of))
         if not known and st.button(
-            "Classify these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
+            "Predict these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
         ):
             with guard():
                 _start(view, spool_upload(upload, upload.name, view.visit.app_state.settings.home), of)
@@ -47,7 +48,7 @@ def batch(view: View) -> None:
 def _follow(view: View, asked: TaskView[Batch]) -> None:
     """Show the work on a file, or its answers where they are of this forecaster."""
     if asked.result is None:
-        running_work.task_panel(view.visit.app_state.batches, asked, "Classifying the jobs of")
+        running_work.task_panel(view.visit.app_state.batches, asked, "Predicting the jobs of")
     elif asked.result.of[0] == repr((view.dataset.hash, view.settings)):
         _show(asked.result)
 
@@ -71,7 +72,7 @@ def _answered(view: View, source: Spooled, of: tuple[str, str], progress: Progre
                 part = found.jobs.iloc[first : first + PART_ROWS]
                 tables.append(predictions_table(part, view.loaded.forecast(part), view.naming, done + 1))
                 done += len(part)
-                progress(min(done / expected, 1.0), f"classifying: {done:,} of about {expected:,} jobs")
+                progress(min(done / expected, 1.0), f"{done:,} of about {expected:,} jobs predicted")
         return Batch(of, source.label, pd.concat(tables, ignore_index=True), unknown)
     finally:
         discard(source)
@@ -88,7 +89,7 @@ def _show(found: Batch) -> None:
     answered = int((~table["abstained"]).sum())
     st.success(
         f"{counted(len(table), 'job')} read from {markdown_text(found.name)}: {answered:,} with a profile, "
-        f"{len(table) - answered:,} without an answer (the reason stands in the table).",
+        f"{len(table) - answered:,} without (reason in the table).",
         icon=":material/check_circle:",
     )
     if found.unknown:
@@ -98,4 +99,4 @@ def _show(found: Batch) -> None:
             f"{counted(len(found.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
             icon=":material/info:",
         )
-    figures.table(table, "classified-jobs", key="classify_answers", alt=f"Answers for {len(table):,} jobs")
+    figures.table(table, "classified-jobs", key="classify_answers", alt=f"Predictions for {len(table):,} jobs")

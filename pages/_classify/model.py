@@ -1,46 +1,60 @@
-"""How good the classifier is, and what it looks at."""
+"""How reliable the classifier is, and what it uses."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import figures, forms, running_work
-from workprof.charts.classify.job import forecaster_card
+from pages._parts import controls, figures, forms, running_work
+from workprof.charts.classify.job import Naming, forecaster_card
 from workprof.charts.classify.model import (
     SHOWN_AS,
     SPLIT_NAMES,
     beeswarm,
     confusion_heatmap,
     field_bars,
+    missed_table,
     reliability_diagram,
     split_bars,
+    strict_split,
     table_five,
     value_bars,
 )
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.text import markdown_text
+from workprof.charts.text import counted, label, markdown_text
 from workprof.core.units import format_duration
 from workprof.forecasts import questions
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
+
+CELLS = {"row %": "Share of actual", "rows": "Runs"}
 
 
 def model(view: View) -> None:
-    """Show the evaluation, what the classifier looks at, and its card."""
-    st.header("How far to believe it")
-    with guard():
+    """Show how reliable the classifier is and what it uses, then its errors and its card."""
+    first = st.container()
+    left, right = st.columns(2, gap="medium")
+    with left, guard():
         result = _evaluation(view)
         if result is not None:
-            _scores(view, result)
-    st.header("What it looks at")
-    with guard():
+            chart = split_bars(result, view.naming)
+            with first:
+                figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
+            st.markdown("**Scores by split of training and test runs**")
+            figures.show(chart, key="classify_splits", sentence=False)
+    with right, guard():
+        above = st.container()
         explained = _explanation(view)
         if explained is not None:
-            _importance(view, explained)
-    st.header("The model")
-    _about(view)
+            with above:
+                _importance(view, explained)
+    if result is not None:
+        _scores(view, result)
+    if explained is not None and explained.additive:
+        figures.fold("Importance of single values and runs", "classify_shap", _details, view, explained)
+    figures.fold("Method", "classify_method", _about, view)
 
 
 def _evaluation(view: View) -> ClassifierEvaluation | None:
@@ -49,12 +63,11 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
     answer = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
     if answer.result is not None:
         return answer.result
-    running_work.job_panel(view.visit.app_state, answer.job, "Evaluation")
+    running_work.job_panel(view.visit.app_state, answer.job, "Validating the classifier")
     if answer.job is None or not answer.job.active:
-        st.caption(
-            "Trains and tests the classifier under four splits: random (as published), by job, by group and by time."
-        )
-        if st.button("Evaluate under four splits", type="primary", icon=":material/play_arrow:"):
+        figures.answer("Not validated yet: how often is the predicted profile correct?")
+        st.caption("Trains and tests the classifier under four splits: random (as published), by job, group and time.")
+        if st.button("Validate under four splits", type="primary", icon=":material/play_arrow:"):
             workbench.classifier_evaluation.start(view.dataset.hash, settings)
             st.rerun()
     return None
@@ -62,39 +75,46 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
 
 def _scores(view: View, result: ClassifierEvaluation) -> None:
     naming = view.naming
-    if result.notes:
-        st.info("\n".join(f"- {markdown_text(note, 400)}" for note in result.notes), icon=":material/info:")
-    figures.show(split_bars(result, naming), key="classify_splits")
-    names = {SPLIT_NAMES[split]: split for split in result.splits}
-    chosen = st.selectbox(
-        "Details of the split",
-        list(names),
-        index=list(names.values()).index(result.shown),
-        key="classify_split",
-        bind="query-params",
-        width=300,
-    )
-    scores = result.splits[names[chosen]]
-    figures.show(table_five(scores, naming), key=f"classify_table_{chosen}")
-    _cells(view, result, names[chosen])
-    figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{chosen}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        forms.respell("classify_split", {words: name for name, words in SPLIT_NAMES.items()}.get)  # former links
+        split = controls.choice(
+            "Split",
+            "classify_split",
+            tuple(result.splits),
+            "How training and test runs are kept apart.",
+            index=list(result.splits).index(strict_split(result)),
+            shown=SPLIT_NAMES,
+        )
+        shown_as = controls.choice("Cells", "classify_cells", SHOWN_AS, shown=CELLS, row=True)
+    scores = result.splits[split]
+    figures.show(confusion_heatmap(scores, naming, shown_as), key=f"classify_confusion_{split}_{shown_as}")
+    missed = missed_table(result, naming)
+    if len(missed):
+        title = f"{counted(len(missed), 'profile')} with recall 0 in some split"
+        figures.fold(title, "classify_missed", _missed, missed)
+    figures.fold("Precision and recall of every profile", "classify_scores", _table_five, scores, naming)
+    figures.fold("Calibration of the probabilities", "classify_calibration", _calibration, scores, naming)
 
 
-def _cells(view: View, result: ClassifierEvaluation, split: str) -> None:
-    shown_as = st.segmented_control(
-        "Cells and table hold", SHOWN_AS, default=SHOWN_AS[0], required=True, key="classify_cells", bind="query-params"
-    )
-    chart = confusion_heatmap(result.splits[split], view.naming, shown_as or SHOWN_AS[0])
-    figures.show(chart, key=f"classify_confusion_{split}_{shown_as}")
+def _missed(table: pd.DataFrame) -> None:
+    figures.table(table, "recall-0", key="classify_missed_table", alt=f"{len(table)} profiles that are not recognised")
+
+
+def _table_five(scores: SplitScores, naming: Naming) -> None:
+    figures.show(table_five(scores, naming), key=f"classify_table_{SPLIT_NAMES[scores.split]}")
+
+
+def _calibration(scores: SplitScores, naming: Naming) -> None:
+    figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{SPLIT_NAMES[scores.split]}")
 
 
 def _about(view: View) -> None:
     model = view.model
     left_out = view.loaded.forecaster.left_out
-    notes = [*model.notes, *(f"{target} is not estimated: {why}" for target, why in left_out.items())]
+    notes = [*model.notes, *(f"{label(target)} is not predicted: {why}" for target, why in left_out.items())]
     st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in notes))
     st.caption(
-        f"{model.n_rows:,} training rows, {len(model.classes)} classes, {len(model.encoder.fields)} inputs, seed "
+        f"{model.n_rows:,} training runs, {len(model.classes)} classes, {len(model.encoder.fields)} inputs, seed "
         f"{model.settings.seed}, trained in {format_duration(view.loaded.forecaster.seconds)}."
     )
     st.download_button(
@@ -109,17 +129,19 @@ def _about(view: View) -> None:
 
 def _explanation(view: View) -> GlobalExplanation | None:
     """Return the global SHAP values if they are cached; else the button that computes them, with progress."""
-    settings = forms.settings(
-        view.visit,
-        view.dataset,
-        questions.EXPLAIN,
-        main=("n_sampled",),
-        given=forms.within("forecaster", view.settings),
-    )
+    with st.expander("Sample for feature importance", icon=":material/tune:"):
+        settings = forms.settings(
+            view.visit,
+            view.dataset,
+            questions.EXPLAIN,
+            main=("n_sampled",),
+            given=forms.within("forecaster", view.settings),
+        )
     cached = view.visit.workbench.global_explanation.cached(view.dataset.hash, settings).result
-    if cached is not None or not st.button(f"Explain {settings.n_sampled:,} jobs", icon=":material/play_arrow:"):
+    words = f"Explain {settings.n_sampled:,} runs"
+    if cached is not None or not st.button(words, icon=":material/play_arrow:", key="classify_explain"):
         return cached
-    bar = st.progress(0.0, text="Explaining a sample of the jobs")
+    bar = st.progress(0.0, text="Computing feature importance")
 
     def tell(share: float | None, words: str) -> None:
         bar.progress(share or 0.0, text=words)
@@ -129,20 +151,23 @@ def _explanation(view: View) -> GlobalExplanation | None:
 
 
 def _importance(view: View, result: GlobalExplanation) -> None:
-    """Show what weighs most, by field, by value and job by job."""
+    """Show what matters most, by field."""
     if not result.additive:
         st.warning(
-            f"The SHAP values do not add up (largest gap {result.additivity_error:.1e}); the figures would be wrong "
-            "and are left out.",
+            f"The SHAP values do not add up (largest gap {result.additivity_error:.1e}); the charts are hidden because "
+            "they would be wrong.",
             icon=":material/warning:",
         )
         return
-    fields, values, swarm = (figure(result, view.naming) for figure in (field_bars, value_bars, beeswarm))
-    figures.show(fields, key="classify_shap_fields")
-    figures.show(values, key="classify_shap_values")
+    figures.show(field_bars(result, view.naming), key="classify_shap_fields")
+
+
+def _details(view: View, result: GlobalExplanation) -> None:
+    swarm = beeswarm(result, view.naming)
+    figures.show(value_bars(result, view.naming), key="classify_shap_values")
     figures.show(swarm, key="classify_shap_swarm")
     st.download_button(
-        f"SHAP values of {result.n_sampled:,} jobs (Parquet)",
+        f"SHAP values of {result.n_sampled:,} runs (Parquet)",
         data=lambda: parquet_bytes(swarm.data),
         file_name="shap-values.parquet",
         on_click="ignore",

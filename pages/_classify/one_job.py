@@ -1,32 +1,43 @@
-"""One job, picked among the past ones or described by its fields: its profile, its needs, the jobs alike, and why."""
+"""One job: a run that training did not see, any other run, or a new job. Prediction, reasons, reliability, and fact."""
 
 from __future__ import annotations
 
 import math
 import secrets
-import time
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
+from pages._classify import training
 from pages._classify.training import View
-from pages._frame import cross_link
+from pages._frame import cross_link, link
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
-from pages._parts import clusterings, figures, tables
-from workprof.charts.classify.job import additivity, estimate_rows, past_jobs_table, top_three, waterfall
+from pages._parts import clusterings, controls, figures, forms, running_work, tables
+from workprof.charts.classify.job import (
+    additivity,
+    answer_sentence,
+    estimate_rows,
+    past_jobs_table,
+    top_three,
+    waterfall,
+)
+from workprof.charts.classify.model import profile_reliability
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of
-from workprof.core.units import GIB, format_duration, format_share
+from workprof.core.units import GB, GIB
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
-from workprof.forecasts.forecaster import Forecasts
+from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import TIMES
+from workprof.forecasts.predictions import NO_PROFILE
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.questions import FIT
 
 SOURCE, PAST, FIELDS = "classify_from", "past job", "own fields"
+SHOWN = {PAST: "Existing job", FIELDS: "New job"}
 JOB, SEARCH, HITS, ROUND = "classify_job", "classify_search", "classify_hits", "classify_round"
 MOST_HITS = 20
 LARGEST_SEED = 2**31
@@ -36,60 +47,117 @@ N_NEAREST = 10
 UNSEEN = "unseen value"
 MOST_LISTED = 200
 LARGEST_GIVEN = 1e15
-_GIB = "_gib"
+_GB, _GIB = "_gb", "_gib"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A job to predict.
+
+    Attributes:
+        job: its fields, a table of one row.
+        words: what it is, such as 'Held-out run 12'.
+        forecaster: that predicts it; for a held-out run the one that did not see it.
+        row_id: of a run of the dataset; None = a new job.
+        actual: target -> what the run needed.
+    """
+
+    job: pd.DataFrame
+    words: str
+    forecaster: LoadedForecaster
+    row_id: int | None = None
+    actual: dict[str, float] | None = None
 
 
 def one_job(view: View) -> None:
-    """Show how to give a job, and what is said of it."""
-    source = st.segmented_control(
-        "The job", (PAST, FIELDS), default=PAST, required=True, key=SOURCE, bind="query-params"
-    )
+    """Show a job's prediction first, then the choice of the job, the reasons, and what they rest on."""
+    first = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = controls.choice("The job", SOURCE, (PAST, FIELDS), shown=SHOWN, row=True)
+        row_id = _picked(view) if source == PAST else None
     with guard():
-        if source == FIELDS:
-            _result(view, _own_fields(view), row_id=None)
-            return
-        row_id = _picked(view)
-        if row_id is None:
-            st.info("Search for a job, give its row number, or draw one.", icon=":material/info:")
-            return
-        _past(view, row_id)
+        given = _new_job(view) if source == FIELDS else _existing(view, row_id)
+        with first:
+            said = _prediction(view, given)
+        _why(view, given)
+        figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, said)
+
+
+def _existing(view: View, row_id: int | None) -> Given:
+    """Show what a search finds, and return the chosen run of the dataset; at first the held-out example."""
+    _hits(view)
+    held = view.held_out
+    if row_id is None:
+        row_id = held.held_out.example if held else _recent(view)
+    past = view.visit.workbench.past_jobs(view.dataset.hash, [row_id])
+    known = [name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]
+    values = [past[name].iloc[0] for name in known]
+    texts = [
+        f"{label(name)} {shortened(text, 24)}"
+        for name, text in zip(known, values, strict=True)
+        if isinstance(text, str)
+    ]
+    unseen = held is not None and row_id in held.held_out.row_ids
+    words, button = st.columns([4, 1], vertical_alignment="center")
+    words.markdown(f"Run {row_id}: {markdown_text(', '.join(texts), 300)}")
+    with button:
+        st.button("Edit as new job", icon=":material/edit:", key="classify_edit", on_click=_edit, args=(view, past))
+    if not unseen:
+        st.caption("This job was in the training data; expect lower accuracy on new jobs.")
+    elif row_id == held.held_out.example:
+        st.caption("A typical run of the jobs held out of training: half of them have a larger duration error.")
+    actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
+    return Given(
+        past[known],
+        f"{'Held-out run' if unseen else 'Run'} {row_id}",
+        held.forecaster if held is not None and unseen else view.loaded,
+        row_id,
+        {name: value for name, value in actual.items() if math.isfinite(value)},
+    )
 
 
 def _picked(view: View) -> int | None:
-    """Show the search and the other ways to a past job, and return its row number."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
-            "Search past jobs",
-            key=SEARCH,
-            bind="query-params",
-            max_chars=200,
-            placeholder="words of job, task, user, group or workload",
-            help="Every word must stand in some field of the job. A whole number also finds the row of that number.",
-        )
-        row_id = st.number_input(
-            "Row number",
-            min_value=0,
-            max_value=max(view.dataset.rows - 1, 0),
-            value=None,
-            step=1,
-            key=JOB,
-            bind="query-params",
-            width=150,
-            placeholder="none",
-        )
-        st.button("Random job", icon=":material/casino:", key="classify_random", on_click=_draw, args=(view,))
-    if text:
-        _hits(view, text)
+    """Show the search and the other ways to a run, and return its number."""
+    st.text_input(
+        "Search jobs",
+        key=SEARCH,
+        bind="query-params",
+        max_chars=200,
+        placeholder="job, task, user, group or workload",
+        help="Finds runs that have every word in some field. A whole number also finds the run of that number.",
+    )
+    row_id = st.number_input(
+        "Run number",
+        min_value=0,
+        max_value=max(view.dataset.rows - 1, 0),
+        value=None,
+        step=1,
+        key=JOB,
+        bind="query-params",
+        width=150,
+        placeholder="example",
+    )
+    st.button(
+        "Random job",
+        icon=":material/casino:",
+        key="classify_random",
+        on_click=_draw,
+        args=(view,),
+        help="A run of a job that training did not see." if view.held_out else None,
+    )
     return None if row_id is None else int(row_id)
 
 
-def _hits(view: View, text: str) -> None:
+def _hits(view: View) -> None:
+    text = str(st.session_state.get(SEARCH) or "")
+    if not text:
+        return
     hits = view.visit.workbench.search_jobs(view.dataset.hash, text, MOST_HITS)
     if hits.empty:
-        st.caption(f"No job has “{markdown_text(text)}” in its fields.")
+        st.caption(f"No job matches “{markdown_text(text)}”.")
         return
-    more = f" The first {MOST_HITS}; more words narrow it down." if len(hits) == MOST_HITS else ""
-    st.caption(f"{len(hits)} found. Select a line to classify that job.{more}")
+    more = f" Only the first {MOST_HITS} are listed; add words to narrow the search." if len(hits) == MOST_HITS else ""
+    st.caption(f"{len(hits)} found. Select one to predict it.{more}")
     key = f"{HITS}_{st.session_state.get(ROUND, 0)}"
     tables.show(
         hits,
@@ -109,20 +177,11 @@ def _select(key: str, hits: pd.DataFrame) -> None:
 
 def _draw(view: View) -> None:
     with guard():
-        st.session_state[JOB] = view.visit.workbench.random_job(view.dataset.hash, secrets.randbelow(LARGEST_SEED))
+        if view.held_out is not None:
+            st.session_state[JOB] = int(secrets.choice(view.held_out.held_out.row_ids.tolist()))
+        else:
+            st.session_state[JOB] = view.visit.workbench.random_job(view.dataset.hash, secrets.randbelow(LARGEST_SEED))
         st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1  # a new table: its selection is another job
-
-
-def _past(view: View, row_id: int) -> None:
-    past = view.visit.workbench.past_jobs(view.dataset.hash, [row_id])
-    known = [name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]
-    given = past[known]
-    texts = {name: given[name].iloc[0] for name in known}
-    told = [f"{name} {shortened(text, 24)}" for name, text in texts.items() if isinstance(text, str)]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Row {row_id}**: {markdown_text(', '.join(told), 300)}", width="stretch")
-        st.button("Edit its fields", icon=":material/edit:", key="classify_edit", on_click=_edit, args=(view, given))
-    _result(view, given, row_id=row_id, past=past)
 
 
 def _edit(view: View, given: pd.DataFrame) -> None:
@@ -130,80 +189,94 @@ def _edit(view: View, given: pd.DataFrame) -> None:
     st.session_state[SOURCE] = FIELDS
 
 
-def _result(view: View, job: pd.DataFrame, row_id: int | None, past: pd.DataFrame | None = None) -> None:
-    """Show everything about a job; `past` is its row with what really happened, where it is a past one."""
-    started = time.perf_counter()
-    said = view.loaded.forecast(job)
-    tuning = view.model.tuning
-    left, right = st.columns(2, gap="medium")
+def _prediction(view: View, given: Given) -> Forecasts:
+    """Show the answer, its charts and the reliability of this profile; return the prediction."""
+    said = given.forecaster.forecast(given.job)
+    tuning = given.forecaster.forecaster.classifier.tuning
+    profile = None if given.row_id is None else _profiles(view).get(given.row_id)
+    figures.answer(markdown_text(answer_sentence(said, view.naming, given.words, given.actual or {}, profile), 400))
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.header("Profile")
-        figures.show(top_three(said.profiles, 0, tuning.threshold, view.naming), key="classify_top")
+        figures.show(estimate_rows(said.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")
+        _reliability(view, int(said.profiles.profile[0]))
     with right:
-        st.header("What it will need")
-        figures.show(estimate_rows(said.estimates, 0, view.settings.nominal), key="classify_needs")
-    _links(view, int(said.profiles.top[0][0]))
-    if past is not None and row_id is not None:
-        _what_happened(view, row_id, past)
-    _why(view, job)
-    _nearest(view, job, said)
-    st.caption(f"Answered in {format_duration(time.perf_counter() - started)} on this server.")
+        figures.show(top_three(said.profiles, 0, tuning.threshold, view.naming), key="classify_top")
+    _checks(view)
+    return said
 
 
-def _what_happened(view: View, row_id: int, past: pd.DataFrame) -> None:
-    """Show what the past job really was, and that training knew it."""
-    profile = _profiles(view).get(row_id)
-    found = [f"{label(name)} {formatted(name, float(past[name].iloc[0]))}" for name in TARGETS if name in past.columns]
-    truth = "not clustered" if profile is None else view.naming.name(profile)
-    st.markdown(f"**What really happened:** {markdown_text('; '.join([truth, *found]), 300)}.")
-    st.caption(
-        "Training saw this job too, so the answer is better than for a new one; the Model tab tells how good it is for "
-        "those."
-    )
+def _reliability(view: View, profile: int) -> None:
+    """Show how reliable the prediction of this profile is for new work."""
+    found = view.visit.workbench.classifier_evaluation.cached(view.dataset.hash, view.settings.classifier).result
+    if found is None:
+        st.caption("Reliability of this profile: not validated yet.")
+        return
+    words, headlines = profile_reliability(found, profile, view.naming)
+    if headlines:
+        with st.container(horizontal=True, gap="small"):
+            for one in headlines:
+                st.metric(one.label, one.value, help=one.help, width="content")
+    st.caption(markdown_text(words, 300))
 
 
-def _why(view: View, job: pd.DataFrame) -> None:
-    st.header("Why")
-    classes = [int(profile) for profile in view.model.classes]
-    names = {LIKELIEST: None} | {f"{view.naming.name(profile)} ({profile})": profile for profile in classes}
-    chosen = st.selectbox(
-        "Class that is explained",
-        list(names),
-        format_func=visible,
-        key=CLASS,
-        bind="query-params",
-        width=300,
-        help="Why, or why not.",
-    )
-    found = view.loaded.explain(job, names[chosen])
+def _checks(view: View) -> None:
+    """Show the work that checks the predictions while it runs, or the button that starts it."""
+    workbench, dataset, settings = view.visit.workbench, view.dataset.hash, view.settings
+    held = workbench.held_out.cached(dataset, settings)
+    validated = workbench.classifier_evaluation.cached(dataset, settings.classifier)
+    if held.result is not None and validated.result is not None:
+        return
+    for answer, what in ((held, "Predicting held-out jobs"), (validated, "Validating the classifier")):
+        if answer.result is None:
+            running_work.job_panel(view.visit.app_state, answer.job, what)
+    if any(answer.job is not None and answer.job.active for answer in (held, validated)):
+        return
+    if st.button(
+        "Hold out jobs and validate",
+        icon=":material/fact_check:",
+        key="classify_check",
+        help="Trains without one job in twenty and predicts these, and tests the classifier under four splits; takes "
+        "about as long as the training.",
+    ):
+        training.start_checks(view.visit, view.dataset, settings)
+        st.rerun()
+
+
+def _why(view: View, given: Given) -> None:
+    classes = {str(profile): int(profile) for profile in given.forecaster.forecaster.classifier.classes}
+    forms.respell(CLASS, lambda text: text.rpartition("(")[2].rstrip(")"))  # former links: 'name (7)'
+    with st.columns(2)[0]:
+        chosen = controls.choice(
+            "Explain class",
+            CLASS,
+            (LIKELIEST, *classes),
+            "Why the model leans to this class, or away from it.",
+            shown={LIKELIEST: "most likely"} | {text: view.naming.name(profile) for text, profile in classes.items()},
+        )
+    found = given.forecaster.explain(given.job, classes.get(chosen))
     if not found.additive:
-        st.warning(f"{additivity(found)} The figure is left out: it would be wrong.", icon=":material/warning:")
+        st.warning(f"{additivity(found)} The chart is hidden because it would be wrong.", icon=":material/warning:")
         return
-    st.markdown(
-        f"Class **{markdown_text(view.naming.name(found.profile))}**, probability {format_share(found.probability)}: "
-        f"score {found.output:.2f}, expected {found.base:.2f}."
-    )
     figures.show(waterfall(found, view.naming), key="classify_waterfall")
-    st.markdown("\n".join(f"- {markdown_text(sentence, 200)}" for sentence in found.sentences))
 
 
-def _nearest(view: View, job: pd.DataFrame, said: Forecasts) -> None:
-    st.header("Nearest past jobs")
+def _nearest(view: View, given: Given, said: Forecasts) -> None:
     if not said.estimates:
-        st.caption("No target can be estimated for this dataset, so there are no weights.")
+        st.caption("No quantity can be predicted for this dataset, so there are no similar jobs.")
         return
-    target = st.selectbox(
-        "That weigh most in the estimate of",
-        list(said.estimates),
-        format_func=label,
-        key=TARGET,
-        bind="query-params",
-        width=300,
+    forms.respell(TARGET, {label(name): name for name in said.estimates}.get)  # former links: as it was shown
+    target = controls.choice(
+        "Most similar jobs for", TARGET, tuple(said.estimates), shown={name: label(name) for name in said.estimates}
     )
-    nearest = view.loaded.nearest(job, target, N_NEAREST)
+    nearest = given.forecaster.nearest(given.job, target, N_NEAREST)
     past = view.visit.workbench.past_jobs(view.dataset.hash, nearest.positions.tolist())
     table = past_jobs_table(past, nearest, _profiles(view), view.naming)
-    figures.table(table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the heaviest first")
+    figures.table(table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the most similar first")
+    _links(view, int(said.profiles.best[0]))
+
+
+def _recent(view: View) -> int:
+    return view.visit.workbench.recent_job(view.dataset.hash, view.settings.classifier.profiles)
 
 
 def _profiles(view: View) -> dict[int, int]:
@@ -215,24 +288,41 @@ def _profiles(view: View) -> dict[int, int]:
 
 
 def key_of(field: str) -> str:
-    """Return the control and the address parameter of a field; memory is given in GiB."""
-    return f"classify_{field.removesuffix('_bytes')}{_GIB if field.endswith('_bytes') else ''}"
+    """Return the control and the address parameter of a field; memory is given in GB."""
+    return f"classify_{field.removesuffix('_bytes')}{_GB if field.endswith('_bytes') else ''}"
 
 
-def _own_fields(view: View) -> pd.DataFrame:
-    """Show a control per field and return the job that they describe, as a table of one row."""
+def _new_job(view: View) -> Given:
+    """Show a control per field, filled in with the most recent job at first, and return the job they describe."""
     encoder = view.model.encoder
+    _former_units(encoder.numbers)
+    begins = {key_of(one.field): _listed(one)[_first(one)] for one in encoder.categories}
+    begins |= {key_of(one.field): None for one in encoder.numbers}
+    if not any(key in st.query_params or st.session_state.get(key) not in {None, at} for key, at in begins.items()):
+        _fill(view, view.visit.workbench.past_jobs(view.dataset.hash, [_recent(view)]))
+    st.caption("Filled in with the most recent job that has a profile. Change any field.")
     with st.grid(min_column_width=220, gap="small"):
         values: dict[str, object] = {seen.field: _category(seen) for seen in encoder.categories}
         values |= {number.field: _number(number) for number in encoder.numbers}
     outside = [words for number in encoder.numbers if (words := _outside(number, values[number.field]))]
     if outside:
         st.warning(
-            f"Outside what training saw: {'; '.join(outside)}. Trees cannot reach beyond it: the answer is that of the "
-            "nearest end.",
+            f"Outside the range of the training data: {'; '.join(outside)}. The model cannot extrapolate: it predicts "
+            "as for the nearest end of the range.",
             icon=":material/warning:",
         )
-    return pd.DataFrame({name: pd.Series([value], dtype="object") for name, value in values.items()})
+    job = pd.DataFrame({name: pd.Series([value], dtype="object") for name, value in values.items()})
+    return Given(job, "New job", view.loaded)
+
+
+def _former_units(numbers: tuple[NumberRange, ...]) -> None:
+    """Take a memory that a former link has in GiB over in GB."""
+    for field in (one.field for one in numbers if one.field.endswith("_bytes")):
+        former = key_of(field).removesuffix(_GB) + _GIB
+        given = link.read(former, link.number, None)
+        st.query_params.pop(former, None)
+        if given is not None:
+            st.session_state[key_of(field)] = given * GIB / GB
 
 
 def _fill(view: View, given: pd.DataFrame) -> None:
@@ -242,7 +332,7 @@ def _fill(view: View, given: pd.DataFrame) -> None:
         st.session_state[key_of(seen.field)] = NOT_GIVEN if pd.isna(value) else str(value)
     for number in view.model.encoder.numbers:
         value = given[number.field].iloc[0] if number.field in given.columns else None
-        scale = GIB if number.field.endswith("_bytes") else 1
+        scale = GB if number.field.endswith("_bytes") else 1
         st.session_state[key_of(number.field)] = None if pd.isna(value) else float(value) / scale
 
 
@@ -254,19 +344,30 @@ def unknown_text(seen: FieldValues) -> str:
     return text
 
 
+def _listed(seen: FieldValues) -> list[str]:
+    """Return the values to choose from: the most frequent, and the one that is chosen."""
+    listed = [UNSEEN, NOT_GIVEN, *(*seen.kept, *seen.rare)[:MOST_LISTED]]
+    chosen = st.session_state.get(key_of(seen.field))
+    return listed if chosen is None or chosen in listed else [*listed, str(chosen)]
+
+
+def _first(seen: FieldValues) -> int:
+    """Return the place of the most frequent value."""
+    return min(2, len(_listed(seen)) - 1)
+
+
 def _category(seen: FieldValues) -> str | None:
     known = (*seen.kept, *seen.rare)
-    options = [UNSEEN, NOT_GIVEN, *known[:MOST_LISTED]]
-    rest = f" The {MOST_LISTED} most frequent are listed; type any other." if len(known) > MOST_LISTED else ""
+    rest = f" The {MOST_LISTED} most frequent are listed; type others." if len(known) > MOST_LISTED else ""
     chosen = st.selectbox(
         title(seen.field),
-        options,
-        index=min(2, len(options) - 1),
+        _listed(seen),
+        index=_first(seen),
         format_func=visible,
         key=key_of(seen.field),
         bind="query-params",
         accept_new_options=True,
-        help=f"{len(known):,} values were seen in training.{rest} A text that was not seen counts as unseen.",
+        help=f"{len(known):,} values in the training data.{rest} Any other text counts as unseen.",
     )
     if chosen in (None, NOT_GIVEN):
         return None
@@ -274,9 +375,9 @@ def _category(seen: FieldValues) -> str | None:
 
 
 def _number(number: NumberRange) -> float | None:
-    scale = GIB if number.field.endswith("_bytes") else 1
+    scale = GB if number.field.endswith("_bytes") else 1
     given = st.number_input(
-        title(number.field, "GiB") if scale == GIB else title(number.field),
+        title(number.field, "GB") if scale == GB else title(number.field),
         min_value=-LARGEST_GIVEN,
         max_value=LARGEST_GIVEN,
         value=None,
@@ -284,7 +385,7 @@ def _number(number: NumberRange) -> float | None:
         key=key_of(number.field),
         bind="query-params",
         placeholder=NOT_GIVEN,
-        help=f"In training: {_ends(number)}. Empty: not given.",
+        help=f"Range in the training data: {_ends(number)}. Empty: not given.",
     )
     return None if given is None else float(given) * scale
 
@@ -304,6 +405,8 @@ def _outside(number: NumberRange, value: object) -> str:
 
 def _links(view: View, profile: int) -> None:
     """Show the links of a profile."""
+    if profile == NO_PROFILE:
+        return
     name, dataset = markdown_text(view.naming.name(profile), 40), view.dataset.hash
     with st.container(horizontal=True, gap="small"):
         cross_link.follow(

@@ -79,11 +79,12 @@ def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared
             show(*shared)
 
 
-def small(chart: Chart, *, key: str) -> None:
+def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
     """Show a chart of a card: figure and sentence, no controls."""
     figure = readable(chart.figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, key=key, alt=chart.alt, config={"displayModeBar": False})
-    st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
+    if sentence:
+        st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
 
 
 def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:

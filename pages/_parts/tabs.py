@@ -13,6 +13,7 @@ from pages._frame.errors import guard
 Shared = TypeVarTuple("Shared")
 
 FORMER: dict[str, dict[str, str]] = {
+    "classify_tab": {"Finished jobs": "Drift"},
     "help_tab": {"Published or corrected": "As published", "Limits and keys": "Limits and shortcuts"},
     "profiles_tab": {
         "Cards": "Profile",

@@ -36,7 +36,7 @@ def sized(tmp_path_factory):
 def test_a_random_job_gets_its_answer_and_its_reasons(whole, visitors):
     visitor = visitors(whole.server).open(f"/classify?ds={whole.hashes.jobs}")
     visitor.button("Random job").click()
-    visitor.page.get_by_text("What really happened").wait_for(timeout=PATIENCE_MS)
+    visitor.page.get_by_text("Actual: ").wait_for(timeout=PATIENCE_MS)
     visitor.settle()
     assert "classify_job=" in visitor.page.url
     visitor.page.locator("[data-testid=stPlotlyChart]").nth(2).wait_for(timeout=PATIENCE_MS)  # three at least

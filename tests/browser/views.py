@@ -37,7 +37,7 @@ PAGES = (
     Page("home"),
     Page("data", tabs=("Preview", "Columns", "Time coverage", "Checks and rejects")),
     Page("profiles", tabs=(*_PROFILES, "Cluster tendency", "Export")),
-    Page("classify", tabs=("One job", "Batch", "Model", "Finished jobs"), more=CLASSIFIED),
+    Page("classify", tabs=("One job", "Batch", "Model", "Drift"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),
     Page("memory", "tasks", ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios")),

@@ -25,10 +25,13 @@ from workprof.charts.durations.observed import (
     ObservedView,
     group_curve,
     group_names,
+    multiples_note,
     observed_ecdf,
     quantile_words,
 )
 from workprof.charts.estimate import evaluation_estimate
+from workprof.charts.shapes import NEUTRAL
+from workprof.charts.text import formatted
 from workprof.charts.theme import readable
 from workprof.forecasts.candidates import CANDIDATES
 from workprof.forecasts.durations import DurationSettings, observed_durations, share_within, value_at
@@ -126,10 +129,10 @@ def test_axes_say_their_unit(name):
 def test_the_cursor_and_the_slo_read_the_curves():
     table = EVERY["together"].data.set_index("group")
     whole = OBSERVED.everything
-    assert table.loc["all jobs", "at_cursor"] == value_at(whole, 0.9)
-    assert table.loc["all jobs", "within_limit"] == share_within(whole, 600)
-    assert table.loc["all jobs", "p50"] == value_at(whole, 0.5)
-    assert "90 % of jobs finish within" in EVERY["together"].takeaway
+    assert table.loc["all runs", "at_cursor"] == value_at(whole, 0.9)
+    assert table.loc["all runs", "within_limit"] == share_within(whole, 600)
+    assert table.loc["all runs", "p50"] == value_at(whole, 0.5)
+    assert "90 % of runs finish within" in EVERY["together"].takeaway
     assert "SLO 10 min 00 s" in EVERY["together"].takeaway
     words = quantile_words(EVERY["together"].data, "duration_s")
     assert words["at the cursor"].str.contains("s|min|h|d").all()
@@ -156,7 +159,8 @@ def test_a_drawn_line_runs_from_none_to_all_and_back_when_complementary():
 def test_bands_stay_between_none_and_all_and_only_few_share_a_picture():
     assert len(OBSERVED.groups) > 4
     assert sum(trace.fill == "toself" for trace in EVERY["together"].figure.data) == 1
-    assert "one each" in EVERY["together"].note
+    assert "Small multiples" in EVERY["together"].note
+    assert "Small multiples" not in multiples_note(OBSERVED, SLO)
     two = observed(groups=2)
     bands = [t for t in observed_ecdf(two, group_names(two), SLO).figure.data if t.fill == "toself"]
     assert len(bands) == len(two.groups)
@@ -168,10 +172,22 @@ def test_bands_stay_between_none_and_all_and_only_few_share_a_picture():
 def test_few_jobs_are_dashed_and_named():
     few = [position for position, group in enumerate(OBSERVED.groups) if group.few]
     assert len(few) == 1
-    trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(few)"))
+    trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(n &lt; 30)"))
     assert trace.line.dash == "dash"
-    assert "worth fewer than 30 jobs" in EVERY["together"].note
-    assert "mostly chance" in group_curve(OBSERVED, GROUPS, few[0], SLO).takeaway
+    assert "1 group with an effective sample size below 30 jobs" in EVERY["together"].note
+    alone = group_curve(OBSERVED, GROUPS, few[0], SLO)
+    assert "too few to compare" in alone.takeaway
+    assert alone.figure.layout.annotations[0].text.endswith("n < 30")
+
+
+def test_a_small_chart_names_its_group_and_reads_its_cursor():
+    for position, group in enumerate(OBSERVED.groups):
+        figure = group_curve(OBSERVED, GROUPS, position, SLO).figure
+        label, mark = figure.layout.annotations[0].text, figure.data[-1]
+        assert f"90 %: {formatted('duration_s', value_at(group, 0.9))}" in label
+        assert (mark.x[0], mark.y[0]) == (value_at(group, 0.9), 0.9)
+        assert len(figure.layout.xaxis.tickvals) <= 4
+        assert not figure.layout.showlegend
 
 
 def test_what_is_drawn_stays_small():
@@ -179,7 +195,7 @@ def test_what_is_drawn_stays_small():
     chart = observed_ecdf(many, group_names(many), SLO)
     assert sum(len(trace.x) for trace in chart.figure.data) < 1.2 * MOST_DRAWN
     assert len(many.groups) == 13
-    assert "other (2 more)" in {trace.name.removesuffix(" (few)") for trace in chart.figure.data if trace.name}
+    assert "other (2 more)" in {trace.name.removesuffix(" (n &lt; 30)") for trace in chart.figure.data if trace.name}
 
 
 def test_a_group_by_no_column_is_one_line_with_its_band():
@@ -213,14 +229,19 @@ def test_error_curves_hold_the_quantiles_of_the_record():
 
 def test_the_best_is_drawn_boldest_and_last_of_ours():
     traces = [trace for trace in EVERY["ratio"].figure.data if not trace.name.startswith("published")]
-    assert traces[-1].name == "combined (ours) · best"
+    assert traces[-1].name == "workprof · best"
     assert traces[-1].line.width > 1.5 * max(trace.line.width for trace in traces[:-1])
+    named = [trace.name for trace in traces if trace.showlegend]
+    assert len(named) == 2
+    assert named[0].endswith(" · best baseline")
+    assert {trace.line.color for trace in traces[:-1]} == {NEUTRAL}
 
 
 def test_signed_errors_stand_at_p_over_t():
     trace = EVERY["signed"].figure.data[0]
     assert np.asarray(trace.x) == pytest.approx(np.maximum(np.asarray(trace.customdata) / 100 + 1, 1e-4))
-    assert "promise too little" in EVERY["signed"].takeaway
+    assert "80 % of predictions are at most" in EVERY["signed"].takeaway
+    assert EVERY["signed"].takeaway.endswith("are below it.")
 
 
 def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared():
@@ -269,7 +290,7 @@ def test_an_infinite_error_ends_the_curve_instead_of_the_page():
 def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
     chart = EVERY["boxes"]
     assert list(chart.data["called_out"]) == [True, True, False]
-    assert chart.takeaway.startswith("In 2 of 3 groups combined (ours)")
+    assert chart.takeaway.startswith("In 2 of 3 profiles workprof")
     assert "(55 %)" in chart.takeaway
     first = chart.figure.data[0]
     assert (first.q1[0], first.median[0], first.q3[0]) == (0.5, 1.2, 4.0)
@@ -281,15 +302,15 @@ def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
 
 def test_the_interval_in_words():
     assert interval_sentence(EVALUATION) == (
-        "The 90 % interval covers 89.8 % of the tested jobs and is 15.6× wide (upper over lower end, median); one "
-        "interval for all jobs would be 854× wide."
+        "The 90 % interval covers 89.8 % of the test runs and spans 15.6× (upper / lower end, median); without a model "
+        "it would span 854×."
     )
     assert "no interval" in interval_sentence(evaluation(interval=False))
 
 
 def test_the_table_puts_the_best_first_with_shares_and_units():
     words = predictor_words(predictor_table(EVALUATION), "duration_s")
-    assert words["predictor"].iloc[0] == "combined (ours) ★ best"
+    assert words["predictor"].iloc[0] == "workprof ★ best"
     assert words["≤ 5 %"].str.endswith(" %").all()
     assert words["factor p50"].str.endswith("×").all()
     assert words["mean abs. error"].str.contains("s|min|h").all()
@@ -299,14 +320,14 @@ def test_the_table_puts_the_best_first_with_shares_and_units():
 def test_faithful_mode_names_its_flaws_and_the_saturated_winner():
     found = evaluation("faithful", interval=False)
     table = predictor_table(found)
-    assert "the paper's" in table["label"].iloc[0]
+    assert "as published" in table["label"].iloc[0]
     assert "19 of 20 jobs need more" in " ".join(table["meaning"])
     takeaway = error_cdf(found, ErrorView("ratio")).takeaway
-    assert "profile 5th percentile, 0.99 (it promises too little for 100 %)" in takeaway
+    assert "best baseline, profile 5th percentile: 99 %, which under-predicts 100 %" in takeaway
 
 
 def test_the_estimate_counts_turns():
     settings = EstimateEvaluationSettings()
-    assert "686 finished rows, 10 turns" in evaluation_estimate(settings, 686)
+    assert "10 folds on 686 finished runs: about" in evaluation_estimate(settings, 686)
     by_time = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
-    assert "one turn" in evaluation_estimate(by_time, 686)
+    assert "One fold" in evaluation_estimate(by_time, 686)

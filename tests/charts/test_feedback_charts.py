@@ -13,6 +13,7 @@ from workprof.charts.feedback import (
     drift_words,
     feedback_headlines,
     observed_sentence,
+    observed_words,
     quantile_table,
 )
 from workprof.forecasts.feedback.drift import feedback_now
@@ -35,7 +36,7 @@ def test_the_history_has_the_fit_and_every_observation(observed):
     assert chart.data["event"].tolist() == ["fit", "observe"]
     assert f"{state.history[0].acquires:.3f} at the fit" in chart.takeaway
     assert chart.figure.layout.xaxis.title.text
-    assert "no finished job was observed" in acquires_history(state.history[:1]).takeaway
+    assert "no finished job was compared" in acquires_history(state.history[:1]).takeaway
 
 
 def test_drift_is_drawn_where_it_was_planted(observed):
@@ -52,10 +53,11 @@ def test_drift_is_drawn_where_it_was_planted(observed):
 
 def test_words_of_an_observation(observed):
     model, state, found = observed
-    assert "800 finished jobs observed" in observed_sentence(found)
+    assert "800 finished jobs compared" in observed_sentence(found)
     assert "P0, P1" in advice_sentence(found.assessment)
     headlines = feedback_headlines(state, found.assessment)
-    assert headlines[0].value == "800"
+    assert observed_words(state) == "800 finished jobs compared"
+    assert len(headlines) == 4
     fresh = feedback_headlines(begun(model), found.assessment)
     assert "no data" in {headline.value for headline in fresh}
 

@@ -79,10 +79,10 @@ def views():
         yield View("profiles", tab, OTHER_PROFILES, FORM)
     yield View("profiles", "Cluster tendency", OTHER_PROFILES, FORM)
     yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)
-    yield View("classify", "One job", {"classify_job": "7"}, (*FORM, "classify_job"))
+    yield View("classify", "One job", {"classify_job": "7", "classify_similar": "true"}, (*FORM, "classify_job"))
     yield View("classify", "One job", {"classify_from": "own fields"}, (*FORM, "classify_from"))
     yield View("classify", "One job", {"classify_search": "ps"}, FORM)
-    for tab in ("Batch", "Model", "Finished jobs"):
+    for tab in ("Batch", "Model", "Drift"):
         yield View("classify", tab, {}, FORM)
     yield View("durations", "Observed", {}, ("durations_clustering",))
     yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))

@@ -81,22 +81,32 @@ def test_an_empty_home_offers_the_sample(app):
 def test_observed_curves_of_every_grouping(app, part, by, layout):
     test = app("durations", durations_by=by, durations_layout=layout)
     assert problems(test) == []
-    assert "80 % of jobs finish within" in words(test)
+    assert "80 % of runs finish within" in words(test)
     charts = test.get("plotly_chart")
     assert all(chart.proto.alt for chart in charts)
     groups = len(test.dataframe[-1].value) - 1
     assert len(charts) == (groups if layout == "one each" and groups else 1)
 
 
+def test_it_opens_on_small_multiples_with_few_controls_above(app, part):
+    test = app("durations")
+    assert problems(test) == []
+    assert len(test.get("plotly_chart")) == len(test.dataframe[-1].value) - 1 > 1
+    assert words(test).index("80 % of runs finish within") < words(test).index("Vertical: share of runs")
+    assert test.selectbox(key="durations_layout").value == "one each"
+    assert "effective sample size" in words(test).lower()
+
+
 def test_the_page_shows_the_numbers_of_the_library(app, part, house):
-    test = app("durations", durations_by="user", durations_slo="600", durations_percentile="90")
+    given = {"durations_by": "user", "durations_slo": "600", "durations_percentile": "90"}
+    test = app("durations", durations_layout="together", **given)
     assert problems(test) == []
     found = house().workbench.observed_durations(part, DurationSettings(by="user"))
     share, value = share_within(found.everything, 600), value_at(found.everything, 0.9)
-    assert f"{share * 100:.1f} % keep the SLO 10 min 00 s" in words(test)
+    assert f"{share * 100:.1f} % meet the SLO 10 min 00 s" in words(test)
     test.session_state["durations_observed_shown"] = True  # the fold with the chart's own numbers
     test.run()
-    shown = test.dataframe[0].value.set_index("group").loc["all jobs"]
+    shown = test.dataframe[0].value.set_index("group").loc["all runs"]
     assert (shown["at_cursor"], shown["within_limit"]) == (value, share)
 
 
@@ -104,8 +114,8 @@ def test_the_page_shows_the_numbers_of_the_library(app, part, house):
 def test_other_quantities_have_a_limit_in_their_unit(app, part, target):
     test = app("durations", durations_target=target, durations_by="workload", **{f"durations_limit_{target}": "2"})
     assert problems(test) == []
-    assert "80 % of jobs stay at or below" in words(test)
-    assert f"keep the limit {'2 GB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
+    assert "80 % of runs stay at or below" in words(test)
+    assert f"meet the limit {'2 GB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
 
 
 def test_the_address_holds_every_control(app, part):
@@ -121,7 +131,7 @@ def test_without_profiles_all_jobs_are_shown_and_a_button_finds_them(app, unclus
     assert problems(test) == []
     assert "Curves per profile need profiles" in words(test)
     assert "Find profiles" in labels(test)
-    assert list(test.dataframe[-1].value["group"]) == ["all jobs"]
+    assert list(test.dataframe[-1].value["group"]) == ["all runs"]
     assert house().workbench.jobs() == ()
 
 
@@ -172,7 +182,7 @@ def test_a_link_that_describes_a_clustering_without_profiles_here_says_so(app, p
 def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
     test = app("durations", **ERRORS, durations_split="by_group")
     assert problems(test) == []
-    assert f"{ROWS} finished rows, 10 turns of training and testing: about" in words(test)
+    assert f"10 folds on {ROWS} finished runs: about" in words(test)
     assert "Evaluate predictors" in labels(test)
     assert house().workbench.jobs() == ()
 
@@ -182,9 +192,14 @@ def test_every_measure_of_a_finished_test(app, part, measure):
     test = app("durations", **TESTED, durations_measure=measure)
     assert problems(test) == []
     told = words(test)
-    assert f"80 % of the {measure} errors of combined (ours)" in told
+    answers = {"ratio": "miss by at most", "percent": "miss by at most", "factor": "are within a factor of"}
+    assert f"80 % of predictions {answers.get(measure, 'are at most')}" in told
     assert "% interval covers" in told
     assert ("10,000 jobs" in told) is (measure in ("ratio", "percent"))
+    assert len(test.get("plotly_chart")) == 1
+    assert len(test.metric) == 4
+    test = app("durations", **TESTED, durations_measure=measure, durations_profiles="true")
+    assert problems(test) == []
     assert len(test.get("plotly_chart")) == 2
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
@@ -194,7 +209,7 @@ def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, par
     found = house().workbench.estimate_evaluation.cached(part, asked).result
     test = app("durations", **TESTED)
     table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
-    assert table["predictor"].iloc[0] == "combined (ours) ★ best"
+    assert table["predictor"].iloc[0] == "workprof ★ best"
     assert table["within 2×"].iloc[0] == f"{found.predictors['combined'].within_2x * 100:.1f} %"
     assert len(table) == len(found.predictors)
     test.toggle(key="durations_baselines").set_value(False).run()
@@ -206,7 +221,7 @@ def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, par
 def test_faithful_mode_is_flagged(app, part):
     test = app("durations", **TESTED, durations_mode="faithful")
     assert problems(test) == []
-    assert "published definitions" in words(test)
+    assert "As published: the published estimators" in words(test)
     assert "give no interval" in words(test)
 
 
@@ -214,9 +229,9 @@ def test_the_old_result_stays_under_a_banner(app, part):
     test = app("durations", **TESTED)
     test.selectbox(key="durations_split").set_value("random").run()
     assert problems(test) == []
-    assert "based on previous settings (duration_s, by_time, corrected)" in words(test)
+    assert "based on previous settings (duration, split by time, default)" in words(test)
     assert "Evaluate predictors" in labels(test)
-    assert len(test.get("plotly_chart")) == 2
+    assert len(test.get("plotly_chart")) == 1
 
 
 @pytest.mark.slow
@@ -236,7 +251,7 @@ def test_a_test_runs_in_the_background_and_is_cancelled(app, part, house):
     test.run()
     assert problems(test) == []
     assert "was cancelled" in words(test)
-    assert len(test.get("plotly_chart")) == 2
+    assert len(test.get("plotly_chart")) == 1
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ VIEWS = {
     "home": ("",),
     "data": ("Preview", "Columns", "Time coverage", "Checks and rejects"),
     "profiles": ("",),
-    "classify": ("One job", "Batch", "Model", "Finished jobs"),
+    "classify": ("One job", "Batch", "Model", "Drift"),
     "durations": ("Observed", "Prediction error"),
     "sweep": ("",),
     "memory": ("Recommendation", "Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios"),

@@ -113,7 +113,7 @@ def test_finished_jobs_cannot_be_kept(app, home, tmp_path_factory, monkeypatch):
     jobs = whole_home.make(home.parent, tmp_path_factory).jobs  # whose forecaster is trained
     monkeypatch.setenv("WORKPROF_READONLY", "1")
     before = content(home)
-    test = app("classify", ds=jobs, classify_tab="Finished jobs")
+    test = app("classify", ds=jobs, classify_tab="Drift")
     assert problems(test) == []
     assert "finished jobs cannot be kept here" in words(test)
     assert "Observe" not in [button.label for button in test.button]

@@ -45,7 +45,8 @@ def printed(jobs, evaluated):
 def test_the_classifier_is_scored_alike_everywhere(jobs, evaluated, printed):
     told = jobs.command("classify", "evaluate", "jobs")
     assert to_json(classifier_json(evaluated)) == told
-    page = jobs.page("classify", "jobs", classify_tab="Model")
+    folds = {"classify_scores": "true", "classify_calibration": "true", "classify_split": "by_job"}
+    page = jobs.page("classify", "jobs", classify_tab="Model", **folds)
     assert same_figures(page, printed, "classify") == {
         "classifier-splits", "table-v-by-job", "confusion-by-job", "calibration-by-job",
     }  # fmt: skip
@@ -75,6 +76,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     lines = [trace["x"] for trace in page.figures["estimates"] if len(trace["x"]) == 2]
     need = told["estimates"]["duration_s"]
     assert (dots[0], lines[0]) == (need["point"], [need["low"], need["high"]])
+    assert dots[1] == exported["duration_s"].iloc[0]
     waterfall = page.figures["shap-waterfall"][0]["x"]
     assert (waterfall[0], waterfall[-1]) == (told["shap"]["base"], pytest.approx(told["shap"]["output"], abs=1e-9))
     shown = sorted(value for value in told["shap"]["fields"].values())
@@ -143,11 +145,12 @@ def feedback(jobs, observed):
 
 @pytest.fixture(scope="module")
 def finished(jobs, observed):
-    return jobs.page("classify", "jobs", classify_tab="Finished jobs")
+    folds = {f"feedback_{name}": "true" for name in ("quality", "all", "now")}
+    return jobs.page("classify", "jobs", classify_tab="Drift", **folds)
 
 
 def test_finished_jobs_in_figures(finished, observed, feedback):
-    assert finished.metric("Finished jobs") == [f"{observed['observed']:,}"]
+    assert f"{observed['observed']:,} finished jobs compared" in finished.words
     assert finished.metric("As predicted") == [format_share(observed["agreed_share"])]
     assert finished.metric("In no profile") == [format_share(observed["outlier_share"])]
     (at_fit,) = (detail for label, _, detail in finished.metrics if label == "In no profile")
@@ -158,7 +161,7 @@ def test_finished_jobs_in_figures(finished, observed, feedback):
         counted = sum(getattr(tally, name).sum() for tally in tallies)
         assert finished.metric(label) == [format_share(counted / known)]
         assert _violations(observed, name) == counted
-    advice = "; ".join(observed["reasons"]) or "Nothing speaks for another clustering"
+    advice = "; ".join(observed["reasons"]) or "No drift that calls for another clustering"
     assert advice in finished.words
 
 

@@ -28,7 +28,7 @@ def printed(jobs, evaluated):
 
 
 def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
-    page = jobs.page("durations", "jobs", durations_tab="Observed")
+    page = jobs.page("durations", "jobs", durations_tab="Observed", durations_layout="together")
     assert same_figures(page, printed, "durations") == {"observed-duration_s-by-profile"}
     quantiles = page.csv("jobs-observed-duration_s-by-profile-quantiles.csv")
     assert page.files["jobs-observed-duration_s-by-profile-quantiles.csv"] == printed.csv("durations")["quantiles"]

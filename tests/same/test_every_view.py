@@ -29,7 +29,7 @@ COMPARED = {
     "classify One job": "test_classify.py::test_a_job_gets_the_same_answer_everywhere",
     "classify Batch": "test_classify.py::test_many_new_jobs",
     "classify Model": "test_classify.py::test_the_classifier_is_scored_alike_everywhere",
-    "classify Finished jobs": "test_classify.py::test_finished_jobs_in_figures",
+    "classify Drift": "test_classify.py::test_finished_jobs_in_figures",
     "durations Observed": "test_durations.py::test_observed_curves_are_the_reports_and_the_rows",
     "durations Prediction error": "test_durations.py::test_errors_are_the_commands",
     "sweep Runs": "test_sweep.py::test_runs_of_the_page_are_the_commands",

@@ -207,14 +207,14 @@ SECONDS_PER_ROW_AND_FOLD = 1e-3
 
 
 def evaluation_estimate(settings: EstimateEvaluationSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
-    """Return 'About 686 rows in 10 turns: about 40 s (...)'."""
+    """Return '10 folds on 686 finished runs: about 40 s (...)'."""
     here = pace(
         [(guess, seconds) for _, guess, seconds in measured_with(earlier, EstimateEvaluationSettings, _test_work_s)]
     )
     seconds = STARTING_S + here.factor * _test_work_s(settings, n_rows)
     turns = _turns(settings)
-    words = f"{turns} turns" if turns > 1 else "one turn"
-    return f"{n_rows:,} finished rows, {words} of training and testing: {here.words(seconds, 'test')}."
+    words = f"{turns} folds" if turns > 1 else "one fold"
+    return f"{words.capitalize()} on {n_rows:,} finished runs: {here.words(seconds, 'evaluation')}."
 
 
 def _turns(settings: EstimateEvaluationSettings) -> int:

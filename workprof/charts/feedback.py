@@ -28,26 +28,25 @@ def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headli
     over = sum(int(one.tally.over.sum()) for one in state.profiles.values())
     agreed = state.n_agreed / state.n_predicted if state.n_predicted else math.nan
     return (
-        Headline("Finished jobs", f"{state.n_observed:,}", "Rows observed so far.", counted(state.refits, "refit")),
         Headline(
             "Needed more",
             format_share(under / known if known else math.nan),
-            "Estimates whose job needed more than the upper end: under-provisioned.",
+            "Predictions whose job needed more than the upper end of the interval: under-provisioned.",
         ),
         Headline(
             "Needed less",
             format_share(over / known if known else math.nan),
-            "Estimates whose job needed less than the lower end: over-provisioned.",
+            "Predictions whose job needed less than the lower end of the interval: over-provisioned.",
         ),
         Headline(
             "As predicted",
             format_share(agreed),
-            "Of the jobs with a predicted profile: filed under it by what they measured.",
+            "Share of the jobs with a predicted profile whose measurements belong to it.",
         ),
         Headline(
             "In no profile",
             format_share(stands.outlier_share),
-            "Of the recent jobs: far from every profile.",
+            "Share of the recent jobs that are far from every profile.",
             f"{format_share(stands.outlier_share_at_fit)} at the fit",
         ),
     )
@@ -56,19 +55,25 @@ def feedback_headlines(state: FeedbackState, stands: Assessment) -> tuple[Headli
 def advice_sentence(stands: Assessment) -> str:
     """Return whether another clustering is advised, and why."""
     if not stands.recluster_advised:
-        return "Nothing speaks for another clustering."
+        return "No drift that calls for another clustering."
     return f"Another clustering is advised: {'; '.join(stands.reasons)}."
+
+
+def observed_words(state: FeedbackState) -> str:
+    """Return how many finished jobs the comparison rests on."""
+    again = f" since {counted(state.refits, 'refit')}" if state.refits else ""
+    return f"{counted(state.n_observed, 'finished job')} compared{again}"
 
 
 def observed_sentence(found: Observed) -> str:
     """Return what became of a table of finished jobs."""
     if found.already:
-        return f"This table of {counted(found.n_read, 'finished job')} was observed before; nothing was counted twice."
-    parts = [f"{counted(found.observed, 'finished job')} observed"]
+        return f"This table of {counted(found.n_read, 'finished job')} was compared before; nothing is counted twice."
+    parts = [f"{counted(found.observed, 'finished job')} compared"]
     if found.n_repeated:
-        parts.append(f"{found.n_repeated:,} observed before and not counted again")
+        parts.append(f"{found.n_repeated:,} compared before and not counted again")
     if found.n_unfiled:
-        parts.append(f"{found.n_unfiled:,} measured too little to belong to a profile")
+        parts.append(f"{found.n_unfiled:,} have too few measurements for a profile")
     return f"{'; '.join(parts)}."
 
 
@@ -85,7 +90,7 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
             shapes.line(table["jobs"], table["acquires"], colour=OUTLIER_COLOUR, width=1.5, showlegend=False),
             *[_history_marks(table, event) for event in WORDS],
         ],
-        x="Finished jobs observed so far",
+        x="Finished jobs compared so far",
         y={"title": "ACQUIRES (0 to 1)", "range": [min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1]},
         height=380,
         **LEGEND_ABOVE,
@@ -98,7 +103,7 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
         data=table,
         note="ACQUIRES is the mean of silhouette, share in profiles and closeness to the wanted number of profiles, "
         "with the clustering's true number of profiles. Jobs are filed under the profile nearest to what they "
-        "measured, at the fit as afterwards, so the points compare; the score on the Profiles page counts the "
+        "measured, at the fit as afterwards, so the points are comparable; the score on the Profiles page counts the "
         "clustering's own outliers.",
     )
 
@@ -127,9 +132,9 @@ def _takeaway(history: Sequence[HistoryEntry]) -> str:
     refits = sum(entry.event == REFITTED for entry in history)
     after = f", {counted(refits, 'refit')} between" if refits else ""
     if len(history) == 1:
-        return f"ACQUIRES was {first.acquires:.3f} at the fit; no finished job was observed since."
+        return f"ACQUIRES was {first.acquires:.3f} at the fit; no finished job was compared since."
     if not math.isfinite(last.acquires):
-        return f"ACQUIRES was {first.acquires:.3f} at the fit; the recent jobs are too alike to say what it is now."
+        return f"ACQUIRES was {first.acquires:.3f} at the fit; the recent jobs are too similar to compute it now."
     return (
         f"ACQUIRES is {last.acquires:.3f} after {counted(last.jobs, 'finished job')}; it was {first.acquires:.3f} at "
         f"the fit{after}."
@@ -147,7 +152,7 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
     shown = [plotly_text(name) for name in table["name"]]
     figure = figure_of(
         [_drift_marks(table, word) for word in (DRIFT, SLIGHT, NO_DRIFT)],
-        x={"title": "Median need over estimate, now against the fit (factor)", "type": "log"},
+        x={"title": "Actual / predicted (median), relative to the fit (factor)", "type": "log"},
         y={"type": "category", "categoryorder": "array", "categoryarray": shown[::-1]},
         height=rows_height(len(table)),
         **LEGEND_ABOVE,
@@ -159,9 +164,9 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
         takeaway=drift_words([one for one in drift if one.target == target], target),
         shows=f"Marks with intervals of {counted(len(table), 'profile')} on a logarithmic axis.",
         data=table,
-        note="Above 1 jobs need more, against their estimates, than at the fit. Lines: 95 % interval. Drift: beyond "
-        "chance (all tests of a check together) and large enough to matter; slight: beyond chance alone. Rows of one "
-        "job count together.",
+        note="Above 1, jobs need more than predicted, compared with the fit. Lines: 95 % interval. Drift: significant "
+        "(all tests of a check together) and large enough to matter; slight: significant only. Runs of one job count "
+        "together.",
     )
 
 
@@ -204,7 +209,7 @@ def drift_words(drift: Sequence[Drift], target: str = "") -> str:
     judged = {one.profile for one in drift if one.distribution.word != TOO_FEW}
     of_what = f"{label(target)}: " if target else ""
     if not judged:
-        return f"{of_what}no profile has enough finished jobs to judge drift yet."
+        return f"{of_what}no profile has enough finished jobs to detect drift yet."
     open_ = len(profiles) - len(judged)
     later = f"; {counted(open_, 'profile')} cannot be judged yet" if open_ else ""
     return (

@@ -315,7 +315,7 @@ def _observed_text(result: Observed) -> str:
         f"({format_share(stands.outlier_share)} of the recent jobs, {format_share(stands.outlier_share_at_fit)} at the "
         f"fit); ACQUIRES {stands.acquires:.3f}, {stands.acquires_at_fit:.3f} at the fit"
     )
-    advice = "; ".join(stands.reasons) or "nothing speaks for another clustering"
+    advice = "; ".join(stands.reasons) or "no drift that calls for another clustering"
     done = "profiles and forecaster were made anew" if result.refitted else ""
     if stands.recluster_advised and not result.refitted:
         done = "another clustering is advised: add --refit"

@@ -67,37 +67,37 @@ class ClassifierSettings:
     rare_rows: Annotated[
         int,
         Setting(
-            "A value with fewer training rows is pooled as rare.",
+            "A value with fewer training runs is pooled as rare.",
             unit="rows",
             least=0,
             most=MOST_RARE_ROWS,
-            empty="auto: 0.03 % of the rows, at least 3",
-            label="Rows of a value of its own",
+            empty="auto: 0.03 % of the runs, at least 3",
+            label="Least runs of a value",
         ),
     ] = 0
     threshold: Annotated[
         float,
         Setting(
-            "Smallest probability of an answer.",
+            "Smallest probability at which a profile is predicted.",
             least=0,
             below=1,
-            empty="auto: chosen on held-out jobs for the cost of a wrong answer",
+            empty="auto: chosen on held-out jobs for the cost of a wrong prediction",
             label="Smallest probability",
         ),
     ] = 0.0
     wrong_cost: Annotated[
         float,
         Setting(
-            "Of a wrong answer, when a right one gains 1 and an abstention nothing; the threshold is chosen for it.",
+            "When a correct prediction gains 1 and an abstention nothing; the threshold is chosen for it.",
             above=0,
             most=MOST_WRONG_COST,
-            label="Cost of a wrong answer",
+            label="Cost of a wrong prediction",
         ),
     ] = 1.0
     calibration_share: Annotated[
         float,
         Setting(
-            "Of the training rows, held out by job to choose rounds, temperature and threshold.",
+            "Share of the training runs, held out by job to choose rounds, temperature and threshold.",
             unit="share",
             least=0.05,
             most=0.5,
@@ -107,10 +107,10 @@ class ClassifierSettings:
     least_support: Annotated[
         int,
         Setting(
-            "A profile with fewer training rows is never answered.",
+            "A profile with fewer training runs is never predicted.",
             unit="rows",
             least=1,
-            label="Least rows of a profile",
+            label="Least runs of a profile",
         ),
     ] = 10
     seed: Seed = 0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_ROWS = 30
-"""Groups worth fewer independent rows are flagged: their curve is mostly chance."""
+"""Groups with a smaller effective sample size are flagged: too few to compare."""
 
 MOST_POINTS = 2_000
 TAIL_POINTS = 250
@@ -99,6 +99,14 @@ def thinned(values: Floats) -> tuple[Floats, Floats, float]:
 
 EVERYTHING = "all"
 GROUPINGS = ("profile", "user", "task_name", "workload", "group", EVERYTHING)
+GROUPINGS_SHOWN = {
+    "profile": "Profile",
+    "user": "User",
+    "task_name": "Task",
+    "workload": "Workload",
+    "group": "Group",
+    EVERYTHING: "All runs together",
+}
 PROFILE, JOB = "profile", "job_name"
 OTHER = "other"
 
@@ -112,14 +120,22 @@ class DurationSettings:
     by: Annotated[
         str,
         Setting(
-            "Column that makes the groups, the 12 largest and the rest together; profile: of a clustering; all: none.",
+            "The 12 largest groups, and the others together.",
             choices=GROUPINGS,
+            shown=GROUPINGS_SHOWN,
             label="Group by",
         ),
     ] = PROFILE
     target: Target = "duration_s"
     confidence: Annotated[
-        float, Setting("Of the bands.", unit="share", least=0.5, below=1, label="Confidence of the bands")
+        float,
+        Setting(
+            "That the band holds the whole true curve.",
+            unit="share",
+            least=0.5,
+            below=1,
+            label="Confidence of the bands",
+        ),
     ] = 0.95
 
 

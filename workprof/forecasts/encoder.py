@@ -30,7 +30,7 @@ METADATA_FIELDS = ("job_name", "user", "task_name", "group", "workload")
 """The published inputs."""
 
 PLAN_FIELDS = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu_percent", "instances")
-"""What the user asks for; known at submission too, so part of the corrected mode's inputs."""
+"""What the user requests; known at submission too, so part of the corrected mode's inputs."""
 
 SUBMIT_FIELDS = METADATA_FIELDS + PLAN_FIELDS
 
@@ -39,8 +39,19 @@ Inputs = Annotated[
     Setting(
         "Inputs, known at submission, A,B,...",
         choices=SUBMIT_FIELDS,
+        shown={
+            "job_name": "Job name",
+            "user": "User",
+            "task_name": "Task",
+            "group": "Group",
+            "workload": "Workload",
+            "requested_cpu_percent": "Requested CPU",
+            "requested_memory_bytes": "Requested memory",
+            "requested_gpu_percent": "Requested GPU",
+            "instances": "Instances",
+        },
         columns="any",
-        empty="by mode: corrected the metadata and the plan, faithful the published five",
+        empty="default: metadata and request; as published: the published five",
         label="Inputs",
     ),
 ]

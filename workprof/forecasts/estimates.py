@@ -36,7 +36,7 @@ from workprof.forecasts.intervals import (
     point_of,
     validate,
 )
-from workprof.forecasts.splits import N_FOLDS, SPLITS, units_of
+from workprof.forecasts.splits import N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
@@ -53,12 +53,18 @@ TARGETS = {
 Target = Annotated[
     str,
     Setting(
-        "What is looked at.",
+        "What is measured and predicted.",
         choices={
             "duration_s": "run time",
             "peak_memory_bytes": "peak memory",
             "cpu_usage_percent": "CPU use, 100 = a core",
             "gpu_usage_percent": "GPU use, 100 = a GPU",
+        },
+        shown={
+            "duration_s": "Duration",
+            "peak_memory_bytes": "Peak memory",
+            "cpu_usage_percent": "CPU use",
+            "gpu_usage_percent": "GPU use",
         },
         label="Quantity",
     ),
@@ -137,6 +143,7 @@ class EstimateSettings:
         Setting(
             "How training and test rows are kept apart; the interval holds for jobs that are new in this sense.",
             choices=SPLITS,
+            shown=SPLITS_SHOWN,
             label="Test on",
         ),
     ] = "by_job"

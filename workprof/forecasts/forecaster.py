@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +28,7 @@ from workprof.forecasts.estimates import (
 )
 from workprof.forecasts.explain import MOST_SAMPLE_ROWS, SAMPLE_ROWS, JobExplanation, explain_job
 from workprof.forecasts.predictions import Predictions
-from workprof.forecasts.splits import SPLITS
+from workprof.forecasts.splits import SPLITS, SPLITS_SHOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +47,7 @@ class ForecasterSettings:
         Setting(
             "The kind of new job for which the intervals hold.",
             choices=SPLITS,
+            shown=SPLITS_SHOWN,
             key="classify_interval_split",
             label="Intervals hold for",
         ),
@@ -154,9 +155,12 @@ class LoadedForecaster:
 
 
 def train_forecaster(
-    frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, progress: Progress = silent
+    frames: Mapping[str, pd.DataFrame],
+    settings: ForecasterSettings,
+    progress: Progress = silent,
+    targets: Sequence[str] = tuple(TARGETS),
 ) -> Forecaster:
-    """Return a forecaster of `frames["jobs"]` with its column 'profile'.
+    """Return a forecaster of `frames["jobs"]` with its column 'profile', which estimates the `targets` that it has.
 
     Raises:
         ColumnMissing: without profiles or any submit-time field.
@@ -167,8 +171,8 @@ def train_forecaster(
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}
-    for i, target in enumerate(TARGETS):
-        progress(CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * i / len(TARGETS), f"Learning {target}")
+    for i, target in enumerate(targets):
+        progress(CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * i / len(targets), f"Learning {target}")
         try:
             known = known_jobs(jobs, target)
             models[target] = train_estimator(known, settings.of_target(target)).model

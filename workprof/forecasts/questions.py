@@ -16,6 +16,7 @@ from workprof.forecasts.feedback.assignment import TIMES as CLOCK
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSettings
 from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings
+from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 
@@ -76,6 +77,18 @@ FORECASTER = Question(
     published=faithful_forecaster,
 )
 """To train a forecaster from a shell, it has to be asked for a job; any will do."""
+HELD_OUT = Question(
+    "profiles.held_out",
+    "Predict runs of jobs that training did not see.",
+    ForecasterSettings,
+    HeldOut,
+    "workprof.forecasts.held_out:hold_out",
+    finds="predictions of held-out jobs",
+    reads=_learned,
+    page=CLASSIFY,
+    published=faithful_forecaster,
+    no_command="the Classify page shows its example; `workprof classify evaluate` tests every job",
+)
 EVALUATE_CLASSIFIER = Question(
     "profiles.classifier_evaluation",
     "Score the classifier under random, by-job, by-group and by-time splits.",
@@ -125,7 +138,7 @@ FEEDBACK_MODEL = Question(
     finds="what finished jobs are compared with",
     reads=followed,
     page=CLASSIFY,
-    tab="Finished jobs",
+    tab="Drift",
     no_command="it is what finished jobs are compared with, and `workprof estimate observe` makes it when given some",
 )
 REFIT = Question(
@@ -137,7 +150,7 @@ REFIT = Question(
     finds="profiles found again with finished jobs",
     reads=lambda settings: followed(settings.forecaster),
     page=CLASSIFY,
-    tab="Finished jobs",
+    tab="Drift",
     method="refit",
     no_python="it rests on the finished jobs that were observed by then: observe them, then refit",
     no_command="it rests on the finished jobs observed by then: `workprof estimate observe` with --refit makes one",
@@ -149,7 +162,7 @@ OBSERVE = Question(
     FeedbackModel,
     FEEDBACK_MODEL.compute,
     page=CLASSIFY,
-    tab="Finished jobs",
+    tab="Drift",
     method="feedback",
     command=("estimate", "observe"),
     always=("--jobs", "finished.csv"),
@@ -158,5 +171,6 @@ OBSERVE = Question(
 """The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(OBSERVED_DURATIONS, FORECASTER, EVALUATE_CLASSIFIER, EXPLAIN, EVALUATE_ESTIMATES, FEEDBACK_MODEL, REFIT),
+    *(OBSERVED_DURATIONS, FORECASTER, HELD_OUT, EVALUATE_CLASSIFIER, EXPLAIN, EVALUATE_ESTIMATES),
+    *(FEEDBACK_MODEL, REFIT),
 )

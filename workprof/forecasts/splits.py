@@ -28,6 +28,13 @@ SPLITS = {
     "by_time": f"a job of the last {LAST_SHARE:.0%} of the time",
 }
 """Split -> in what sense the tested rows are new."""
+SPLITS_SHOWN = {
+    "random": "Other runs (random)",
+    "by_job": "New jobs",
+    "by_group": "New groups",
+    "by_time": "Later jobs",
+}
+"""Split -> what a form shows for it."""
 SPLIT_COLUMNS = {"by_job": "job_name", "by_group": "group"}
 N_FOLDS = 10
 FEWEST_ROWS = 20

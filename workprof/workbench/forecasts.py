@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.arrays import numbers_of
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.forecasts import questions
@@ -27,7 +28,9 @@ from workprof.forecasts.forecaster import (
     Forecasts,
     LoadedForecaster,
 )
+from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
+from workprof.forecasts.predictions import NO_PROFILE
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
@@ -81,6 +84,14 @@ class JobForecast:
     reason: str
     needs: dict[str, Need]
     explanation: JobExplanation | None
+
+
+@dataclass(frozen=True)
+class LoadedHeldOut:
+    """The runs that were held out, and the forecaster that did not see them."""
+
+    held_out: HeldOut
+    forecaster: LoadedForecaster
 
 
 @dataclass(frozen=True)
@@ -213,6 +224,9 @@ class ForecastQuestions(SweepQuestions):
     forecaster = ask(
         questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
     )
+    held_out = ask(
+        questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
+    )
     classifier_evaluation = ask(
         questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled(lambda one: one.profiles)
     )
@@ -234,6 +248,34 @@ class ForecastQuestions(SweepQuestions):
         if answer.result is None:
             raise NotEnoughData("no forecaster is trained with these settings; train it first")
         return self._in_memory(answer.key, answer.result)
+
+    def loaded_held_out(self, dataset: str, settings: ForecasterSettings) -> LoadedHeldOut | None:
+        """Return the held-out runs with the forecaster that did not see them, its trees in memory; None = not made."""
+        answer = self.held_out.cached(dataset, settings)
+        if answer.result is None:
+            return None
+        return LoadedHeldOut(answer.result, self._in_memory(answer.key, answer.result.forecaster))
+
+    def recent_job(self, dataset: str, clustering: ProfileSettings) -> int:
+        """Return the row id of the finished job with a profile that was submitted last; without times the last row.
+
+        Where no job has a profile, or none was found yet, it is the last of all.
+
+        Raises:
+            NoRows: when the dataset has no finished job.
+        """
+        entry = self._jobs_of(dataset)
+        jobs = self.frames_of(entry, questions.LEARNED)()["jobs"]
+        found = self.profiles.cached(entry.hash, clustering).result
+        if found is not None:
+            inside = jobs[jobs["row_id"].isin(found.row_ids[found.labels != NO_PROFILE])]
+            jobs = inside if len(inside) else jobs
+        if not len(jobs):
+            raise NoRows(f"dataset {entry.name} has no finished job")
+        for name in TIMES:
+            if name in jobs.columns and bool(jobs[name].notna().any()):
+                return int(jobs["row_id"].iloc[int(np.nanargmax(numbers_of(jobs, name)))])
+        return int(jobs["row_id"].iloc[-1])
 
     def _in_memory(self, key: str, forecaster: Forecaster) -> LoadedForecaster:
         with self._guard:

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import workprof
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
-from workprof.charts.text import formatted, label, plotly_text, shortened, title
+from workprof.charts.text import formatted, label, listed, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share
@@ -24,6 +24,7 @@ from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
 from workprof.forecasts.predictions import N_TOP, NO_PROFILE, Predictions
 from workprof.profiles.metadata import NOT_GIVEN
+from workprof.profiles.names import UNCLUSTERED, fitted
 from workprof.store.reports import Dataset
 
 PUBLISHED = (
@@ -48,8 +49,8 @@ class Naming:
         return "No profile" if profile == NO_PROFILE else self.names.get(profile) or f"P{profile}"
 
     def shown(self, profile: int, longest: int = 28) -> str:
-        """Return the same for a figure."""
-        return plotly_text(self.name(profile), longest)
+        """Return the same for a figure; what is cut off never is the number behind the name."""
+        return plotly_text(fitted(self.name(profile), longest), longest)
 
     def note(self, text: str) -> str:
         """Return a chart's note, with the flag of the published definitions where they hold."""
@@ -83,7 +84,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
                 text=words,
             )
         ],
-        x={"title": "Probability", "range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        x={"title": "Probability", "range": [0, 1.3], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]},
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=TOP_THREE_AROUND_PX + TOP_THREE_LINE_PX * len(names),
     )
@@ -112,6 +113,34 @@ def prediction_sentence(said: Predictions, row: int, naming: Naming) -> str:
     if not said.abstained[row]:
         return f"Predicted profile: {best}, probability {probability}."
     return f"No profile predicted: {said.reason_text(row)}. The most likely one would be {best} ({probability})."
+
+
+def answer_sentence(said: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None) -> str:
+    """Return what is predicted of one job, and what happened where it has run, in one sentence.
+
+    Args:
+        said: of the job, a table of one row.
+        naming: of the profiles.
+        of: the job, such as 'Held-out run 12'.
+        actual: target -> what it really needed; empty for a new job.
+        profile: the job's own, -1 = none; None = not known.
+    """
+    found = said.profiles
+    if found.abstained[0]:
+        words = [f"no profile predicted ({found.reason_text(0)})"]
+    else:
+        words = [f"predicted {naming.name(int(found.profile[0]))} with {format_share(found.probability[0], 0)}"]
+    shown = [name for name in (*MAIN_TARGETS, *said.estimates) if name in said.estimates][: len(MAIN_TARGETS)]
+    for target in shown:
+        one = said.estimates[target]
+        ends = "" if actual else f" ({formatted(target, float(one.low[0]))} to {formatted(target, float(one.high[0]))})"
+        words.append(f"{formatted(target, float(one.point[0]))}{ends}")
+    happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
+    happened += [formatted(target, actual[target]) for target in shown if target in actual]
+    return f"{of}: {', '.join(words)}.{f' Actual: {listed(happened)}.' if happened else ''}"
+
+
+MAIN_TARGETS = ("duration_s", "peak_memory_bytes")
 
 
 def _note(threshold: float, naming: Naming) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming
-from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
 from workprof.core.units import format_share
@@ -37,7 +37,7 @@ SCORES = {
     "abstained_share": "abstained share",
 }
 PATTERNS = ("", "/", "x", ".")
-HEIGHT_PX = 320
+HEIGHT_PX = 340
 SMALL_LEAK = 0.02
 
 
@@ -51,6 +51,7 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
     traces: list[dict[str, Any]] = []
     for place, (name, scores) in enumerate(found.splits.items()):
         numbers = [getattr(scores, score) for score in SCORES]
+        written = {"text": [f"{number:.2f}" for number in numbers]} if name == strict else {}
         traces.append(
             shapes.columns(
                 list(SCORES.values()),
@@ -59,7 +60,7 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
                 colour=COLOURS[0] if name == strict else OUTLIER_COLOUR,
                 pattern="" if name == strict else PATTERNS[1 + place % 3],
                 hover=f"{SPLIT_NAMES[name]}: %{{x}} %{{y:.3f}}",
-                text=[f"{number:.2f}" for number in numbers],
+                **written,
             )
         )
     figure = figure_of(
@@ -205,6 +206,30 @@ def _table_five_takeaway(scores: SplitScores, naming: Naming) -> str:
     )
 
 
+def profile_reliability(found: ClassifierEvaluation, profile: int, naming: Naming) -> tuple[str, tuple[Headline, ...]]:
+    """Return how reliable the prediction of one profile is for new work: a sentence, and its three scores."""
+    split = strict_split(found)
+    on = {"by_group": "new groups", "by_job": "new jobs", "by_time": "later jobs", "random": "a random split"}[split]
+    one = next((one for one in found.splits[split].classes if one.profile == profile), None)
+    name = naming.name(profile)
+    if one is None:
+        return f"{name} has no validation run on {on}.", ()
+    if profile == NO_PROFILE:
+        share = format_share(found.splits[split].abstained_share, 0)
+        words = f"On {on}, {share} of the runs get no profile; {format_share(one.precision, 0)} of these are outliers."
+    elif not one.recall:
+        words = f"Do not rely on this: {name} was never recognised on {on} ({counted(one.support, 'run')}, recall 0)."
+    elif one.f1 < WEAK_F1:
+        words = f"Low reliability: on {on}, {name} has F1 {one.f1:.2f} ({counted(one.support, 'run')})."
+    else:
+        words = f"Validated on {on} with {counted(one.support, 'run')} of {name}."
+    return words, (
+        Headline("Precision", format_share(one.precision, 0), f"Share of the runs predicted as {name} that were it."),
+        Headline("Recall", format_share(one.recall, 0), f"Share of the runs of {name} that were predicted as it."),
+        Headline("F1", f"{one.f1:.2f}", "Harmonic mean of precision and recall."),
+    )
+
+
 def missed_table(found: ClassifierEvaluation, naming: Naming) -> pd.DataFrame:
     """Return one line per profile whose recall is 0 in some split: its runs, and its recall in every split.
 
@@ -234,7 +259,7 @@ MOST_WRITTEN = 12
 MOST_CLASSES = 30
 """Of the matrix, those with the most errors; the table has all."""
 
-LINE_PX = 20
+LINE_PX = 18
 AROUND_PX = 190
 SHOWN_AS = ("row %", "rows")
 
@@ -255,7 +280,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     all_shares = shapes.row_shares(scores.confusion.counts)
     counts, shares = scores.confusion.counts[np.ix_(kept, kept)], all_shares[np.ix_(kept, kept)]
     classes = scores.confusion.classes[kept]
-    predicted = [naming.shown(int(profile), 22) for profile in classes]
+    predicted = _distinct([naming.shown(int(profile), 22) for profile in classes])
     actual = [UNCLUSTERED if profile == NO_PROFILE else name for profile, name in zip(classes, predicted, strict=True)]
     right = np.eye(len(kept), dtype=bool)
     words = [
@@ -430,16 +455,17 @@ def sample_words(found: GlobalExplanation) -> str:
 
 def _totals(lines: list[str], means: np.ndarray) -> go.Figure:
     """Return bars of (n_lines, n_classes) means, summed over the classes."""
+    totals = means.sum(axis=1)
     bars = shapes.bars(
-        means.sum(axis=1),
+        totals,
         [plotly_text(line) for line in lines],
         colour=COLOURS[0],
         hover="%{y}: %{x:.3f}",
-        text=[f"{total:.2f}" for total in means.sum(axis=1)],
+        text=[f"{total:.3g}" for total in totals],
     )
     return figure_of(
         [bars],
-        x=AXIS,
+        x={"title": AXIS, "range": [0, 1.2 * float(totals.max(initial=0.0)) or 1.0]},
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
     )

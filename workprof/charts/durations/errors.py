@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts import shapes
+from workprof.charts import shapes, text
 from workprof.charts.durations.observed import number, percent
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
 from workprof.charts.text import formatted, plotly_text
@@ -20,7 +20,6 @@ from workprof.core.arrays import Floats
 from workprof.core.units import format_share
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
-from workprof.forecasts.estimates import TARGETS
 from workprof.profiles.names import UNCLUSTERED, fitted
 
 
@@ -34,20 +33,20 @@ class Predictor:
 
 
 PREDICTORS = {
-    "combined": Predictor("combined (ours)", "the three below, weighted on validation rows"),
-    "recent": Predictor("recent history", "past jobs of the same group and task, the newest first"),
+    "combined": Predictor("workprof", "the three below, weighted on validation runs"),
+    "recent": Predictor("recent history", "past runs of the same group and task, the newest first"),
     "forest": Predictor("forest", "a quantile forest on metadata, plan and history"),
     "boosted": Predictor("boosted", "boosted trees on metadata, plan and history"),
-    "global_mean": Predictor("mean of all jobs", "one value for every job", baseline=True),
-    "global_median": Predictor("median of all jobs", "one value for every job", baseline=True),
-    "user_median": Predictor("median per user", "of the user's past jobs", baseline=True),
+    "global_mean": Predictor("mean of all runs", "one value for every run", baseline=True),
+    "global_median": Predictor("median of all runs", "one value for every run", baseline=True),
+    "user_median": Predictor("median per user", "of the user's past runs", baseline=True),
     "backoff_medians": Predictor(
         "back-off medians", "the first of group, user and workload with a past", baseline=True
     ),
     "boosted_plain": Predictor("plain boosting", "XGBoost with its defaults on metadata and plan", baseline=True),
     "profile_mean": Predictor("profile mean (published)", "mean of the predicted profile", baseline=True),
     "profile_median": Predictor("profile median", "median of the predicted profile", baseline=True),
-    "profile_q05": Predictor("profile 5th percentile", "promises too little by design", baseline=True),
+    "profile_q05": Predictor("profile 5th percentile", "under-predicts by design", baseline=True),
     "profile_iqr": Predictor("profile quartile width", "a width, published as if it were a level", baseline=True),
     "profile_skew_adaptive": Predictor("profile by skewness", "median or 5th percentile", baseline=True),
 }
@@ -69,7 +68,7 @@ def flag(found: EstimateEvaluation, name: str) -> str:
     """Return 'best' for the predictor that validation chose, 'the paper's' for the one of faithful mode, else ''."""
     if name != found.best:
         return ""
-    return "best" if found.settings.mode == "corrected" else "the paper's"
+    return "best" if found.settings.mode == "corrected" else "as published"
 
 
 def is_baseline(name: str) -> bool:
@@ -121,38 +120,32 @@ def interval_sentence(found: EstimateEvaluation) -> str:
     if held is None:
         return "The published estimators give no interval."
     words = (
-        f"The {percent(held.nominal)} interval covers {format_share(held.coverage)} of the tested jobs and is "
-        f"{_times(held.median_width_factor)} wide (upper over lower end, median)"
+        f"The {percent(held.nominal)} interval covers {format_share(held.coverage)} of the test runs and spans "
+        f"{_times(held.median_width_factor)} (upper / lower end, median)"
     )
-    return f"{words}; one interval for all jobs would be {_times(held.global_width_factor)} wide."
+    return f"{words}; without a model it would span {_times(held.global_width_factor)}."
 
 
 def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
     """Return the best predictor's errors and the interval as figures."""
     best, held = found.predictors[found.best], found.interval
     headlines = [
-        Headline("Median error", f"{best.ratio_error.p50:.2f}", "|p − t| / t; 1 = 100 %.", "ratio, 1 = 100 %"),
-        Headline("Within a factor 2", format_share(best.within_2x), "Half to double the true value."),
-        Headline(
-            "Mean error",
-            formatted(found.settings.target, best.mae),
-            f"Absolute, over the tested jobs: {best.mae:,.4g} {TARGETS[found.settings.target]}.",
-            "absolute",
-        ),
+        Headline("Median error", format_share(best.ratio_error.p50, 0), "|predicted − true| / true."),
+        Headline("Within a factor 2", format_share(best.within_2x), "Predictions from half to double the true value."),
     ]
     if held is not None:
         headlines += [
             Headline(
                 "Interval covers",
                 format_share(held.coverage),
-                "Tested jobs inside.",
-                f"promised {percent(held.nominal)}",
+                "Test runs whose true value lies in their interval.",
+                f"nominal {percent(held.nominal)}",
             ),
             Headline(
                 "Interval width",
                 _times(held.median_width_factor),
-                "Upper over lower end, median.",
-                f"one for all: {_times(held.global_width_factor)}",
+                "Upper / lower end, median.",
+                f"without a model {_times(held.global_width_factor)}",
             ),
         ]
     return tuple(headlines)
@@ -197,10 +190,10 @@ class Measure:
 
 
 MEASURES = {
-    "ratio": Measure("Ratio error |p − t| / t (1 = 100 %), logarithmic", 1, 1.0, 0.01),
-    "percent": Measure("Absolute error 100 · |p − t| / t (%), logarithmic", 1, 100.0, 1.0, " %"),
-    "factor": Measure("Factor error max(p / t, t / p) (1 = exact), logarithmic", 2, 1.0, 1.0, "×"),
-    "signed": Measure("Signed error 100 · (p − t) / t (%), logarithmic in p / t", 0, 100.0, 0.01, " %"),
+    "ratio": Measure("Relative error |predicted − true| / true (1 = 100 %), logarithmic", 1, 1.0, 0.01),
+    "percent": Measure("Relative error |predicted − true| / true (%), logarithmic", 1, 100.0, 1.0, " %"),
+    "factor": Measure("Factor between predicted and true (1 = exact), logarithmic", 2, 1.0, 1.0, "×"),
+    "signed": Measure("Signed error (predicted − true) / true (%), logarithmic", 0, 100.0, 0.01, " %"),
 }
 """ratio: what the paper computes and reads as per cent."""
 
@@ -220,11 +213,15 @@ SHOWN_SHARE = 0.97
 """Of the errors of each predictor: the axis reaches so far."""
 
 MOSTLY = 0.75
-"""A predictor that promises too little more often cannot be far off in ratio: an error of 1 is its worst."""
+"""A predictor that under-predicts more often cannot be far off in ratio: an error of 1 is its worst."""
 
-PLOT_PX = 440
-LEGEND_PX = 14
-_DASHES = ("solid", "dash", "dot", "longdash", "dashdot")
+MEASURE_WORDS = {
+    "ratio": "Relative error",
+    "percent": "Relative error (%)",
+    "factor": "Factor",
+    "signed": "Signed error (%)",
+}
+PLOT_PX = 420
 
 
 @dataclass(frozen=True)
@@ -238,10 +235,10 @@ class ErrorView:
 
 
 def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
-    """Return the cumulative errors of every predictor, the best drawn boldest, the published run as a dashed line."""
+    """Return the cumulative errors of every predictor: the best in green, the best baseline dark, the others grey."""
     measure, names = MEASURES[view.measure], shown(found, baselines=view.baselines)
-    published = _published(found, view)
-    traces = [_errors_line(found, name, position, view.measure) for position, name in enumerate(names)]
+    published, rival = _published(found, view), best_baseline(found, view)
+    traces = [_errors_line(found, name, view.measure, rival) for name in names]
     traces += [
         _published_line(line, view.measure, dash)
         for line, dash in zip(published, ("dash", "longdashdot"), strict=False)
@@ -255,8 +252,8 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
     figure = figure_of(
         traces,
         x=axis,
-        y={"title": "Share of tested jobs at or below", "range": [-0.02, 1.02], "tickformat": ".0%"},
-        height=PLOT_PX + LEGEND_PX * len(traces),
+        y={"title": "Share of test runs at or below", "range": [-0.02, 1.02], "tickformat": ".0%"},
+        height=PLOT_PX,
         top=36,
         showlegend=True,
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "traceorder": "reversed"},
@@ -272,7 +269,7 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
         name=f"errors-{found.settings.target}-{view.measure}",
         figure=figure,
         takeaway=_errors_takeaway(found, view),
-        shows=f"Cumulative {view.measure} errors of {len(names)} predictors.",
+        shows=f"Cumulative errors ({MEASURE_WORDS[view.measure].lower()}) of {len(names)} predictors.",
         data=_table(found, names, view.measure),
         note=_note(found, published),
     )
@@ -286,20 +283,27 @@ def error_at(found: EstimateEvaluation, name: str, measure: str, share: float) -
     return float(curve[at])
 
 
-def _errors_line(found: EstimateEvaluation, name: str, position: int, measure: str) -> dict[str, Any]:
+def best_baseline(found: EstimateEvaluation, view: ErrorView) -> str:
+    """Return the baseline with the smallest error at the cursor; '' = there is none."""
+    rivals = [name for name in found.predictors if is_baseline(name) and name != found.best]
+    return min(rivals, key=lambda name: error_at(found, name, view.measure, view.percentile / 100), default="")
+
+
+def _errors_line(found: EstimateEvaluation, name: str, measure: str, rival: str) -> dict[str, Any]:
     kind, best = MEASURES[measure], name == found.best
     errors = found.predictors[name].curve[kind.row]
     finite = np.isfinite(errors)
     x = np.maximum(_drawn(errors[finite], measure), kind.least / 100)
-    dash = "solid" if best or not is_baseline(name) else _DASHES[1 + position % (len(_DASHES) - 1)]
-    width = 4.5 if best else (1.6 if is_baseline(name) else 2.2)
+    flagged = flag(found, name) if best else "best baseline" if name == rival else ""
     return shapes.line(
         x,
         curve_levels()[finite],
-        name=plotly_text(f"{label(name)}{f' · {flag(found, name)}' if best else ''}"),
-        colour=COLOURS[0] if best else COLOURS[1 + position % (len(COLOURS) - 1)],
-        width=width,
-        dash=dash,
+        name=plotly_text(f"{label(name)}{f' · {flagged}' if flagged else ''}"),
+        colour=COLOURS[2] if best else NEUTRAL,
+        width=4.0 if best else 2.4 if flagged else 1.2,
+        dash="solid" if flagged or not is_baseline(name) else "dot",
+        opacity=1.0 if flagged else 0.6,
+        showlegend=bool(flagged),
         hover=f"%{{fullData.name}}: %{{y:.1%}} at %{{customdata:,.3g}}{kind.suffix}",
         customdata=errors[finite] * kind.scale,
     )
@@ -347,26 +351,47 @@ def _table(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> p
 
 def _errors_takeaway(found: EstimateEvaluation, view: ErrorView) -> str:
     """Return what the cursor reads for the best predictor, and for the best of the baselines."""
-    share, suffix = view.percentile / 100, MEASURES[view.measure].suffix
-    own = error_at(found, found.best, view.measure, share)
-    words = (
-        f"{view.percentile:g} % of the {view.measure} errors of {label(found.best)} are at most {number(own)}{suffix}"
-    )
-    rivals = [name for name in found.predictors if is_baseline(name) and name != found.best]
+    share, rival = view.percentile / 100, best_baseline(found, view)
+    own, of = error_at(found, found.best, view.measure, share), f"{view.percentile:g} % of predictions"
+    true = f"true {quantity(found.settings.target)}"
     if view.measure == "signed":
         under = found.predictors[found.best].under_predicted_share
-        words += f"; {format_share(under)} of its estimates promise too little"
-    elif rivals:
-        rival = min(rivals, key=lambda name: error_at(found, name, view.measure, share))
-        least, under = error_at(found, rival, view.measure, share), found.predictors[rival].under_predicted_share
-        words += f"; of the best baseline, {label(rival)}, {number(least)}{suffix}"
-        words += f" (it promises too little for {format_share(under)})" if under > MOSTLY else ""
-    return f"{words}."
+        return f"{of} are at most {signed_words(own)} the {true}; {format_share(under)} are below it."
+    words = f"{of} {_miss(own, view.measure)} the {true}"
+    if not rival:
+        return f"{words}."
+    least, under = error_at(found, rival, view.measure, share), found.predictors[rival].under_predicted_share
+    too_low = f", which under-predicts {format_share(under)}" if under > MOSTLY else ""
+    amount = _amount(least, view.measure)
+    return f"{words} (best baseline, {label(rival)}: {amount}{too_low})."
+
+
+def quantity(target: str) -> str:
+    """Return 'duration' for duration_s."""
+    return text.label(target)
+
+
+def signed_words(error: float) -> str:
+    """Return '40 % above' or '20 % below' for a signed error in per cent."""
+    return f"{_amount(abs(error), 'percent')} {'above' if error >= 0 else 'below'}"
+
+
+def _miss(error: float, measure: str) -> str:
+    amount = _amount(error, measure)
+    return f"are within a factor of {amount} of" if measure == "factor" else f"miss by at most {amount} of"
+
+
+def _amount(error: float, measure: str) -> str:
+    """Return an error in words: '94 %', '3.1'."""
+    if measure == "factor" or not math.isfinite(error):
+        return number(error)
+    return format_share(error / 100 if measure == "percent" else error, 0)
 
 
 def _note(found: EstimateEvaluation, published: tuple[PublishedErrors, ...]) -> str:
     lines = (
-        f"{found.n_test:,} tested jobs, about {found.n_train:,} trained on in each turn, split {found.settings.split}."
+        f"{found.n_test:,} test runs, about {found.n_train:,} training runs per fold, split "
+        f"{found.settings.split.replace('_', ' ')}."
     )
     for line in published:
         lines += f" Reference: {line.words}."
@@ -396,11 +421,11 @@ def profile_error_boxes(found: EstimateEvaluation, names: Mapping[int, str]) -> 
         name=f"errors-{found.settings.target}-per-profile",
         figure=figure,
         takeaway=_boxes_takeaway(table, found.best),
-        shows=f"Box plots of the ratio error of {len(table)} profiles, worst first.",
+        shows=f"Box plots of the relative error of {len(table)} profiles, worst first.",
         data=table,
-        note="Boxes: quartiles, whiskers at the 5th and 95th percentile of |p − t| / t; orange and named: more than "
-        f"{percent(NOTABLE_SHARE)} of the profile's jobs are off by more than 100 %. Errors below 0.001 stand at "
-        "the left end. The published figure writes the same ratios as per cent.",
+        note="Boxes: quartiles, whiskers at the 5th and 95th percentile of the relative error; orange and named: more "
+        f"than {percent(NOTABLE_SHARE)} of the profile's runs are off by more than 100 %. Errors below 0.001 stand at "
+        "the left end. The published figure writes these ratios as per cent.",
     )
 
 
@@ -424,9 +449,9 @@ def _figure(table: pd.DataFrame) -> go.Figure:
         shapes.box(
             plotly_text(row.name),
             drawn.loc[row.Index, ["p5", "p25", "p50", "p75", "p95"]].tolist(),
-            colour=COLOURS[1] if row.called_out else COLOURS[0],
+            colour=COLOURS[1] if row.called_out else NEUTRAL,
             fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-            hovertext=f"{plotly_text(row.name)}: {row.rows:,} jobs, median {number(row.p50)}, "
+            hovertext=f"{plotly_text(row.name)}: {row.rows:,} runs, median {number(row.p50)}, "
             f"{format_share(row.beyond_100pct_share)} beyond 100 %",
         )
         for row in rows
@@ -445,7 +470,7 @@ def _figure(table: pd.DataFrame) -> go.Figure:
     return figure_of(
         boxes,
         x={
-            "title": "Ratio error |p − t| / t (1 = 100 %), logarithmic",
+            "title": "Relative error |predicted − true| / true (1 = 100 %), logarithmic",
             "type": "log",
             "range": [np.log10(LEAST), max(top, 0.5) + ROOM_FOR_WORDS],
             "dtick": 1,
@@ -462,11 +487,11 @@ def _boxes_takeaway(table: pd.DataFrame, best: str) -> str:
     called = table[table["called_out"]].sort_values("beyond_100pct_share", ascending=False, kind="stable")
     if called.empty:
         rarely = percent(NOTABLE_SHARE)
-        return f"In every profile {label(best)} is off by more than 100 % for at most {rarely} of the jobs."
+        return f"In every profile {label(best)} is off by more than 100 % for at most {rarely} of the runs."
     parts = zip(called["name"].head(3), called["beyond_100pct_share"].head(3), strict=True)
     worst = ", ".join(f"{name} ({percent(share)})" for name, share in parts)
     others = f" and {len(called) - 3} more" if len(called) > 3 else ""
     return (
-        f"In {len(called)} of {len(table)} groups {label(best)} is off by more than 100 % for over "
-        f"{percent(NOTABLE_SHARE)} of the jobs: {worst}{others}."
+        f"In {len(called)} of {len(table)} profiles {label(best)} is off by more than 100 % for over "
+        f"{percent(NOTABLE_SHARE)} of the runs: {worst}{others}."
     )

@@ -101,7 +101,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-LONGEST_NAME = 24
+LONGEST_NAME = 48
+LONGEST_LABEL = 28
 _DASHES = ("solid", "longdashdot", "dashdot", "longdash")
 """One per turn through the colours."""
 
@@ -116,7 +117,7 @@ class Look:
 
 
 def group_names(found: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
-    """Return one name per group: the profile's own, 'other (15 groups)', or the value; few jobs are told."""
+    """Return one name per group: the profile's own, 'other (15 more)', or the value."""
     return tuple(_name(found, position, profiles or {}) for position in range(len(found.groups)))
 
 
@@ -143,7 +144,7 @@ def _name(found: ObservedDurations, position: int, profiles: Mapping[int, str]) 
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-ALL_JOBS = "all jobs"
+ALL_JOBS = "all runs"
 
 
 def quantile_table(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
@@ -168,14 +169,14 @@ def quantile_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
 def observed_sentence(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
     """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
     target, everything = found.settings.target, found.everything
-    words = f"{view.percentile:g} % of jobs {within_words(target, value_at(everything, view.share))}"
+    words = f"{view.percentile:g} % of runs {within_words(target, value_at(everything, view.share))}"
     told = [(value_at(curve, view.share), name) for name, curve in zip(names, found.groups, strict=True)]
     told = [item for item, curve in zip(told, found.groups, strict=True) if not curve.few and not curve.n_merged]
     if len(told) > 1:
         (low, first), (high, last) = min(told), max(told)
         words += f", from {formatted(target, low)} in {first} to {formatted(target, high)} in {last}"
     if view.limit > 0:
-        words += f"; {format_share(share_within(everything, view.limit))} keep the {limit_words(target, view.limit)}"
+        words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."
 
 
@@ -261,7 +262,7 @@ def scaled_axes(figure: go.Figure, view: ObservedView, target: str, low: float, 
     elif target == "duration_s" or target.endswith("_bytes"):
         ticks = np.linspace(0, high, 5)
         figure.update_xaxes(tickvals=ticks, ticktext=[formatted(target, value) for value in ticks])
-    words = "Share of jobs above" if view.complementary else "Share of jobs at or below"
+    words = "Share of runs above" if view.complementary else "Share of runs at or below"
     figure.update_yaxes(title={"text": words}, range=[-0.02, 1.02], tickformat=".0%")
 
 
@@ -321,9 +322,9 @@ def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: Observ
         traces.append(band_area(found.everything, view, whole, EVERYTHING))
     points = MOST_DRAWN // (1 + len(found.groups))
     for position, curve in enumerate(found.groups):
-        legend = f"{names[position]} (few)" if curve.few else names[position]
+        legend = f"{names[position]} (n < {FEWEST_ROWS})" if curve.few else names[position]
         traces.append(curve_line(curve, view, look(found, position), target, legend, points))
-    traces.append(curve_line(found.everything, view, whole, target, "all jobs", points))
+    traces.append(curve_line(found.everything, view, whole, target, "all runs", points))
     low, high = span([found.everything, *found.groups], view.limit)
     figure = figure_of(traces, x={}, y={}, height=PLOT_PX + LEGEND_PX * len(found.groups))
     scaled_axes(figure, view, target, low, high)
@@ -345,28 +346,29 @@ def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: Observ
 
 
 def left_out_words(found: ObservedDurations) -> str:
-    """Return the rows, and how many were left out for which reason."""
+    """Return the runs, and how many were excluded for which reason."""
     counts = {"without a value": found.n_missing, "below zero": found.n_negative, "of zero seconds": found.n_zero}
     reasons = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
-    out = f"; left out: {reasons}" if reasons else "; none left out"
+    out = f"; excluded: {reasons}" if reasons else "; none excluded"
     nowhere = f"; {found.n_without_group:,} are in no group" if found.n_without_group else ""
-    return f"{counted(found.n_rows, 'finished row')}{out}{nowhere}."
+    return f"{counted(found.n_rows, 'finished run')}{out}{nowhere}."
 
 
-def band_words(found: ObservedDurations) -> str:
-    """Return what the bands promise, and where those of many groups are."""
-    many = " The groups' own bands: curves 'one each'." if len(found.groups) > MOST_BANDS else ""
+def band_words(found: ObservedDurations, *, alone: bool = False) -> str:
+    """Return what the bands promise, and where those of many groups are; `alone`: each chart has one group's."""
+    hidden = len(found.groups) > MOST_BANDS and not alone
+    many = " The groups' own bands: layout 'Small multiples'." if hidden else ""
     return (
-        f"Bands: {percent(found.settings.confidence)} Dvoretzky-Kiefer-Wolfowitz for the whole curve; rows of one job "
-        "count as copies of each other: the effective sample size is "
-        f"{found.everything.n_effective:,.0f} jobs of {found.n_rows:,} rows.{many}"
+        f"Bands: {percent(found.settings.confidence)} confidence for the whole curve (Dvoretzky-Kiefer-Wolfowitz). "
+        f"Effective sample size: {found.everything.n_effective:,.0f} jobs (runs of one job are alike).{many}"
     )
 
 
 def few_words(found: ObservedDurations) -> str:
-    """Return which curves are mostly chance."""
+    """Return which curves are too few to compare."""
     few = sum(curve.few for curve in found.groups)
-    return f"Dashed: {counted(few, 'group')} worth fewer than {FEWEST_ROWS} jobs." if few else ""
+    words = f"effective sample size below {FEWEST_ROWS} jobs, too few to compare"
+    return f"Dashed: {counted(few, 'group')} with an {words}." if few else ""
 
 
 def grid_words(found: ObservedDurations) -> str:
@@ -375,34 +377,69 @@ def grid_words(found: ObservedDurations) -> str:
     return f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else ""
 
 
-HEIGHT_PX = 230
+def multiples_note(found: ObservedDurations, view: ObservedView) -> str:
+    """Return what the small charts draw (there is no room for titles in them), and what they rest on."""
+    share = "above" if view.complementary else "at or below"
+    axis = value_axis(found.settings.target, log=view.log_x).title
+    axes = f"Vertical: share of runs {share}; horizontal: {axis[:1].lower()}{axis[1:]}. Dotted: all runs."
+    words = (axes, left_out_words(found), band_words(found, alone=True), few_words(found), grid_words(found))
+    return " ".join(word for word in words if word)
+
+
+HEIGHT_PX = 176
+MOST_TICKS = 4
+"""On the axis of a small chart."""
 
 
 def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView) -> Chart:
-    """Return the curve of the group at a position; every small chart has the same axes."""
+    """Return the curve of the group at a position, labelled in the figure; every small chart has the same axes."""
     curve, name, target = found.groups[position], names[position], found.settings.target
-    own = look(found, position)
+    own = Look(NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0], "dash" if curve.few else "solid", 2.2)
     traces: list[dict[str, Any]] = []
     if view.bands:
         traces.append(band_area(curve, view, own, name))
     points = MOST_DRAWN // (2 * len(found.groups))
-    behind = Look(NEUTRAL, "dot", 1.4)
-    traces.append(curve_line(found.everything, view, behind, target, "all jobs", points))
+    behind = Look(NEUTRAL, "dot", 1.2)
+    traces.append(curve_line(found.everything, view, behind, target, "all runs", points))
     traces.append(curve_line(curve, view, own, target, name, points))
-    figure = figure_of(traces, x={}, y={}, height=HEIGHT_PX)
-    scaled_axes(figure, view, target, *span([found.everything, *found.groups], view.limit))
-    cursors(figure, view, target, NEUTRAL)
+    at = value_at(curve, view.share)
+    level = 1 - view.share if view.complementary else view.share
+    hover = plotly_text(f"{name}: {view.percentile:g} % {within_words(target, at)}", 200)
+    traces.append(shapes.points([max(at, 1e-12)], [level], colour=own.colour, size=9, hover=hover))
+    few = f" · n < {FEWEST_ROWS}" if curve.few else ""
+    label_of = (
+        f"<b>{plotly_text(fitted(name, LONGEST_LABEL))}</b><br>{view.percentile:g} %: {formatted(target, at)}{few}"
+    )
+    place: dict[str, Any] = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    figure = figure_of(traces, x={}, y={}, height=HEIGHT_PX, annotations=[shapes.words(label_of, x=0, y=1.02, **place)])
+    low, high = span([found.everything, *found.groups], view.limit)
+    scaled_axes(figure, view, target, low, high)
+    _few_ticks(figure, low, high)
+    if view.limit > 0:
+        figure.add_vline(x=view.limit, line={"color": NEUTRAL, "dash": "dot", "width": 1.6})
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.title = {"text": None, "standoff": 0}  # the big picture names the axes; here there is no room
-    figure.update_layout(margin={"t": 28, "b": 0})
-    words = f"{curve.n_rows:,} rows{' (few: mostly chance)' if curve.few else ''}: "
-    words += f"{view.percentile:g} % {within_words(target, value_at(curve, view.share))}"
+        axis.title = {"text": None, "standoff": 0}  # the caption names the axes; here there is no room
+    figure.update_yaxes(tickvals=[0, 0.5, 1])
+    figure.update_layout(margin={"t": 44, "b": 0})
+    words = f"{name}, {curve.n_rows:,} runs{' (too few to compare)' if curve.few else ''}: "
+    words += f"{view.percentile:g} % {within_words(target, at)}"
     if view.limit > 0:
         words += f"; {format_share(share_within(curve, view.limit))} within the {limit_words(target, view.limit)}"
     return Chart(
         name=f"observed-{target}-{position}",
         figure=figure,
         takeaway=f"{words}.",
-        shows=f"Cumulative distribution of {label(target)} of {name}, with all jobs dotted.",
+        shows=f"Cumulative distribution of {label(target)} of {name}, with all runs dotted.",
         data=quantile_table(found, names, view).iloc[[position]],
     )
+
+
+def _few_ticks(figure: go.Figure, low: float, high: float) -> None:
+    """Keep at most four of the ticks that an axis names between its ends."""
+    axis = figure.layout.xaxis
+    if axis.tickvals is None:
+        figure.update_xaxes(nticks=MOST_TICKS)
+        return
+    inside = [(at, words) for at, words in zip(axis.tickvals, axis.ticktext, strict=True) if low <= at <= high]
+    kept = inside[:: max(1, -(-len(inside) // MOST_TICKS))]
+    figure.update_xaxes(tickvals=[at for at, _ in kept], ticktext=[words for _, words in kept])

@@ -1,4 +1,4 @@
-"""The feedback loop: finished jobs in, what they say of the forecasts, and whether another clustering is due."""
+"""Drift: finished jobs compared with their predictions, and whether another clustering is due."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from workprof.charts.feedback import (
     drift_table,
     feedback_headlines,
     observed_sentence,
+    observed_words,
     quantile_table,
 )
 from workprof.charts.text import label, markdown_text, visible
@@ -32,57 +33,62 @@ WORK = "work_feedback"
 LARGEST_MB = 500
 
 
-def finished_jobs(view: View) -> None:
-    """Show how to fold finished jobs in, and what they have shown."""
-    st.markdown(
-        "Finished jobs are filed under the profile nearest to what they measured and compared with what would have "
-        "been said of them. Estimates per profile follow; drift beyond chance is named; another clustering is advised "
-        "when it is due."
-    )
+def drift(view: View) -> None:
+    """Show whether predictions still hold for the jobs that finished, then how to add more of those."""
+    first = st.container()
     with guard():
-        settings = forms.settings(
-            view.visit,
-            view.dataset,
-            questions.OBSERVE,
-            main=("window_jobs", "half_life_days"),
-            given=forms.within("forecaster", view.settings),
-        )
-        if view.visit.readonly:
-            st.info("This server is read-only: finished jobs cannot be kept here.", icon=":material/lock:")
-        if not _ready(view, settings):
-            return
-        if not view.visit.readonly:
-            _observe(view, settings)
-        now = view.visit.workbench.feedback(view.dataset.hash, settings)
-        if now is None:
-            st.info("No finished job was observed yet.", icon=":material/info:")
-            return
+        with st.expander("Drift settings", icon=":material/tune:"):
+            settings = forms.settings(
+                view.visit,
+                view.dataset,
+                questions.OBSERVE,
+                main=("window_jobs", "half_life_days"),
+                given=forms.within("forecaster", view.settings),
+            )
+        with first:
+            _answer(view, settings)
+
+
+def _answer(view: View, settings: FeedbackSettings) -> None:
+    now = view.visit.workbench.feedback(view.dataset.hash, settings)
+    if now is None:
+        figures.answer("Compare finished jobs with their predictions and detect drift.")
+    else:
+        figures.answer(markdown_text(f"{observed_words(now.state)}. {advice_sentence(now.assessment)}", 400))
         _stands(view, now)
+    if view.visit.readonly:
+        st.info("This server is read-only: finished jobs cannot be added.", icon=":material/lock:")
+    if not _ready(view, settings):
+        return
+    if not view.visit.readonly:
+        _observe(view, settings)
+    if now is not None:
         _refit(view, settings, now)
 
 
 def _ready(view: View, settings: FeedbackSettings) -> bool:
-    """Return whether what finished jobs are compared with is there; else show the way to it."""
+    """Return whether the baseline that finished jobs are compared with is there; else show the way to it."""
     answer = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
     if answer.result is not None:
         return True
-    running_work.job_panel(view.visit.app_state, answer.job, "Preparing the comparison")
+    running_work.job_panel(view.visit.app_state, answer.job, "Building the drift baseline")
     running = answer.job is not None and answer.job.active
-    if not running and st.button("Prepare the comparison", type="primary", icon=":material/play_arrow:"):
+    if not running and st.button("Build drift baseline", type="primary", icon=":material/play_arrow:"):
         view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
         st.rerun()
     if not running:
-        st.caption("Files the jobs of the fit as new ones will be, and measures how wrong the estimates were on them.")
+        st.caption("Assigns the training jobs to profiles as new ones will be, and measures the errors on them.")
     return False
 
 
 def _stands(view: View, now: FeedbackNow) -> None:
     figures.headline_row(feedback_headlines(now.state, now.assessment))
-    advised = now.assessment.recluster_advised
-    show = st.warning if advised else st.success
-    show(advice_sentence(now.assessment), icon=":material/update:" if advised else ":material/check_circle:")
+    _by_profile(view, now)
+    figures.fold("Clustering quality over time", "feedback_quality", _history, now)
+
+
+def _history(now: FeedbackNow) -> None:
     figures.show(acquires_history(now.state.history), key="feedback_history")
-    _drift(view, now)
 
 
 def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
@@ -95,7 +101,7 @@ def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
         workbench.adopt_refit(view.dataset.hash, answer.key, settings)
         st.rerun()
     if answer.result is not None:
-        st.caption("Profiles and forecaster were made anew with these finished jobs; the loop follows them now.")
+        st.caption("Profiles and classifier were trained again with these finished jobs.")
         return
     running_work.job_panel(view.visit.app_state, answer.job, "Clustering and training again")
     if (answer.job is None or not answer.job.active) and st.button(
@@ -111,7 +117,7 @@ def _observe(view: View, settings: FeedbackSettings) -> None:
     """Show how to give finished jobs, fold them in when asked, and say what became of them."""
     with st.container(border=True):
         source = st.segmented_control(
-            "Finished jobs from a",
+            "Add finished jobs from a",
             (FILE, DATASET),
             default=FILE,
             required=True,
@@ -125,7 +131,7 @@ def _observe(view: View, settings: FeedbackSettings) -> None:
         else:
             _from_dataset(view, settings, busy=busy)
         if observed is not None and observed.result is None:
-            running_work.task_panel(view.visit.app_state.observed, observed, "Observing the jobs of")
+            running_work.task_panel(view.visit.app_state.observed, observed, "Comparing the jobs of")
         elif observed is not None and observed.result is not None and observed.result[0] == view.dataset.hash:
             _observed_text(observed.label, observed.result[1])
 
@@ -162,7 +168,7 @@ def _from_dataset(view: View, settings: FeedbackSettings, *, busy: bool) -> None
 
 
 def _pressed(key: str, *, busy: bool) -> bool:
-    return st.button("Observe", type="primary", icon=":material/play_arrow:", key=key, disabled=busy)
+    return st.button("Compare", type="primary", icon=":material/play_arrow:", key=key, disabled=busy)
 
 
 def _fold_in(view: View, settings: FeedbackSettings, label: str, jobs: Path | str, discard: Path | None = None) -> None:
@@ -181,7 +187,7 @@ def _observed_text(label: str, found: Observed) -> None:
     st.success(f"{markdown_text(label)}: {observed_sentence(found)}{notes}", icon=":material/check_circle:")
 
 
-def _drift(view: View, now: FeedbackNow) -> None:
+def _by_profile(view: View, now: FeedbackNow) -> None:
     """Show the drift of one target in every profile, and its quantiles now and at the fit."""
     targets = {label(name): name for name in now.state.targets}
     chosen = st.selectbox("Drift of", list(targets), key="feedback_target", bind="query-params", width=300)
@@ -192,9 +198,16 @@ def _drift(view: View, now: FeedbackNow) -> None:
         figures.show(chart, key=f"feedback_drift_{target}")
     else:
         st.caption(chart.takeaway)
-    with st.expander("Every profile and target", icon=":material/table:"):
-        table = drift_table(now.assessment.drift, names)
-        figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
-    st.markdown(f"**What jobs need now**, beside the fit ({chosen}, {TARGETS[target]})")
-    quantiles = quantile_table(now, target, names)
+    figures.fold("Drift of every profile and quantity", "feedback_all", _every, view, now)
+    figures.fold("What jobs need now", "feedback_now", _needs, view, now, target)
+
+
+def _every(view: View, now: FeedbackNow) -> None:
+    table = drift_table(now.assessment.drift, view.naming.names)
+    figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
+
+
+def _needs(view: View, now: FeedbackNow, target: str) -> None:
+    st.caption(f"Quantiles now and in the training data: {label(target)} ({TARGETS[target]}).")
+    quantiles = quantile_table(now, target, view.naming.names)
     figures.table(quantiles, f"needs-{target}", key="feedback_needs", alt=f"Needs of {len(quantiles)} profiles")
