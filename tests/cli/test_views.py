@@ -88,7 +88,7 @@ def test_durations_are_those_that_were_planted(home):
     assert (groups["slow"]["rows"], groups["slow"]["max"], found["n_rows"]) == (60, 100.0, 100)
     assert found["left_out"] == {"missing": 0, "negative": 0, "zero": 0}
     printed = home.text("durations", "plain", "--by", "user", "--slo", 25, "--quantile", "0.5")
-    assert "quick  40    62.5 %     20" in printed
+    assert "quick  40    62.5 %     20 s" in printed
 
 
 def test_a_curve_has_its_points_where_they_are_asked_for(home):

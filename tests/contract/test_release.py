@@ -52,6 +52,7 @@ CHANGED: dict[str, str] = {
     ),
     "version: phases.align": "holds the recorded counters of both runs, which are drawn over each other",
     "link: phases_entry": "the run of the library that can be opened is the one that the run is compared with",
+    "link: classify_requested_memory_gib": "memory is given in GB; a link in GiB is converted",
     "link: memory_models_bins": "a fold; the bins of Models stand under its More settings",
 }
 """'kind: name' -> why it is no longer there."""

@@ -13,7 +13,7 @@ from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
 from workprof.cli.questions import register as add_function
 from workprof.core.errors import SettingsError
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import FEWEST_ROWS, DurationCurve, ObservedDurations, share_within, value_at
@@ -22,14 +22,14 @@ from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.feedback.drift import Drift
 from workprof.forecasts.feedback.loop import Observed
+from workprof.forecasts.predictions import NO_PROFILE
+from workprof.forecasts.splits import SPLITS
 from workprof.store.reports import IngestOptions
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
 
 SHOWN_ROWS = 20
 SHOWN_PROFILES = 3
 SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
-WHOLE_FROM = 1000
-"""Larger values are told without a fraction; `--json` has them whole."""
 QUANTILES = "0.05,0.25,0.5,0.75,0.9,0.95,0.99"
 OUT = (parameter("home", Home, None), parameter("as_json", Json, False))
 
@@ -102,13 +102,13 @@ def _need_json(target: str, need: Need) -> dict[str, float]:
 def _forecasts_text(result: tuple[JobForecast, ...]) -> str:
     rows: list[dict[str, object]] = []
     for one in result[:SHOWN_ROWS]:
-        document = forecast_json(one)
         needs = {
-            name: f"{need['p50']:.4g} ({need['low']:.4g}-{need['high']:.4g})"
-            for name, need in document["estimates"].items()
+            target.rpartition("_")[0].replace("_", " "): f"{_in_words(target, need.point)} "
+            f"({_in_words(target, need.low)} to {_in_words(target, need.high)})"
+            for target, need in one.needs.items()
         }
-        profile = f"none: {one.reason}" if one.abstained else one.profile
-        rows.append({"profile": profile, "probability": f"{one.probability:.2f}", **needs})
+        profile = f"none: {one.reason}" if one.abstained else f"P{one.profile}"
+        rows.append({"profile": profile, "probability": format_share(one.probability, 0), **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
     return "\n".join([table(rows) + more, *words])
@@ -137,15 +137,25 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
             "macro F1": f"{scores.macro_f1:.3f}",
             "weighted F1": f"{scores.weighted_f1:.3f}",
             "abstained": format_share(scores.abstained_share),
-            "tested": f"{scores.n_test:,}",
+            "test runs": f"{scores.n_test:,}",
         }
         for name, scores in result.splits.items()
     ]
     worst: list[dict[str, object]] = [
-        {key: f"{value:.3f}" if isinstance(value, float) else value for key, value in asdict(one).items()}
+        {
+            "profile": "none" if one.profile == NO_PROFILE else f"P{one.profile}",
+            "precision": f"{one.precision:.3f}",
+            "recall": f"{one.recall:.3f}",
+            "F1": f"{one.f1:.3f}",
+            "runs": f"{one.support:,}",
+        }
         for one in result.classes
     ]
-    return f"{table(rows)}\n\nby profile, worst first ({result.shown})\n{table(worst)}"
+    strict = next((name for name in ("by_group", "by_job") if name in result.splits), result.shown)
+    scores = result.splits[strict]
+    words = SPLITS[strict].removeprefix("a ")
+    head = f"profile predicted correctly for {format_share(scores.accuracy, 0)} of the runs (split {strict}: {words})"
+    return f"{head}\n\n{table(rows)}\n\nby profile, lowest F1 first ({result.shown})\n{table(worst)}"
 
 
 def explanation_json(result: GlobalExplanation) -> dict[str, Any]:
@@ -175,7 +185,7 @@ def _by_profile(classes: list[int], row: Any) -> dict[str, float]:
 def _explanation_text(result: GlobalExplanation) -> str:
     document = explanation_json(result)
     lines = {name: [_explained_line(one) for one in document[name]] for name in ("fields", "values")}
-    head = f"mean |SHAP| in log-odds over {result.n_sampled:,} of {result.n_rows:,} jobs, summed over the profiles"
+    head = f"mean |SHAP| in log-odds over {result.n_sampled:,} of {result.n_rows:,} runs, summed over the profiles"
     return f"{head}\n\n{table(lines['fields'])}\n\n{table(lines['values'])}"
 
 
@@ -230,7 +240,7 @@ def _estimates_text(result: EstimateEvaluation) -> str:
     rows: list[dict[str, object]] = [
         {
             "predictor": f"{name} (chosen)" if name == result.best else name,
-            "median ratio error": f"{errors.ratio_error.p50:.3f}",
+            "median relative error": f"{errors.ratio_error.p50:.3f}",
             "p90": f"{errors.ratio_error.p90:.2f}",
             "within 100 %": format_share(errors.share_within_100pct),
             "median factor": f"{errors.factor_error.p50:.2f}",
@@ -238,13 +248,13 @@ def _estimates_text(result: EstimateEvaluation) -> str:
         }
         for name, errors in result.predictors.items()
     ]
-    head = f"{result.settings.target}, {result.settings.split}: {result.n_test:,} rows tested in {result.seconds:.0f} s"
+    head = f"{result.settings.target}, {result.settings.split}: {result.n_test:,} test runs, {result.seconds:.0f} s"
     interval = result.interval
     if interval is None:
-        return f"{head}; published definitions\n\n{table(rows)}"
+        return f"{head}; as published\n\n{table(rows)}"
     covered = (
-        f"the {interval.nominal:.0%} interval covers {format_share(interval.coverage)}; its upper end is "
-        f"{interval.median_width_factor:.1f} times the lower (one interval for all: {interval.global_width_factor:.0f})"
+        f"the {interval.nominal * 100:.0f} % interval covers {format_share(interval.coverage)} and spans "
+        f"{interval.median_width_factor:.1f}x (without a model {interval.global_width_factor:.0f}x)"
     )
     return f"{head}\n{covered}\n\n{table(rows)}"
 
@@ -311,12 +321,12 @@ def _drift_json(one: Drift) -> dict[str, Any]:
 def _observed_text(result: Observed) -> str:
     stands = result.assessment
     head = (
-        f"{result.observed:,} of {result.n_read:,} rows observed, {result.filed.get('-1', 0):,} far from every profile "
+        f"{result.observed:,} of {result.n_read:,} runs compared, {result.filed.get('-1', 0):,} far from every profile "
         f"({format_share(stands.outlier_share)} of the recent jobs, {format_share(stands.outlier_share_at_fit)} at the "
         f"fit); ACQUIRES {stands.acquires:.3f}, {stands.acquires_at_fit:.3f} at the fit"
     )
     advice = "; ".join(stands.reasons) or "no drift that calls for another clustering"
-    done = "profiles and forecaster were made anew" if result.refitted else ""
+    done = "profiles and classifier were trained again" if result.refitted else ""
     if stands.recluster_advised and not result.refitted:
         done = "another clustering is advised: add --refit"
     lines = [_drift_line(one) for one in stands.drift if one.jobs]
@@ -344,7 +354,7 @@ def _durations(
         result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit_of(given["fit"]))
     few = [one.name for one in result.groups if one.few]
     if few:
-        warn(f"note: worth fewer than {FEWEST_ROWS} jobs, so mostly chance: {', '.join(few)}")
+        warn(f"note: effective sample size below {FEWEST_ROWS} jobs, too few to compare: {', '.join(few)}")
     emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo))
 
 
@@ -402,17 +412,20 @@ def _durations_text(result: ObservedDurations, shares: tuple[float, ...], slo: f
     rows: list[dict[str, object]] = []
     for curve in (*result.groups, result.everything):
         within = {} if slo is None else {f"within {slo:g}": format_share(share_within(curve, slo))}
-        values = {_quantile_name(share): _number(value_at(curve, share)) for share in shares}
+        values = {_quantile_name(share): _in_words(result.settings.target, value_at(curve, share)) for share in shares}
         more = f" ({curve.n_merged} groups)" if curve.n_merged else ""
-        rows.append({"group": f"{curve.name}{more}", "rows": f"{curve.n_rows:,}", **within, **values})
-    out = f"{result.n_left_out:,} rows left out, {result.n_without_group:,} in no group"
+        rows.append({"group": f"{curve.name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
+    out = f"{result.n_left_out:,} runs excluded, {result.n_without_group:,} in no group"
     return (
-        f"{result.settings.target} of {result.n_rows:,} finished rows by {result.settings.by}; {out}\n\n{table(rows)}"
+        f"{result.settings.target} of {result.n_rows:,} finished runs by {result.settings.by}; {out}\n\n{table(rows)}"
     )
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.4g}"
+def _in_words(target: str, value: float) -> str:
+    """Return '4 min 10 s', '1.83 GB' or '42 %'."""
+    if target == "duration_s":
+        return format_duration(value)
+    return format_bytes(value) if target.endswith("_bytes") else f"{value:.3g} %"
 
 
 _SET = typer.Option("--set", help="field=value; repeat.", show_default=False)
@@ -422,7 +435,7 @@ _FINISHED = typer.Option("--jobs", help="Finished jobs: a file that ingest takes
 _REFIT = typer.Option("--refit", help="Cluster and train again afterwards.")
 _FORMAT = typer.Option("--format", help="Of the file, as for ingest.")
 _MAP = typer.Option("--map", help="Of the file, as for ingest.")
-_QUANTILE = typer.Option("--quantile", help="Shares A,B,... of the jobs, 0-1.")
+_QUANTILE = typer.Option("--quantile", help="Shares A,B,... of the runs, 0-1.")
 _SLO = typer.Option("--slo", help="A limit, in the target's unit (s, bytes, %).", show_default=False)
 _CURVES = typer.Option("--curves", help="In the JSON, the points of every curve too.")
 

@@ -51,7 +51,7 @@ def faithful_forecaster() -> ForecasterSettings:
 
 OBSERVED_DURATIONS = Question(
     "profiles.durations",
-    "Tell how long jobs took (or what they used): quantiles, and the share within a limit, per group.",
+    "Show how long jobs took (or what they used): quantiles, and the share within a limit, per group.",
     DurationSettings,
     ObservedDurations,
     "workprof.forecasts.durations:observed_durations",
@@ -65,7 +65,7 @@ OBSERVED_DURATIONS = Question(
 )
 FORECASTER = Question(
     "profiles.forecaster",
-    "Say the profile of new jobs, what they will need, and why.",
+    "Predict the profile of new jobs, what they will need, and why.",
     ForecasterSettings,
     Forecaster,
     "workprof.forecasts.forecaster:train_forecaster",
@@ -95,7 +95,7 @@ EVALUATE_CLASSIFIER = Question(
     ClassifierSettings,
     ClassifierEvaluation,
     "workprof.forecasts.classifier_evaluation:evaluate_classifier",
-    finds="test of the classifier",
+    finds="validation of the classifier",
     reads=_learned,
     page=CLASSIFY,
     tab="Model",
@@ -104,11 +104,11 @@ EVALUATE_CLASSIFIER = Question(
 )
 EXPLAIN = Question(
     "profiles.explain_all",
-    "Tell what the classifier looks at over all jobs: mean |SHAP| per field and value, in log-odds.",
+    "Show which fields matter to the classifier: mean |SHAP| per field and value, in log-odds.",
     ExplanationSettings,
     GlobalExplanation,
     "workprof.forecasts.explain:explain_all",
-    finds="what the classifier looks at",
+    finds="feature importance",
     reads=_learned,
     page=CLASSIFY,
     tab="Model",
@@ -122,7 +122,7 @@ EVALUATE_ESTIMATES = Question(
     EstimateEvaluationSettings,
     EstimateEvaluation,
     "workprof.forecasts.estimate_evaluation:run_evaluation",
-    finds="test of the predictors",
+    finds="evaluation of the predictors",
     reads=_learned,
     page=DURATIONS,
     tab="Prediction error",
@@ -131,11 +131,11 @@ EVALUATE_ESTIMATES = Question(
 )
 FEEDBACK_MODEL = Question(
     "profiles.feedback_model",
-    "Prepare what finished jobs are compared with.",
+    "Build the drift baseline: what finished jobs are compared with.",
     ForecasterSettings,
     FeedbackModel,
     "workprof.forecasts.feedback.model:build_feedback_model",
-    finds="what finished jobs are compared with",
+    finds="drift baseline",
     reads=followed,
     page=CLASSIFY,
     tab="Drift",

@@ -227,7 +227,7 @@ def _range(amounts: list[float]) -> list[float]:
         steps.append(at)
     low, high = min(steps), max(steps)
     room = 0.3 * ((high - low) or 1.0)
-    return [low - room, high + room]
+    return [low - room, high + 1.5 * room]
 
 
 def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:

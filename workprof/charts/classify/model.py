@@ -291,10 +291,11 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         ]
         for i in range(len(kept))
     ]
+    columns = ["None" if profile == NO_PROFILE else f"P{profile}" for profile in classes]
     layers = [
         shapes.heat(
             np.where(right == diagonal, shares, np.nan),
-            predicted,
+            columns,
             actual,
             hover="%{customdata}",
             customdata=words,
@@ -312,7 +313,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     written = len(kept) <= MOST_WRITTEN
     figure = figure_of(
         layers,
-        x={"title": "Predicted", "showgrid": False, "type": "category", "tickangle": -90, "dtick": 1},
+        x={"title": "Predicted", "showgrid": False, "type": "category", "tickangle": -90},
         y={"title": "Actual", "autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
         height=AROUND_PX + (ROW_PX if written else LINE_PX) * len(kept),
         annotations=[
@@ -408,7 +409,7 @@ def _calibration_takeaway(scores: SplitScores) -> str:
     return f"Probabilities are {side} here: expected calibration error {held.error:.2f}."
 
 
-AXIS = "Mean |SHAP|, sum over profiles (log-odds)"
+AXIS = "Mean |SHAP| (log-odds)"
 
 
 def field_bars(found: GlobalExplanation, naming: Naming) -> Chart:

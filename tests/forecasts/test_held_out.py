@@ -1,0 +1,58 @@
+"""Jobs held out of training: whole, drawn with the seed, predicted by a forecaster that never saw them."""
+
+import numpy as np
+import pytest
+
+from tests.forecasts.metadata import small_table
+from workprof.core.errors import NotEnoughData
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.held_out import hold_out
+
+
+@pytest.fixture(scope="module")
+def jobs():
+    table = small_table()
+    return table.assign(row_id=np.arange(len(table)) + 1000)
+
+
+@pytest.fixture(scope="module")
+def found(jobs):
+    return hold_out({"jobs": jobs}, ForecasterSettings())
+
+
+def test_a_job_is_held_out_with_all_its_runs_and_training_saw_none_of_them(jobs, found):
+    held = jobs["row_id"].isin(found.row_ids)
+    assert 0 < held.sum() < len(jobs) / 2
+    assert set(jobs.loc[held, "job_name"]) & set(jobs.loc[~held, "job_name"]) == set()
+    seen = next(one for one in found.forecaster.classifier.encoder.categories if one.field == "job_name")
+    assert {*seen.kept, *seen.rare} == set(jobs.loc[~held, "job_name"])
+    assert found.n_train == (~held).sum()
+    for row_ids in found.forecaster.row_ids.values():
+        assert not np.isin(row_ids, found.row_ids).any()
+
+
+def test_only_duration_and_memory_are_learned(found):
+    assert set(found.forecaster.estimators) <= {"duration_s", "peak_memory_bytes"}
+    assert "duration_s" in found.forecaster.estimators
+
+
+def test_the_example_has_the_median_duration_error_of_the_predicted_runs(jobs, found):
+    held = jobs[jobs["row_id"].isin(found.row_ids)].reset_index(drop=True)
+    said = LoadedForecaster(found.forecaster).forecast(held)
+    errors = np.abs(np.log(said.estimates["duration_s"].point / held["duration_s"].to_numpy()))
+    predicted = ~said.profiles.abstained
+    of_example = errors[held["row_id"] == found.example][0]
+    among = errors[predicted] if predicted.any() else errors
+    assert of_example == np.sort(among)[(len(among) - 1) // 2]
+
+
+def test_another_seed_holds_out_other_jobs(jobs, found):
+    other = hold_out({"jobs": jobs}, ForecasterSettings(ClassifierSettings(seed=1)))
+    assert set(other.row_ids.tolist()) != set(found.row_ids.tolist())
+
+
+def test_held_out_jobs_without_a_profile_are_no_example(jobs, found):
+    unlabelled = jobs.assign(profile=jobs["profile"].where(~jobs["row_id"].isin(found.row_ids)))
+    with pytest.raises(NotEnoughData, match="held-out jobs"):
+        hold_out({"jobs": unlabelled}, ForecasterSettings())
