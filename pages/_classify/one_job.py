@@ -104,7 +104,7 @@ def _existing(view: View, row_id: int | None) -> Given:
         st.button("Edit as new job", icon=":material/edit:", key="classify_edit", on_click=_edit, args=(view, past))
     if not unseen:
         st.caption("This job was in the training data; expect lower accuracy on new jobs.")
-    elif row_id == held.held_out.example:
+    elif held is not None and row_id == held.held_out.example:
         st.caption("A typical run of the jobs held out of training: half of them have a larger duration error.")
     actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     return Given(
@@ -296,7 +296,7 @@ def _new_job(view: View) -> Given:
     """Show a control per field, filled in with the most recent job at first, and return the job they describe."""
     encoder = view.model.encoder
     _former_units(encoder.numbers)
-    begins = {key_of(one.field): _listed(one)[_first(one)] for one in encoder.categories}
+    begins: dict[str, str | None] = {key_of(one.field): _listed(one)[_first(one)] for one in encoder.categories}
     begins |= {key_of(one.field): None for one in encoder.numbers}
     if not any(key in st.query_params or st.session_state.get(key) not in {None, at} for key, at in begins.items()):
         _fill(view, view.visit.workbench.past_jobs(view.dataset.hash, [_recent(view)]))
