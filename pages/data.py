@@ -1,4 +1,4 @@
-"""Data: what is loaded, is it sound, and how do I bring in more?"""
+"""Data: what is loaded, is it valid, and how do I import more?"""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from pages._frame.visit import Visit
 from pages._parts import tabs
 from workprof.store.reports import Dataset
 
-PAGE = _shell.Page("Data", "What was loaded, is it sound, and how do I bring in more?", "", kind="")
+PAGE = _shell.Page("Data", "What data is loaded, is it valid, and how do I import more?", "", kind="", resets=True)
 
 VIEWS = {
-    "Preview": catalogue.preview,
+    "Validation": catalogue.checks,
     "Columns": catalogue.columns,
-    "Time coverage": catalogue.coverage,
-    "Checks and rejects": catalogue.checks,
+    "Preview": catalogue.preview,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the import, then the chosen dataset in tabs, then the catalogue."""
-    reading.section(visit, expanded=False)
-    st.header("This dataset")
-    catalogue.held(visit.workbench, dataset)
+    """Show whether the chosen dataset is valid and when its runs started, the import, its tabs, and the catalogue."""
+    catalogue.answer(visit.workbench, dataset)
     catalogue.warn_of_loss(visit.workbench, dataset)
+    catalogue.coverage(visit.workbench, dataset)
+    reading.section(visit, expanded=False)
     tabs.show_open("data_tab", VIEWS, visit.workbench, dataset)  # what cannot be read can be removed below
     catalogue.section(visit, dataset)
 

@@ -23,6 +23,7 @@ from workprof.charts.data import (
     ingest_sentence,
     join_table,
     mapping_table,
+    validity_sentence,
 )
 from workprof.charts.home import unended_words
 from workprof.charts.text import markdown_text
@@ -35,15 +36,14 @@ REJECTS_SHOWN = 1000
 LONGEST_FINDING = 1000
 
 
-def held(workbench: Workbench, dataset: Dataset) -> None:
-    """Show what a job trace holds, and its runs without an end, in the words of Home."""
-    if dataset.kind != JOBS:
-        return
+def answer(workbench: Workbench, dataset: Dataset) -> None:
+    """Show whether the dataset is valid, and what a job trace holds, in the words of Home."""
     with guard():
+        figures.answer(markdown_text(validity_sentence(dataset, workbench.ingest_report(dataset.hash)), 300))
+        if dataset.kind != JOBS:
+            return
         counts = workbench.counts(dataset.hash)
-        st.markdown(f"**{markdown_text(f'{dataset.name} holds {counts.held}.', 300)}**")
-        for words in unended_words(counts):
-            st.caption(markdown_text(words, 300))
+        st.caption(markdown_text(" ".join((f"{dataset.name} holds {counts.held}.", *unended_words(counts))), 600))
 
 
 def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
@@ -60,14 +60,14 @@ def warn_of_loss(workbench: Workbench, dataset: Dataset) -> None:
 
 def preview(workbench: Workbench, dataset: Dataset) -> None:
     """Show the first rows as stored."""
-    st.caption(f"The first {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, in workprof's units.")
+    st.caption(f"First {min(PREVIEW_ROWS, dataset.rows):,} of {dataset.rows:,} rows, units normalised.")
     frame = workbench.preview(dataset.hash, PREVIEW_ROWS)
     tables.show(frame, key="data_preview", alt=f"First rows of {dataset.name}")
 
 
 def columns(workbench: Workbench, dataset: Dataset) -> None:
     """Show the distribution of every column."""
-    st.caption("Median and percentiles over all rows; the small bars count rows between the 1st and 99th percentile.")
+    st.caption("Over all rows; the small bars show the distribution between the 1st and 99th percentile.")
     table = column_table(workbench.column_profiles(dataset.hash))
     tables.show(
         table,
@@ -89,14 +89,15 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
 
 
 def coverage(workbench: Workbench, dataset: Dataset) -> None:
-    """Show when the rows start."""
-    found = workbench.time_coverage(dataset.hash)
-    hours = _hours_from_utc() if dated(found) else 0.0
-    chart = coverage_chart(found, hours)
-    if chart is None:
-        st.info("No column of this dataset holds start times, so there is no time coverage.", icon=":material/info:")
-        return
-    figures.show(chart, key=f"data_coverage_{hours}")
+    """Show when the runs start; nothing where the dataset has no start times."""
+    with guard():
+        found = workbench.time_coverage(dataset.hash)
+        place = st.container()
+        hours = _hours_from_utc() if dated(found) else 0.0
+        chart = coverage_chart(found, hours)
+        if chart is not None:
+            with place:
+                figures.show(chart, key=f"data_coverage_{hours}")
 
 
 def _hours_from_utc() -> float:
@@ -110,7 +111,7 @@ def _hours_from_utc() -> float:
         key="data_utc_hours",
         bind="query-params",
         width=220,
-        help="For the axis alone: the stored times stay in UTC.",
+        help="For the axis only: stored times stay in UTC.",
     )
 
 
@@ -120,12 +121,12 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
     st.markdown(f"**{markdown_text(ingest_sentence(report), 300)}**")
     findings = check_table(report)
     if findings.empty:
-        st.success("No check found anything to tell.", icon=":material/check:")
+        st.success("All checks passed.", icon=":material/check:")
     else:
         told = [markdown_text(found, LONGEST_FINDING) for found in findings["finding"]]  # st.table reads Markdown
         st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
-        st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that a row was repeated.")
+        st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that rows were repeated.")
         tables.show(join_table(report), key="data_joins", alt="Rows before and after each join")
     mapped(dataset, report)
     rejected(workbench, dataset)
@@ -135,10 +136,10 @@ def mapped(dataset: Dataset, report: IngestReport) -> None:
     """Show which column of a generic file became which field, and offer it for other files."""
     if not report.mapping:
         return
-    st.markdown("**Mapping**: which column became which field, in which unit. Further columns kept their names.")
+    st.markdown("**Column mapping**: field, column of the file, unit. Other columns are stored under their own names.")
     tables.show(mapping_table(report), key="data_mapping", alt=f"Mapping of {dataset.name}")
     st.download_button(
-        "Mapping as JSON",
+        "Download mapping (JSON)",
         data=json.dumps(report.mapping, indent=2),
         file_name=f"{safe_name(dataset.name)}-mapping.json",
         mime="application/json",
@@ -150,10 +151,10 @@ def mapped(dataset: Dataset, report: IngestReport) -> None:
 
 
 def rejected(workbench: Workbench, dataset: Dataset) -> None:
-    """Show the rows that were not taken."""
+    """Show the rejected rows."""
     rejects = workbench.rejects(dataset.hash, REJECTS_SHOWN)
     if rejects.empty:
-        st.caption("No row was rejected.")
+        st.caption("No rejected rows.")
         return
     st.markdown("**Rejected rows**: line in the file, column, text and reason.")
     figures.table(rejects, f"{safe_name(dataset.name)}-rejects", key="data_rejects", alt="Rejected rows with reasons")
@@ -170,9 +171,13 @@ def section(visit: Visit, dataset: Dataset) -> None:
     """Show the catalogue and what can be done with the chosen dataset."""
     st.header("All datasets")
     table = catalogue_table(visit.workbench.datasets())
-    counts = {name: st.column_config.NumberColumn(format="localized") for name in ("rows", "finished rows")}
-    tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=counts)
-    st.caption("Choose one in the sidebar. Below: what can be done with the chosen one.")
+    look = {
+        "rows": st.column_config.NumberColumn(format="localized"),
+        "finished rows": st.column_config.NumberColumn("completed", format="localized", help="Rows of finished runs."),
+        "join": st.column_config.Column("join mode", help="How raw tables were joined."),
+    }
+    tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=look)
+    st.markdown(f"**Actions for {markdown_text(dataset.name)}**")
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):
             _export_button(visit, dataset, kind)
@@ -185,7 +190,7 @@ def section(visit: Visit, dataset: Dataset) -> None:
 
 def _export_button(visit: Visit, dataset: Dataset, kind: str) -> None:
     st.download_button(
-        f"All {dataset.rows:,} rows as {'Parquet' if kind == 'parquet' else 'CSV'}",
+        f"Download {'Parquet' if kind == 'parquet' else 'CSV'}",
         data=_exporter(visit, dataset, kind),
         file_name=f"{safe_name(dataset.name)}.{kind}",
         on_click="ignore",
@@ -196,7 +201,7 @@ def _export_button(visit: Visit, dataset: Dataset, kind: str) -> None:
 
 def _schema_button(visit: Visit, dataset: Dataset) -> None:
     st.download_button(
-        "Schema as JSON",
+        "Download schema (JSON)",
         data=partial(visit.workbench.schema_document, dataset.hash),
         file_name=f"{safe_name(dataset.name)}-schema.json",
         mime="application/json",
@@ -222,7 +227,7 @@ def _exported(visit: Visit, dataset: Dataset, kind: str) -> bytes:
 def _rename_dialog(visit: Visit, dataset: Dataset) -> None:
     with guard():
         name = st.text_input("New name", value=dataset.name, max_chars=80, key="data_new_name")
-        if st.button("Rename it", type="primary", disabled=not name.strip()):
+        if st.button("Rename", type="primary", disabled=not name.strip()):
             visit.workbench.rename(dataset.hash, name.strip())
             st.rerun()
 
@@ -234,7 +239,7 @@ def _remove_dialog(visit: Visit, dataset: Dataset) -> None:
             f"**{markdown_text(dataset.name)}** ({dataset.rows:,} rows) and every result computed from it will be "
             "removed from this home folder. The file that it was loaded from stays where it is."
         )
-        if st.button("Remove it for good", type="primary", icon=":material/delete:"):
+        if st.button("Remove permanently", type="primary", icon=":material/delete:"):
             visit.workbench.remove(dataset.hash)
             datasets.forget()
             st.rerun()

@@ -220,7 +220,7 @@ def _keep(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) ->
             else:
                 st.success(f"Saved as {markdown_text(kept.name)}.", icon=":material/check:")
         st.download_button(
-            "Mapping as JSON",
+            "Download mapping (JSON)",
             data=json.dumps(document(mapping), indent=2),
             file_name=f"{safe_name(source.label).split('.')[0]}-mapping.json",
             mime="application/json",
@@ -259,7 +259,7 @@ def saved(visit: Visit) -> None:
 def _one(visit: Visit, one: KeptMapping) -> None:
     st.caption(", ".join(f"{label(field)} ← {markdown_text(source.column)}" for field, source in one.mapping.items()))
     st.download_button(
-        "Mapping as JSON",
+        "Download mapping (JSON)",
         data=json.dumps(document(one.mapping), indent=2),
         file_name=f"{safe_name(one.name)}.json",
         mime="application/json",

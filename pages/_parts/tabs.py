@@ -14,6 +14,7 @@ Shared = TypeVarTuple("Shared")
 
 FORMER: dict[str, dict[str, str]] = {
     "classify_tab": {"Finished jobs": "Drift"},
+    "data_tab": {"Checks and rejects": "Validation", "Time coverage": "Validation"},
     "help_tab": {"Published or corrected": "As published", "Limits and keys": "Limits and shortcuts"},
     "profiles_tab": {
         "Cards": "Profile",

@@ -35,7 +35,7 @@ _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits a
 
 PAGES = (
     Page("home"),
-    Page("data", tabs=("Preview", "Columns", "Time coverage", "Checks and rejects")),
+    Page("data", tabs=("Validation", "Columns", "Preview")),
     Page("profiles", tabs=(*_PROFILES, "Cluster tendency", "Export")),
     Page("classify", tabs=("One job", "Batch", "Model", "Drift"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),

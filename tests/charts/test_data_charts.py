@@ -13,6 +13,7 @@ from workprof.charts.data import (
     coverage_chart,
     ingest_sentence,
     join_table,
+    validity_sentence,
 )
 from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
 from workprof.store.reports import Check, Column, ColumnProfile, Counts, Dataset, IngestReport, JoinStep, TimeCoverage
@@ -45,10 +46,10 @@ def profile(name, numeric=True, median=10.0):
 
 def test_time_coverage_has_units_and_counts_what_it_leaves_out():
     chart = coverage_chart(TimeCoverage(np.arange(5) * 3600.0, np.array([1, 0, 2, 3]), 7))
-    assert chart.figure.layout.yaxis.title.text == "Rows per 1 h 00 min"
+    assert chart.figure.layout.yaxis.title.text == "Runs per 1 h"
     assert chart.figure.layout.xaxis.title.text == "Start (days since the first start)"
-    assert "1 of 4 time bins are empty" in chart.takeaway
-    assert "7 rows without a start time" in chart.note
+    assert "Runs start over 4 h 00 min; 1 of 4 bins are empty" in chart.takeaway
+    assert "7 runs without a start time" in chart.note
 
 
 def test_real_dates_are_shown_as_dates():
@@ -77,7 +78,7 @@ def test_joins_and_catalogue():
 
 
 def test_an_ingest_is_told_in_one_sentence():
-    assert ingest_sentence(report()).startswith("10 rows read, 1 rejected; 9 rows kept (90.0 %)")
+    assert ingest_sentence(report()).startswith("10 rows read, 1 rejected; 9 rows loaded (90.0 %)")
     assert "already loaded" in ingest_sentence(report(already_loaded=True))
 
 
@@ -152,4 +153,27 @@ def test_types_of_columns_are_told_in_plain_words(name, kind):
 def test_lines_of_steps_are_no_rows_that_got_lost():
     steps = Check("steps", "info", 63, "63 lines of steps were folded into their jobs")
     told = ingest_sentence(report(rows_read=104, rows=41, rejected=0, checks=(steps,)))
-    assert told.startswith("41 rows and 63 lines of steps read, none rejected; 41 rows kept (100 %)")
+    assert told.startswith("41 rows and 63 lines of steps read, none rejected; 41 rows loaded (100 %)")
+
+
+def test_a_dataset_leads_with_whether_it_is_valid():
+    assert validity_sentence(DATASET, report()) == "1,000 runs loaded, 1 rejected; 2 checks need a look."
+    assert validity_sentence(DATASET, report(checks=(), rejected=0)).endswith("0 rejected; all checks passed.")
+    assert "3 lines lost; 1 check needs a look" in validity_sentence(
+        DATASET, report(lost=3, checks=(Check("c", "warning", 2, "two"), Check("a", "info", 5, "five")))
+    )
+    counters = replace(DATASET, kind="telemetry", rows=1)
+    assert validity_sentence(counters, report()).startswith("1 sample loaded")
+
+
+def test_a_round_width_is_named_in_words():
+    def axis(width_s):
+        edges = np.arange(3) * width_s
+        return coverage_chart(TimeCoverage(edges, np.array([1, 2]), 0, 1.9 * width_s)).figure.layout.yaxis.title.text
+
+    assert [axis(width) for width in (60, 43_200, 7 * 86_400, 90.5)] == [
+        "Runs per 1 min",
+        "Runs per 12 h",
+        "Runs per 7 d",
+        "Runs per 1 min 30 s",
+    ]

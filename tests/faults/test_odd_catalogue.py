@@ -330,7 +330,7 @@ def test_every_page_says_it_and_offers_the_way_on(odd, app, column):
         assert all("dataset odd: " in panel and "load odd.csv again" in panel for panel in panels), (page, panels)
         if column != "report" and page in ("profiles", "memory", "durations"):
             assert panels
-    test = app(home, "data", "odd", data_tab="Checks and rejects")
+    test = app(home, "data", "odd", data_tab="Validation")
     assert told(test)
     assert "Remove" in [button.label for button in test.button]
 

@@ -16,7 +16,7 @@ LINKS = (
     ("", {}),
     ("data", {"data_tab": "Preview"}),
     ("data", {"data_tab": "Columns"}),
-    ("data", {"data_tab": "Time coverage"}),
+    ("data", {"data_tab": "Columns"}),
     ("profiles", {"profiles_tab": "Sizes"}),
     ("profiles", {"profiles_tab": "Map"}),
     ("profiles", {"profiles_tab": "Silhouettes"}),

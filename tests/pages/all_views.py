@@ -109,7 +109,7 @@ def views():
     for tab in ("Match", "Library", "Evaluation"):
         yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *keys(EVALUATE)))
     yield View("phases", "Live")
-    for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects"):
+    for tab in ("Validation", "Columns", "Preview"):
         yield View("data", tab)
     yield View("home", "", dict.fromkeys(("home_steps", "home_findings", "home_profiles", "home_data"), "true"))
     yield View("home", "", {"home_cell": "true", "home_cell_bin": "0", "home_bin": "day"}, ("home_bin",))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 RUN = f"<script>{MARK}()</script> 0/1"
 VIEWS = (
-    *(View("data", tab) for tab in ("Preview", "Columns", "Time coverage", "Checks and rejects")),
+    *(View("data", tab) for tab in ("Validation", "Columns", "Preview")),
     *(View("profiles", tab) for tab in ("Profile", "Box plots", "Map", "Metadata", "Export", "Cluster tendency")),
     View("profiles", "Map", {"profiles_selected": "p0_1"}),
     View("classify", "One job", {"classify_job": "7"}),

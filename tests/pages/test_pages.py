@@ -9,7 +9,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")
-DATA_TABS = ("Preview", "Columns", "Time coverage", "Checks and rejects")
+DATA_TABS = ("Validation", "Columns", "Preview")
 VIEWS = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export")
 
 

@@ -9,7 +9,7 @@ from workprof.workbench import Workbench
 
 VIEWS = {
     "home": ("",),
-    "data": ("Preview", "Columns", "Time coverage", "Checks and rejects"),
+    "data": ("Validation", "Columns", "Preview"),
     "profiles": ("",),
     "classify": ("One job", "Batch", "Model", "Drift"),
     "durations": ("Observed", "Prediction error"),

@@ -63,7 +63,7 @@ def test_the_zone_of_the_coverage_is_in_the_link(from_folder, app, house, tmp_pa
     (tmp_path / "data" / "dated.csv").write_text("name,start,end\n" + lines)
     test = from_folder("dated.csv")
     assert problems(test) == []
-    shown = app("data", data_tab="Time coverage", data_utc_hours="5.5")
+    shown = app("data", data_utc_hours="5.5")
     assert problems(shown) == []
     assert shown.number_input(key="data_utc_hours").value == 5.5
     assert "UTC+05:30" in json.loads(shown.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]

@@ -80,7 +80,7 @@ def test_home_draws_what_the_command_prints_of_memory_over_time(jobs):
 
 def test_home_draws_the_strip_of_times_of_the_data_page(tasks):
     home = tasks.page("home", "tasks", **FOLDS)
-    data = tasks.page("data", "tasks", data_tab="Time coverage")
+    data = tasks.page("data", "tasks", data_tab="Validation")
     assert home.figures["time-coverage"] == data.figures["time-coverage"]
     found = tasks.library(lambda bench: bench.time_coverage("tasks"))
     (bars,) = home.figures["time-coverage"]

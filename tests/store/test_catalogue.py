@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
+from workprof.store.checks import ENOUGH_BINS, round_bins
 from workprof.store.reports import IngestOptions, ProfileNote
 
 pytestmark = pytest.mark.slow
@@ -139,6 +140,25 @@ def test_time_coverage_counts_every_row_once(loaded, store, write):
     assert (coverage.edges_s[0], coverage.edges_s[-1]) == (1000, 1399)
     store.ingest([write("n.csv", "job_name,duration_s\na,1\n")], IngestOptions())
     assert store.time_coverage("n").without_time == 1
+
+
+def test_bins_of_time_are_of_round_width_where_their_number_is_not_given(loaded):
+    coverage = loaded.time_coverage("jobs")
+    assert coverage.rows.sum() == 400
+    assert set(np.diff(coverage.edges_s)) == {5.0}
+    assert (coverage.edges_s % 5 == 0).all()
+    assert (coverage.edges_s[0], coverage.edges_s[-1]) == (1000, 1400)
+    assert coverage.span_s == 399
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "width"), [(0, 1, 1), (100, 4_317_600, 43_200), (1.7e9, 1.7e9 + 3600, 60), (0, 1e12, None)]
+)
+def test_round_bins_hold_every_moment(low, high, width):
+    first, last, bins = round_bins(low, high)
+    assert first <= low <= high <= last
+    assert 1 <= bins <= ENOUGH_BINS
+    assert (last - first) / bins == width or width is None
 
 
 def test_notes_are_kept_per_clustering(loaded):

@@ -12,7 +12,7 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS
-from workprof.core.units import DAY_S, HOUR_S, format_count, format_duration, format_share
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_count, format_duration, format_share
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 
 MOMENTS = ("_time_s", "started_s", "finished_s")
@@ -44,23 +44,33 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
     x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else (edges[:-1] - edges[0]) / DAY_S
     width = float(edges[1] - edges[0])
     axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (days since the first start)"
+    each = f"Runs per {_width_words(width)}"
     figure = figure_of(
-        [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="%{x}: %{y:,} rows")],
+        [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="%{x}: %{y:,} runs")],
         x=axis,
-        y=f"Rows per {format_duration(width)}",
-        height=260,
+        y=each,
+        height=240,
         bargap=0.05,
     )
-    empty = int((coverage.rows == 0).sum())
+    empty, span = int((coverage.rows == 0).sum()), coverage.span_s
+    over = format_duration(span if math.isfinite(span) else float(edges[-1] - edges[0]))
+    gaps = f"; {empty:,} of {counted(coverage.rows.size, 'bin')} are empty" if empty else ", without gaps"
     return Chart(
         name="time-coverage",
         figure=figure,
-        takeaway=f"The rows start within {format_duration(float(edges[-1] - edges[0]))}; "
-        + (f"{empty} of {coverage.rows.size} time bins are empty." if empty else "no time bin is empty."),
-        shows=f"Bars of rows started per {format_duration(width)} over the time of the trace.",
+        takeaway=f"Runs start over {over}{gaps}.",
+        shows=f"Bars of {each.lower()} over the time of the trace.",
         data=pd.DataFrame({"from_s": edges[:-1], "to_s": edges[1:], "rows": coverage.rows}),
-        note=f"{counted(coverage.without_time, 'row')} without a start time left out." if coverage.without_time else "",
+        note=f"{counted(coverage.without_time, 'run')} without a start time excluded." if coverage.without_time else "",
     )
+
+
+def _width_words(width_s: float) -> str:
+    """Return a width of bins: '12 h', '7 d', '30 min', or as any duration where it is not round."""
+    for unit, name in ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "min")):
+        if width_s >= unit and width_s % unit == 0:
+            return f"{width_s / unit:,.0f} {name}"
+    return format_duration(width_s)
 
 
 def zone(utc_offset_h: float) -> str:
@@ -116,6 +126,10 @@ def _date(_: str, seconds: float) -> str:
     return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M}" if math.isfinite(seconds) else "no data"
 
 
+MODES = {"corrected": "default", "faithful": "as published"}
+"""How raw tables are joined, in words."""
+
+
 def catalogue_table(datasets: tuple[Dataset, ...]) -> pd.DataFrame:
     """Return the catalogue: one line per dataset."""
     return pd.DataFrame(
@@ -126,7 +140,7 @@ def catalogue_table(datasets: tuple[Dataset, ...]) -> pd.DataFrame:
                 "format": entry.format,
                 "rows": entry.rows,
                 "finished rows": entry.finished_rows,
-                "join": entry.mode,
+                "join": MODES.get(entry.mode, entry.mode),
                 "loaded (UTC)": entry.created[:16].replace("T", " "),
                 "from": entry.origin,
             }
@@ -164,6 +178,24 @@ def mapping_table(report: IngestReport) -> pd.DataFrame:
     )
 
 
+def validity_sentence(dataset: Dataset, report: IngestReport) -> str:
+    """Return how much of a dataset is loaded, and whether its checks passed."""
+    lost = f", {lines_lost(report.lost)}" if report.lost else ""
+    loaded = counted(dataset.rows, NOUNS.get(dataset.kind, "row"))
+    return f"{loaded} loaded, {format_count(report.rejected)} rejected{lost}; {_checked(report)}."
+
+
+NOUNS = {"jobs": "run", "benchmarks": "run", "telemetry": "sample"}
+"""What a row of each kind of data is."""
+
+
+def _checked(report: IngestReport) -> str:
+    look = sum(check.level in ("warning", "error") for check in report.checks)
+    if not look:
+        return "all checks passed"
+    return f"{counted(look, 'check')} {'needs' if look == 1 else 'need'} a look"
+
+
 def ingest_sentence(report: IngestReport) -> str:
     """Return what an ingest did, in one sentence."""
     if report.already_loaded:
@@ -175,7 +207,7 @@ def ingest_sentence(report: IngestReport) -> str:
     share = format_share(report.rows / read) if read else "no data"
     folded = f" and {counted(steps, 'line')} of steps" if steps else ""
     return (
-        f"{counted(read, 'row')}{folded} read{rejected}; {counted(report.rows, 'row')} kept "
+        f"{counted(read, 'row')}{folded} read{rejected}; {counted(report.rows, 'row')} loaded "
         f"({share}) in {format_duration(report.seconds)}{lost}."
     )
 

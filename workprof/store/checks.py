@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.errors import SettingsError
-from workprof.core.units import factor
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import ABSURD_ABOVE, REQUESTS, USAGE_FIELDS
 from workprof.store.catalogue import Entry, one
@@ -22,6 +22,19 @@ from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestR
 
 RUNNING, NEVER_STARTED = "running", "never started"
 """Names of the checks that count rows without an end, or without a start."""
+
+ROUND_S = tuple(
+    float(n * unit)
+    for unit, counts in (
+        (1, (1, 5, 10, 30)),
+        (MINUTE_S, (1, 5, 10, 30)),
+        (HOUR_S, (1, 3, 6, 12)),
+        (DAY_S, (1, 2, 7, 28, 364)),
+    )
+    for n in counts
+)
+"""Widths of time bins that people think in."""
+ENOUGH_BINS = 120
 
 OTHER_UNIT = 10.0
 """A duration that is, in the middle of all rows, so many times the time from start to end is in another unit."""
@@ -54,7 +67,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
     ]
     found.append(
         Question(
-            "not finite", "warning", _flag(NOT_FINITE), "rows with NaN or an infinity; those values became 'no value'"
+            "not finite", "warning", _flag(NOT_FINITE), "runs with NaN or an infinity; those values became 'no value'"
         )
     )
     if duplicates:
@@ -63,7 +76,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "duplicates",
                 "warning",
                 _duplicates(declared, columns),
-                "rows that repeat an earlier row in every column",
+                "runs that repeat an earlier row in every column",
             )
         )
     if declared.attempts in have:
@@ -72,7 +85,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "attempts",
                 "info",
                 count_where(f"{quoted(declared.attempts)} > 1"),
-                "rows are a second or later attempt of their task",
+                "runs are a second or later attempt of their task",
             )
         )
     if "status" in have:
@@ -92,7 +105,7 @@ def _endings() -> Iterable[Question]:
         "not finished",
         "info",
         count_where(f"NOT {FINISHED}"),
-        "rows of jobs that did not finish; kept, in no size or time, counted as evidence by Memory",
+        "runs did not finish: excluded from sizes and durations, counted as evidence by Memory",
     )
 
 
@@ -112,7 +125,7 @@ def _flag(bit: int) -> str:
 def _times(have: set[str]) -> Iterable[Question]:
     if {"start_time_s", "end_time_s"} <= have:
         yield Question(
-            "end before start", "warning", count_where("end_time_s < start_time_s"), "rows end before they start"
+            "end before start", "warning", count_where("end_time_s < start_time_s"), "runs end before they start"
         )
     if {"start_time_s", "end_time_s", "duration_s"} <= have:
         share = "duration_s / nullif(end_time_s - start_time_s, 0)"
@@ -123,37 +136,37 @@ def _times(have: set[str]) -> Iterable[Question]:
             "warning",
             f"CASE WHEN approx_quantile({share}, 0.5) FILTER ({timed}) {alike} THEN 0 "
             f"ELSE count(*) FILTER ({timed} AND NOT {share} {alike}) END",
-            f"rows last more than {OTHER_UNIT:g} times, or less than 1/{OTHER_UNIT:g} of, the time from start to end: "
+            f"runs last more than {OTHER_UNIT:g} times, or less than 1/{OTHER_UNIT:g} of, the time from start to end: "
             "see whether the duration is in another unit",
         )
     yield Question(
-        "zero time stamp", "warning", _flag(ZERO_TIME), "rows with a time stamp of 0, which means 'not known'"
+        "zero time stamp", "warning", _flag(ZERO_TIME), "runs with a time stamp of 0, which means 'not known'"
     )
     if "duration_s" in have:
-        yield Question("negative duration", "warning", count_where("duration_s < 0"), "rows with a negative duration")
-        yield Question("zero duration", "info", count_where("duration_s = 0"), "rows with a duration of 0 s")
+        yield Question("negative duration", "warning", count_where("duration_s < 0"), "runs with a negative duration")
+        yield Question("zero duration", "info", count_where("duration_s = 0"), "runs with a duration of 0 s")
 
 
 def _missing(have: set[str]) -> Iterable[Question]:
     names = [name for name in ("job_name", "task_name") if name in have]
     if names:
         nothing = " AND ".join(f"{name} IS NULL" for name in names)
-        yield Question("no name", "warning", count_where(nothing), "rows without a job or task name")
+        yield Question("no name", "warning", count_where(nothing), "runs without a job or task name")
     if "duration_s" in have:
-        yield Question("no duration", "warning", count_where("duration_s IS NULL"), "rows without a duration")
+        yield Question("no duration", "warning", count_where("duration_s IS NULL"), "runs without a duration")
     if "requested_gpu_percent" in have:
         yield Question(
             "no GPU request",
             "info",
             count_where("requested_gpu_percent IS NULL"),
-            "rows that request no GPU (not requested is not zero)",
+            "runs request no GPU (stored as missing, not 0)",
         )
     if {"requested_gpu_percent", "gpu_usage_percent"} <= have:
         yield Question(
             "GPU used, not requested",
             "warning",
             count_where("requested_gpu_percent IS NULL AND gpu_usage_percent > 0"),
-            "rows use a GPU that they did not request; a join across the tasks of a job makes such rows",
+            "runs use a GPU they did not request (usual when a job's tasks are joined)",
         )
 
 
@@ -161,14 +174,14 @@ def _usage(have: set[str], summed: bool) -> Iterable[Question]:
     used = [name for name in USAGE_FIELDS if name in have]
     if used:
         negative = " OR ".join(f"{name} < 0" for name in used)
-        yield Question("negative usage", "error", count_where(negative), "rows with a negative usage")
+        yield Question("negative usage", "error", count_where(negative), "runs with a negative usage")
     absurd = [f"{name} > {limit!r}" for name, limit in ABSURD_ABOVE.items() if name in have]
     if absurd and not summed:
         yield Question(
             "absurd usage",
             "error",
             count_where(" OR ".join(absurd)),
-            "rows use more than any machine has; is a unit wrong?",
+            "runs use more than any machine has; is a unit wrong?",
         )
 
 
@@ -180,7 +193,7 @@ def _over_request(have: set[str]) -> Iterable[Question]:
                 f"{what} over request",
                 "info",
                 count_where(f"{usage} > {request}"),
-                f"rows use more {what} than they requested",
+                f"runs use more {what} than they requested",
             )
 
 
@@ -193,7 +206,7 @@ def _over_capacity(capacities: Iterable[Capacity], have: set[str]) -> Iterable[Q
                 f"{what} over capacity",
                 "warning",
                 count_where(f"{capacity.usage} > {limit}"),
-                f"rows with {what} above what their machine has",
+                f"runs with {what} above what their machine has",
             )
 
 
@@ -259,13 +272,13 @@ def column_profiles(
 
 
 def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) -> TimeCoverage:
-    """Return rows started per bin of equal width.
+    """Return rows started per bin of equal width; 0 = bins of a round width, about a hundred.
 
     Raises:
         SettingsError: when `bins` is out of bounds.
     """
-    if not 1 <= bins <= 10_000:
-        raise SettingsError(f"bins is {bins}; use 1 to 10,000")
+    if not 0 <= bins <= 10_000:
+        raise SettingsError(f"bins is {bins}; use 1 to 10,000, or 0 for round ones")
     column = entry.column("start_time_s")
     if column is None:
         return TimeCoverage(np.zeros(0), NO_COUNTS, entry.dataset.rows)
@@ -273,9 +286,21 @@ def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) ->
     low, high, present = one(cursor, f"SELECT min({name}), max({name}), count({name}) FROM {quoted(entry.table)}")
     if not present:
         return TimeCoverage(np.zeros(0), NO_COUNTS, entry.dataset.rows)
+    span = float(high) - float(low)
     high = high if high > low else low + 1.0
+    if not bins:
+        low, high, bins = round_bins(float(low), float(high))
     counts = _counts(cursor, entry, column, low, high, bins)
-    return TimeCoverage(np.linspace(low, high, bins + 1), counts, entry.dataset.rows - int(present))
+    return TimeCoverage(np.linspace(low, high, bins + 1), counts, entry.dataset.rows - int(present), span)
+
+
+def round_bins(low: float, high: float) -> tuple[float, float, int]:
+    """Return both ends and the number of bins of the shortest round width that needs no more than enough of them."""
+    for width in ROUND_S:
+        first, last = math.floor(low / width), math.floor(high / width) + 1
+        if last - first <= ENOUGH_BINS:
+            return first * width, last * width, last - first
+    return low, high, ENOUGH_BINS
 
 
 def _items(column: Column, exact: bool, known: int | None) -> Sequence[str]:

@@ -254,11 +254,15 @@ class ColumnProfile:
 
 @dataclass(frozen=True)
 class TimeCoverage:
-    """Rows started per time bin: `edges_s` is (n + 1,), `rows` is (n,). Empty where the dataset has no start times."""
+    """Rows started per time bin: `edges_s` is (n + 1,), `rows` is (n,). Empty where the dataset has no start times.
+
+    `span_s` is the time from the first start to the last.
+    """
 
     edges_s: NDArray[np.float64]
     rows: NDArray[np.int64]
     without_time: int
+    span_s: float = float("nan")
 
 
 @dataclass(frozen=True)

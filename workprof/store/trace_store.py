@@ -192,8 +192,8 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
                 known = None
             return checks.counts_of(cursor, entry.table, entry.columns, known)
 
-    def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
-        """Return rows started per time bin."""
+    def time_coverage(self, dataset: str, bins: int = 0) -> TimeCoverage:
+        """Return rows started per time bin; 0 = bins of a round width."""
         with self._database.cursor() as cursor:
             return checks.time_coverage(cursor, self._entry(dataset), bins)
 

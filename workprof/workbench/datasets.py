@@ -162,7 +162,7 @@ class DatasetQuestions(OpenHome):
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, "columns"), lambda: self._store.column_profiles(entry.hash))
 
-    def time_coverage(self, dataset: str, bins: int = 96) -> TimeCoverage:
+    def time_coverage(self, dataset: str, bins: int = 0) -> TimeCoverage:
         """Return rows started per time bin."""
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, f"time {bins}"), lambda: self._store.time_coverage(entry.hash, bins))
