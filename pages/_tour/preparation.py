@@ -53,7 +53,7 @@ def working(app_state: AppState, samples: Samples) -> None:
         st.fragment(_running, run_every=running_work.EVERY_S)(app_state, view.key)
         return
     if view.state == "cancelled":
-        st.info("It was stopped. What was computed so far is kept.", icon=":material/cancel:")
+        st.info("It was stopped. What was computed so far is saved.", icon=":material/cancel:")
     else:
         refused(f"The tour could not be prepared: {_failures(view) or view.message}")
     if st.button("Go on", type="primary", icon=":material/play_arrow:", key="tour_go_on"):
@@ -95,7 +95,7 @@ def _running(app_state: AppState, key: str) -> None:
         st.rerun()
     with st.container(border=True):
         running_work.line(view.message, view.fraction, view.elapsed_s)
-        st.caption("Profiles, a test of the classifier, sizing policies and a recommendation, once; then kept.")
+        st.caption("Profiles, a test of the classifier, a replay and a recommendation; computed once, then saved.")
         if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
             app_state.reports.cancel(key)
             st.rerun()

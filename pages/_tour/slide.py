@@ -11,8 +11,9 @@ from pages._tour import preparation
 from workprof.charts.shapes import Chart
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
-from workprof.charts.tour import TourStop, report_stop
-from workprof.report.bundle import BuiltReport
+from workprof.charts.tour import TourStop
+from workprof.memory.questions import RECOMMENDATION
+from workprof.report.tour import trade
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
@@ -26,23 +27,67 @@ def show(name: str, stop: TourStop) -> None:
 
     Args:
         name: of it, for the keys of its charts.
-        stop: what it tells.
+        stop: what it says.
     """
+    _headed(stop)
+    _told(name, stop)
+
+
+def _headed(stop: TourStop) -> None:
     st.title(markdown_text(stop.headline, LONGEST), anchor=False)
     if stop.figures:
         figures.headline_row(stop.figures)
+
+
+def _told(name: str, stop: TourStop) -> None:
     for chart in stop.charts[:1]:
         _drawn(chart, f"tour_{name}_{chart.name}")
+    if stop.limits:
+        st.markdown("**What this cannot promise**")
+        st.markdown("\n".join(f"- {markdown_text(words, LONGEST)}" for words in stop.limits))
     _meaning(stop)
     for chart in stop.charts[1:]:
         st.header(markdown_text(chart.takeaway, LONGEST), anchor=False)
         _drawn(chart, f"tour_{name}_{chart.name}")
 
 
+KILLS = {
+    "": "default",
+    "0": "none",
+    "0.1%": "0.1 %",
+    "0.5%": "0.5 %",
+    "1%": "1 %",
+    "2%": "2 %",
+    "5%": "5 %",
+    "10%": "10 %",
+    "20%": "20 %",
+}
+"""Acceptable kills -> words of the slider's stops."""
+
+
+def traded(app_state: AppState, dataset: str) -> None:
+    """Show the trade-off with a slider that moves the recommendation; the answer stands above it."""
+    top, controls, rest = st.container(), st.container(), st.container()
+    leaf = RECOMMENDATION.leaf("acceptable_kills")
+    with controls:
+        chosen = st.select_slider(
+            "Drag the acceptable kills (share of runs)",
+            tuple(KILLS),
+            format_func=lambda stop: KILLS[stop],
+            key="tour_kills",
+            help=f"{leaf.about.help} default: {leaf.about.empty}.",
+        )
+    stop = trade(app_state.workbench, dataset, str(chosen))
+    with top:
+        _headed(stop)
+    with rest:
+        _told("memory", stop)
+
+
 def _meaning(stop: TourStop) -> None:
     left, right = st.columns(2)
     left.info(f"**What this means.** {markdown_text(stop.means, LONGEST)}", icon=":material/lightbulb:")
-    right.warning(f"**What it does not.** {markdown_text(stop.means_not, LONGEST)}", icon=":material/front_hand:")
+    right.warning(f"**Caveat.** {markdown_text(stop.means_not, LONGEST)}", icon=":material/front_hand:")
 
 
 def _drawn(chart: Chart, key: str) -> None:
@@ -65,23 +110,11 @@ def large(figure: go.Figure) -> go.Figure:
     return copy
 
 
-def report(app_state: AppState, samples: dict[str, Dataset]) -> None:
-    """Show what the report holds and its files; where this server has not made it yet, it is made now."""
+def files(app_state: AppState, samples: dict[str, Dataset]) -> None:
+    """Show the report's files; where this server has not generated them yet, it does so now."""
     view = preparation.latest(app_state)
     of_sample = view is not None and view.result is not None and view.result.report.dataset.hash == samples[JOBS].hash
     if view is None or view.result is None or not of_sample:
-        st.title("The report is being made", anchor=False)
         preparation.working(app_state, samples)
         return
-    show("report", _told(view.result))
     report_files.show(view.result)
-
-
-def _told(built: BuiltReport) -> TourStop:
-    made = [section.content for section in built.report.sections if section.status == "done"]
-    return report_stop(
-        len(made),
-        sum(len(content.charts) for content in made),
-        sum(len(content.tables) for content in made),
-        len(built.page),
-    )

@@ -10,6 +10,7 @@ from pages._frame import cross_link, datasets
 from pages._frame.errors import guard
 from pages._frame.header import TOUR
 from pages._frame.visit import open_home
+from workprof.workbench import JOBS
 
 if TYPE_CHECKING:
     from workprof.report.tour import Stop
@@ -18,26 +19,27 @@ if TYPE_CHECKING:
 def show(page: str) -> None:
     """Show the stop of a page (its name in the menu); of a page without one, the first stop."""
     from pages._tour import preparation, slide  # noqa: PLC0415  heavy: every chart there is
-    from workprof.report.tour import stops_of  # noqa: PLC0415  heavy
+    from workprof.report.tour import STOPS, place_of  # noqa: PLC0415  heavy
 
     with guard():
         app_state = open_home()
         ready = preparation.ready(app_state)
         if ready is None:
             return
-        stops = stops_of(ready)
-        place = next((at for at, stop in enumerate(stops) if stop.page == page), 0)
-        stop = stops[place]
-        if place >= len(stops) // 2:
+        place = place_of(page)
+        stop, dataset = STOPS[place], ready[JOBS].hash
+        if place >= len(STOPS) // 2:
             preparation.ahead(app_state, ready)
-        _steps(stops, place, ready[stop.kind].hash)
+        _steps(STOPS, place, dataset)
         with guard():
-            if stop.make is None:
-                slide.report(app_state, ready)
-            else:
-                with st.spinner("Asking…", show_time=True):
-                    told = stop.make(app_state.workbench, ready[stop.kind].hash)
-                slide.show(stop.page, told)
+            if stop.page == "memory":
+                slide.traded(app_state, dataset)
+                return
+            with st.spinner("Computing…", show_time=True):
+                told = stop.make(app_state.workbench, dataset)
+            slide.show(stop.page, told)
+            if stop.page == "report":
+                slide.files(app_state, ready)
 
 
 def start_button() -> None:

@@ -79,7 +79,7 @@ def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, vis
         assert f"/{stop.page}?demo=1" in visitor.page.url
         assert visitor.page.locator("h1").count() == 1
     press_until(visitor, "ArrowRight", len(STOPS))
-    visitor.page.get_by_role("button", name=re.compile("^Report, one HTML file")).wait_for(timeout=PREPARED_MS)
+    visitor.page.get_by_role("button", name=re.compile("Download HTML")).wait_for(timeout=PREPARED_MS)
     visitor.button("Leave the tour").click(timeout=PREPARED_MS)
     visitor.page.get_by_role("heading", name="Report", level=1).wait_for(timeout=PREPARED_MS)
     visitor.settle()
@@ -91,11 +91,11 @@ def test_the_tour_prepares_itself_and_is_walked_with_keys_and_buttons(fresh, vis
 def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
     visitor = visitors(fresh, width=width, dark=width == 390)
     visitor.page.goto(f"{fresh.url}/memory?demo=1&embed=true")  # prepared by then, or prepared by this visit
-    arrive(visitor, 5)
+    arrive(visitor, 4)
     assert step(visitor, "leave").count() == 0
     assert visitor.wide() <= 0
     step(visitor, "previous").click(timeout=PREPARED_MS)
-    arrive(visitor, 4)
+    arrive(visitor, 3)
     assert "demo=1" in visitor.page.url
     assert step(visitor, "leave").count() == 0  # still embedded
     assert visitor.wide() <= 0
@@ -104,9 +104,9 @@ def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
 def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(toured, chromium):
     page = chromium.new_page()
     with framed(page, f"{toured.url}/memory?demo=1&embed=true") as (frame, said):
-        frame.get_by_text(re.compile(rf"^5 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
+        frame.get_by_text(re.compile(rf"^4 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
         frame.locator(".st-key-tour_next button").click(timeout=PREPARED_MS)
-        frame.get_by_text(re.compile(rf"^6 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
+        frame.get_by_text(re.compile(rf"^5 of {len(STOPS)} · ")).wait_for(timeout=PREPARED_MS)
         assert not [text for text in said if "frame-ancestors" in text]
     page.close()
 

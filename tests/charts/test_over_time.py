@@ -132,11 +132,12 @@ def test_times_are_dates_where_the_clock_has_them_else_counted_from_the_start():
     years = found_of(trace(days=400), bins="week")
     assert moment(years, 0).endswith(" 2023")
     offsets = trace()
-    offsets[["start_time_s", "end_time_s"]] -= 1_700_000_000.0
+    offsets[["start_time_s", "end_time_s"]] -= 1_700_000_000.0 - 60 * 86_400
     counted, _, chart = shown(offsets)
-    assert moment(counted, 9) == "day 9"
+    assert [moment(counted, place) for place in (0, 9)] == ["day 61", "day 70"]
+    assert moment(found_of(offsets, bins="6h"), 1) == "day 61 12:00"
     assert chart.figure.layout.xaxis.title.text == "Day of the trace"
-    assert list(chart.figure.data[0].x[:3]) == [0, 1, 2]
+    assert list(chart.figure.data[0].x[:3]) == [61, 62, 63]
 
 
 def test_runs_in_no_bin_are_counted_in_the_note():

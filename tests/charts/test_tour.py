@@ -1,44 +1,43 @@
-"""Stops of the tour: they say what the records hold, in one sentence with a number and a reserve, and draw little."""
+"""Stops of the tour: they say what the records hold, in one sentence with a number, and draw little."""
 
 import dataclasses
 import re
 
 import pytest
 
-from tests.charts import records_for_classify, records_for_memory, records_for_phases
+from tests.charts import records_for_classify, records_for_memory
 from tests.charts.records_for_tests import HOSTILE, NOTES, fit
-from tests.charts.test_duration_charts import NAMES, OBSERVED
-from tests.charts.test_nodes_charts import ranking
+from tests.memory.test_over_time import trace
 from workprof.charts.classify.job import Naming
-from workprof.charts.durations.observed import ObservedView, group_names, observed_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
-from workprof.charts.nodes.ranking import ranking_sentence
-from workprof.charts.phases.timeline import timeline_sentence
+from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
-    classify_stop,
-    durations_stop,
-    home_headline,
-    home_stop,
-    memory_stop,
-    nodes_stop,
-    phases_stop,
+    decision_stop,
+    prediction_stop,
     profiles_stop,
-    report_stop,
+    trade_stop,
+    waste_headline,
+    waste_stop,
 )
 from workprof.core.units import format_share
+from workprof.memory.over_time import OverTimeSettings, over_time_of
+
+OVER_TIME = over_time_of({"jobs": trace()}, OverTimeSettings(by="task"))
+RISKS = ("One run can never run.",)
+
+
+def decision(found=None):
+    return decision_stop(found or records_for_memory.recommended(), records_for_classify.evaluation(), fit(), RISKS)
 
 
 def all_stops():
     return {
-        "home": home_stop((), records_for_memory.assessment()),
+        "waste": waste_stop(OVER_TIME, row_names(OVER_TIME, ()), records_for_memory.assessment(), ()),
         "profiles": profiles_stop(fit(), profile_names(fit(), NOTES)),
-        "classify": classify_stop(records_for_classify.evaluation(), Naming()),
-        "durations": durations_stop(OBSERVED, NAMES),
-        "memory": memory_stop(records_for_memory.recommended()),
-        "nodes": nodes_stop(ranking()),
-        "phases": phases_stop(records_for_phases.timeline(), 4),
-        "report": report_stop(4, 32, 8, 5_800_000),
+        "prediction": prediction_stop(records_for_classify.evaluation(), Naming()),
+        "trade": trade_stop(records_for_memory.recommended()),
+        "decision": decision(),
     }
 
 
@@ -46,73 +45,76 @@ STOPS = all_stops()
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_a_stop_is_one_sentence_with_a_number_and_at_most_two_charts(name):
+def test_a_stop_is_a_sentence_with_a_number_and_at_most_one_chart(name):
     stop = STOPS[name]
     plain = stop.headline.replace(HOSTILE, "name")
     assert re.search(r"\d", plain)
     assert plain.endswith(".")
-    if name != "memory":  # what to do stands before the sentence that says why
+    if name not in ("trade", "decision"):  # what to do stands before the sentence that says why
         assert not re.search(r"[.!?] [A-Z]", plain)
-    assert len(stop.charts) in ((0,) if name == "report" else (1, 2))
-    assert all(text.endswith(".") for text in (stop.means, stop.means_not))
+    assert len(stop.charts) == (name != "decision")
+    assert len(stop.figures) <= 4
+    assert all(text.endswith(".") for text in (stop.means, stop.means_not, *stop.limits))
     assert all(chart.alt and chart.takeaway for chart in stop.charts)
 
 
-def test_home_tells_what_is_asked_for_and_not_used():
+def test_the_first_stop_has_what_is_unused_and_what_is_above_its_request():
     found = records_for_memory.assessment()
-    asked = sum(task.requested_gb_h for task in found.tasks)
-    wasted = sum(task.wasted_gb_h for task in found.tasks)
-    assert f"{asked:,.0f} GB·h" in STOPS["home"].headline
-    assert f"{wasted:,.0f} GB·h ({100 * wasted / asked:.1f} %)" in STOPS["home"].headline
+    over = sum(task.n_over_request for task in found.tasks) / found.n_runs
+    assert STOPS["waste"].headline == (
+        f"{format_share(OVER_TIME.total_unused / OVER_TIME.total_requested)} of the requested memory is never used, "
+        f"yet {format_share(over)} of {found.n_runs:,} runs exceed their request."
+    )
 
 
-def test_home_of_a_trace_without_requests_says_no_data():
+def test_the_waste_of_a_trace_without_requests_says_no_data():
     bare = dataclasses.replace(records_for_memory.assessment(), tasks=(), n_runs=0)
-    assert home_headline(bare).count("no data") == 2
+    nothing = dataclasses.replace(OVER_TIME, total_requested=0.0, total_unused=0.0)
+    assert waste_headline(nothing, bare).count("no data") == 2
 
 
-def test_profiles_tell_how_much_belongs_to_none():
-    assert STOPS["profiles"].headline.startswith("3 kinds of jobs cover 82.6 % of 230 runs; 17.4 % are like no group")
+def test_profiles_say_how_much_they_cover_and_how_much_is_in_none():
+    assert STOPS["profiles"].headline == "3 profiles cover 82.6 % of 230 runs."
+    assert STOPS["profiles"].means_not.startswith("17.4 % of the runs are in no profile")
     assert [item.label for item in STOPS["profiles"].figures][:3] == ["Profiles", "In a profile", "Unclustered"]
 
 
-def test_the_classifier_is_told_by_its_strictest_split():
+def test_the_prediction_is_that_of_the_strictest_split_and_names_it():
     found = records_for_classify.evaluation()
-    assert f"{100 * found.splits['by_group'].accuracy:.1f} % of the runs of groups" in STOPS["classify"].headline
-    assert (
-        f"the {format_share(found.splits['random'].accuracy)} of a random split flatter" in STOPS["classify"].headline
-    )
+    stop = STOPS["prediction"]
+    assert f"correctly {100 * found.splits['by_group'].accuracy:.1f} % of the time" in stop.headline
+    assert "(split by group)" in stop.headline
+    assert f"A random split would report {format_share(found.splits['random'].accuracy)}." in stop.means_not
+    other = records_for_classify.evaluation({"random": 0.9, "by_job": 0.8})
+    share = format_share(other.splits["by_job"].accuracy)
+    words = f"{share} of the time, for jobs that training never saw (split by job)"
+    assert words in prediction_stop(other, Naming()).headline
 
 
-def test_without_a_second_split_nothing_is_said_to_flatter():
-    told = classify_stop(records_for_classify.evaluation({"random": 0.9}), Naming()).headline
-    assert "flatter" not in told
-    assert "rows that training never saw" in told
+def test_without_a_second_split_nothing_is_compared():
+    stop = prediction_stop(records_for_classify.evaluation({"random": 0.9}), Naming())
+    assert "(random split)" in stop.headline
+    assert "would report" not in stop.means_not
 
 
-def test_durations_begin_with_the_sentence_of_their_page():
-    sentence = observed_sentence(OBSERVED, group_names(OBSERVED, NAMES), ObservedView())
-    assert STOPS["durations"].headline.startswith(sentence.rstrip("."))
-    assert f"worth {OBSERVED.everything.n_effective:,.0f} independent jobs" in STOPS["durations"].headline
-
-
-def test_memory_tells_what_to_request_what_it_saves_and_what_it_kills():
+def test_the_trade_off_is_the_recommendation_with_saving_and_kills():
     found = records_for_memory.recommended()
     assert not found.kept
-    told = STOPS["memory"].headline
-    assert told == recommendation_sentence(found)
-    assert f"saves {100 * found.recommended.saved_share:.1f} %" in told
-    assert f"{100 * found.interval.low:.1f} % to {100 * found.interval.high:.1f} %" in told
+    said = STOPS["trade"].headline
+    assert said == recommendation_sentence(found)
+    assert f"saves {100 * found.recommended.saved_share:.1f} %" in said
+    assert f"{100 * found.interval.low:.1f} % to {100 * found.interval.high:.1f} %" in said
     assert found.requested.wasted_gb_h > found.recommended.wasted_gb_h
 
 
-def test_measured_stops_begin_with_the_sentence_of_their_page():
-    assert STOPS["nodes"].headline.startswith(ranking_sentence(ranking()).rstrip("."))
-    assert STOPS["phases"].headline.startswith(timeline_sentence(records_for_phases.timeline()).rstrip("."))
-    assert "one of 4 recorded runs" in STOPS["phases"].headline
-
-
-def test_the_last_stop_counts_what_is_in_the_file():
-    assert STOPS["report"].headline == (
-        "4 sections with 32 figures and 8 tables fit into one file of 5.8 MB that opens without a network."
-    )
+def test_the_tour_ends_on_a_decision_and_what_it_cannot_promise():
+    found, tested = records_for_memory.recommended(), records_for_classify.evaluation()
+    stop = STOPS["decision"]
+    assert stop.headline.startswith(f"Decision: request what workprof ({found.setting}) recommends: ")
+    assert f"{format_share(found.recommended.saved_share)} of the GB·h saved with" in stop.headline
+    assert f"Requests enforced would have had {found.enforced.failures:,} kill" in stop.headline
+    assert stop.limits[: len(RISKS)] == RISKS
+    wrong = format_share(1 - tested.splits["by_group"].accuracy)
+    assert any(words.startswith(f"{wrong} of new jobs get a wrong profile or none") for words in stop.limits)
+    kept = decision(dataclasses.replace(found, kept=True))
+    assert kept.headline.startswith("Decision: keep the requests: nothing saves memory at the acceptable kills. ")

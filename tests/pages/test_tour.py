@@ -11,11 +11,14 @@ from tests.pages.conftest import PATIENCE_S, problems
 from tests.pages.toured_home import FILES
 from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.text import markdown_text
-from workprof.report.tour import STOPS, missing, samples_of
+from workprof.memory.questions import RECOMMENDATION
+from workprof.memory.recommend import RecommendationSettings
+from workprof.report.tour import STOPS, missing, samples_of, trade
 from workprof.workbench import JOBS
 
 FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")
 PAGES = [stop.page for stop in STOPS]
+VIEWS = {"memory": {"memory_tab": RECOMMENDATION.tab}}
 
 
 @pytest.fixture
@@ -54,11 +57,11 @@ def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toure
         assert place(test) == f"{at} of {len(STOPS)} · {stop.title}"
         assert test.query_params["demo"] == "1"
         assert not any(test.get(form) for form in FORMS)
+        assert [one.key for one in test.select_slider] == (["tour_kills"] if stop.page == "memory" else [])
         assert not test.sidebar.children
-        if stop.make is not None:
-            told = stop.make(house().workbench, toured[stop.kind])
-            assert heading(test) == markdown_text(told.headline, 600)
-            assert [item.proto.alt for item in test.get("plotly_chart")] == [chart.alt for chart in told.charts]
+        told = stop.make(house().workbench, toured[JOBS])
+        assert heading(test) == markdown_text(told.headline, 600)
+        assert [item.proto.alt for item in test.get("plotly_chart")] == [chart.alt for chart in told.charts]
         button = test.button(key="tour_next")
         assert button.disabled == (at == len(STOPS))
         if not button.disabled:
@@ -68,21 +71,21 @@ def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toure
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [*PAGES, "data", "sweep", "runs", "help"])
+@pytest.mark.parametrize("page", [*PAGES, "durations", "nodes", "phases", "data", "help"])
 def test_every_address_with_the_switch_opens_a_stop(app, toured, page):
     test = app(page, demo="1")
     assert problems(test) == []
-    number = PAGES.index(page) + 1 if page in PAGES else 1
+    former = {"durations": 3}
+    number = PAGES.index(page) + 1 if page in PAGES else former.get(page, 1)
     assert place(test).startswith(f"{number} of {len(STOPS)} · ")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["home", "profiles", "nodes"])
+@pytest.mark.parametrize("page", ["home", "memory"])
 def test_the_figures_of_a_stop_are_those_of_its_page(app, toured, page):
     on_tour = metrics(app(page, demo="1"))
-    kind = next(stop.kind for stop in STOPS if stop.page == page)
     assert on_tour
-    assert on_tour <= metrics(app(page, ds=toured[kind]))
+    assert on_tour <= metrics(app(page, ds=toured[JOBS], **VIEWS.get(page, {})))
 
 
 @pytest.mark.slow
@@ -95,20 +98,37 @@ def test_the_saving_of_the_tour_is_the_recommended_one(app, house, toured):
 
 
 @pytest.mark.slow
+def test_the_slider_moves_the_recommendation(app, house, toured):
+    test = app("memory", demo="1")
+    for kills in ("0", "20%"):
+        test.select_slider(key="tour_kills").set_value(kills).run()
+        assert problems(test) == []
+        told = trade(house().workbench, toured[JOBS], kills)
+        assert heading(test) == markdown_text(told.headline, 600)
+        assert [item.proto.alt for item in test.get("plotly_chart")] == [chart.alt for chart in told.charts]
+    cautious, bold = (
+        house().workbench.recommendation(toured[JOBS], RecommendationSettings(acceptable_kills=kills))
+        for kills in ("0", "20%")
+    )
+    assert cautious.recommended.failures < bold.recommended.failures
+
+
+@pytest.mark.slow
 def test_leaving_leads_to_the_page_of_the_stop(app, toured):
-    test = app("nodes", demo="1")
+    test = app("memory", demo="1")
     test.button(key="tour_leave").click().run()
     assert problems(test) == []
-    assert heading(test) == "Nodes"
+    assert heading(test) == "Memory"
     assert "demo" not in test.query_params
-    assert test.query_params["ds"] == toured["benchmarks"]
+    assert test.query_params["ds"] == toured[JOBS]
 
 
 @pytest.mark.slow
 def test_the_report_is_made_beside_the_page_and_can_be_saved(app, toured):
     test = until(app("report", demo="1"), lambda test: test.get("download_button"))
     assert problems(test) == []
-    assert "4 sections" in heading(test)
+    assert heading(test).startswith("Decision")
+    assert any("What this cannot promise" in str(item.value) for item in test.markdown)
     assert len(test.get("download_button")) == 3
     again = app("report", demo="1")  # another session finds it ready
     assert len(again.get("download_button")) == 3
@@ -119,7 +139,7 @@ def test_a_read_only_server_shows_what_is_kept(app, toured, monkeypatch):
     monkeypatch.setenv("WORKPROF_READONLY", "1")
     test = app("memory", demo="1")
     assert problems(test) == []
-    assert place(test) == f"5 of {len(STOPS)} · Memory"
+    assert place(test) == f"4 of {len(STOPS)} · Trade-off"
 
 
 def test_a_read_only_server_says_what_is_missing(app, house, loaded, monkeypatch):
@@ -133,7 +153,7 @@ def test_a_read_only_server_says_what_is_missing(app, house, loaded, monkeypatch
     assert house().reports.views() == ()
 
 
-def test_without_measured_samples_their_stops_are_left_out(app, house, loaded):
+def test_without_measured_samples_the_tour_lacks_what_is_of_jobs_only(app, house, loaded):
     app("data")
     workbench = house().workbench
     assert set(samples_of(workbench, FILES)) == {JOBS}
@@ -165,11 +185,11 @@ def test_a_fresh_home_prepares_the_tour_with_progress_cancel_and_a_way_on(app, h
 
 
 @pytest.mark.slow
-def test_a_sample_that_is_gone_is_loaded_again_and_has_its_stop(app, house, toured):
+def test_a_sample_that_is_gone_is_loaded_again(app, house, toured):
     house().workbench.remove(toured["benchmarks"])
     test = app("home", demo="1")
     assert problems(test) == []
-    assert place(test) == f"1 of {len(STOPS)} · Home"
+    assert place(test) == f"1 of {len(STOPS)} · Waste"
     assert set(samples_of(house().workbench, FILES)) == set(SAMPLES)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.charts import records_for_classify, records_for_memory
 from tests.same.conftest import PATIENCE_S
-from tests.same.reading import FIGURE, Printed, bar
+from tests.same.reading import FIGURE, Printed
 from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.recommend import RecommendationSettings
@@ -16,12 +16,7 @@ from workprof.profiles.settings import ProfileSettings
 pytestmark = pytest.mark.slow
 
 SECTIONS = ("data", "profiles", "classify", "memory")
-VIEWS = {
-    "durations": ("jobs", {"durations_tab": "Observed", "durations_by": "profile"}),
-    "memory": ("jobs", {"memory_tab": "Recommendation"}),
-    "nodes": ("benchmarks", {"nodes_tab": "Ranking"}),
-    "phases": ("telemetry", {"phases_tab": "Timeline"}),
-}
+VIEWS = {"memory": ("jobs", {"memory_tab": "Recommendation"})}
 """Stop -> the data and the view of its page that draws the same."""
 
 
@@ -49,32 +44,31 @@ def stop(toured, page, act=None):
     return shown, {name.removeprefix(f"tour_{page}_"): traces for name, traces in shown.figures.items()}
 
 
-def test_home_tells_of_the_memory_what_the_memory_page_draws(toured, printed):
+def test_the_waste_is_that_of_home_and_of_the_commands(toured):
     shown, charts = stop(toured, "home")
+    over_time = toured.command("memory", "over-time", toured.hashes["jobs"])
     told = toured.command("memory", "assess", toured.hashes["jobs"])
-    assert list(charts) == ["memory-by-task"]
-    assert charts["memory-by-task"] in printed.figures("memory")["memory-by-task"]
-    assert set(shown.metrics) <= set(toured.page("home", "jobs").metrics)
-    assert len(shown.metrics) == 8
-    wasted = sum(one["wasted_gb_h"] for one in told["tasks"])
-    assert f"{wasted:,.0f} GB·h" in shown.words
-    assert f"{sum(one['n'] for one in told['tasks']):,} runs" in shown.words
+    home = toured.page("home", "jobs")
+    assert list(charts) == ["home-over-time"]
+    assert charts["home-over-time"] == home.figures["home-over-time"]
+    assert set(shown.metrics) <= set(home.metrics)
+    assert len(shown.metrics) == 4
+    unused = format_share(over_time["unused_gb_h"] / over_time["requested_gb_h"])
+    above = format_share(sum(one["n_over_request"] for one in told["tasks"]) / told["n_runs"])
+    assert f"{unused} of the requested memory is never used" in shown.words
+    assert f"yet {above} of {told['n_runs']:,} runs exceed their request." in shown.words
 
 
-def test_the_kinds_of_jobs_are_those_of_the_profiles(toured, printed):
+def test_the_profiles_are_those_of_the_page(toured):
     shown, charts = stop(toured, "profiles")
     told = toured.command("profiles", "fit", toured.hashes["jobs"])
-    assert charts["profile-sizes"] in printed.figures("profiles")["profile-sizes"]
-    sizes = bar(charts["profile-sizes"])
-    assert sizes == {one["name"]: one["size"] for one in told["profiles"]} | {"Unclustered": told["n_outliers"]}
     page = toured.page("profiles", "jobs", profiles_tab="Map")
-    assert set(shown.metrics) <= set(page.metrics)
     drawn, whole = places(charts["profile-map"]), places(page.figures["profile-map"])
     assert set(drawn) < set(whole)
     assert all(whole[row] == place for row, place in drawn.items())
     outside = told["n_outliers"] / told["n_rows"]
-    assert f"{told['n_clusters']} kinds of jobs cover {format_share(1 - outside)} of" in shown.words
-    assert f"of {format_count(told['n_rows'])} runs; {format_share(outside)} are like no group" in shown.words
+    covered = f"{told['n_clusters']} profiles cover {format_share(1 - outside)} of {format_count(told['n_rows'])} runs."
+    assert covered in shown.words
 
 
 def places(traces):
@@ -86,14 +80,14 @@ def places(traces):
     }
 
 
-def test_how_well_a_kind_is_foretold_is_the_commands(toured, printed):
+def test_how_well_a_profile_is_predicted_is_the_commands(toured, printed):
     shown, charts = stop(toured, "classify")
     told = toured.command("classify", "evaluate", toured.hashes["jobs"])["splits"]
-    assert len(charts) == 2
+    assert len(charts) == 1
     assert all(traces in printed.figures("classify")[name] for name, traces in charts.items())
     strict = told["by_group"]
-    assert f"told right for {format_share(strict['accuracy'])} of the runs of groups" in shown.words
-    assert f"for {format_share(strict['abstained_share'])} of these runs it is 'no profile'" in shown.words
+    assert f"predicted correctly {format_share(strict['accuracy'])} of the time" in shown.words
+    assert f"For {format_share(strict['abstained_share'])} of these runs the answer is 'no profile'" in shown.words
 
 
 @pytest.mark.parametrize("page", VIEWS)
@@ -104,18 +98,7 @@ def test_a_stop_draws_what_its_page_draws(toured, page):
     assert charts
     assert set(shown.metrics) <= set(there.metrics)
     for name, traces in charts.items():
-        if page == "phases":  # fewer counters, each in a panel of its own
-            lines = {trace["name"]: (trace["x"], trace["y"]) for trace in there.figures[name]}
-            assert all(lines[trace["name"]] == (trace["x"], trace["y"]) for trace in traces)
-        else:
-            assert traces == there.figures[name]
-
-
-def test_which_node_is_best_is_the_commands(toured):
-    shown, charts = stop(toured, "nodes")
-    told = toured.command("nodes", "rank", toured.hashes["benchmarks"])
-    assert bar(charts["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
-    assert shown.metric("Best node") == [told["nodes"][0]["node"]]
+        assert traces == there.figures[name]
 
 
 def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed):
@@ -133,8 +116,9 @@ def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed)
         assert handed.figures(section) == printed.figures(section)
         assert handed.metrics(section) == printed.metrics(section)
         assert handed.csv(section) == printed.csv(section)
-    charts = sum(len(one) for section in SECTIONS for one in printed.figures(section).values())
-    assert f"{len(SECTIONS)} sections with {charts} figures" in shown.words
+    found = toured.command("memory", "plan", toured.hashes["jobs"])
+    assert shown.metric("Kills") == [f"{found['recommended']['failures']:,}"]
+    assert "What this cannot promise" in shown.words
     target = toured.folder / "report.html"
     told = toured.command("report", toured.hashes["jobs"], "--sections", ",".join(SECTIONS), "-o", target)
     assert {one["name"] for one in told["sections"]} >= set(SECTIONS)

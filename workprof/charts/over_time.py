@@ -60,13 +60,15 @@ def row_names(found: OverTime, profiles: Sequence[str]) -> dict[str, str]:
 
 
 def moment(found: OverTime, place: int) -> str:
-    """Return when a bin begins: '6 Mar', '6 Mar 14:00', 'day 38'; years where the trace has several."""
+    """Return when a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
+
+    Of a clock without dates it is the number of its day, 'day 61', as the recommendation names its bursts.
+    """
     local = float(found.edges_s[place]) + found.utc_offset_s
-    if not found.dated:
-        unit, name = _clock(found)
-        at = (float(found.edges_s[place]) - float(found.edges_s[0])) / unit
-        return f"{name} {at:.4g}"
     date = dt.datetime.fromtimestamp(local, dt.UTC)
+    if not found.dated:
+        day = f"day {math.floor(local / DAY_S) + 1:,}"
+        return day if found.width_s >= DAY_S else f"{day} {date:%H:%M}"
     years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in found.edges_s[[0, -1]]}
     text = f"{date.day} {date:%b}" + (f" {date.year}" if len(years) > 1 else "")
     return text if found.width_s >= DAY_S else f"{text} {date:%H:%M}"
@@ -253,6 +255,7 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
         y={
             "domain": [0, bottom - BARS_FROM / 2],
             "autorange": "reversed",
+            "tickvals": list(drawn.names),
             "showgrid": False,
             "automargin": True,
             "ticks": "",
@@ -315,7 +318,7 @@ def _across(found: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
         return dates, 1000.0 * found.width_s, axis
     unit, name = _clock(found)
     width = found.width_s / unit
-    starts = ((edges[:-1] - edges[0]) / unit).tolist()
+    starts = (edges[:-1] / unit + 1).tolist()  # the first day of the clock is day 1
     ends = [starts[0] - width / 2, starts[-1] + width / 2]
     return starts, width, {"title": f"{name.capitalize()} of the trace", "range": ends}
 

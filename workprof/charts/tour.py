@@ -1,33 +1,27 @@
-"""The stops of the tour: a record in, one sentence with its reserve and one or two charts out."""
+"""The stops of the tour: a record in, one sentence with a number and one or two charts out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from workprof.charts.classify.job import Naming
-from workprof.charts.classify.model import split_bars, table_five
-from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, observed_sentence
-from workprof.charts.memory.boxes import task_boxes
+from workprof.charts.classify.model import split_bars, strict_split
 from workprof.charts.memory.recommendation import (
     frontier_and_baselines,
     recommendation_headlines,
     recommendation_sentence,
 )
-from workprof.charts.memory.tasks import gb_h
-from workprof.charts.nodes.ranking import aspect_lines, ranked_bars, ranking_headlines, ranking_sentence
-from workprof.charts.phases.timeline import most_moving, timeline_chart, timeline_sentence
+from workprof.charts.over_time import left_out_words, over_time_chart
 from workprof.charts.profiles.jobs import profile_map
-from workprof.charts.profiles.overview import headlines, size_bars
+from workprof.charts.profiles.overview import headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted
-from workprof.core.units import format_bytes, format_count, format_share
+from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
-from workprof.forecasts.durations import ObservedDurations
 from workprof.memory.assessment import Assessment
+from workprof.memory.over_time import OverTime
 from workprof.memory.recommend import Recommendation
-from workprof.nodes.ranking import Ranking
-from workprof.phases.timeline import Timeline
 from workprof.profiles.fit import ProfileFit
 
 
@@ -36,11 +30,12 @@ class TourStop:
     """One stop of the tour, for people who have not seen the page before.
 
     Attributes:
-        headline: what was found: one sentence with a number, its unit and its reserve.
+        headline: what was found: one sentence with a number.
         means: what follows from it.
         means_not: what does not.
         charts: one or two of the page's own.
-        figures: of the page's own, a few.
+        figures: of the page's own, four at most.
+        limits: what cannot be promised, a sentence each; of the last stop.
     """
 
     headline: str
@@ -48,152 +43,129 @@ class TourStop:
     means_not: str
     charts: tuple[Chart, ...] = ()
     figures: tuple[Headline, ...] = ()
+    limits: tuple[str, ...] = ()
 
 
 MAP_POINTS = 6_000
 """Of the map: a projector shows no more, and the browser draws them without its graphics card."""
 
-FIRST = 5
+FIRST = 4
 """Figures of a clustering that need no explanation."""
 
 
-def home_stop(figures: tuple[Headline, ...], found: Assessment) -> TourStop:
-    """Return where the memory goes: the reason for everything that follows.
+def waste_stop(
+    found: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline]
+) -> TourStop:
+    """Return how much requested memory is never used, and when.
 
     Args:
-        figures: of the dataset, as Home shows them.
-        found: what tasks ask for and use.
+        found: memory over time.
+        names: of its rows.
+        assessed: what tasks request and use.
+        figures: of Home.
     """
     return TourStop(
-        headline=home_headline(found),
-        means="Requests say little about needs, in both directions; knowing a job's kind can tell more.",
-        means_not="The trace is synthetic, made to resemble a published one: the shares of your cluster are others.",
-        charts=(task_boxes(found),),
-        figures=figures,
+        headline=waste_headline(found, assessed),
+        means="Requests say little about needs, in both directions: most are far too large, and some are too small.",
+        means_not="The trace is synthetic and modelled on a published one: the shares on your cluster will differ.",
+        charts=(replace(over_time_chart(found, names), note=left_out_words(found)),),
+        figures=tuple(figures),
     )
 
 
-def home_headline(found: Assessment) -> str:
-    """Return how much memory is asked for and not used, and how many runs ask for too little."""
-    requested = sum(task.requested_gb_h for task in found.tasks)
-    wasted = sum(task.wasted_gb_h for task in found.tasks)
-    over = sum(task.n_over_request for task in found.tasks)
+def waste_headline(found: OverTime, assessed: Assessment) -> str:
+    """Return the share of requested memory that is never used, and that of the runs above their request."""
+    unused = found.total_unused / found.total_requested if found.total_requested > 0 else float("nan")
+    over = sum(task.n_over_request for task in assessed.tasks)
+    above = over / assessed.n_runs if assessed.n_runs else float("nan")
     return (
-        f"Of the {gb_h(requested)} of memory that {format_count(found.n_runs)} runs ask for, {gb_h(wasted)} "
-        f"({format_share(wasted / requested if requested else float('nan'))}) are never used, while "
-        f"{format_share(over / found.n_runs if found.n_runs else float('nan'))} of the runs use more than they asked "
-        "for."
+        f"{format_share(unused)} of the requested memory is never used, yet {format_share(above)} of "
+        f"{counted(assessed.n_runs, 'run')} exceed their request."
     )
 
 
 def profiles_stop(found: ProfileFit, names: Mapping[int, str]) -> TourStop:
-    """Return which kinds of jobs there are, and how many jobs are of none."""
+    """Return how many runs the profiles cover."""
     scores = found.scores
     outside = scores.n_outliers / max(scores.n_rows, 1)
     return TourStop(
-        headline=f"{format_count(scores.n_clusters)} kinds of jobs cover {format_share(1 - outside)} of "
-        f"{format_count(scores.n_rows)} runs; {format_share(outside)} are like no group and belong to none.",
-        means="Runs of one kind use the machine alike, so they can be planned alike; the kinds were found from what "
-        "the sensors say, not from the jobs' names.",
-        means_not="A kind is a likeness, not a cause, and what belongs to none is not forced into one.",
-        charts=(profile_map(found, names, MAP_POINTS), size_bars(found, names)),
+        headline=f"{counted(scores.n_clusters, 'profile')} cover {format_share(1 - outside)} of "
+        f"{counted(scores.n_rows, 'run')}.",
+        means="Runs of one profile use the machine alike, so they can be planned alike. Profiles come from measured "
+        "use, not from names.",
+        means_not=f"{format_share(outside)} of the runs are in no profile: they are unlike any group and are not "
+        "forced into one.",
+        charts=(profile_map(found, names, MAP_POINTS),),
         figures=headlines(found)[:FIRST],
     )
 
 
-def classify_stop(found: ClassifierEvaluation, naming: Naming) -> TourStop:
-    """Return how often a job's kind is known before it runs, on jobs of groups that training never saw."""
-    strict = next((name for name in ("by_group", "by_job", *found.splits) if name in found.splits), "")
-    told = found.splits[strict]
-    kept = {"by_group": "groups", "by_job": "jobs"}.get(strict, "rows")
+SPLIT_WORDS = {
+    "by_group": "for groups of users that training never saw (split by group)",
+    "by_job": "for jobs that training never saw (split by job)",
+}
+
+
+def prediction_headline(found: ClassifierEvaluation) -> str:
+    """Return how often the profile of a new job is predicted correctly, and under which split."""
+    strict = strict_split(found)
+    accuracy = format_share(found.splits[strict].accuracy)
+    split = SPLIT_WORDS.get(strict, "for runs that training never saw (random split)")
+    return f"Before a job runs, its profile is predicted correctly {accuracy} of the time, {split}."
+
+
+def prediction_stop(found: ClassifierEvaluation, naming: Naming) -> TourStop:
+    """Return how well the profile of a new job is predicted."""
+    strict = found.splits[strict_split(found)]
     leaky = found.splits.get("random")
-    reserve = f"; the {format_share(leaky.accuracy)} of a random split flatter" if leaky and leaky is not told else ""
+    easier = f" A random split would report {format_share(leaky.accuracy)}." if leaky and leaky is not strict else ""
     return TourStop(
-        headline=f"Before a job runs its kind is told right for {format_share(told.accuracy)} of the runs of {kept} "
-        f"that training never saw{reserve}.",
-        means=f"The answer needs nothing but what is known when a job is submitted; for "
-        f"{format_share(told.abstained_share)} of these runs it is 'no profile', because none is likely enough.",
-        means_not="The mean hides rare kinds: those at the top of the second picture are missed more often than found.",
-        charts=(split_bars(found, naming), table_five(found.splits[found.shown], naming)),
+        headline=prediction_headline(found),
+        means=f"Only submit-time fields are needed. For {format_share(strict.abstained_share)} of these runs the "
+        "answer is 'no profile', because none is likely enough.",
+        means_not=f"The mean hides rare profiles, which are missed more often than found.{easier}",
+        charts=(split_bars(found, naming),),
     )
 
 
-def durations_stop(found: ObservedDurations, profiles: Mapping[int, str]) -> TourStop:
-    """Return how long jobs take, from the quickest to the slowest kind."""
-    view, names = ObservedView(), group_names(found, profiles)
-    sentence = observed_sentence(found, names, view).rstrip(".")
-    return TourStop(
-        headline=f"{sentence}; the {format_count(found.n_rows)} runs are worth "
-        f"{format_count(found.everything.n_effective)} independent jobs.",
-        means="The kind of a job narrows down how long it will take, hours before it ends.",
-        means_not="A curve is what was seen, not a promise: within a kind the longest run can take many times as long "
-        "as the median one.",
-        charts=(observed_ecdf(found, names, view),),
-    )
-
-
-def memory_stop(found: Recommendation) -> TourStop:
-    """Return what to request from now on, what it saves and what it kills."""
+def trade_stop(found: Recommendation) -> TourStop:
+    """Return what to request at the acceptable kills, what it saves and what it kills."""
     return TourStop(
         headline=recommendation_sentence(found),
-        means="Saving and risk are one choice: every point of the picture is a setting on the same runs, and the "
-        "acceptable kills pick the point.",
-        means_not=f"{counted(found.n_judged, 'run')} of the past are judged, with sizes that were learnt before each "
-        "of them; nothing here has been tried on a running cluster.",
+        means="Saving and risk are one choice. Every point is a setting on the same runs; the acceptable kills pick "
+        "the point.",
+        means_not=f"{counted(found.n_judged, 'past run')} are judged, with sizes learned before each of them. Nothing "
+        "here was tried on a running cluster.",
         charts=(frontier_and_baselines(found),),
         figures=recommendation_headlines(found),
     )
 
 
-COUNTERS = 4
-"""Of a timeline: more panels get too low to be seen from the last row."""
-
-
-def nodes_stop(found: Ranking) -> TourStop:
-    """Return which node is best and by how much, with the runs that this stands on."""
-    left_out = sum(found.left_out.values())
-    return TourStop(
-        headline=f"{ranking_sentence(found).rstrip('.')}; from {counted(found.n_runs, 'benchmark run')} on "
-        f"{counted(len(found.nodes), 'node')}, {left_out:,} left out.",
-        means="Scores are ratios with intervals: twice the score is twice as fast, and nodes whose intervals overlap "
-        "are called a tie.",
-        means_not="A benchmark is not your work: the order holds for the aspects and weights that were measured, and "
-        "the sample's nodes are restricted parts of one machine.",
-        charts=(ranked_bars(found), aspect_lines(found)),
-        figures=ranking_headlines(found),
-    )
-
-
-def phases_stop(found: Timeline, n_runs: int) -> TourStop:
-    """Return the phases of one run.
+def decision_stop(
+    found: Recommendation, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]
+) -> TourStop:
+    """Return the decision, and what it cannot promise.
 
     Args:
-        found: the look at the run.
-        n_runs: of the dataset that it is from.
+        found: recommendation with the defaults.
+        evaluated: of the classifier.
+        fit: default profiles.
+        risks: of the report's first page.
     """
+    enforced = counted(found.enforced.failures, "kill")
+    saving, kills = format_share(found.recommended.saved_share), counted(found.recommended.failures, "kill")
+    chosen = f"request what workprof ({found.setting}) recommends: {saving} of the GB·h saved with {kills}"
+    what = "keep the requests: nothing saves memory at the acceptable kills" if found.kept else chosen
+    strict = evaluated.splits[strict_split(evaluated)]
     return TourStop(
-        headline=f"{timeline_sentence(found).rstrip('.')}; one of {counted(n_runs, 'recorded run')}.",
-        means="A workload shows in the counters of its machine: its phases are found, and later runs can be "
-        "recognised by them, without looking into the program.",
-        means_not="Not every change is a phase of the work: other work on the same machine changes the counters too.",
-        charts=(timeline_chart(found, most_moving(found, COUNTERS)),),
-    )
-
-
-def report_stop(n_sections: int, n_charts: int, n_tables: int, page_bytes: int) -> TourStop:
-    """Return what the report holds.
-
-    Args:
-        n_sections: that could be made.
-        n_charts: figures in it.
-        n_tables: beside the figures' own.
-        page_bytes: size of the HTML file.
-    """
-    return TourStop(
-        headline=f"{counted(n_sections, 'section')} with {counted(n_charts, 'figure')} and "
-        f"{counted(n_tables, 'table')} fit into one file of {format_bytes(page_bytes)} that opens without a network.",
-        means="Whoever gets the file sees the same numbers as here, with every setting, seed and hash that they "
-        "stand on.",
-        means_not="It holds the sample, not your trace; what takes minutes (errors of duration estimates, sweeps) is "
-        "on the pages and in a report made on the Report page.",
+        headline=f"Decision: {what}. Requests enforced would have had {enforced}.",
+        means="Start with the largest profile: open Memory, choose the acceptable kills, and export the requests.",
+        means_not="It is a recommendation from one synthetic trace. Run workprof on your own before acting.",
+        figures=recommendation_headlines(found),
+        limits=(
+            *risks,
+            f"{format_share(1 - strict.accuracy)} of new jobs get a wrong profile or none; a plan by profile needs a "
+            "fallback for them.",
+            f"{format_count(fit.scores.n_outliers)} runs are in no profile; their requests stay as they are.",
+        ),
     )

@@ -63,12 +63,11 @@ def over_time_json(found: OverTime) -> dict[str, Any]:
 
 
 def moment(found: OverTime, at: int) -> str:
-    """Return when a bin begins: '2024-03-06', with the hour in short bins; 'day 38' where there are no dates."""
+    """Return when a bin begins: '2024-03-06', with the hour in short bins; 'day 61' where the clock has no dates."""
     local = float(found.edges_s[at]) + found.utc_offset_s
-    if found.dated:
-        text = f"{datetime.fromtimestamp(local, UTC):%Y-%m-%d %H:%M}"
-        return text if found.width_s < DAY_S else text[:10]
-    return f"{found.width_s * at / DAY_S:.4g} d"
+    date = datetime.fromtimestamp(local, UTC)
+    day = f"{date:%Y-%m-%d}" if found.dated else f"day {local // DAY_S + 1:.0f}"
+    return day if found.width_s >= DAY_S else f"{day} {date:%H:%M}"
 
 
 def over_time_text(found: OverTime) -> str:

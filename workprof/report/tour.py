@@ -1,4 +1,4 @@
-"""The tour: the pages' findings on the bundled sample, stop by stop, for people who only look on."""
+"""The tour: five stops on the bundled sample that end with a decision, for people who only look on."""
 
 from __future__ import annotations
 
@@ -9,26 +9,16 @@ from pathlib import Path
 
 from workprof.charts.classify.job import Naming
 from workprof.charts.home import home_headlines
+from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.tour import (
-    TourStop,
-    classify_stop,
-    durations_stop,
-    home_stop,
-    memory_stop,
-    nodes_stop,
-    phases_stop,
-    profiles_stop,
-)
+from workprof.charts.tour import TourStop, decision_stop, prediction_stop, profiles_stop, trade_stop, waste_stop
 from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
-from workprof.forecasts.durations import PROFILE, DurationSettings
-from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
-from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.report.bundle import BuiltReport, build_report
+from workprof.report.summary import decision_of
 from workprof.store.content_hash import ContentHash, salt_of
 from workprof.store.detect import named_files
 from workprof.store.ingest import HASH, LAYOUT_VERSION
@@ -45,53 +35,47 @@ class Stop:
     Attributes:
         page: that it is of; its address is that page's with `demo=1`.
         title: for people.
-        kind: of the sample that it shows.
-        make: asks the page's own questions with their defaults (workbench, dataset hash); None = the report, which is
-            made beside the page.
+        make: asks the page's own questions with their defaults (workbench, dataset hash).
+        former: pages whose own stops it took over; their links open it.
     """
 
     page: str
     title: str
-    kind: str
-    make: Make | None
+    make: Make
+    former: tuple[str, ...] = ()
 
 
-def stops_of(samples: Mapping[str, Dataset]) -> tuple[Stop, ...]:
-    """Return the stops whose samples are loaded."""
-    return tuple(stop for stop in STOPS if stop.kind in samples)
+def place_of(page: str) -> int:
+    """Return the place of the stop that a page's address opens on the tour; the first for a page without one."""
+    return next((at for at, stop in enumerate(STOPS) if page in (stop.page, *stop.former)), 0)
 
 
-def _home(workbench: Workbench, dataset: str) -> TourStop:
-    found = workbench.profiles(dataset), workbench.recommendation(dataset)
-    figures = home_headlines(workbench.column_profiles(dataset), workbench.over_time(dataset), *found)
-    return home_stop(figures, workbench.assessment(dataset))
+def _waste(workbench: Workbench, dataset: str) -> TourStop:
+    fit, advice = workbench.profiles(dataset), workbench.recommendation(dataset)
+    found = workbench.over_time(dataset)
+    figures = home_headlines(workbench.column_profiles(dataset), found, fit, advice)
+    names = row_names(found, workbench.profile_names(dataset))
+    return waste_stop(found, names, workbench.assessment(dataset), figures)
 
 
 def _profiles(workbench: Workbench, dataset: str) -> TourStop:
     return profiles_stop(workbench.profiles(dataset), _names(workbench, dataset))
 
 
-def _classify(workbench: Workbench, dataset: str) -> TourStop:
+def _prediction(workbench: Workbench, dataset: str) -> TourStop:
     found = workbench.classifier_evaluation(dataset)
-    return classify_stop(found, Naming(_names(workbench, dataset), found.settings.mode))
+    return prediction_stop(found, Naming(_names(workbench, dataset), found.settings.mode))
 
 
-def _durations(workbench: Workbench, dataset: str) -> TourStop:
-    found = workbench.observed_durations(dataset, DurationSettings(by=PROFILE))
-    return durations_stop(found, _names(workbench, dataset))
+def trade(workbench: Workbench, dataset: str, acceptable_kills: str = "") -> TourStop:
+    """Return the stop of the trade-off at the acceptable kills of `RecommendationSettings`."""
+    return trade_stop(workbench.recommendation(dataset, RecommendationSettings(acceptable_kills=acceptable_kills)))
 
 
-def _memory(workbench: Workbench, dataset: str) -> TourStop:
-    return memory_stop(workbench.recommendation(dataset))
-
-
-def _nodes(workbench: Workbench, dataset: str) -> TourStop:
-    return nodes_stop(workbench.node_ranking(dataset))
-
-
-def _phases(workbench: Workbench, dataset: str) -> TourStop:
-    runs = workbench.phase_runs(dataset).runs
-    return phases_stop(workbench.timeline(dataset, TimelineSettings(run=runs[0].name)), len(runs))
+def _decision(workbench: Workbench, dataset: str) -> TourStop:
+    risks = decision_of(workbench, workbench.dataset(dataset)).risks
+    found = workbench.recommendation(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
+    return decision_stop(*found, risks)
 
 
 def _names(workbench: Workbench, dataset: str) -> dict[int, str]:
@@ -99,14 +83,11 @@ def _names(workbench: Workbench, dataset: str) -> dict[int, str]:
 
 
 STOPS: tuple[Stop, ...] = (
-    Stop("home", "Home", JOBS, _home),
-    Stop("profiles", "Profiles", JOBS, _profiles),
-    Stop("classify", "Classify", JOBS, _classify),
-    Stop("durations", "Durations", JOBS, _durations),
-    Stop("memory", "Memory", JOBS, _memory),
-    Stop("nodes", "Nodes", BENCHMARKS, _nodes),
-    Stop("phases", "Phases", TELEMETRY, _phases),
-    Stop("report", "Report", JOBS, None),
+    Stop("home", "Waste", _waste),
+    Stop("profiles", "Profiles", _profiles),
+    Stop("classify", "Prediction", _prediction, former=("durations",)),
+    Stop("memory", "Trade-off", trade),
+    Stop("report", "Decision", _decision),
 )
 """The order in which the story is told."""
 
@@ -167,9 +148,7 @@ def prepare(workbench: Workbench, samples: Mapping[str, Dataset], progress: Prog
         progress(None if fraction is None else REPORT_SHARE * fraction, message)
 
     built = build_report(workbench, samples[JOBS].hash, SECTIONS, "", of_report)
-    stops = [stop for stop in stops_of(samples) if stop.make is not None]
-    for at, stop in enumerate(stops):
-        progress(REPORT_SHARE + (1 - REPORT_SHARE) * at / len(stops), f"{stop.title}: asking")
-        if stop.make is not None:
-            stop.make(workbench, samples[stop.kind].hash)
+    for at, stop in enumerate(STOPS):
+        progress(REPORT_SHARE + (1 - REPORT_SHARE) * at / len(STOPS), f"{stop.title}: computing")
+        stop.make(workbench, samples[JOBS].hash)
     return built
