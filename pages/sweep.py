@@ -1,4 +1,4 @@
-"""Sweep: which settings suit this trace?"""
+"""Sweep: which clustering settings score best?"""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
-from pages._parts import forms, running_work, tabs
+from pages._parts import figures, forms, running_work, tabs
 from pages._sweep import views
 from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
-from workprof.charts.sweep.runs import Standing, best_sentence
+from workprof.charts.sweep.runs import ALGORITHM_WORDS, Standing, best_sentence, place
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP
@@ -24,16 +24,16 @@ from workprof.workbench.sweeps import GroupState, SweepState
 
 PAGE = _shell.Page(
     "Sweep",
-    "Which settings suit this trace?",
+    "Which clustering settings score best?",
     "A sweep clusters the trace with a whole grid of settings. It needs a dataset with at least two numeric columns "
-    "and more than 100 finished rows.",
+    "and more than 100 finished runs.",
     resets=True,
 )
 VIEWS = {
-    "Runs": views.runs,
     "Score map": views.score_map,
+    "Ranking": views.runs,
     "All settings": views.coordinates,
-    "Summary (Table IV)": views.summary,
+    "Summary": views.summary,
     "Target": views.targets,
     views.TAB: views.compare,
 }
@@ -42,15 +42,21 @@ TARGET = next(leaf for leaf in SWEEP.leaves if leaf.path == "target_clusters")
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the settings, how the sweep stands, and what its finished runs say."""
+    """Show what the finished settings say, or what the sweep takes and the button that starts it; the form below."""
     forms.arrive("sweep", (SWEEP,))
+    above = st.container()
     settings = form(visit, dataset)
-    state = _state(visit, dataset, settings)
-    if state is None:
-        return
-    panel(visit, dataset, settings, state)
-    if state.runs:
-        _results(visit, dataset, settings)
+    with above:
+        state = _state(visit, dataset, settings)
+        if state is None:
+            return
+        complete = standing(state).complete and not state.running
+        if not complete:
+            panel(visit, dataset, settings, state)
+        if state.runs:
+            _results(visit, dataset, settings)
+        if complete:
+            panel(visit, dataset, settings, state)
 
 
 def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepState | None:
@@ -63,14 +69,18 @@ def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepStat
 
 def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     """Show the finished runs, scored at the target that the reader chose; moving it computes nothing."""
-    with st.container(width=220):
-        target = forms.control(TARGET, SWEEP.page)
-    state = visit.workbench.sweep_state(dataset.hash, replace(settings, target_clusters=target))
+    first = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(width=220):
+            target = forms.control(TARGET, SWEEP.page)
+        state = visit.workbench.sweep_state(dataset.hash, replace(settings, target_clusters=target))
+        views.open_best(dataset, state)
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
     complete = state.done == len(state.groups)
-    st.markdown(f"**{markdown_text(best_sentence(state.runs, state.best, complete), 400)}**")
+    with first:
+        figures.answer(markdown_text(best_sentence(state.runs, state.best, complete), 400))
     view = views.View(visit, dataset, state)
     tabs.show_open(views.TABS, VIEWS, view)
 
@@ -80,7 +90,6 @@ def form(visit: Visit, dataset: Dataset) -> SweepSettings:
     main = [leaf.path for leaf in SWEEP.leaves if leaf.path != TARGET.path]
     with st.expander("Settings", icon=":material/tune:", key="sweep_settings"):
         settings = forms.settings(visit, dataset, SWEEP, main, given={TARGET.path: TARGET.default})
-    st.caption(sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name)))
     return settings
 
 
@@ -101,9 +110,13 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
             f"Complete: {so_far.words()}, computed in {format_duration(state.seconds)}; dataset {_short(dataset)}."
         )
         return
-    with st.container(border=True):
-        stopped = bool(state.done)
-        st.markdown(f"**Stopped at {so_far.words()}.**" if stopped else "No run of this grid is kept yet.")
+    stopped = bool(state.done)
+    cost = sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name))
+    if not stopped:
+        figures.answer(f"Not run yet: {markdown_text(cost, 400)}")
+    with st.container(border=stopped):
+        if stopped:
+            st.markdown(f"**Stopped at {so_far.words()}.** The whole sweep: {markdown_text(cost, 400)}")
         words = "Resume sweep" if stopped else "Start sweep"
         if st.button(words, type="primary", icon=":material/play_arrow:", key="sweep_start"):
             with guard():
@@ -122,8 +135,10 @@ def _running(visit: Visit, dataset: Dataset, settings: SweepSettings, shown: int
         with st.container(border=True):
             elapsed = format_duration(round(state.seconds + (job.elapsed_s if job else 0.0)))
             st.progress(so_far.fraction(job.fraction if job else None), text=f"{so_far.words()} · {elapsed}")
-            now = f"{_name(group)}: {job.message}" if group and job else "the next group is being prepared"
-            st.caption(f"Now: {markdown_text(now, 160)}. Finished runs are shown below; the pages stay usable.")
+            now = _name(group) if group and job else "the next settings are being prepared"
+            st.caption(
+                f"Now fitting: {markdown_text(now, 160)}. Finished settings are shown below; the pages stay usable."
+            )
             if st.button("Cancel", key="sweep_cancel", icon=":material/stop_circle:"):
                 visit.workbench.cancel_sweep(dataset.hash, settings)
                 st.rerun()
@@ -136,7 +151,8 @@ def _failures(state: SweepState) -> None:
         if group.job is not None and group.job.state == "failed" and group.result is None:
             reasons.setdefault(group.job.message, []).append(_name(group))
     for reason, names in reasons.items():
-        refused(f"{counted(len(names), 'group')} failed ({'; '.join(names[:3])}{' …' * (len(names) > 3)}): {reason}")
+        first = "; ".join(names[:3]) + " …" * (len(names) > 3)
+        refused(f"{counted(len(names), 'part')} of the grid failed ({first}): {reason}")
 
 
 def _active(state: SweepState) -> GroupState | None:
@@ -144,7 +160,10 @@ def _active(state: SweepState) -> GroupState | None:
 
 
 def _name(group: GroupState | None) -> str:
-    return "" if group is None else f"{group.settings.algorithm}, {group.settings.scaler}, {group.settings.metric}"
+    if group is None:
+        return ""
+    words = place(group.settings.of_size(group.settings.sizes[0]))
+    return words if group.settings.algorithm == "hdbscan" else f"{ALGORITHM_WORDS[group.settings.algorithm]}, {words}"
 
 
 def _short(dataset: Dataset) -> str:

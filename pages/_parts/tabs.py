@@ -16,6 +16,7 @@ FORMER: dict[str, dict[str, str]] = {
     "classify_tab": {"Finished jobs": "Drift"},
     "data_tab": {"Checks and rejects": "Validation", "Time coverage": "Validation"},
     "help_tab": {"Published or corrected": "As published", "Limits and keys": "Limits and shortcuts"},
+    "sweep_tab": {"Runs": "Ranking", "Summary (Table IV)": "Summary"},
     "profiles_tab": {
         "Cards": "Profile",
         "Is there anything to cluster?": "Cluster tendency",

@@ -1,4 +1,4 @@
-"""The views of a sweep: its runs, their scores from all sides, two of them side by side."""
+"""The views of a sweep: its settings, their scores from all sides, two of them side by side."""
 
 from __future__ import annotations
 
@@ -57,27 +57,27 @@ HIDDEN = ("n_outliers", "silhouette_method", "silhouette_se", "min_cluster_size"
 def runs(view: View) -> None:
     """Show the runs as a table that sorts by a click on a column; rows can be selected."""
     state, table = view.state, runs_table(view.state.runs, view.state.best)
-    st.caption("Highest ACQUIRES first. A click on a column sorts; select one run to open it, or two to compare them.")
+    st.caption("Highest ACQUIRES first. A click on a column sorts; select one setting to open it, or two to compare.")
     picked = tables.show(
         table,
         key=TABLE,
-        alt=f"{len(table)} runs of the sweep with their scores",
+        alt=f"{len(table)} settings of the sweep with their scores",
         column_order=[name for name in table.columns if name not in HIDDEN],
         column_config=tables.headings(table.columns, _columns()),
         on_select="rerun",
         selection_mode="multi-row",
     )
     _selected(view, [int(table.index[row]) for row in picked["selection"]["rows"] if row < len(table)])
-    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", f"CSV, all {len(table):,} runs")
+    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", "Download CSV")
     left_out = left_out_table([(group.settings, group.result) for group in state.groups])
     if len(left_out):
-        st.markdown(f"**Left out: {len(left_out)} sizes**")
-        tables.show(left_out, key="sweep_left_out", alt="Sizes that were left out and why")
+        st.markdown(f"**Excluded: {len(left_out)} sizes**")
+        tables.show(left_out, key="sweep_left_out", alt="Sizes that were excluded and why")
     st.caption(REFERENCE)
 
 
 def _selected(view: View, rows: list[int]) -> None:
-    """Show what can be done with the selected runs; without a selection, with the best one."""
+    """Show what can be done with the selected settings."""
     names = run_names(view.state.runs)
     if len(rows) == 2:
         first, second = (names[row] for row in rows)
@@ -89,9 +89,13 @@ def _selected(view: View, rows: list[int]) -> None:
             args=(first, second),
         )
     elif len(rows) == 1:
-        _open_in_profiles(view.dataset, view.state.runs[rows[0]], "the selected run")
-    elif view.state.best >= 0:
-        _open_in_profiles(view.dataset, view.state.runs[view.state.best], "the best run")
+        _open_in_profiles(view.dataset, view.state.runs[rows[0]], "the selected setting", "sweep_open_selected")
+
+
+def open_best(dataset: Dataset, state: SweepState) -> None:
+    """Show the way to the profiles of the best setting, where there is one."""
+    if state.best >= 0:
+        _open_in_profiles(dataset, state.runs[state.best], "the best setting", "sweep_open")
 
 
 def _columns() -> dict[str, Any]:
@@ -102,9 +106,9 @@ def _columns() -> dict[str, Any]:
     }
     return scores | {
         "verdict": st.column_config.TextColumn("verdict", pinned=True, width=70),
-        "size": number("size", help="min_cluster_size of the grid, in rows.", format="%d"),
-        "mean_cluster_size": number("mean size", help="Rows per profile.", format="%.0f"),
-        "seconds": number("time (s)", format="%.2f", help="Its share of the group's included."),
+        "size": number("minimum size", help="Minimum profile size of the grid, in runs.", format="%d"),
+        "mean_cluster_size": number("mean size", help="Runs per profile.", format="%.0f"),
+        "seconds": number("time (s)", format="%.2f", help="With its share of what several settings have in common."),
     }
 
 
@@ -113,7 +117,12 @@ def score_map(view: View) -> None:
     algorithms = list(dict.fromkeys(run.settings.algorithm for run in view.state.runs))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         score = st.selectbox(
-            "Score", list(SCORES), format_func=lambda name: SCORES[name].label, key="sweep_score", bind="query-params"
+            "Score",
+            list(SCORES),
+            format_func=lambda name: SCORES[name].label,
+            key="sweep_score",
+            bind="query-params",
+            width=300,
         )
         algorithm = algorithms[0]
         if len(algorithms) > 1:
@@ -137,11 +146,9 @@ def summary(view: View) -> None:
     """Show Table IV."""
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
-    tables.show(summary_words(table), key="sweep_summary", alt="Each score over all runs")
-    tables.csv(
-        table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", f"CSV, all {len(table)} lines"
-    )
-    st.caption("Published means: HDBSCAN in the paper's Table IV, of another sample; its runs were not repeated.")
+    tables.show(summary_words(table), key="sweep_summary", alt="Each score over all settings")
+    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", "Download CSV")
+    st.caption("Published means: HDBSCAN in the paper's Table IV, of another sample; they were not repeated here.")
 
 
 def targets(view: View) -> None:
@@ -164,14 +171,14 @@ def compare(view: View) -> None:
     """Show two selectors, and how the runs that they name differ."""
     names = run_names(view.state.runs)
     if len(names) < 2:
-        st.info("Two finished runs are needed for a comparison.", icon=":material/info:")
+        st.info("Two finished settings are needed for a comparison.", icon=":material/info:")
         return
     with guard():
         best = max(view.state.best, 0)
         second_best = runner_up(view.state.runs, best)
         with st.container(horizontal=True):
-            first = _pick("First run", names, best, FIRST)
-            second = _pick("Second run", names, second_best, SECOND)
+            first = _pick("First setting", names, best, FIRST)
+            second = _pick("Second setting", names, second_best, SECOND)
         comparison = view.visit.workbench.compare_sweep_runs(
             view.dataset.hash, view.state.settings, names.index(first), names.index(second)
         )
@@ -187,9 +194,9 @@ def _pick(words: str, names: tuple[str, ...], default: int, key: str) -> str:
 
 def _moved(view: View, comparison: RunComparison) -> None:
     ids = comparison.row_ids
-    st.markdown(f"**Jobs that moved: {len(ids):,}**")
+    st.markdown(f"**Runs that changed group: {len(ids):,}**")
     if not len(ids):
-        st.caption("Every row stayed with most of its group.")
+        st.caption("Every run stayed with most of its group.")
         return
     pages = math.ceil(len(ids) / ROWS_A_PAGE)
     page = st.pagination(pages, key="sweep_moved_page", bind="query-params") if pages > 1 else 1
@@ -198,10 +205,10 @@ def _moved(view: View, comparison: RunComparison) -> None:
     tables.show(
         moved_jobs(workbench.rows(dataset, shown), comparison),
         key="sweep_moved",
-        alt=f"{len(shown)} of {len(ids)} jobs that moved, page {page}",
+        alt=f"{len(shown)} of {len(ids)} runs that changed group, page {page}",
     )
     st.download_button(
-        f"CSV, all {len(ids):,} moved rows",
+        "Download CSV",
         data=lambda: csv_bytes(moved_jobs(workbench.rows(dataset, ids.tolist()), comparison)),
         file_name="moved-jobs.csv",
         mime="text/csv",
@@ -211,9 +218,9 @@ def _moved(view: View, comparison: RunComparison) -> None:
     )
 
 
-def _open_in_profiles(dataset: Dataset, run: SweepRun, name: str) -> None:
-    """Show a link that opens the Profiles page with the settings of a run."""
+def _open_in_profiles(dataset: Dataset, run: SweepRun, name: str, key: str) -> None:
+    """Show a link that opens the Profiles page with the settings of a run of the sweep."""
     meaning = "The Profiles page opens with these settings; the profiles are computed there."
     words = f"Open {name} in Profiles"
     link = Link(words, "profiles", dataset.hash, parameters_of(FIT, run.settings), "bubble_chart", meaning)
-    cross_link.follow(link, "sweep_open")
+    cross_link.follow(link, key)

@@ -33,7 +33,7 @@ def finished(visitor):
     for words in ("Start sweep", "Resume sweep"):
         if visitor.button(words).count():
             visitor.button(words).click()
-    visitor.page.get_by_text("Complete: 8 of 8 groups").wait_for(timeout=SWEEP_MS)
+    visitor.page.get_by_text(re.compile(r"Complete: (\d+) of \1 settings")).wait_for(timeout=SWEEP_MS)
     return visitor.settle()
 
 
@@ -41,19 +41,19 @@ def test_a_sweep_starts_shows_its_runs_is_cancelled_goes_on_and_compares_two(swe
     visitor = open_sweep(visitors(swept))
     page = visitor.page
     visitor.button("Start sweep").click()
-    page.get_by_text(re.compile(r"^0 of 8 groups, 0 of 56 runs")).first.wait_for()
-    page.get_by_text("Best so far by ACQUIRES").wait_for(timeout=SWEEP_MS)
+    page.get_by_text(re.compile(r"^0 of 56 settings")).first.wait_for()
+    page.get_by_text("Best so far: ").wait_for(timeout=SWEEP_MS)
     page.locator("[data-testid=stDataFrame]").first.wait_for()
 
     before = time.monotonic()
     visitor.button("Cancel").click()
-    page.get_by_text(re.compile(r"Stopped at [1-7] of 8 groups")).wait_for(timeout=10_000)
+    page.get_by_text(re.compile(r"Stopped at [1-9]\d* of \d+ settings")).wait_for(timeout=10_000)
     assert time.monotonic() - before < 2
     visitor.settle()
 
     finished(visitor)
     page.get_by_role("tab", name="Compare two").click()
-    page.get_by_text(re.compile(r"^Jobs that moved: [\d,]+$")).wait_for()
+    page.get_by_text(re.compile(r"^Runs that changed group: [\d,]+$")).wait_for()
     visitor.settle()
     assert page.locator("[data-testid=stMetricValue]").count() == 4
     assert visitor.wide() <= 0
@@ -61,7 +61,7 @@ def test_a_sweep_starts_shows_its_runs_is_cancelled_goes_on_and_compares_two(swe
 
 def test_the_best_run_opens_in_profiles_with_its_settings(swept, visitors):
     visitor = finished(open_sweep(visitors(swept)))
-    visitor.button("Open the best run in Profiles").click()
+    visitor.button("Open the best setting in Profiles").click()
     visitor.page.locator("h1").get_by_text("Profiles").wait_for()
     visitor.settle()
     visitor.button("Find profiles").click()

@@ -29,7 +29,7 @@ class Page:
 
 
 _PROFILES = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata")
-_SWEEP = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
+_SWEEP = ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two")
 _PHASES = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
 _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits and shortcuts", "Diagnostics")
 

@@ -19,7 +19,7 @@ def earlier(settings, seconds, dataset="a", rows=ROWS):
 
 def test_without_earlier_runs_it_is_a_guess_and_says_so():
     told = fit_estimate(ProfileSettings(), 100_001)
-    assert told.startswith("100,001 rows × 10 features: about 18 s (a guess: no such fit ran here yet)")
+    assert told.startswith("100,001 runs × 10 features: about 18 s (a guess: no such fit ran here yet)")
 
 
 @pytest.mark.parametrize("factor", [0.25, 1.0, 8.0])
@@ -58,7 +58,7 @@ def test_a_sweep_uses_its_own_groups():
     group = SweepSettings().groups()[0]
     guess = sweep_estimate(SweepSettings(), ROWS)
     known = sweep_estimate(SweepSettings(), ROWS, [earlier(group, 120.0)])
-    assert "a guess: no such group ran here yet" in guess
+    assert "a guess: no such fit ran here yet" in guess
     assert "about 16 min 16 s (from 1 earlier group here)" in known
     both = SweepSettings(algorithms=("hdbscan", "optics"))
     assert "a guess" in sweep_estimate(both, ROWS, [earlier(group, 120.0)])

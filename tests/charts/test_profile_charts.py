@@ -9,7 +9,16 @@ import pytest
 from tests.charts import records_for_tests as made
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.fingerprints import MOST_ROWS, STRONG, answer_words, fingerprints, similar_order
-from workprof.charts.profiles.jobs import MOST_SVG_POINTS, profile_map, stratified
+from workprof.charts.profiles.jobs import (
+    LABEL_PX,
+    LABEL_SHARE,
+    MOST_NAMED,
+    MOST_SVG_POINTS,
+    VALUES_PX,
+    profile_map,
+    shifts,
+    stratified,
+)
 from workprof.charts.profiles.overview import (
     arrivals,
     condensed_tree,
@@ -275,3 +284,16 @@ def test_the_answer_counts_what_the_chart_draws():
     assert words.endswith("1 of 2 uses less than half of the memory requested.")
     nothing = replace(made.fit(), scores=replace(made.scores(), n_clusters=0, n_outliers=230))
     assert answer_words(nothing, NAMES, {}).startswith("No profile was found: all 230 runs are unclustered")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_two_numbers_on_the_map_cover_each_other(seed):
+    places = np.random.default_rng(seed).random((MOST_NAMED, 2)) * (0.5 if seed else 0.0)
+    at = places[:, 1] * VALUES_PX + np.array(shifts(places))
+    for i, j in zip(*np.triu_indices(MOST_NAMED, 1), strict=True):
+        assert abs(places[i, 0] - places[j, 0]) >= LABEL_SHARE or abs(at[i] - at[j]) >= LABEL_PX
+
+
+def test_numbers_that_have_room_stay_where_they_are():
+    assert shifts(np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]])) == [0, 0, 0]
+    assert shifts(np.array([[0.0, 0.0], [0.01, 0.001]])) == [0, LABEL_PX]

@@ -105,19 +105,26 @@ def test_the_heat_map_shows_every_score_of_one_algorithm(score, algorithm):
     cells = chart.data.to_numpy()[:, 1:].astype(float)
     assert cells.shape == (8, 2)
     assert np.array_equal(cells.ravel(), [value(run, score) for run in mine], equal_nan=True)
-    assert "rows" in chart.figure.layout.xaxis.title.text
+    assert "runs" in chart.figure.layout.xaxis.title.text
 
 
 def test_the_heat_map_names_the_best_cell_in_the_direction_of_the_score():
     high = score_heatmap(RUNS, "acquires", "hdbscan").takeaway
     low = score_heatmap(RUNS, "davies_bouldin", "hdbscan").takeaway
-    assert high == "ACQUIRES is best (0.195) at power, Manhattan, size 100."
-    assert "power, Manhattan, size 100" in low
+    assert high == "ACQUIRES is best (0.195) with power, Manhattan, minimum size 100."
+    assert "power, Manhattan, minimum size 100" in low
     neither = score_heatmap(RUNS, "n_clusters", "hdbscan").takeaway
     assert neither == "Profiles: 2 to 7 over the grid."
 
 
-def test_words_on_cells_are_readable_everywhere():
+def test_words_on_cells_have_the_colour_of_the_theme():
+    """On the light scale they stand out as on the page (a test of the scale computes it)."""
+    words = score_heatmap(RUNS, "acquires", "hdbscan").figure.layout.annotations
+    assert len(words) == 16
+    assert all(word.font.color is None for word in words)
+
+
+def test_words_on_the_dark_scale_are_readable_everywhere():
     for share in np.linspace(0, 1, 101):
         luminance = relative_luminance(unlabel_rgb(sample_colorscale(SCALE, [share])[0]))
         words = 0.0 if ink(share) == BLACK else 1.0
@@ -147,11 +154,13 @@ def test_run_names_are_unique():
 
 def test_the_best_is_told_with_its_target_and_lead():
     sentence = best_sentence(RUNS, BEST, complete=False)
-    assert sentence.startswith("Best so far by ACQUIRES at a target of 26 profiles: OPTICS, power, Manhattan, 100")
-    assert "0.005 ahead of the next" in sentence
-    assert "level with the next" in best_sentence([RUNS[BEST], RUNS[BEST]], 0, complete=True)
+    assert sentence.startswith("Best so far: OPTICS, power scaling, Manhattan, minimum size 100: ACQUIRES ")
+    assert (
+        f"ACQUIRES {value(RUNS[BEST], 'acquires'):.3f} (next {value(RUNS[BEST], 'acquires') - 0.005:.3f})" in sentence
+    )
+    assert "(next" not in best_sentence(RUNS[:1], 0, complete=True)
     assert "so far" not in best_sentence(RUNS, BEST, complete=True)
-    assert "No run has a score" in best_sentence(RUNS, -1, complete=True)
+    assert "No setting has a score" in best_sentence(RUNS, -1, complete=True)
 
 
 def test_the_runner_up_is_second_by_the_score():
@@ -163,7 +172,7 @@ def test_the_runner_up_is_second_by_the_score():
 def test_the_standing_counts_groups_runs_and_what_was_left_out():
     part = [(settings, group if i < 3 else None) for i, (settings, group) in enumerate(PAIRS)]
     standing = Standing.of(part)
-    assert standing.words() == "3 of 16 groups, 6 of 109 runs (3 left out)"
+    assert standing.words() == "6 of 109 settings (3 excluded)"
     assert not standing.complete
     assert standing.fraction(0.5) == pytest.approx(3.5 / 16)
     assert Standing.of(PAIRS).complete
@@ -179,12 +188,12 @@ def test_left_out_sizes_have_their_reason():
 
 def test_table_iv_puts_the_published_means_beside_hdbscan_only():
     table = summary_table(summarise_runs(RUNS))
-    outliers = table[table["score"] == "outliers (rows)"].set_index("algorithm")
+    outliers = table[table["score"] == "outliers (runs)"].set_index("algorithm")
     assert outliers.loc["HDBSCAN", "published mean"] == 40_331
     assert math.isnan(outliers.loc["OPTICS", "published mean"])
     assert summary_words(table).loc[0, "published mean"] == "40,331"
     assert "HDBSCAN finds 2 to 7 profiles" in summary_sentence(summarise_runs(RUNS))
-    assert summary_sentence(()) == "No run is finished."
+    assert summary_sentence(()) == "No setting is finished."
 
 
 def test_targets_name_the_winner_and_keep_the_published_one_apart():
@@ -206,22 +215,24 @@ def test_parallel_coordinates_draw_every_run_and_leave_out_axes_that_say_nothing
 def test_one_run_alone_and_runs_without_scores_are_drawn():
     bare = replace(RUNS[0], scores=replace(RUNS[0].scores, acquires=math.nan, avg_silhouette=math.nan))
     assert parallel_coordinates([RUNS[0]], 0).takeaway.endswith(".")
-    assert parallel_coordinates([bare], -1).takeaway == "No run has a score yet."
-    assert score_heatmap([bare], "acquires", "hdbscan").takeaway.startswith("No finished run")
-    assert target_bars(winners_by_target([bare]), [bare]).takeaway == "No run has a score yet."
+    assert parallel_coordinates([bare], -1).takeaway == "No setting has a score yet."
+    assert score_heatmap([bare], "acquires", "hdbscan").takeaway.startswith("No finished setting")
+    assert target_bars(winners_by_target([bare]), [bare]).takeaway == "No setting has a score yet."
 
 
 def test_the_overlap_keeps_every_row_and_says_what_dissolved():
     chart = EVERY["overlap"]
     assert chart.data.iloc[:, 1:].to_numpy().sum() == ROWS
     assert np.asarray(chart.figure.data[0].z, dtype=float).sum(axis=1) == pytest.approx(1)
-    assert "part from theirs" in chart.takeaway
-    assert overlap_heatmap(SOME, "one", "one").takeaway == "The same run twice: nothing moved."
+    moved = len(SOME.row_ids)
+    assert chart.takeaway.startswith(f"{moved} runs of {SOME.n_common:,} (")
+    assert "change group" in chart.takeaway
+    assert overlap_heatmap(SOME, "one", "one").takeaway == "The same setting twice: nothing moved."
 
 
 def test_comparison_figures_carry_their_meaning():
     headlines = comparison_headlines(SOME)
-    assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "Into the outliers", "Moved"]
+    assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "To outliers", "Moved"]
     assert all(item.meaning for item in headlines)
 
 
@@ -237,6 +248,6 @@ def test_moved_jobs_get_both_groups_in_any_order():
 
 def test_the_estimate_grows_with_rows_and_exactness():
     quick = sweep_estimate(SweepSettings(), 1_000)
-    assert quick.startswith("56 runs in 8 groups on 1,000 rows: about")
+    assert quick.startswith("56 settings on 1,000 runs: about")
     assert "OPTICS on 4,000 of them" in sweep_estimate(SETTINGS, 100_001)
-    assert "on 500 rows" in sweep_estimate(SweepSettings(sample_rows=500), 100_001)
+    assert "on 500 runs" in sweep_estimate(SweepSettings(sample_rows=500), 100_001)

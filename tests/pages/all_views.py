@@ -12,6 +12,7 @@ NOT_IN_THE_ADDRESS = {
     "recut_*": "writes the form of the profiles",
     "profiles_picked": "is in profiles_selected",
     "profiles_map_plot_*": "is in profiles_selected",
+    "profiles_fingerprints_*": "a click is in profiles_profile",
     "note_*": "is written by its own button",
     "*_shown": "opens the table behind a chart",
     "*_upload*": "is a file of the visitor's",
@@ -86,7 +87,7 @@ def views():
         yield View("classify", tab, {}, FORM)
     yield View("durations", "Observed", {}, ("durations_clustering",))
     yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))
-    for tab in ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two"):
+    for tab in ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
     for tab in ("Recommendation", "Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
         yield View("memory", tab)

@@ -14,7 +14,7 @@ from workprof.workbench import Workbench
 
 ROWS = 1_800
 SMALL = SweepSettings(sample_rows=ROWS)
-TABS = ("Runs", "Score map", "All settings", "Summary (Table IV)", "Target", "Compare two")
+TABS = ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two")
 BEST, OTHER = "HDBSCAN, power, Euclidean, 50", "HDBSCAN, standard, Euclidean, 100"
 
 
@@ -63,27 +63,27 @@ def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, hous
     test = sweep(sweep_seed="7")
     assert problems(test) == []
     assert "Start sweep" in labels(test)
-    assert "56 runs in 8 groups on 1,800 rows: about" in words(test)
+    assert "Not run yet: 56 settings on 1,800 runs: about" in words(test)
     assert house().workbench.jobs() == ()
 
 
 def test_the_paper_preset_is_estimated_with_both_algorithms(sweep, swept):
     test = sweep(sweep_preset="paper", sweep_sample_rows="0")
     assert problems(test) == []
-    assert "112 runs in 16 groups on 15,000 rows, OPTICS on 4,000 of them" in words(test)
+    assert "112 settings on 15,000 runs, OPTICS on 4,000 of them" in words(test)
 
 
 @pytest.mark.parametrize("tab", TABS)
 def test_every_view_of_a_finished_sweep(sweep, swept, tab):
     test = sweep(sweep_tab=tab)
     assert problems(test) == []
-    assert "Complete: 8 of 8 groups" in words(test)
-    assert "Best by ACQUIRES at a target of 26 profiles" in words(test)
+    assert "Complete: 48 of 48 settings (8 excluded)" in words(test)
+    assert "Best: min–max scaling, Manhattan, minimum size 50: ACQUIRES " in words(test)
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
 def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, swept):
-    test = sweep()
+    test = sweep(sweep_tab="Ranking")
     runs, left_out = test.dataframe[0].value, test.dataframe[1].value
     assert list(runs["verdict"])[:2] == ["★ best", ""]
     assert runs["acquires"].dropna().is_monotonic_decreasing
@@ -94,12 +94,13 @@ def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, s
 
 
 def test_moving_the_target_scores_the_same_runs_again(sweep, swept, house):
-    test = sweep()
+    test = sweep(sweep_tab="Ranking")
     before = test.dataframe[0].value["acquires"].max()
+    assert f"ACQUIRES {before:.3f} (next" in words(test)
     test.number_input(key="sweep_target_clusters").set_value(5).run()
     assert problems(test) == []
-    assert "target of 5 profiles" in words(test)
     assert test.dataframe[0].value["acquires"].max() != before
+    assert f"ACQUIRES {test.dataframe[0].value['acquires'].max():.3f} (next" in words(test)
     assert house().workbench.jobs() == ()
 
 
@@ -118,17 +119,17 @@ def test_a_run_against_itself_moves_nothing(sweep, swept):
     test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=BEST)
     assert problems(test) == []
     assert "nothing moved" in words(test)
-    assert "Jobs that moved: 0" in words(test)
+    assert "Runs that changed group: 0" in words(test)
 
 
 def test_two_selected_rows_offer_their_comparison(sweep, swept):
-    test = sweep()
+    test = sweep(sweep_tab="Ranking")
     test.session_state["sweep_runs"] = {"selection": {"rows": [0, 3], "columns": [], "cells": []}}
     test.run()
     assert problems(test) == []
     test.button(key="sweep_compare").click().run()
     assert problems(test) == []
-    assert "Jobs that moved" in words(test)
+    assert "Runs that changed group" in words(test)
 
 
 def test_a_run_opens_in_profiles_with_its_settings(app, swept, house):
@@ -136,7 +137,7 @@ def test_a_run_opens_in_profiles_with_its_settings(app, swept, house):
     state = workbench.sweep_state(swept.hash, SMALL)
     run = state.runs[state.best]
     workbench.profiles(swept.hash, run.settings)
-    test = app("profiles", ds=swept.hash, **parameters_of(FIT, run.settings))
+    test = app("profiles", ds=swept.hash, profiles_quality="true", **parameters_of(FIT, run.settings))
     assert problems(test) == []
     assert test.metric[0].value == str(run.scores.n_clusters)
 
@@ -158,8 +159,8 @@ def test_a_start_runs_is_cancelled_and_goes_on_where_it_was(sweep, swept, house)
     assert problems(test) == []
     done = workbench.sweep_state(swept.hash, asked).done
     assert 1 <= done < 8
-    assert f"Stopped at {done} of 8 groups" in words(test)
-    assert "Best so far by ACQUIRES" in words(test)
+    assert f"Stopped at {7 * done - done} of" in words(test)
+    assert "Best so far: " in words(test)
     assert "Resume sweep" in labels(test)
 
 
@@ -179,9 +180,9 @@ def test_a_part_of_a_sweep_is_shown_and_can_go_on(sweep, swept, house):
     workbench = house().workbench
     asked = SweepSettings(sample_rows=ROWS, seed=9)
     made(workbench, swept, asked.groups()[0])
-    test = sweep(sweep_seed="9")
+    test = sweep(sweep_seed="9", sweep_tab="Ranking")
     assert problems(test) == []
-    assert "Stopped at 1 of 8 groups" in words(test)
+    assert "Stopped at 6 of 55 settings (1 excluded)" in words(test)
     assert len(test.dataframe[0].value) == 6
 
 
@@ -207,7 +208,7 @@ def test_own_features_travel_by_the_address_to_profiles(sweep, app, swept, house
     made(workbench, swept, group)
     test = sweep(sweep_sample_rows="600", sweep_set="own", sweep_features=list(features))
     assert problems(test) == []
-    assert "Stopped at 1 of 8 groups" in words(test)
+    assert "Stopped at " in words(test)
     run = workbench.sweep_state(swept.hash, asked).runs[0]
     test = app("profiles", ds=swept.hash, **parameters_of(FIT, run.settings))
     assert problems(test) == []

@@ -38,7 +38,7 @@ def test_a_view_shows_what_the_report_prints(many_jobs, printed, view):
 
 
 def test_runs_of_the_page_are_the_commands(many_jobs, told, printed):
-    page = many_jobs.page("sweep", "jobs", sweep_tab="Runs")
+    page = many_jobs.page("sweep", "jobs", sweep_tab="Ranking")
     assert page.files["jobs-sweep.csv"] == printed.csv("sweep")["sweep-runs"]
     table = page.csv("jobs-sweep.csv").replace({float("nan"): None})
     key = ["algorithm", "scaler", "metric", "size"]
@@ -57,7 +57,7 @@ def _place(run):
 
 
 def test_the_summary_and_the_targets_are_the_commands(many_jobs, told, printed):
-    page = many_jobs.page("sweep", "jobs", sweep_tab="Summary (Table IV)")
+    page = many_jobs.page("sweep", "jobs", sweep_tab="Summary")
     assert page.files["jobs-sweep-summary.csv"] == printed.csv("sweep")["sweep-summary"]
     targets = bar(many_jobs.page("sweep", "jobs", sweep_tab="Target").figures["sweep-targets"])
     assert targets == {f"target {one['target_clusters']}": one["acquires"] for one in told["winners_by_target"]}

@@ -114,7 +114,7 @@ def fit_estimate(settings: ProfileSettings, n_rows: int, earlier: Sequence[Earli
     found = pace(alike)
     rows, columns = clustered_rows(settings, n_rows), _n_features(settings)
     told = found.words(STARTING_S + found.factor * fit_work_s(settings, n_rows), "fit")
-    return f"{rows:,} rows × {columns} features: {told} in the background; the pages stay usable meanwhile."
+    return f"{rows:,} runs × {columns} features: {told} in the background; the pages stay usable meanwhile."
 
 
 def fit_work_s(settings: ProfileSettings, n_rows: int) -> float:
@@ -159,14 +159,11 @@ def sweep_estimate(settings: SweepSettings, n_rows: int, earlier: Sequence[Earli
         earlier: groups that this home has finished, newest first.
     """
     groups = settings.groups()
-    runs = sum(len(group.sizes) for group in groups)
-    work = f"{counted(runs, 'run')} in {counted(len(groups), 'group')} on {_group_rows(groups[0], n_rows):,} rows"
+    tried = sum(len(group.sizes) for group in groups)
+    work = f"{counted(tried, 'setting')} on {_group_rows(groups[0], n_rows):,} runs"
     sampled = any(group.algorithm == "optics" for group in groups) and _rows_of_optics(groups, n_rows) < n_rows
     also = f", OPTICS on {_rows_of_optics(groups, n_rows):,} of them" if sampled else ""
-    return (
-        f"{work}{also}: {_time(groups, n_rows, earlier)} in the background; finished groups are kept, "
-        "so a stopped sweep goes on where it was."
-    )
+    return f"{work}{also}: {_time(groups, n_rows, earlier)} in the background; can be stopped and resumed."
 
 
 def _time(groups: tuple[GroupSettings, ...], n_rows: int, earlier: Sequence[EarlierRun]) -> str:
@@ -178,7 +175,7 @@ def _time(groups: tuple[GroupSettings, ...], n_rows: int, earlier: Sequence[Earl
     }
     seconds = sum(STARTING_S + paces[group.algorithm].factor * _group_work_s(group, n_rows) for group in groups)
     known = all(found.runs for found in paces.values())
-    return Pace(runs=sum(found.runs for found in paces.values()) if known else 0).words(seconds, "group")
+    return Pace(runs=sum(found.runs for found in paces.values()) if known else 0).words(seconds, "fit")
 
 
 def _group_rows(group: GroupSettings, n_rows: int) -> int:

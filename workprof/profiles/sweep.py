@@ -22,6 +22,7 @@ from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
 from workprof.profiles.settings import (
+    ALGORITHM_WORDS,
     ALGORITHMS,
     METRICS,
     PUBLISHED_TARGET_CLUSTERS,
@@ -111,9 +112,10 @@ class SweepSettings:
         Setting(
             "Both run 4 transforms × 2 metrics × 7 sizes.",
             choices={
-                "quick": "one min_samples, sampled silhouettes, HDBSCAN: minutes",
-                "paper": "Table III: min_samples coupled, exact silhouettes, OPTICS, too",
+                "quick": "one number of minimum samples, sampled silhouettes, HDBSCAN: minutes",
+                "paper": "Table III: minimum samples follow the size, exact silhouettes, OPTICS, too",
             },
+            shown={"quick": "Quick", "paper": "Paper (Table III)"},
         ),
     ] = "quick"
     algorithms: Annotated[
@@ -122,29 +124,32 @@ class SweepSettings:
             "How profiles are found.",
             choices=ALGORITHMS,
             named={"auto": ()} | {name: (name,) for name in ALGORITHMS} | {"both": ALGORITHMS},
+            shown=ALGORITHM_WORDS | {"auto": "Automatic", "both": "Both"},
             named_key="algorithms",
-            empty="by preset: quick hdbscan, paper both",
+            empty="by preset: quick HDBSCAN, paper both",
         ),
     ] = ()
     min_samples: Annotated[
         int,
         Setting(
-            "Neighbours that make a row's density: one number for all runs, or coupled to the smallest profile.",
+            "Neighbours that make a run's density: one number for all, or coupled to the minimum profile size.",
             least=PRESET_DECIDES,
             named={"auto": PRESET_DECIDES, "coupled": COUPLED},
+            shown={"auto": "Automatic", "coupled": "As the minimum size", "one": "One number"},
             own="one",
             named_key="min_samples",
             key="sweep_one_min_samples",
             usual=QUICK_MIN_SAMPLES,
-            label="min_samples",
+            label="Minimum samples",
         ),
     ] = PRESET_DECIDES
     silhouette: Annotated[
         str,
         Setting(
             "How silhouettes are computed.",
-            choices={"exact": "every pair of rows", "sampled": "a sample, with its standard error"},
+            choices={"exact": "every pair of runs", "sampled": "a sample, with its standard error"},
             named={"auto": ""},
+            shown={"auto": "Automatic", "exact": "Exact", "sampled": "Sampled"},
             empty="by preset: quick sampled, paper exact",
         ),
     ] = ""

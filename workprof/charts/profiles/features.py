@@ -15,7 +15,7 @@ from workprof.charts import shapes
 from workprof.charts.profiles.overview import note, sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened
-from workprof.charts.theme import OUTLIERS, mark, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, OUTLIERS, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
 
@@ -78,7 +78,7 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
                 plotly_text(row.name),
                 (row.lower, row.q1, row.median, row.q3, row.upper),
                 mean=[row.mean],
-                colour=mark(int(row.profile)).colour,
+                colour=OUTLIER_COLOUR if row.profile == OUTLIERS else COLOURS[0],
                 line={"width": 1 if row.profile == OUTLIERS else 2},
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
                 hovertext=_hover(row, feature),
@@ -171,6 +171,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
                 [plotly_text(line) for line in lines],
                 hover=f"%{{y}}, %{{x}}: %{{z:.1%}} {_WORDS[by]}, %{{customdata:,}} runs",
                 customdata=heatmap.counts,
+                colorscale=LIGHT_SCALE,
                 zmin=0,
                 zmax=1,
                 colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},

@@ -245,6 +245,7 @@ def _bars(table: pd.DataFrame, values: Any, texts: list[str], colours: list[str]
         list(range(len(table))),
         text=texts,
         textfont={"size": 11},
+        constraintext="none",
         colour=colours,
         hover=None,
         hovertext=[f"{plotly_text(name)}: {text}" for name, text in zip(table["name"], texts, strict=True)],

@@ -153,6 +153,12 @@ def _whole(number: float) -> int:
 MOST_POINTS = 20_000
 MOST_SVG_POINTS = 6_000
 FEWEST_PER_PROFILE = 20
+MOST_NAMED = 30
+"""Profiles whose numbers stand on the map: of more, the largest."""
+HEIGHT_PX, VALUES_PX, ROOM = 560, 425, 0.06
+"""Of the map, of the values from the lowest to the highest, and the share of those left free above and below."""
+LABEL_PX, LABEL_SHARE = 19, 0.13
+"""Height of a label, and its width as a share of a phone's map."""
 
 
 def profile_map(
@@ -193,8 +199,8 @@ def profile_map(
     figure = figure_of(
         traces,
         x=_axis(fit, 0),
-        y=_axis(fit, 1),
-        height=560,
+        y={"title": _axis(fit, 1), "range": _range(xy[:, 1])},
+        height=HEIGHT_PX,
         dragmode="lasso",
         annotations=_place_names(labels, xy),
         shapes=[] if selection is None else _outlines(selection),
@@ -228,12 +234,46 @@ def stratified(labels: NDArray[np.int64], most: int, seed: int = 0) -> NDArray[n
 
 
 def _place_names(labels: NDArray[np.int64], xy: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Return the numbers of the largest profiles at their middles, moved up or down where they would cover others."""
+    profiles = np.unique(labels[labels != OUTLIERS])[:MOST_NAMED]
+    if not profiles.size:
+        return []
+    middles = np.array([np.median(xy[labels == profile], axis=0) for profile in profiles])
+    spans = np.maximum(np.ptp(xy, axis=0), 1e-9)
     words = []
-    for profile in np.unique(labels[labels != OUTLIERS]):
-        x, y = np.median(xy[labels == profile], axis=0)
+    for profile, (x, y), shift in zip(profiles, middles, shifts(middles / spans), strict=True):
         colour = mark(int(profile)).colour
-        words.append(shapes.words(f"<b>P{profile}</b>", x=x, y=y, bgcolor=colour, size=None, colour=ink_on(colour)))
+        moved = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour, "ax": 0, "ay": -shift} if shift else {}
+        label = shapes.words(f"<b>P{profile}</b>", x=x, y=y, bgcolor=colour, size=None, colour=ink_on(colour))
+        words.append(label | moved)
     return words
+
+
+def _range(values: NDArray[np.float64]) -> list[float]:
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    room = ROOM * ((high - low) or 1.0)
+    return [low - room, high + room]
+
+
+def shifts(places: Points) -> list[int]:
+    """Return how many pixels up each label goes, so that none covers one before it, on a phone either.
+
+    Args:
+        places: (n, 2) as shares of the map's width and height; the first labels move least.
+    """
+    placed: list[tuple[float, float]] = []
+    found = []
+    for x, y in places.tolist():
+        beside = [low for at, low in placed if abs(at - x) < LABEL_SHARE]
+        steps = [step for n in range(len(beside) + 1) for step in ((n, -n) if n else (0,))]
+        clear = (
+            step * LABEL_PX
+            for step in steps
+            if all(abs(low - (y * VALUES_PX + step * LABEL_PX)) >= LABEL_PX for low in beside)
+        )
+        found.append(next(clear))  # a label beside blocks two steps at most, so one is free
+        placed.append((x, y * VALUES_PX + found[-1]))
+    return found
 
 
 def _outlines(selection: Selection) -> list[dict[str, Any]]:

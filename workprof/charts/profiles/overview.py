@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, Headline, figure_of
 from workprof.charts.text import column_words, listed, plotly_text, shortened
-from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, mark, rows_height
+from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, OUTLIERS, rows_height
 from workprof.core.units import format_count, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import shown_names
@@ -171,16 +171,11 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
 
 
 def _sizes_bars(table: pd.DataFrame) -> dict[str, Any]:
-    marks = [mark(int(profile)) for profile in table["profile"]]
     return shapes.bars(
         table["rows"],
         [plotly_text(name) for name in table["name"]],
         text=[f"{rows:,} · {format_share(share)}" for rows, share in zip(table["rows"], table["share"], strict=True)],
-        colour=None,
-        marker={
-            "color": [look.colour for look in marks],
-            "pattern": {"shape": [look.pattern for look in marks], "fillmode": "overlay", "size": 6},
-        },
+        colour=[OUTLIER_COLOUR if profile == OUTLIERS else COLOURS[0] for profile in table["profile"]],
         hover="%{y}: %{text}",
     )
 
@@ -210,7 +205,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
             shapes.box(
                 plotly_text(row.name),
                 (row.p05, row.p25, row.p50, row.p75, row.p95),
-                colour=mark(int(row.profile)).colour,
+                colour=OUTLIER_COLOUR if row.profile == OUTLIERS else COLOURS[0],
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
                 hovertext=f"{plotly_text(row.name)}: {row.n:,} runs",
             )
@@ -279,8 +274,7 @@ def arrivals(card: ProfileCard, name: str) -> Chart:
 
 def _arrivals_bars(card: ProfileCard) -> go.Figure:
     """Return the figure, made as one specification: a page shows a dozen, and Plotly checks every update anew."""
-    look = mark(card.profile)
-    style = {"color": look.colour, "pattern": {"shape": look.pattern, "fillmode": "overlay", "size": 5}}
+    style = {"color": OUTLIER_COLOUR if card.profile == OUTLIERS else COLOURS[0]}
     by_hour = {"x": np.arange(24), "y": card.arrivals_by_hour, "hovertemplate": "%{x} h: %{y:,} runs<extra></extra>"}
     by_weekday = {"x": WEEKDAYS, "y": card.arrivals_by_weekday, "hovertemplate": "%{x}: %{y:,} runs<extra></extra>"}
     drawn = {"type": "bar", "marker": style}
@@ -400,10 +394,7 @@ def _lefts(tree: CondensedTree) -> Floats:
 
 
 def _icicles(table: pd.DataFrame) -> dict[str, Any]:
-    marks = [mark(int(profile)) for profile in table["profile"]]
-    colours = [
-        OUTLIER_COLOUR if p == OUTLIERS else look.colour for p, look in zip(table["profile"], marks, strict=True)
-    ]
+    colours = [OUTLIER_COLOUR if profile == OUTLIERS else COLOURS[0] for profile in table["profile"]]
     return shapes.columns(
         table["left"],
         table["top"] - table["bottom"],

@@ -22,10 +22,12 @@ from workprof.charts.sweep.runs import (
     SCORES,
     place,
     run_name,
+    setting_words,
     value,
     written,
 )
-from workprof.charts.theme import COLOURS, OUTLIER_COLOUR
+from workprof.charts.text import counted, listed
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR
 from workprof.core.units import format_count, format_share
 from workprof.profiles.names import UNCLUSTERED
 from workprof.profiles.sweep import RunComparison, SweepRun
@@ -33,8 +35,8 @@ from workprof.profiles.sweep import RunComparison, SweepRun
 HEAT_LINE_PX = 38
 HEAT_AROUND_PX = 130
 SIZE_AXIS = {
-    "hdbscan": "min_cluster_size (rows)",
-    "optics": "Size in the grid (rows; min_samples, the same share of a sample)",
+    "hdbscan": "Minimum profile size (runs)",
+    "optics": "Size in the grid (runs; the same share of a sample)",
 }
 
 
@@ -58,6 +60,7 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         hover=f"%{{customdata}}: {words.label} %{{text}}",
         customdata=[[f"{line}, size {size}" for size in sizes] for line in places],
         text=[[written(score, number) for number in line] for line in values],
+        colorscale=LIGHT_SCALE,
         reversescale=words.better == LOWER,
         hoverongaps=False,
     )
@@ -66,10 +69,11 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         x={
             "title": SIZE_AXIS[algorithm],
             "showgrid": False,
+            "zeroline": False,
             "tickvals": across,
             "ticktext": [str(size) for size in sizes],
         },
-        y={"autorange": "reversed", "showgrid": False, "tickvals": down, "ticktext": lines},
+        y={"autorange": "reversed", "showgrid": False, "zeroline": False, "tickvals": down, "ticktext": lines},
         height=HEAT_AROUND_PX + HEAT_LINE_PX * max(2, len(places)),
         annotations=_cell_words(values, score),
     )
@@ -81,32 +85,31 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         shows=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
         f"{len(sizes)} sizes (columns).",
         data=table.rename_axis("transform, metric").reset_index(),
-        note=f"{ALGORITHM_WORDS[algorithm]}, {len(mine)} runs. {words.label}: {words.meaning} "
-        f"{words.better.capitalize()}. An empty cell is a run that is not finished, was left out, or has no score.",
+        note=f"{ALGORITHM_WORDS[algorithm]}, {len(mine)} settings. {words.label}: {words.meaning} "
+        f"{words.better.capitalize()}. An empty cell: not finished, excluded, or without a score.",
     )
 
 
 def _cell_words(values: np.ndarray, score: str) -> list[dict[str, Any]]:
-    low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 1.0)
-    shares = (values - low) / ((high - low) or 1.0)
-    texts = np.full(values.shape, "", dtype=object)
-    for cell, number in np.ndenumerate(values):
-        if np.isfinite(number):
-            texts[cell] = f"{number:,.{min(2, SCORES[score].digits)}f}"
-    return shapes.cell_words(texts, 1 - shares if SCORES[score].better == LOWER else shares)
+    digits = min(2, SCORES[score].digits)
+    return [
+        shapes.words(f"{number:,.{digits}f}", x=int(column), y=int(line))
+        for (line, column), number in np.ndenumerate(values)
+        if np.isfinite(number)
+    ]
 
 
 def _heat_takeaway(table: pd.DataFrame, score: str) -> str:
     words, values = SCORES[score], table.to_numpy(dtype=np.float64)
     if not np.isfinite(values).any():
-        return f"No finished run has a value of {words.label}."
+        return f"No finished setting has a value of {words.label}."
     if words.better == NEITHER:
         low, high = (written(score, float(number)) for number in (np.nanmin(values), np.nanmax(values)))
         return f"{words.label}: {low} to {high} over the grid."
     best = np.nanargmin(values) if words.better == LOWER else np.nanargmax(values)
     line, column = divmod(int(best), values.shape[1])
     number = written(score, float(values[line, column]))
-    return f"{words.label} is best ({number}) at {table.index[line]}, size {table.columns[column]}."
+    return f"{words.label} is best ({number}) with {table.index[line]}, minimum size {table.columns[column]}."
 
 
 CATEGORIES = ("algorithm", "transform", "metric", "size")
@@ -161,10 +164,10 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
         name="sweep-parallel-coordinates",
         figure=figure,
         takeaway=_parallel_takeaway(runs, best),
-        shows=f"Parallel coordinates of {len(table)} runs over {', '.join(axes)}.",
+        shows=f"Parallel coordinates of {len(table)} settings over {', '.join(axes)}.",
         data=table.drop(columns="name"),
-        note="A line is a run: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of "
-        "the scores the better end is at the right (the number of profiles has none). Silhouette: the proper one.",
+        note="A line is a setting: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes "
+        "of the scores the better end is at the right (the number of profiles has none). Silhouette: without outliers.",
     )
 
 
@@ -229,12 +232,12 @@ def _write(figure: go.Figure, x: float, y: int, text: str, **where: Any) -> None
 
 def _parallel_takeaway(runs: Sequence[SweepRun], best: int) -> str:
     if best < 0:
-        return "No run has a score yet."
+        return "No setting has a score yet."
     run = runs[best]
     same = [value(other, "acquires") for other in runs if _same_place(other, run)]
     low, high = (written("acquires", number) for number in (np.nanmin(same), np.nanmax(same)))
-    spread = f"with the same transform and metric the other sizes give down to {low}" if low != high else ""
-    return f"{run_name(run.settings, run.grid_size)} has the highest ACQUIRES ({high}){'; ' if spread else ''}{spread}."
+    spread = f"; other sizes score as low as {low}" if low != high else ""
+    return f"Highest ACQUIRES ({high}): {setting_words(run.settings, run.grid_size)}{spread}."
 
 
 def _same_place(one: SweepRun, other: SweepRun) -> bool:
@@ -243,6 +246,8 @@ def _same_place(one: SweepRun, other: SweepRun) -> bool:
 
 
 COMPARISON_LINE_PX = 20
+MOST_NAMED = 4
+"""Profiles that a sentence lists by their numbers."""
 COMPARISON_AROUND_PX = 150
 
 
@@ -253,26 +258,26 @@ def comparison_headlines(comparison: RunComparison) -> tuple[Headline, ...]:
         Headline(
             "Adjusted Rand",
             _number(comparison.adjusted_rand),
-            "Agreement on the rows that are in a profile in both runs: 1 = the same groups, 0 = chance.",
-            "outliers left out",
+            "Agreement on the runs that are in a profile both times: 1 = the same groups, 0 = chance.",
+            "without outliers",
         ),
         Headline(
             "Adjusted Rand",
             _number(comparison.adjusted_rand_all),
-            "Agreement on all common rows, the outliers as a group of their own.",
+            "Agreement on all common runs, the outliers as a group of their own.",
             "outliers as a group",
         ),
         Headline(
-            "Into the outliers",
+            "To outliers",
             format_count(_into_outliers(comparison)),
-            "Rows that are in a profile of the first run and outliers of the second; whole profiles may go.",
-            f"{format_count(_out_of_outliers(comparison))} the other way",
+            "Runs in a profile of the first setting and outliers of the second; whole profiles may go.",
+            f"from outliers {format_count(_out_of_outliers(comparison))}",
         ),
         Headline(
             "Moved",
             format_count(moved),
-            "Rows that parted from their group: in the second run they are not where most of their first group is.",
-            f"{format_share(moved / comparison.n_common)} of {comparison.n_common:,} rows",
+            "Runs that changed group: in the second setting they are not where most of their first group is.",
+            f"{format_share(moved / comparison.n_common)} of {comparison.n_common:,} runs",
         ),
     )
 
@@ -293,26 +298,27 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
                 shares,
                 columns,
                 lines,
-                hover="%{y} to %{x}: %{z:.1%}, %{customdata:,} rows",
+                hover="%{y} to %{x}: %{z:.1%}, %{customdata:,} runs",
                 customdata=counts,
+                colorscale=LIGHT_SCALE,
                 zmin=0,
                 zmax=1,
                 colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
             )
         ],
-        x={"title": "Groups of the second run", "type": "category", "showgrid": False},
-        y={"title": "First run", "autorange": "reversed", "type": "category", "showgrid": False},
+        x={"title": "Profiles of the second setting", "type": "category", "showgrid": False},
+        y={"title": "First setting", "autorange": "reversed", "type": "category", "showgrid": False},
         height=COMPARISON_AROUND_PX + COMPARISON_LINE_PX * len(lines),
     )
     return Chart(
         name="sweep-overlap",
         figure=figure,
         takeaway=_comparison_takeaway(comparison, before, after),
-        shows=f"Heat map of {len(lines)} groups of the first run against {len(columns)} of the second, as shares of "
-        "the first run's groups.",
+        shows=f"Heat map of {len(lines)} groups of the first setting against {len(columns)} of the second, as shares "
+        "of the first one's groups.",
         data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
-        note=f"First run: {before}; second run: {after}. Each line adds up to 100 % of a group of the first; the table "
-        "holds the rows. The numbers of the groups are each run's own: P3 here and P3 there need not be alike.",
+        note=f"First: {before}; second: {after}. Each line adds up to 100 % of a group of the first; the table "
+        "holds the runs. The numbers of the profiles are each setting's own: P3 here and P3 there need not be alike.",
     )
 
 
@@ -342,14 +348,16 @@ def _group(label: int) -> str:
 
 def _comparison_takeaway(comparison: RunComparison, before: str, after: str) -> str:
     if before == after:
-        return "The same run twice: nothing moved."
+        return "The same setting twice: nothing moved."
     moved, common = len(comparison.row_ids), comparison.n_common
     profiles = len(comparison.overlap) - 1
-    gone = int((comparison.overlap[1:].argmax(axis=1) == 0).sum()) if profiles else 0
-    return (
-        f"{gone} of {profiles} profiles of the first run dissolve into outliers of the second; apart from moves of "
-        f"whole groups, {moved:,} of {common:,} rows ({format_share(moved / common)}) part from theirs."
-    )
+    gone = np.flatnonzero(comparison.overlap[1:].argmax(axis=1) == 0).tolist() if profiles else []
+    lost = ""
+    if gone:
+        named = listed([f"P{label}" for label in gone[:MOST_NAMED]])
+        which = named if len(gone) <= MOST_NAMED else f"{len(gone)} of {profiles} profiles"
+        lost = f"; {which} {'becomes' if len(gone) == 1 else 'become'} outliers in the second setting"
+    return f"{counted(moved, 'run')} of {common:,} ({format_share(moved / common)}) change group{lost}."
 
 
 def _into_outliers(comparison: RunComparison) -> int:

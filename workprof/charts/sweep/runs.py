@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.theme import COLOURS, rows_height
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
+from workprof.charts.theme import rows_height
 from workprof.core.units import format_share
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, ScoreSummary, SweepGroup, SweepRun, TargetWinner
@@ -32,14 +32,14 @@ class Score:
 SCORES = {
     "acquires": Score("ACQUIRES", HIGHER, 3, "Mean of published silhouette, clustered share, closeness to the target."),
     "scores_v3": Score("scores_v3", HIGHER, 3, "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."),
-    "silhouette_clustered": Score("Silhouette (proper)", HIGHER, 3, "Among the profiles' rows, outliers left out."),
-    "avg_silhouette": Score("Silhouette (published)", HIGHER, 3, "Outliers count as one group, then are left out."),
+    "silhouette_clustered": Score("Silhouette (without outliers)", HIGHER, 3, "Among the runs in a profile."),
+    "avg_silhouette": Score("Silhouette (paper)", HIGHER, 3, "Outliers count as one group, then are excluded."),
     "davies_bouldin": Score("Davies–Bouldin", LOWER, 3, "As published, with the outliers as one group."),
     "dbcv": Score("DBCV", HIGHER, 3, "Density-based validity, relative."),
     "ccpm": Score("CCPM", HIGHER, 3, "Published silhouette + 1 / Davies–Bouldin."),
     "n_clusters": Score("Profiles", NEITHER, 0, "Groups found, outliers not counted."),
-    "outlier_share": Score("Outliers (share of rows)", LOWER, 3, "Rows in no dense group."),
-    "truth_adjusted_rand": Score("Truth (ARI)", HIGHER, 3, "Adjusted Rand index against the planted truth."),
+    "outlier_share": Score("Unclustered (share of runs)", LOWER, 3, "Runs in no dense group."),
+    "truth_adjusted_rand": Score("Agreement with ground truth", HIGHER, 3, "Adjusted Rand index; synthetic data only."),
 }
 
 
@@ -84,21 +84,25 @@ TARGET_WINNERS = {
 REFERENCE = (
     f"Published, on another sample of {PUBLISHED_ROWS:,} rows and 17 features: row {BEST_ROW} of the grid "
     f"({BEST_RUN}) wins with ACQUIRES {BEST_ACQUIRES}, {BEST_CLUSTERS} profiles and {BEST_OUTLIERS:,} outliers. "
-    "Its runs were not repeated here; compare orders, not values."
+    "It was not repeated here; compare orders, not values."
 )
 
 
 ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
 SCALER_WORDS = {"none": "none", "standard": "standard", "minmax": "min–max", "robust": "robust", "power": "power"}
 METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
-SMALLEST_LEAD = 0.0005
-"""A smaller lead is written as 0.000: it is none."""
 ALWAYS = tuple(name for name in SCORES if name != "truth_adjusted_rand")
 
 
 def run_name(settings: ProfileSettings, grid_size: int) -> str:
     """Return 'HDBSCAN, power, Euclidean, 300': unique within a grid."""
     return f"{ALGORITHM_WORDS[settings.algorithm]}, {place(settings)}, {grid_size}"
+
+
+def setting_words(settings: ProfileSettings, grid_size: int) -> str:
+    """Return 'power scaling, Euclidean, minimum size 50'; the algorithm where it is not the usual one."""
+    words = f"{SCALER_WORDS[settings.scaler]} scaling, {METRIC_WORDS[settings.metric]}, minimum size {grid_size:,}"
+    return words if settings.algorithm == "hdbscan" else f"{ALGORITHM_WORDS[settings.algorithm]}, {words}"
 
 
 def place(settings: ProfileSettings) -> str:
@@ -134,27 +138,19 @@ def has_truth(runs: Sequence[SweepRun]) -> bool:
 
 
 def best_sentence(runs: Sequence[SweepRun], best: int, complete: bool) -> str:
-    """Return which run is best, by what, and how far ahead of the next."""
+    """Return which setting is best, its score beside the next, and what it finds."""
     if best < 0:
-        return "No run has a score: each found fewer than two groups."
+        return "No setting has a score: each found fewer than two profiles."
     run = runs[best]
-    target = run.settings.target_clusters
     others = [value(other, "acquires") for i, other in enumerate(runs) if i != best]
     second = max((number for number in others if math.isfinite(number)), default=math.nan)
-    ahead = _lead(value(run, "acquires") - second)
+    beside = f" (next {written('acquires', second)})" if math.isfinite(second) else ""
     so_far = "" if complete else " so far"
     return (
-        f"Best{so_far} by ACQUIRES at a target of {target} profiles: {run_name(run.settings, run.grid_size)} with "
-        f"{written('acquires', value(run, 'acquires'))}{ahead}: {run.scores.n_clusters} profiles, "
-        f"{format_share(value(run, 'outlier_share'))} outliers."
+        f"Best{so_far}: {setting_words(run.settings, run.grid_size)}: ACQUIRES "
+        f"{written('acquires', value(run, 'acquires'))}{beside}, {run.scores.n_clusters} profiles, "
+        f"{format_share(value(run, 'outlier_share'))} of the runs unclustered."
     )
-
-
-def _lead(ahead: float) -> str:
-    """Return how far ahead of the next, NaN = there is none."""
-    if not math.isfinite(ahead):
-        return ""
-    return f", {ahead:.3f} ahead of the next" if ahead >= SMALLEST_LEAD else ", level with the next"
 
 
 def _runs_line(run: SweepRun, is_best: bool, shown: Sequence[str]) -> dict[str, object]:
@@ -214,9 +210,9 @@ class Standing:
         return min(1.0, (self.groups_done + (of_running_group or 0.0)) / max(1, self.groups))
 
     def words(self) -> str:
-        """Return '3 of 8 groups, 21 of 56 runs'."""
-        left_out = f" ({self.runs_left_out:,} left out)" if self.runs_left_out else ""
-        return f"{self.groups_done:,} of {self.groups:,} groups, {self.runs_done:,} of {self.runs:,} runs{left_out}"
+        """Return '21 of 56 settings'."""
+        left_out = f" ({self.runs_left_out:,} excluded)" if self.runs_left_out else ""
+        return f"{self.runs_done:,} of {self.runs:,} settings{left_out}"
 
 
 def left_out_table(pairs: Pairs) -> pd.DataFrame:
@@ -239,10 +235,10 @@ def left_out_table(pairs: Pairs) -> pd.DataFrame:
 
 
 SCORE_WORDS = {
-    "n_outliers": "outliers (rows)",
+    "n_outliers": "outliers (runs)",
     "n_clusters": "profiles",
-    "mean_cluster_size": "mean size (rows)",
-    "avg_silhouette": "silhouette (published)",
+    "mean_cluster_size": "mean size (runs)",
+    "avg_silhouette": "silhouette (paper)",
     "davies_bouldin": "Davies–Bouldin",
     "acquires": "ACQUIRES",
 }
@@ -274,10 +270,10 @@ def summary_sentence(summary: Sequence[ScoreSummary]) -> str:
     """Return what Table IV says about the number of profiles."""
     counts = [line for line in summary if line.score == "n_clusters" and line.runs]
     if not counts:
-        return "No run is finished."
+        return "No setting is finished."
     parts = [
         f"{ALGORITHM_WORDS[line.algorithm]} finds {line.minimum:,.0f} to {line.maximum:,.0f} profiles "
-        f"(median {line.median:,.0f}) over {line.runs} runs"
+        f"(median {line.median:,.0f}) over {line.runs} settings"
         for line in counts
     ]
     return "; ".join(parts) + "."
@@ -304,14 +300,13 @@ LINE_PX = 26
 def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Chart:
     """Return the best run and its ACQUIRES for each target; above it the run's settings and profiles."""
     table = pd.DataFrame([_targets_line(winner, runs) for winner in winners])
-    distinct = list(dict.fromkeys(table["winner"]))
     lines: Any = list(table.itertuples())
     figure = figure_of(
         [
             shapes.bars(
                 table["acquires"],
                 [f"target {target}" for target in table["target"]],
-                colour=[COLOURS[distinct.index(name) % len(COLOURS)] for name in table["winner"]],
+                colour=NEUTRAL,
                 hover="%{y}: %{customdata}, ACQUIRES %{x:.4f}",
                 width=0.4,
                 customdata=table["winner"],
@@ -322,7 +317,9 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
         height=rows_height(len(table)) + LINE_PX * len(table),
     )
     for row in lines:
-        words = f"{row.acquires:.3f} · {row.short}: {row.profiles:.0f} profiles" if row.winner else "no run has a score"
+        words = (
+            f"{row.acquires:.3f} · {row.short}: {row.profiles:.0f} profiles" if row.winner else "no setting has a score"
+        )
         place = {"x": 0, "y": f"target {row.target}", "xanchor": "left", "yshift": 20}
         figure.add_annotation(text=words, showarrow=False, font={"size": 12}, **place)
     return Chart(
@@ -355,11 +352,11 @@ def _targets_line(winner: TargetWinner, runs: Sequence[SweepRun]) -> dict[str, o
 def _takeaway(table: pd.DataFrame) -> str:
     won = table[table["winner"] != ""]
     if won.empty:
-        return "No run has a score yet."
+        return "No setting has a score yet."
     names = list(dict.fromkeys(won["winner"]))
     if len(names) == 1:
-        return f"The same run wins at every target: {names[0]}."
+        return f"The same setting wins at every target: {names[0]}."
     return (
-        f"{len(names)} different runs win as the target goes from {won['target'].iloc[0]} to {won['target'].iloc[-1]}: "
-        f"from {int(won['profiles'].iloc[0])} to {int(won['profiles'].iloc[-1])} profiles. The target decides."
+        f"The winner depends on the target: {len(names)} winners between {won['target'].iloc[0]} and "
+        f"{won['target'].iloc[-1]}, with {int(won['profiles'].iloc[0])} to {int(won['profiles'].iloc[-1])} profiles."
     )
