@@ -130,7 +130,8 @@ def fresh() -> None:
 def _library(visit: Visit, dataset: Dataset) -> LibrarySettings:
     """Show the settings of phases and matches; as published they begin with the published ones."""
     st.divider()
-    mode: str = forms.control(LEARN.leaf("mode"), PAGE)
+    with st.grid(min_column_width=260, gap="small"):
+        mode: str = forms.control(LEARN.leaf("mode"), PAGE)
     begin = faithful_library() if mode == "faithful" else LibrarySettings()
     if st.session_state.get(BEGAN_WITH, mode) != mode:
         for leaf in LEARN.leaves:

@@ -39,8 +39,9 @@ LONGEST_LABEL = 80
 
 def match(context: PageContext) -> None:
     """Show the verdict with both runs over each other, where the library comes from, and the distances."""
-    first = st.container()
-    train = source_of(context)
+    first, row = st.container(), st.container(horizontal=True)
+    with row:
+        train = source_of(context)
     edits = edits_of(context, train or context.dataset.hash)
     known = KnownMatchSettings(context.line.name, edits, train, context.library)
     before = partial(_before, context)
@@ -59,7 +60,8 @@ def match(context: PageContext) -> None:
         figures.answer(markdown_text(match_sentence(result), 500))
         lines = {_recorded_name(line): line for line in result.matches}
         over = st.container()
-    picked = _picked(lines, result)
+    with row:
+        picked = _picked(lines, result)
     with over:
         if picked and context.line.samples <= LONG_RUN:
             chart = overlay_chart(_aligned(context, picked, train), context.counters[:MOST_OVERLAID])
@@ -85,9 +87,7 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
     if scores is not None:
         st.header("Distance to each workload")
         figures.show(scores, key="phases_unlikeness", sentence=False)
-    st.header("Nearest runs")
-    by = measure("Distance", "phases_distance")
-    figures.show(match_chart(result, by), key=f"phases_match_{by}")
+    figures.fold("Nearest runs", "phases_nearest", _nearest, result)
     stem = f"{safe_name(result.unknown.replace('/', '-'))}-match"
     with st.container(horizontal=True):
         st.download_button(
@@ -101,6 +101,11 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
             help="Verdict, distances and settings.",
         )
         tables.csv(match_table(result, "euclidean"), stem, "phases_match_csv", "Distances, CSV")
+
+
+def _nearest(result: Match) -> None:
+    by = measure("Distance", "phases_distance")
+    figures.show(match_chart(result, by), key=f"phases_match_{by}")
 
 
 def _recorded_name(line: MatchLine) -> str:

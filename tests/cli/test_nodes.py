@@ -55,7 +55,7 @@ def test_scores_from_a_file_and_what_they_lack(workprof, small):
     assert ran.status == 0, ran.err
     assert ran.json["methods"]["task-mix"] == {"median": 0, "p90": 0, "p95": 0, "n": 4}
     assert set(ran.json["left_out"]) == {"lotaru", "cpu-memory", "cpu-memory-all"}
-    assert "note: lotaru is left out: machine old has no linpack score" in ran.err
+    assert "note: lotaru is excluded: machine old has no linpack score" in ran.err
     assert ran.json["interval"]["share"] is None
     text = workprof(*asked, "--scores", small / "scores.csv")
     assert "task-mix (default)" in text.out

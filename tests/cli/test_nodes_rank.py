@@ -71,7 +71,8 @@ def test_rank_for_people_says_who_is_faster(workprof, runs):
     done = workprof("nodes", "rank", "nodes", "--weights", "cpu=1")
     assert done.status == 0
     assert "big is" in done.out
-    assert "% faster than small" in done.out
+    assert " % faster than small" in done.out
+    assert done.out.startswith("fastest: big, score ")
 
 
 @pytest.mark.slow
@@ -138,7 +139,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(workprof, runs, arguments, w
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("profile", "words"), [("999", "no job in this clustering"), ("-1", "profile is -1")])
+@pytest.mark.parametrize(("profile", "words"), [("999", "no run in this clustering"), ("-1", "profile is -1")])
 def test_a_profile_that_there_is_not_is_refused(workprof, runs, sample, profile, words):
     done = workprof("nodes", "advise", "nodes", "--jobs", "small", "--profile", profile)
     assert done.status == 2

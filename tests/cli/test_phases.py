@@ -68,7 +68,7 @@ def test_match(workprof, known):
     assert all(set(line) >= MATCH_KEYS for line in found["matches"])
     assert found["nearest"] == "w2"
     assert found["verdict"] in ("w2", "unknown")
-    assert workprof("phases", "match", "all", "--unknown", "w2/3").out.startswith("w2/3: ")
+    assert workprof("phases", "match", "all", "--unknown", "w2/3").out.startswith("w2/3 ")
 
 
 @pytest.mark.slow

@@ -53,6 +53,7 @@ FORM += ("classify_least_*", "classify_seed", "classify_interval_*", "classify_c
 KEPT_MODELS = {"memory_task": "HEAVY", "memory_k": "2", "memory_sampling": "none", "memory_trials": "0"}
 KEPT_REPLAY = {"memory_policies": list(whole_home.POLICIES)}
 KEPT_PHASES = {"phases_run": whole_home.RUN, "phases_mode": "faithful", "phases_splits": "1", "phases_open_splits": "0"}
+KEPT_PHASES |= {"phases_nearest": "true"}
 
 
 class View:
@@ -108,7 +109,9 @@ def views():
     for tab in ("Timeline", "Fingerprint"):
         yield View("phases", tab, {"phases_run": whole_home.RUN})
     for tab in ("Match", "Library", "Evaluation"):
-        yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *keys(EVALUATE)))
+        yield View(
+            "phases", tab, KEPT_PHASES | {"phases_nearest": "true"}, ("phases_run", "phases_set", *keys(EVALUATE))
+        )
     yield View("phases", "Live")
     for tab in ("Validation", "Columns", "Preview"):
         yield View("data", tab)

@@ -291,7 +291,7 @@ def test_another_detection_is_asked_for_and_the_old_one_stays(page):
     test = page("Degradation")
     test.selectbox(key="nodes_detector").set_value("robust-z").run()
     assert problems(test) == []
-    assert "based on previous settings" in words(test)
+    assert "for the previous settings" in words(test)
     assert "Detect degraded runs" in labels(test)
     assert len(test.get("plotly_chart")) == 2
 

@@ -248,7 +248,7 @@ def test_an_earlier_match_stays_under_a_banner(page):
     test = page("Match", **PUBLISHED)
     test.selectbox(key="phases_run").select("one step/4").run()
     assert not problems(test)
-    assert "based on previous settings" in words(test)
+    assert "for the previous settings" in words(test)
 
 
 def test_a_library_is_changed_by_hand_and_put_back(page, runs, house):
@@ -306,7 +306,7 @@ def test_a_long_run_is_a_job(page, monkeypatch, house):
     assert not problems(test)
     assert "two steps/1: 2 of 3 counters change together at 8 s" in words(test)
     test.number_input(key="phases_least").set_value(3).run()
-    assert "based on previous settings" in words(test)
+    assert "for the previous settings" in words(test)
 
 
 @pytest.fixture

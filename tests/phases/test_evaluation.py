@@ -100,14 +100,14 @@ def test_workloads_can_be_left_out_together(samples):
     found = evaluate({"samples": samples}, settings)
     assert [(one.workload, one.n) for one in found.unknown] == [("w1", 4), ("w3", 4)]
     assert {name for one in found.unknown for name in one.nearest} <= {"w0", "w2"}
-    with pytest.raises(SettingsError, match="cannot be left out"):
+    with pytest.raises(SettingsError, match="cannot be excluded"):
         evaluate({"samples": samples}, EvaluationSettings(splits=1, open_splits=1, left_out=("w9",)))
 
 
 def test_runs_without_a_label_are_left_out_and_counted(samples):
     unlabelled = samples.assign(workload=samples["workload"].replace({"w3": None}))
     found = evaluate({"samples": unlabelled}, EvaluationSettings(splits=1, open_splits=0))
-    assert "4 runs without a workload are left out" in found.notes
+    assert "4 runs without a workload are excluded" in found.notes
     assert found.unknown == ()
     assert np.isnan(found.rejected_share)
 

@@ -58,7 +58,7 @@ def test_match(phases):
     found = phases.library(lambda bench: bench.match_run("counters", asked))
     told = phases.command("phases", "match", "counters", "--unknown", RUN)
     assert to_json(match_json(found)) == told
-    page = phases.page("phases", "counters", phases_tab="Match", phases_run=RUN)
+    page = phases.page("phases", "counters", phases_tab="Match", phases_run=RUN, phases_nearest="true")
     assert page.figures["phases-unlikeness"][0]["x"] == sorted(told["scores"].values())
     nearest = [one["distance_ed"] for one in told["matches"]]
     assert page.figures["phases-match-euclidean"][0]["x"] == nearest

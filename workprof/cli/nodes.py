@@ -18,12 +18,12 @@ from workprof.nodes.advice import Advice
 from workprof.nodes.comparisons import AspectScore
 from workprof.nodes.detection import Detection, ScoredRuns
 from workprof.nodes.groups import Groups
-from workprof.nodes.ranking import RankedNode, Ranking
+from workprof.nodes.ranking import RankedNode, Ranking, per_price
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.scores import OVERALL
 from workprof.nodes.transfer import Transfer
 
-HELP = "Which machine for which work, and which one has gone bad."
+HELP = "Which node is fastest for which work, and which has degraded."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 Reports = Annotated[Path, typer.Option("--reports", help="Folder with one folder of reports per machine.")]
@@ -39,7 +39,7 @@ SHOWN_RUNS = 40
 
 @app.callback()
 def nodes() -> None:
-    """Which machine for which work, and which one has gone bad."""
+    """Which node is fastest for which work, and which has degraded."""
 
 
 def ranking_json(result: Ranking) -> dict[str, Any]:
@@ -115,23 +115,42 @@ def _interval(one: RankedNode | AspectScore) -> list[float] | None:
 
 def ranking_text(result: Ranking) -> str:
     """Return the nodes, who is how much better, and what is degraded."""
+    clear = [one for one in result.pairs if one.aspect == OVERALL and one.clear][:SHOWN_PAIRS]
+    degraded = [
+        f"{one.node} is degraded: {one.degraded.reason}; {one.degraded.action}" for one in result.nodes if one.degraded
+    ]
     parts = [
+        "\n".join(_best_lines(result)),
+        "\n".join(degraded),
         f"{result.n_runs} runs; weights {weights_text(result.shares)}; "
         f"{'10-norm of the code' if result.published else '1 = geometric mean of the nodes'}",
         nodes_table(result.nodes),
-    ]
-    clear = [one for one in result.pairs if one.aspect == OVERALL and one.clear][:SHOWN_PAIRS]
-    parts += [
         "\n".join(
-            f"{one.node} is {one.ratio - 1:.0%} faster than {one.other} ({one.low - 1:.0%} to {one.high - 1:.0%})"
+            f"{one.node} is {_more(one.ratio)} faster than {one.other} ({_more(one.low)} to {_more(one.high)})"
             for one in clear
-        )
+        ),
     ]
+    if result.alike:
+        parts.append(f"differences within noise: {', '.join(result.alike)}")
     hang = [one.benchmark for one in result.leave_outs if not one.same_order]
     if hang:
-        parts.append(f"without {' or '.join(hang)} the order is another one")
-    parts += [f"{one.node}: {one.degraded.reason}; {one.degraded.action}" for one in result.nodes if one.degraded]
+        parts.append(f"the order changes without {' or '.join(hang)}")
     return "\n\n".join(part for part in parts if part)
+
+
+def _best_lines(result: Ranking) -> list[str]:
+    """Return which node is best, and with prices which gives most for its price."""
+    lines = []
+    for ranking, word in ((result, "fastest"), (per_price(result), "best per price")):
+        ranked = [one for one in ranking.nodes if one.rank]
+        if ranked:
+            tied = f", tied with {', '.join(ranked[0].tied_with)}" if ranked[0].tied_with else ""
+            lines.append(f"{word}: {ranked[0].node}, score {with_interval(ranked[0])}{tied}")
+    return lines
+
+
+def _more(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:.0f} %"
 
 
 def groups_text(result: Groups) -> str:
@@ -149,8 +168,10 @@ def advice_text(result: Advice) -> str:
     uses = [
         f"{one.aspect}: {format_share(one.share)} ({one.source})" for one in result.uses if math.isfinite(one.share)
     ]
-    head = f"profile {result.settings.profile}, {result.n_jobs:,} jobs; weights {weights_text(result.weights)}"
-    return "\n\n".join([head, "\n".join(uses), nodes_table(result.ranking.nodes)])
+    head = f"profile {result.settings.profile}, {result.n_jobs:,} runs; weights {weights_text(result.weights)}"
+    return "\n\n".join(
+        ["\n".join(_best_lines(result.ranking)), head, "\n".join(uses), nodes_table(result.ranking.nodes)]
+    )
 
 
 def nodes_table(nodes: tuple[RankedNode, ...]) -> str:
@@ -230,14 +251,14 @@ def detection_text(result: Detection) -> str:
     """Return how the detection was made, how good each detector is, and the flagged runs."""
     head = (
         f"{result.parts.n_scored} of {result.parts.n_test} runs judged by {result.detector}, "
-        f"trained on {result.parts.by} ({result.parts.n_train_scored} with a label, "
-        f"{result.parts.n_train_anomalous} of them stressed)"
+        f"trained on {result.parts.by} ({result.parts.n_train_scored} labelled, "
+        f"{result.parts.n_train_anomalous} of them under load)"
     )
     if result.published:
         head = f"published definitions\n{head}"
     model = (
-        f"network: restores inputs with a mean squared error of {result.model.mse:.4f}, "
-        f"tells the benchmark of {format_share(result.model.type_accuracy)}"
+        f"network: mean squared reconstruction error {result.model.mse:.4f}, "
+        f"identifies the benchmark of {format_share(result.model.type_accuracy)}"
     )
     parts = [head, model, table(_detector_rows(result)), table(_flagged(result))]
     n_flagged = int((result.runs.flag & result.runs.tested).sum())
@@ -269,7 +290,7 @@ def _flagged(result: Detection) -> list[dict[str, object]]:
             "benchmark": runs.benchmark[place],
             "started": f"{runs.started_s[place]:.0f}",
             "p" if result.supervised else "p-value": f"{p[place]:.3f}",
-            "farthest from its history": ", ".join(f"{one.metric} {one.size:+.1f}" for one in runs.drivers[place][:2]),
+            "furthest from its history": ", ".join(f"{one.metric} {one.size:+.1f}" for one in runs.drivers[place][:2]),
         }
         for place in places[:SHOWN_RUNS]
     ]
@@ -288,7 +309,7 @@ def transfer_json(result: Transfer, interval: Coverage | None) -> dict[str, Any]
 
 
 def _transfer_notes(result: Transfer) -> list[str]:
-    notes = [f"{name} is left out: {reason}" for name, reason in result.left_out.items()]
+    notes = [f"{name} is excluded: {reason}" for name, reason in result.left_out.items()]
     if result.n_untrained:
         notes.append(f"{result.n_untrained} tasks and parts have one local run only; nothing is predicted from it")
     if result.n_absent:
@@ -312,7 +333,7 @@ def transfer_text(result: Transfer, interval: Coverage | None) -> str:
     if interval is None or not interval.n:
         return errors
     return (
-        f"{errors}\n\nintervals of {format_share(interval.confidence)} held {format_share(interval.share)} of "
+        f"{errors}\n\n{format_share(interval.confidence)} intervals held {format_share(interval.share)} of "
         f"{interval.n} runtimes ({interval.held_out} unseen); upper end / lower end {interval.median_width:.2f}"
     )
 

@@ -33,7 +33,7 @@ SHOWN_MATCHES = SHOWN_STEPS = 12
 WIDEST_MATRIX = 12
 """Runs whose distances fit a line; `--json` has them all."""
 NO_LIMIT = (
-    "too few runs of each workload for a limit: every run gets its nearest workload, and none can be called unknown; "
+    "too few runs of each workload for a threshold: every run gets its nearest workload, none is called unknown; "
     "record at least four of each"
 )
 EDITED = parameter(
@@ -194,10 +194,10 @@ def timeline_text(result: Timeline) -> str:
     rows: list[dict[str, object]] = [
         {
             "counter": result.counters[at],
-            "moves": f"{result.movement[at]:.2f}",
+            "movement": f"{result.movement[at]:.2f}",
             "phases": int(result.fingerprint.n_phases[at]),
-            "begin at (s)": " ".join(f"{second:g}" for second in result.boundaries_s(at)),
-            "note": "by hand" if result.edited[at] else "not looked for" if result.fingerprint.flags[at] else "",
+            "boundaries (s)": " ".join(f"{second:g}" for second in result.boundaries_s(at)),
+            "note": "by hand" if result.edited[at] else "not searched" if result.fingerprint.flags[at] else "",
         }
         for at in order
     ]
@@ -312,9 +312,11 @@ def match_text(result: Match) -> str:
         for line in result.matches[:SHOWN_MATCHES]
     ]
     one = result.verdict
-    sure = f"confidence {one.confidence:.2f} (Euclidean), {one.confidence_dtw:.2f} (DTW)"
-    agree = "" if one.agree else "; the measures name different workloads, so confidence is low"
-    head = f"{result.unknown}: {one.workload} (nearest: {one.nearest})\n{one.reason}\n{sure}{agree}"
+    near = f"{one.confidence * 100:.0f} % nearer than the next workload (DTW: {one.confidence_dtw * 100:.0f} %)"
+    agree = "" if one.agree else "; the distance measures disagree"
+    sure = "matches" if one.agree and math.isfinite(one.limit) else "is most like"
+    verdict = f'{sure} "{one.workload}"' if one.workload == one.nearest else f'is unknown, nearest "{one.nearest}"'
+    head = f"{result.unknown} {verdict}\n{one.reason}\n{near}{agree}"
     return f"{head}\n\n{table(rows)}"
 
 
@@ -374,7 +376,7 @@ def _known_text(result: Evaluation) -> str:
     spread = f" ± {known.accuracy_sd:.3f} over {known.n_splits} splits (they share runs)" if known.n_splits > 1 else ""
     return (
         f"known workloads: accuracy {known.accuracy:.3f}{spread}, precision {known.precision:.3f}, recall "
-        f"{known.recall:.3f}, F1 {known.f1:.3f}; {known.n_test} answers, rejections left aside\n\n{table(others)}"
+        f"{known.recall:.3f}, F1 {known.f1:.3f}; {known.n_test} answers, rejections aside\n\n{table(others)}"
     )
 
 

@@ -500,11 +500,11 @@ def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
     n_bad = int(data.anomalous.sum())
     if not data.supervised:
         messages.append(
-            "no training run is labelled as stressed, or every one is: p-values stand in for probabilities, on the "
+            "no training run is labelled as under load, or every one is: p-values stand in for probabilities, on the "
             "assumption that the training runs are mostly normal"
         )
     elif n_bad < FEW_ANOMALOUS:
-        messages.append(f"{n_bad} stressed training runs are few; probabilities are rough")
+        messages.append(f"{n_bad} training runs under load are few; probabilities are rough")
 
     cells: dict[int, set[Any]] = {}
     for group, cell in zip(table.group[table.usable].tolist(), table.cell[table.usable].tolist(), strict=True):

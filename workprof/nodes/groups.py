@@ -376,7 +376,7 @@ FEWEST = 3
 DEFECTS = (
     "published definitions: always 3 groups (the smallest key is taken, not the best silhouette)",
     "published definitions: raw values without scaling, so the largest number decides",
-    "the published value of the processor with one thread was not measured and is left out",
+    "the published value of the processor with one thread was not measured and is excluded",
 )
 
 

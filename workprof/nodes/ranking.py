@@ -255,12 +255,12 @@ def ranking_notes(
     ]
     notes += _what_is_not_compared(levels, settings)
     for name, count in values_without_ratio(parsed, selection.kept).items():
-        notes.append(f"{count} values of {name} are 0 or less and left out")
+        notes.append(f"{count} values of {name} are 0 or less and excluded")
     stressed = parsed.stressed[selection.kept]
     if settings.exclude in (KEEP_ALL, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
         notes.append(f"{n_stressed} of {len(stressed)} runs were under load; they are included, as medians are robust")
     if settings.exclude == STRESSED and (n_unknown := int((stressed < 0).sum())):
-        notes.append(f"{n_unknown} runs do not tell whether they were stressed; they count")
+        notes.append(f"{n_unknown} runs do not show whether they were under load; they are included")
     if levels.by_campaign.any():
         notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
     return tuple(notes)

@@ -71,7 +71,7 @@ class SuiteSettings:
             flag="--budget",
         ),
     ] = None
-    seed: Annotated[int, Setting("Seed of the order and of which runs are stressed.", least=0)] = 0
+    seed: Annotated[int, Setting("Seed of the order and of which runs are under load.", least=0)] = 0
     threads: Annotated[int, Setting("Threads of sysbench; the same on nodes to compare.", least=1, most=256)] = 4
     benchmarks: Annotated[
         tuple[str, ...],

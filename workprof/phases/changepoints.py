@@ -107,7 +107,7 @@ class ChangePointSettings:
     max_phases: Annotated[
         int,
         Setting(
-            "Most phases of a counter; the weakest changes beyond are left out and counted.",
+            "Most phases of a counter; the weakest changes beyond are dropped and counted.",
             least=1,
             label="Most phases",
         ),

@@ -44,16 +44,16 @@ class EvaluationSettings:
     open_splits: Annotated[
         int,
         Setting(
-            "Splits in which each workload is left out in turn and must be answered unknown; these take long.",
+            "Splits in which each workload is excluded in turn and must be called unknown; these take long.",
             least=0,
             most=1000,
-            label="With workloads left out",
+            label="With excluded workloads",
         ),
     ] = 2
     left_out: Annotated[
         tuple[str, ...],
         Setting(
-            "Workloads A,B,... that are left out together, as in the paper's Table III.",
+            "Workloads A,B,... that are excluded together, as in the paper's Table III.",
             flag="--leave-out",
             label="Left out together",
             empty="each in turn",
@@ -227,8 +227,8 @@ def _labelled(runs: Runs) -> Runs:
     kept = tuple(run for run in runs.runs if run.workload)
     left = len(runs.runs) - len(kept)
     notes = (*runs.notes, *(note for run in kept for note in run.notes))
-    unlabelled = (f"{left} runs without a workload are left out",) if left else ()
-    dropped = (f"{runs.n_dropped} samples without a time are left out",) if runs.n_dropped else ()
+    unlabelled = (f"{left} runs without a workload are excluded",) if left else ()
+    dropped = (f"{runs.n_dropped} samples without a time are excluded",) if runs.n_dropped else ()
     return replace(runs, runs=kept, notes=(*unlabelled, *dropped, *notes))
 
 
@@ -278,7 +278,7 @@ def _groups(runs: Runs, settings: EvaluationSettings) -> list[tuple[str, ...]]:
     absent = [name for name in settings.left_out if name not in names]
     if absent or len(names) < len(settings.left_out) + 2:
         if settings.left_out:
-            raise SettingsError(f"{', '.join(settings.left_out)} cannot be left out; keep two of {', '.join(names)}")
+            raise SettingsError(f"{', '.join(settings.left_out)} cannot be excluded; keep two of {', '.join(names)}")
         return []
     if settings.left_out:
         return [settings.left_out]

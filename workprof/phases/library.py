@@ -287,7 +287,7 @@ def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
     new_labels = [edits.label_of(*key) for key in zip(labels, names, strict=True)]
     kept = np.array([bool(label) for label in new_labels])
     if not kept.any():
-        raise NotEnoughData("every run was left out of the library; give at least one a workload")
+        raise NotEnoughData("every run is excluded from the library; give at least one a workload")
     renamed = [
         name if label == own else f"{own}/{name}" if own else name
         for own, name, label in zip(labels, names, new_labels, strict=True)

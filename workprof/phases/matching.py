@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Unknown = Annotated[
     str,
     Setting(
-        "The run, as workload/run, or run where that tells it; it is kept out of the library.",
+        "The run, as workload/run, or run alone where that is enough; it is not in the library.",
         flag="--unknown",
         key="phases_run",
         label="Run",

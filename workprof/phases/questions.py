@@ -77,7 +77,7 @@ LIBRARY = Question(
 )
 MATCH = Question(
     "phases.match",
-    "Compare one run with all others and tell which workload it is, or that it is unknown.",
+    "Compare one run with all others: which workload it is, or that it is unknown.",
     MatchRunSettings,
     Match,
     "workprof.phases.matching:match_run",

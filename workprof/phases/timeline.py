@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 OneRun = Annotated[
-    str, Setting("The run, as workload/run, or run where that tells it.", key="phases_run", empty="the first")
+    str, Setting("The run, as workload/run, or run alone where that is enough.", key="phases_run", empty="the first")
 ]
 
 
@@ -361,7 +361,7 @@ def _notes(
             notes.append(f"{len(names)} counters are {why}: one phase: {', '.join(names[:5])}{more}")
     if dropped:
         notes.append(
-            f"{len(dropped)} counters miss more than a fifth of all samples and were left out: {', '.join(dropped[:5])}"
+            f"{len(dropped)} counters miss more than a fifth of all samples and are excluded: {', '.join(dropped[:5])}"
         )
     if points.n_samples < 2 * min_samples:
         notes.append(

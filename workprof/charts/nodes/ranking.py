@@ -143,7 +143,7 @@ def price_sentence(found: Ranking) -> str:
 
 
 def decision_sentence(found: Ranking, work: str = "") -> str:
-    """Return which node to take, in one sentence or two: the fastest one, and with prices what gives most for them.
+    """Return which node to take and which are degraded: the fastest one, and with prices what gives most for them.
 
     Args:
         found: ranking by score.
@@ -151,9 +151,12 @@ def decision_sentence(found: Ranking, work: str = "") -> str:
     """
     head = f"For {work}: " if work else ""
     fastest = ranking_sentence(found)
+    degraded = [one.node for one in found.nodes if one.degraded]
+    more = f", {len(degraded) - 3} more" if len(degraded) > 3 else ""
+    bad = f" Degraded: {', '.join(degraded[:3])}{more}." if degraded else ""
     if not any(one.price_per_h > 0 and one.rank for one in found.nodes):
-        return f"{head}{fastest}"
-    return f"{head}{price_sentence(per_price(found))} Price aside, {fastest}"
+        return f"{head}{fastest}{bad}"
+    return f"{head}{price_sentence(per_price(found))} Price aside, {fastest}{bad}"
 
 
 def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:

@@ -153,8 +153,8 @@ def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
     names = tuple(name for name in counters if name in found.counters) or found.counters[:MOST_OVERLAID]
     places = [found.counters.index(name) for name in names]
     samples = found.first_recorded.shape[1]
-    x = (np.arange(samples) + 1) * found.step_s
-    other = _moved(found, samples)
+    x = np.arange(samples + 1) * found.step_s  # a sample holds for the step before it
+    own, other = (np.column_stack([one[:, :1], one]) for one in (found.first_recorded, _moved(found, samples)))
     first, second = plotly_text(found.first), plotly_text(found.second)
     traces = []
     for panel, place in enumerate(places):
@@ -162,11 +162,11 @@ def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
         look: dict[str, Any] = {"unit": unit, "panel": panel, "showlegend": panel == 0}
         traces += [
             shapes.panel_line(x, other[place], name=second, colour=NEUTRAL, width=3.2, legendgroup="second", **look),
-            shapes.panel_line(x, found.first_recorded[place], name=first, legendgroup="first", **look),
+            shapes.panel_line(x, own[place], name=first, legendgroup="first", **look),
         ]
     table = pd.DataFrame({"time_s": x})
     for name, place in zip(names, places, strict=True):
-        table[f"{name} of {found.first}"] = found.first_recorded[place]
+        table[f"{name} of {found.first}"] = own[place]
         table[f"{name} of {found.second}"] = other[place]
     return Chart(
         name="phases-overlay",
@@ -180,7 +180,8 @@ def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
         takeaway=f"{first} and {second} are {number(found.alignment.mean_cost)} standard deviations apart on average.",
         shows=f"{counted(len(names), 'counter')} of two runs over time, one over the other.",
         data=table,
-        note=f"Aligned by dynamic time warping of {counted(found.n_counters, 'counter')}.",
+        note=f"Aligned in time by dynamic time warping of {counted(found.n_counters, 'counter')}: on average "
+        f"{number(found.alignment.mean_cost)} standard deviations apart.",
     )
 
 

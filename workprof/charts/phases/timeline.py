@@ -247,9 +247,17 @@ def moments(found: Timeline) -> list[tuple[float, float]]:
     chosen: list[tuple[float, float]] = []
     while len(chosen) < MOST_MOMENTS and len(left) and left.max() > 0 and left.max() >= largest / 2:
         best = _most_agreed(left)
-        chosen.append((found.start_s + best * found.step_s, float(left[best])))
+        chosen.append((found.start_s + _usual(found, best) * found.step_s, float(left[best])))
         left[max(0, best - APART) : best + APART + 1] = 0.0
     return chosen
+
+
+def _usual(found: Timeline, near: int) -> int:
+    """Return the sample at which most of the counters begin a phase that begin one within a sample of `near`."""
+    usable = np.flatnonzero(~found.fingerprint.flags)
+    begins = np.concatenate([found.fingerprint.boundaries_of(int(place)) for place in usable])
+    begins = begins[np.abs(begins - near) <= 1]
+    return int(np.bincount(begins).argmax()) if len(begins) else near
 
 
 def _most_agreed(agreement: Floats) -> int:
