@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import controls, figures, forms, running_work
+from pages._parts import controls, figures, forms, running_work, tables
 from workprof.charts.classify.job import Naming, forecaster_card
 from workprof.charts.classify.model import (
     SHOWN_AS,
@@ -24,7 +26,7 @@ from workprof.charts.classify.model import (
 )
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.text import counted, label, markdown_text
-from workprof.core.units import format_duration
+from workprof.core.units import format_duration, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
@@ -97,7 +99,12 @@ def _scores(view: View, result: ClassifierEvaluation) -> None:
 
 
 def _missed(table: pd.DataFrame) -> None:
-    figures.table(table, "recall-0", key="classify_missed_table", alt=f"{len(table)} profiles that are not recognised")
+    words = table.copy()
+    for name in words.columns[2:]:
+        words[name] = ["–" if math.isnan(share) else format_share(share, 0) for share in words[name]]
+    tables.show(words, key="classify_missed_table", alt=f"{len(table)} profiles that are not recognised")
+    st.caption("Recall under each split; – = no test run. None of these profiles can be predicted where it is 0.")
+    tables.csv(table, "recall-0", "classify_missed_csv", "Download CSV")
 
 
 def _table_five(scores: SplitScores, naming: Naming) -> None:
