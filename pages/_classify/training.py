@@ -118,7 +118,7 @@ def start_checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -
 
 
 SECONDS_PER_ROW = 0.01
-LEAST_SECONDS = 5.0
+LEAST_SECONDS = 20.0
 """Taken on two cores of a small machine; earlier trainings here set it right."""
 
 
@@ -129,7 +129,7 @@ def _training_time(visit: Visit, dataset: Dataset) -> str:
         guess = max(LEAST_SECONDS, SECONDS_PER_ROW * dataset.finished_rows)
         return f"Training takes about {format_duration(float(f'{guess:.1g}'))} (estimate)."
     last = runs[0]
-    seconds = last.seconds * dataset.finished_rows / max(last.n_rows, 1)
+    seconds = max(LEAST_SECONDS, last.seconds * dataset.finished_rows / max(last.n_rows, 1))
     took = f"it took {format_duration(last.seconds)} for {last.n_rows:,} runs here"
     return f"Training takes about {format_duration(float(f'{seconds:.1g}'))} ({took})."
 
@@ -161,5 +161,5 @@ def _words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
     """Return which profiles these are, for people."""
     fit = visit.workbench.profiles.cached(dataset.hash, settings).result
     size = f"at least {settings.min_cluster_size:,} runs each" if settings.min_cluster_size else "default size"
-    what = f"{settings.algorithm.upper()}, {settings.metric}, {size}"
+    what = f"{settings.algorithm.upper()}, {settings.metric.capitalize()}, {size}"
     return f"{fit.scores.n_clusters} profiles ({what})" if fit else f"profiles ({what})"

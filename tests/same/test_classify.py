@@ -11,6 +11,7 @@ from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.feedback import drift_table, quantile_table
+from workprof.charts.text import shortened
 from workprof.cli.forecasts import classifier_json, forecast_json
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share
@@ -180,8 +181,9 @@ def test_the_score_over_time_is_the_commands(finished, observed):
     assert history[-1]["acquires"] == observed["acquires"]
 
 
-def test_drift_and_needs_are_the_commands(finished, observed, feedback):
-    assert finished.files["drift.csv"] == csv_bytes(drift_table(feedback.assessment.drift))
+def test_drift_and_needs_are_the_commands(jobs, finished, observed, feedback):
+    names = dict(enumerate(jobs.library(lambda bench: bench.profile_names("jobs"))[:-1]))
+    assert finished.files["drift.csv"] == csv_bytes(drift_table(feedback.assessment.drift, names))
     table = finished.csv("drift.csv").set_index(["profile", "target"])
     told = {(one["profile"], one["target"]): one for one in observed["drift"]}
     assert set(table.index) == set(told)
@@ -195,10 +197,10 @@ def test_drift_and_needs_are_the_commands(finished, observed, feedback):
     assert sorted(drawn) == sorted(one["factor"] for one in judged if one["factor"] is not None)
     assert "drift" in {one["word"] for one in judged}
     needs = finished.csv("needs-duration_s.csv").set_index("profile")
-    assert finished.files["needs-duration_s.csv"] == csv_bytes(quantile_table(feedback, "duration_s"))
+    assert finished.files["needs-duration_s.csv"] == csv_bytes(quantile_table(feedback, "duration_s", names))
     for name, targets in observed["quantiles"].items():
         own = targets["duration_s"]
-        line = needs.loc["Unclustered" if name == "-1" else f"P{name}"]
+        line = needs.loc["Unclustered" if name == "-1" else shortened(names[int(name)])]
         for level, now, before in zip(own["levels"], own["now"], own["at_fit"], strict=True):
             assert _same(line[f"p{level * 100:g} now"], now)
             assert _same(line[f"p{level * 100:g} at the fit"], before)
