@@ -17,7 +17,8 @@ PLAIN = {
     "Jobs", "Judged on", "Looked at", "Mean size", "Median duration", "Median peak memory",
     "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
     "Needed more", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
-    "Precision", "Recall", "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
+    "Precision", "Recall",
+    "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workloads",
 }  # fmt: skip
