@@ -44,12 +44,7 @@ def choice(  # noqa: PLR0913  of a list each part is said by the page
         row: the options stand side by side.
     """
     told = explained(words, meaning or "") or None
-    if shown is not None or row:
-        return worded(words, options, options[index], shown or {}, key=key, row=row, help=told)
-    chosen: str = st.selectbox(
-        words, options, index=index, format_func=visible, key=key, bind="query-params", help=told
-    )
-    return chosen
+    return worded(words, options, options[index], shown or {}, key=key, row=row, help=told)
 
 
 CHOSEN = ":chosen"
@@ -69,8 +64,14 @@ def worded(
     """Show a list in other words than those of the address, and return the chosen option.
 
     A choice of the visitor's, or of the page's in `st.session_state[key]`, is written into the address; a change of the
-    address (Back, Reset, a link) is taken over. `first` stands for an address without the parameter.
+    address (Back, Reset, a link) is taken over. `first` stands for an address without the parameter. Without other
+    words Streamlit does all that.
     """
+    if not shown and not row:
+        chosen: str = st.selectbox(
+            label, options, options.index(first), visible, key=key, bind="query-params", **further
+        )
+        return chosen
     before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
     if now not in options or now == before:
         usual = before if now is None and before in options else first
@@ -88,6 +89,8 @@ def worded_many(
     label: str, options: tuple[str, ...], first: tuple[str, ...], shown: Mapping[str, str], *, key: str, **further: Any
 ) -> list[str]:
     """Show a list of which several may be chosen, as `worded`; an empty parameter stands for none."""
+    if not shown:
+        return st.multiselect(label, options, first, visible, key=key, bind="query-params", **further)
     before, now = st.session_state.get(key + CHOSEN), st.session_state.get(key)
     if now is None or now == before or not set(now) <= set(options):
         usual = before if now is None and before is not None and set(before) <= set(options) else list(first)

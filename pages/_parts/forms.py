@@ -16,7 +16,6 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._parts import controls, tabs
 from workprof.charts.help.terms import explained, glossary_of
-from workprof.charts.text import visible
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
 from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form
@@ -173,22 +172,14 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, An
     about = leaf.about
     if leaf.many:
         default, hint = [one for one in (usual or ()) if one in options], about.empty or "none"
-        if about.shown:
-            several = controls.worded_many(leaf.label, options, tuple(default), about.shown, placeholder=hint, **said)
-        else:
-            several = st.multiselect(
-                leaf.label, options, default, visible, placeholder=hint, bind="query-params", **said
-            )
+        several = controls.worded_many(leaf.label, options, tuple(default), about.shown, placeholder=hint, **said)
         return tuple(several) if several or not about.some else usual
     names = {word: meaning for word, meaning in about.named.items() if meaning is None or meaning == usual}
     empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if about.columns else list(options)
     listed = [*(word for word in names if word not in listed), *listed]
     first = listed.index(empty) if empty in listed else 0
-    if about.shown:
-        one = controls.worded(leaf.label, tuple(listed), listed[first], about.shown, **said)
-    else:
-        one = st.selectbox(leaf.label, listed, first, visible, bind="query-params", **said)
+    one = controls.worded(leaf.label, tuple(listed), listed[first], about.shown, **said)
     return usual if one == empty else names.get(one, one)
 
 
@@ -206,11 +197,7 @@ def _named(leaf: Leaf, page: str, offered: Sequence[str], said: dict[str, Any]) 
     """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
     about = leaf.about
     listed = [*about.named, *([about.own] if about.own else [])]
-    said = {**said, "key": leaf.words_key(page)}
-    if about.shown:
-        chosen = controls.worded(leaf.label, tuple(listed), listed[0], about.shown, **said)
-    else:
-        chosen = st.selectbox(leaf.label, listed, 0, visible, bind="query-params", **said)
+    chosen = controls.worded(leaf.label, tuple(listed), listed[0], about.shown, **said | {"key": leaf.words_key(page)})
     if not about.own:
         return about.named[chosen]
     taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]
