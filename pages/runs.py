@@ -1,4 +1,4 @@
-"""Runs: what was computed, with which settings, and how do I have it again?"""
+"""Runs: computed results, to reopen, compare and reproduce."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
     "Runs",
-    "What was computed, with which settings, and how do I have it again?",
-    "Every computation is kept with its settings, seed and versions.",
+    "Computed results: reopen, compare, reproduce.",
+    "Every result is saved with its settings, seed and versions.",
     kind="",
+    resets=True,
 )
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the kept runs, the chosen one, and another beside it."""
-    _open_jobs(visit)
+    """Show the saved results, the chosen one, another beside it, and the jobs that have none."""
     runs = visit.workbench.kept_runs()
     if not runs:
+        _open_jobs(visit)
         st.info(
-            f"Nothing is computed yet. Open Profiles or Memory for {markdown_text(dataset.name)}: what they find is "
-            "kept here.",
+            f"Nothing is computed yet. Open Profiles or Memory for {markdown_text(dataset.name)}: their results are "
+            "saved here.",
             icon=":material/info:",
         )
         return
     chosen = table.choose(runs)
-    if chosen is None:
-        return
-    with guard():
-        one.one(visit, chosen)
-    with guard():
-        one.compare(visit, runs, chosen)
+    if chosen is not None:
+        with guard():
+            one.one(visit, chosen)
+        with guard():
+            one.compare(visit, runs, chosen)
+    _open_jobs(visit)
 
 
 def _open_jobs(visit: Visit) -> None:
     """Show what waits, runs, failed or was cancelled since the server started."""
     jobs = visit.workbench.open_jobs()
     if jobs:
-        st.header("Without a result")
-        tables.show(job_table(jobs), key="runs_jobs", alt=f"{len(jobs)} jobs without a result")
-        st.caption("Since the server started. A job that runs can be cancelled on its own page.")
+        st.header("Running, failed and cancelled")
+        found = job_table(jobs)
+        look = tables.headings(found.columns) | {"step": None}
+        tables.show(found, key="runs_jobs", alt=f"{len(jobs)} computations without a result", column_config=look)
+        st.caption("Since the server started. A running computation can be cancelled on its own page.")
 
 
 def empty(visit: Visit) -> None:

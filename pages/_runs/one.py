@@ -1,4 +1,4 @@
-"""A kept run, and a second one beside it."""
+"""A saved result, and a second one beside it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from workprof.charts.memory.tasks import task_labels
 from workprof.charts.runs import (
     comparison_sentence,
     number_changes_table,
+    raw_name,
     run_label,
     run_sentence,
+    run_title,
+    run_words,
     setting_changes_table,
     settings_table,
     when,
@@ -29,10 +32,10 @@ from workprof.workbench.runs import flat_settings
 
 def one(visit: Visit, run: StoredRun) -> None:
     """Show one run."""
-    st.header(f"Run {run.run}")
-    st.markdown(markdown_text(run_sentence(run), 400))
+    st.header(markdown_text(run_title(run), 120), help=markdown_text(raw_name(run), 200))
+    st.caption(markdown_text(run_sentence(run), 400))
     if not run.current:
-        st.caption("The step is computed in another way by now: asking again makes a new run.")
+        st.caption("The method has changed since: opening it computes a new result.")
     again = visit.workbench.run_again(run.run)
     _actions(visit, run, again.settings)
     _settings(run)
@@ -47,7 +50,7 @@ def _actions(visit: Visit, run: StoredRun, settings: object | None) -> None:
             parameters = links.parameters_of(run.step, run.dataset_hash, settings, label)
             cross_link.go(page, parameters | _clustering(visit, run, page))
         words, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
-        help_words = visit.refusal or "A pinned run stays when space is needed and others go."
+        help_words = visit.refusal or "A pinned result is not removed when space is needed."
         if st.button(words, icon=icon, key="runs_pin", disabled=visit.readonly, help=help_words):
             visit.workbench.pin_run(run.run, not run.pinned)
             st.rerun()
@@ -67,18 +70,18 @@ def _clustering(visit: Visit, run: StoredRun, page: str) -> Parameters:
 def _removal(visit: Visit, run: StoredRun) -> None:
     with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
         st.markdown(
-            f"The result of **{markdown_text(run_label(run))}** will be removed from this home folder. The dataset "
-            "stays, and asking again computes it again."
+            f"**{markdown_text(run_title(run), 120)}** will be removed from this home folder. The dataset stays; "
+            "the result can be computed again."
         )
-        if st.button("Forget it", icon=":material/delete:", key="runs_remove_now", disabled=visit.readonly):
+        if st.button("Remove result", icon=":material/delete:", key="runs_remove_now", disabled=visit.readonly):
             visit.workbench.remove_run(run.run)
             st.rerun()
 
 
 def _settings(run: StoredRun) -> None:
     flat = flat_settings(run.settings)
-    chosen = ", ".join(f"{name} = {value}" for name, value in run.changed.items())
-    st.markdown(f"Not the defaults: {markdown_text(chosen, 600)}" if chosen else "All settings are the defaults.")
+    chosen = ", ".join(f"{name} = {value}" for name, value in run.changed_words.items())
+    st.markdown(f"Changed settings: {markdown_text(chosen, 600)}" if chosen else "Default settings.")
     with st.expander(
         f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"
     ) as fold:
@@ -88,17 +91,17 @@ def _settings(run: StoredRun) -> None:
 
 def _again(again: RunAgain) -> None:
     for words, code, why_not, language in (
-        ("Python", again.python, again.why_no_python, "python"),
-        ("a shell", again.shell, again.why_no_shell, "bash"),
+        ("in Python", again.python, again.why_no_python, "python"),
+        ("on the command line", again.shell, again.why_no_shell, "bash"),
     ):
-        st.markdown(f"**The same in {words}**")
+        st.markdown(f"**Reproduce {words}**")
         if code:
             st.code(code, language=language, wrap_lines=True)
         else:
             st.caption(markdown_text(f"Not possible: {why_not}.", 300))
     st.caption(
-        "Both find the kept result in this home folder (WORKPROF_HOME), or compute it again elsewhere. One process "
-        "holds a home at a time: end the dashboard first, or ask in another home that has the same data."
+        "Both read the saved result from this home folder (WORKPROF_HOME), or compute it in another one. Only one "
+        "process can open a home folder: stop the dashboard first, or use another folder with the same data."
     )
 
 
@@ -119,12 +122,13 @@ NONE = "none"
 
 def compare(visit: Visit, runs: tuple[StoredRun, ...], chosen: StoredRun) -> None:
     """Show a second run of the same step beside the chosen one."""
-    st.header("Beside another run")
+    st.header("Compare with")
     others = {run_label(run): run for run in runs if run.step == chosen.step and run.run != chosen.run}
     if not others:
-        st.caption(f"There is no other kept run of {markdown_text(chosen.step)}.")
+        st.caption("No other result of this type.")
         return
-    label = choice("Other run of this step", "runs_other", (NONE, *others), "Of any dataset.")
+    words = {label: run_words(run) for label, run in others.items()}
+    label = choice("Other result of this type", "runs_other", (NONE, *others), "Of any dataset.", shown=words)
     if label == NONE:
         return
     other = others[label]

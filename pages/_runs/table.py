@@ -1,4 +1,4 @@
-"""The kept runs: filtered by dataset and step, one of them chosen."""
+"""The saved results: filtered by dataset and type, one of them chosen."""
 
 from __future__ import annotations
 
@@ -6,38 +6,45 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts import tables
+from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.charts.runs import run_label, run_table, stored_sentence
+from workprof.charts.runs import run_label, run_table, run_words, stored_sentence
 from workprof.charts.text import markdown_text
 from workprof.core.runs import StoredRun
 
 RUN, TABLE, ORDER = "runs_run", "runs_table", "runs_order"
 MOST_SHOWN = 1000
+MOST_LINES, HEIGHT = 8, 330
+"""Lines that the table shows at once, and its height in pixels where there are more."""
+FILE_ONLY = ("hash", "seed", "version", "step")
+"""Columns that only the file has; the chosen result shows them below."""
 EVERY_DATASET, EVERY_STEP = "all datasets", "all steps"
 
 
 def choose(runs: tuple[StoredRun, ...]) -> StoredRun | None:
     """Show the filters and the table, and return the chosen run; None where the filters leave none."""
+    place = st.container()
     shown = _filtered(runs)
-    st.markdown(f"**{markdown_text(stored_sentence(shown, runs), 200)}**")
+    with place:
+        figures.answer(markdown_text(stored_sentence(shown, runs), 200))
     if not shown:
-        st.info("No kept run is of this dataset and step; choose others above.", icon=":material/info:")
+        st.info("No saved result of this dataset and type; choose others above.", icon=":material/info:")
         return None
     if len(shown) > MOST_SHOWN:
-        st.caption(f"The newest {MOST_SHOWN:,} of {len(shown):,}; choose a dataset or a step to see older ones.")
+        st.caption(f"The newest {MOST_SHOWN:,} of {len(shown):,}; choose a dataset or a type to see older ones.")
         shown = shown[:MOST_SHOWN]
     table = run_table(shown)
     st.session_state[ORDER] = [run_label(run) for run in shown]
     tables.show(
         table,
         key=TABLE,
-        alt=f"{len(table)} kept runs",
-        column_config=tables.headings(table.columns, _columns()),
+        alt=f"{len(table)} computed results",
+        column_config=tables.headings(table.columns, _columns()) | dict.fromkeys(FILE_ONLY),
+        height=HEIGHT if len(table) > MOST_LINES else "content",
         on_select=_picked,
         selection_mode="single-row",
     )
-    tables.csv(table, "runs", "runs_csv", f"CSV, all {len(table):,} runs")
+    tables.csv(table, "runs", "runs_csv", "Download CSV")
     return _chosen(shown)
 
 
@@ -45,8 +52,9 @@ def _filtered(runs: tuple[StoredRun, ...]) -> tuple[StoredRun, ...]:
     datasets = tuple(dict.fromkeys(run.dataset for run in runs))
     steps = tuple(sorted({run.step for run in runs}))
     with st.grid(min_column_width=220, gap="small"):
-        dataset = choice("Dataset of the run", "runs_dataset", (EVERY_DATASET, *datasets))
-        step = choice("Step", "runs_step", (EVERY_STEP, *steps), "What was computed.")
+        dataset = choice("Dataset of the result", "runs_dataset", (EVERY_DATASET, *datasets))
+        words = {run.step: f"{run.finds[:1].upper()}{run.finds[1:]}" for run in runs} | {EVERY_STEP: "all types"}
+        step = choice("Type", "runs_step", (EVERY_STEP, *steps), "What was computed.", shown=words)
         pinned = st.toggle("Pinned only", key="runs_pinned", bind="query-params")
     return tuple(
         run
@@ -57,7 +65,8 @@ def _filtered(runs: tuple[StoredRun, ...]) -> tuple[StoredRun, ...]:
 
 def _chosen(shown: tuple[StoredRun, ...]) -> StoredRun:
     labels = {run_label(run): run for run in shown}
-    return labels[choice("Run", RUN, tuple(labels), "Or click a line of the table.")]
+    words = {label: run_words(run) for label, run in labels.items()}
+    return labels[choice("Result", RUN, tuple(labels), "Or click a row of the table.", shown=words)]
 
 
 def _picked() -> None:
@@ -71,7 +80,9 @@ def _picked() -> None:
 
 def _columns() -> dict[str, Any]:
     return {
-        "seconds": st.column_config.NumberColumn(format="%.3g s"),
+        "what": st.column_config.Column("result", width="medium"),
+        "settings": st.column_config.Column("changed settings", width="medium"),
+        "seconds": st.column_config.NumberColumn("took", format="%.3g s"),
         "MB": st.column_config.NumberColumn(format="%.1f"),
         "pinned": st.column_config.CheckboxColumn(),
     }

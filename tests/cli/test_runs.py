@@ -255,14 +255,14 @@ def test_a_run_is_shown_pinned_and_removed(kept, bench, capsys):
     assert ask("remove", run, "--yes")["run"] == run
     assert run not in {one["run"] for one in ask()}
     for nothing in (run, run[:5], "*", "../.."):
-        with pytest.raises(SettingsError, match="there is no such kept run"):
+        with pytest.raises(SettingsError, match="there is no such saved result"):
             ask("pin", nothing)
 
 
 def test_a_mistyped_run_is_the_callers_mistake(run_workprof, tmp_path):
     done = run_workprof("runs", "pin", "0123456789ab", home=tmp_path)
     assert done.status == 2
-    assert "there is no such kept run" in done.err
+    assert "there is no such saved result" in done.err
 
 
 def test_a_read_only_home_keeps_what_it_has(kept, bench, monkeypatch):

@@ -109,17 +109,20 @@ def test_every_run_is_listed_and_the_filters_stand_in_the_address(app, runs):
     assert "2 of them are shown" in words(test)
     test = app("runs", runs_pinned="true")
     assert problems(test) == []
-    assert "No kept run is of this dataset and step" in words(test)
+    assert "No saved result of this dataset and type" in words(test)
 
 
 def test_a_run_of_a_link_is_shown_with_its_code(app, runs):
     test = app("runs", runs_run=label(runs["bins"]))
     assert problems(test) == []
-    assert "headroom = 0.1" in words(test)
+    assert "Headroom = 10.0 %" in words(test)
     python, shell = (code.value for code in test.code)
     assert "workbench.bins(dataset, settings)" in python
     assert "--headroom 0.1" in shell
     assert "workprof memory bins" in shell
+    assert "Bins of a task of memory" in [one.value.replace("\\", "") for one in test.header]
+    assert "Reproduce in Python" in words(test)
+    assert runs["bins"].step not in words(test)
 
 
 def test_a_link_to_a_run_that_is_not_kept_says_so(app, runs):
@@ -157,7 +160,7 @@ def test_a_run_is_pinned_and_stays_so(app, runs, house):
 
 def test_a_run_is_removed_after_a_question(app, runs, house):
     test = app("runs", runs_run=label(runs["bins"]))
-    assert "asking again computes it again" in words(test)
+    assert "can be computed again" in words(test)
     test.button(key="runs_remove_now").click().run()
     assert problems(test) == []
     assert runs["bins"].run not in {one.run for one in house().workbench.kept_runs()}
@@ -181,6 +184,7 @@ def test_a_job_without_a_result_is_listed(app, runs, house):
     (shown,) = (one.value for one in test.dataframe if "state" in one.value.columns)
     assert shown["state"].tolist() == ["failed"]
     assert shown["step"].tolist() == ["memory.train"]
+    assert shown["what"].tolist() == [STORED["memory.train"].finds]
     assert "no such task" in shown["message"].iloc[0]
 
 
@@ -196,7 +200,7 @@ def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
     assert {one.key for one in house().workbench.kept_runs() if one.step == run.step} == before
     assert house().workbench.jobs() == ()
     assert "based on previous settings" not in words(test)
-    assert test.metric
+    assert test.metric or test.get("plotly_chart")
 
 
 def test_a_tree_opens_the_clustering_that_is_cut_from_it(app, runs, house):
@@ -247,9 +251,19 @@ def test_the_button_opens_the_page(app, runs):
 def test_every_step_has_a_view_and_words():
     assert [step for step, question in STORED.items() if not question.finds] == []
     shown = [one for step, one in STORED.items() if step.partition(".")[0] in ("memory", "nodes", "phases")]
-    assert [one.name for one in shown if not one.tab] == []
+    assert [one.name for one in shown if not one.tab and one.page != "home"] == []
 
 
 def test_every_step_has_a_page():
     jobs = {"profiles", "sweep", "classify", "durations", "memory"}
-    assert {links.page_of(step) for step in STORED} == jobs | {"nodes", "phases"}
+    assert {links.page_of(step) for step in STORED} == jobs | {"home", "nodes", "phases"}
+
+
+def test_changed_settings_are_told_in_words(runs):
+    with Workbench(from_environment()) as bench:
+        bins, stability = (bench.stored_run(runs[name].run) for name in ("bins", "stability"))
+    assert bins.changed["headroom"] == "0.1"
+    assert bins.changed_words["Headroom"] == "10.0 %"
+    assert not any(
+        "_" in words or "[" in words for words in (*stability.changed_words, *stability.changed_words.values())
+    )

@@ -1,4 +1,4 @@
-"""Tables and sentences of the Runs page: what is kept, one run, two runs side by side, what left no result."""
+"""Tables and sentences of the Runs page: saved results, one of them, two side by side, jobs without a result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 
 from workprof.charts.text import counted
 from workprof.core.runs import NumberChange, OpenJob, SettingChange, StoredRun
-from workprof.core.units import format_duration, format_share
+from workprof.core.units import format_bytes, format_duration, format_share
 
 MB = 1e6
 SHORT_SETTINGS = 80
@@ -19,10 +19,18 @@ def run_label(run: StoredRun) -> str:
     return f"{run.run} {run.step}"
 
 
+def run_words(run: StoredRun) -> str:
+    """Return how a run is shown in a list: 'Bins of a task · pai_sample · 2026-03-01 12:00 · 0123456789ab'."""
+    return f"{_what(run)} · {run.dataset} · {when(run)} · {run.run}"
+
+
+def _what(run: StoredRun) -> str:
+    return f"{run.finds[:1].upper()}{run.finds[1:]}"
+
+
 def recent_line(run: StoredRun) -> str:
     """Return what was found last, in which dataset and when."""
-    words = run.finds
-    return f"{words[:1].upper()}{words[1:]} · {run.dataset} · {when(run)} UTC"
+    return f"{_what(run)} · {run.dataset} · {when(run)} UTC"
 
 
 def run_table(runs: Sequence[StoredRun]) -> pd.DataFrame:
@@ -33,7 +41,7 @@ def run_table(runs: Sequence[StoredRun]) -> pd.DataFrame:
 
 
 def _line(run: StoredRun) -> dict[str, object]:
-    words = ", ".join(f"{name} {value}" for name, value in run.changed.items())
+    words = ", ".join(f"{name}: {value}" for name, value in run.changed_words.items())
     version = run.versions.get("workprof", "unknown")
     return {
         "run": run.run,
@@ -57,21 +65,29 @@ def when(run: StoredRun) -> str:
 
 
 def stored_sentence(shown: Sequence[StoredRun], all_runs: Sequence[StoredRun]) -> str:
-    """Return how much is kept, and how much of it is shown."""
-    total = sum(run.size_bytes for run in all_runs) / MB
+    """Return how much is saved, and how much of it is shown."""
+    total = sum(run.size_bytes for run in all_runs)
     pinned = sum(run.pinned for run in all_runs)
     part = "" if len(shown) == len(all_runs) else f"; {len(shown):,} of them are shown"
-    return f"{counted(len(all_runs), 'run')} kept in {total:,.1f} MB, {pinned:,} pinned{part}."
+    return f"{counted(len(all_runs), 'computed result')} saved ({format_bytes(total)}), {pinned:,} pinned{part}."
+
+
+def run_title(run: StoredRun) -> str:
+    """Return what a run found, and of which dataset."""
+    return f"{_what(run)} of {run.dataset}"
 
 
 def run_sentence(run: StoredRun) -> str:
-    """Return what a run is, in one sentence."""
-    draws = f"with seed {run.seed}" if run.seed is not None else "without random draws"
+    """Return how a run was computed, in one sentence."""
+    draws = f", seed {run.seed}" if run.seed is not None else ""
     made = f"workprof {run.versions.get('workprof', 'unknown')}, Python {run.versions.get('python', 'unknown')}"
-    took = f"took {format_duration(run.seconds)}" if run.seconds else "made beside another step"
-    words = run.finds
-    what = f"{words[:1].upper()}{words[1:]} ({run.step}) of {run.dataset}"
-    return f"{what} ({run.dataset_hash[:8]}), {draws}, {took} on {when(run)} UTC by {made}."
+    took = f"Computed in {format_duration(run.seconds)}" if run.seconds else "A by-product of another result, computed"
+    return f"{took} on {when(run)} UTC with {made}{draws}."
+
+
+def raw_name(run: StoredRun) -> str:
+    """Return the names by which commands and files know a run."""
+    return f"Result {run.run} of step {run.step}, dataset {run.dataset_hash[:8]}"
 
 
 def settings_table(settings: Mapping[str, str]) -> pd.DataFrame:
@@ -102,5 +118,5 @@ def comparison_sentence(settings: Sequence[SettingChange], numbers: Sequence[Num
 
 def job_table(jobs: Sequence[OpenJob]) -> pd.DataFrame:
     """Return the jobs that left no result."""
-    lines = [(job.state, job.step, job.dataset, format_duration(job.elapsed_s), job.message) for job in jobs]
-    return pd.DataFrame(lines, columns=["state", "step", "dataset", "after", "message"])
+    lines = [(one.state, one.finds, one.dataset, format_duration(one.elapsed_s), one.message, one.step) for one in jobs]
+    return pd.DataFrame(lines, columns=["state", "what", "dataset", "after", "message", "step"])

@@ -1,4 +1,4 @@
-"""Commands on kept computations: list, show, pin, unpin, remove."""
+"""Commands on computed results: list, show, pin, unpin, remove."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workprof.core.units import format_duration
 if TYPE_CHECKING:
     from workprof.core.runs import StoredRun
 
-app = typer.Typer(help="What was computed and is kept.", rich_markup_mode=None)
+app = typer.Typer(help="Computed results: list, show, pin, remove.", rich_markup_mode=None)
 
 Run = Annotated[str, typer.Argument(help="Its digits, as `workprof runs` shows them.", show_default=False)]
 CONTRACT = ("run", "step", "dataset", "settings", "seed", "versions", "seconds", "created", "pinned")
@@ -24,7 +24,7 @@ FURTHER = ("dataset_hash", "clustering", "current", "size_bytes")
 
 @app.callback(invoke_without_command=True)
 def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
-    """List every kept computation, newest first."""
+    """List every computed result, newest first."""
     if context.invoked_subcommand is not None:
         return
     with opened(home) as workbench:
@@ -45,13 +45,13 @@ def show(run: Run, home: Home = None, as_json: Json = False) -> None:
 
 @app.command()
 def pin(run: Run, home: Home = None, as_json: Json = False) -> None:
-    """Keep a run when others go for want of space."""
+    """Keep a result when others are removed to free space."""
     _pin(run, True, home, as_json)
 
 
 @app.command()
 def unpin(run: Run, home: Home = None, as_json: Json = False) -> None:
-    """Let a run go with the others."""
+    """Let a result be removed to free space, as the others."""
     _pin(run, False, home, as_json)
 
 
@@ -62,13 +62,13 @@ def remove(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Forget a kept result; asking again computes it again."""
+    """Remove a saved result; it can be computed again."""
     with opened(home) as workbench:
         found = workbench.stored_run(run)
-        if not yes and not _confirmed(f"forget {found.step} of {found.dataset} ({found.run})?"):
+        if not yes and not _confirmed(f"remove {found.finds} of {found.dataset} ({found.run})?"):
             raise SettingsError(f"run {found.run} was not removed; answer y at a terminal, or give --yes")
         workbench.remove_run(run)
-    emit(run_json(found), as_json, lambda: f"removed {found.run} ({found.step} of {found.dataset})")
+    emit(run_json(found), as_json, lambda: f"removed {found.run} ({found.finds} of {found.dataset})")
 
 
 def run_json(found: StoredRun) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _pin(run: str, pinned: bool, home: Home, as_json: bool) -> None:
 def _line(found: StoredRun) -> dict[str, object]:
     return {
         "run": found.run,
-        "step": found.step,
+        "result": found.finds,
         "dataset": found.dataset,
         "seed": found.seed,
         "took": format_duration(found.seconds),

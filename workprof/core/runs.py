@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -19,6 +19,7 @@ class StoredRun:
         dataset, dataset_hash: what it is about.
         settings: as they were, nothing left open.
         changed: path -> value as text of those that are not the step's defaults.
+        changed_words: the same in words: label of the setting -> its value with its unit.
         seed: of its draws; None where it makes none.
         versions: of workprof, the step and Python.
         current: whether the step is still computed in this way.
@@ -44,6 +45,7 @@ class StoredRun:
     created: str
     pinned: bool
     size_bytes: int
+    changed_words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ REFIT = Question(
     RefitSettings,
     Refit,
     "workprof.forecasts.feedback.model:refit",
-    finds="profiles found again with finished jobs",
+    finds="profiles refitted with finished jobs",
     reads=lambda settings: followed(settings.forecaster),
     page=CLASSIFY,
     tab="Drift",

@@ -50,7 +50,7 @@ DETECT = Question(
     DegradationSettings,
     Detection,
     "workprof.nodes.detection:detect",
-    finds="degraded runs of benchmarks",
+    finds="degradation detection",
     page=PAGE,
     tab="Degradation",
     fold="nodes_detect_settings",

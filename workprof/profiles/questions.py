@@ -43,7 +43,7 @@ SPANNING_TREE = Question(
     TreeSettings,
     SpanningTree,
     FIT.compute,
-    finds="spanning tree that profiles are cut from",
+    finds="cluster tree of the profiles",
     made_by=(FIT, lambda tree: ProfileSettings(**vars(tree))),
 )
 HOPKINS = Question(
@@ -63,7 +63,7 @@ BASELINE = Question(
     BaselineSettings,
     Baseline,
     "workprof.profiles.baseline:label_baseline",
-    finds="metadata labels taken as clusters",
+    finds="metadata baseline",
     reads=lambda settings: columns_of(settings.features, *(name for label in settings.by for name in label)),
     page=PAGE,
     tab=CLUSTERABILITY,
@@ -94,7 +94,7 @@ GROUP = Question(
     GroupSettings,
     SweepGroup,
     "workprof.profiles.sweep:sweep_group",
-    finds="part of a sweep",
+    finds="group of sweep settings",
     reads=lambda settings: columns_of(settings.features),
     made_by=(SWEEP, whole_sweep),
 )

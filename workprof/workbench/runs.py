@@ -12,9 +12,11 @@ import numpy as np
 
 from workprof.cache import CachedEntry
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
-from workprof.core.question import address_of, python_of, shell_of
+from workprof.core.fields import Setting
+from workprof.core.question import Question, address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
+from workprof.core.units import format_bytes, format_share
 from workprof.jobs import JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, question_of
@@ -108,7 +110,7 @@ def limits(first: StoredRun, second: StoredRun, read: bool) -> tuple[str, ...]:
 
 
 RUN_NAME = re.compile(rf"[0-9a-f]{{6,{RUN_DIGITS}}}")
-READONLY = "WORKPROF_READONLY is set: kept runs cannot be changed here; unset it to pin or remove them"
+READONLY = "WORKPROF_READONLY is set: saved results cannot be changed here; unset it to pin or remove them"
 
 
 class RunQuestions(ForecastQuestions):
@@ -127,7 +129,7 @@ class RunQuestions(ForecastQuestions):
         """
         found = self.kept_runs(run) if RUN_NAME.fullmatch(run) else ()
         if len(found) != 1:
-            what = "more than one kept run begins so" if found else "there is no such kept run"
+            what = "more than one saved result begins so" if found else "there is no such saved result"
             raise SettingsError(f"run {run!r}: {what}; `workprof runs` lists them by their {RUN_DIGITS} digits")
         return found[0]
 
@@ -230,7 +232,7 @@ class RunQuestions(ForecastQuestions):
             return None
         for one in self.kept_runs(_name(kept.clustering)):
             return _settings(one)
-        raise NotEnoughData("the clustering that this rests on is no longer kept, so its settings are not known")
+        raise NotEnoughData("the clustering that this rests on is no longer saved, so its settings are not known")
 
     def run_again(self, run: str) -> RunAgain:
         """Return how to have a run again, and why not where it cannot be asked so."""
@@ -263,6 +265,7 @@ def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
     step, _, rest = about.step.partition("[")
     question = STORED.get(step)
     settings, usual = flat_settings(about.settings), default_settings(question.settings) if question else {}
+    changed = {name: value for name, value in settings.items() if usual.get(name) != value}
     return StoredRun(
         run=_name(about.key),
         key=about.key,
@@ -272,7 +275,7 @@ def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
         dataset=names.get(_hash(about.key), about.dataset),
         dataset_hash=_hash(about.key),
         settings=about.settings,
-        changed={name: value for name, value in settings.items() if usual.get(name) != value},
+        changed=changed,
         seed=seed_of(about.settings),
         versions=about.versions,
         current=question is None or about.versions.get("step") == str(question.version),
@@ -280,7 +283,35 @@ def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
         created=about.created,
         pinned=entry.pinned,
         size_bytes=entry.size_bytes,
+        changed_words=_in_words(question, changed) if question else changed,
     )
+
+
+def _in_words(question: Question[Any, Any], changed: dict[str, str]) -> dict[str, str]:
+    """Return settings by their labels, with values as people read them; what no setting declares stays as it is."""
+    declared = {leaf.path: leaf for leaf in question.leaves}
+    found = {}
+    for path, value in changed.items():
+        leaf = declared.get(path)
+        name = leaf.about.label if leaf else ""
+        words = name or path.rpartition(".")[2].removesuffix("_bytes").replace("_", " ").capitalize()
+        found[words] = _value(leaf.about if leaf else None, value)
+    return found
+
+
+def _value(about: Setting | None, text: str) -> str:
+    shown = {str(raw): words for raw, words in about.shown.items()} if about else {}
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return shown.get(text, text)
+    if isinstance(value, list):
+        return ", ".join(shown.get(str(one), str(one)) for one in value) or "none"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"bytes": format_bytes, "share": format_share}.get(
+            about.unit if about else "", lambda number: f"{number:,.6g}"
+        )(value)
+    return shown.get(text, {"true": "yes", "false": "no", "null": "none"}.get(text, text))
 
 
 def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
