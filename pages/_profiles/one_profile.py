@@ -111,7 +111,9 @@ def _note(view: View, card: ProfileCard) -> None:
         )
         return
     with st.popover("Name and note", icon=":material/edit:"), st.form(f"note_{card.profile}", border=False):
-        name = st.text_input("Name", value=kept.name if kept else "", max_chars=40, key=f"note_name_{card.profile}")
+        name = st.text_input(
+            "Name", value=kept.name.strip() if kept else "", max_chars=40, key=f"note_name_{card.profile}"
+        )
         note = st.text_area("Note", value=kept.note if kept else "", max_chars=400, key=f"note_text_{card.profile}")
         if st.form_submit_button("Save", type="primary"):
             written = ProfileNote(card.profile, name.strip(), note.strip())

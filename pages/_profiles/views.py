@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
 from pages._frame.visit import Visit
-from pages._parts import figures
+from pages._parts import controls, figures
 from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
-from workprof.charts.text import visible
+from workprof.charts.text import label
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -31,30 +32,28 @@ class View:
     used: dict[int, float]
 
 
+ORDER_WORDS = {"std": "Spread", "median": "Median", "size": "Size"}
+BY_WORDS = {"profile": "Profile", "value": "Value"}
+
+
+def _titles(columns: Sequence[str]) -> dict[str, str]:
+    return {name: label(name)[:1].upper() + label(name)[1:] for name in columns}
+
+
 def boxes(view: View) -> None:
     """Show one feature over all profiles."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        feature = st.selectbox(
-            "Feature",
-            view.fit.features,
-            format_func=visible,
-            key="profiles_box_feature",
-            bind="query-params",
-            width=300,
-            help="Of those that the profiles were found in.",
-        )
-        order = st.segmented_control(
-            "Order by",
-            ORDERS,
-            default=ORDERS[0],
-            required=True,
-            key="profiles_box_order",
-            bind="query-params",
-            help="Of the profiles. std: standard deviation of the feature; median: of the feature; size: runs.",
-        )
-    figures.show(
-        feature_boxes(view.fit, view.names, feature, order or ORDERS[0]), key=f"profiles_boxes_{feature}_{order}"
-    )
+        with st.container(width=300):
+            feature = controls.choice(
+                "Feature",
+                "profiles_box_feature",
+                view.fit.features,
+                "Of those that the profiles were found in.",
+                shown=_titles(view.fit.features),
+            )
+        meaning = "Spread: standard deviation of the feature (std); median of the feature; size: runs."
+        order = controls.choice("Order by", "profiles_box_order", ORDERS, meaning, shown=ORDER_WORDS, row=True)
+    figures.show(feature_boxes(view.fit, view.names, feature, order), key=f"profiles_boxes_{feature}_{order}")
 
 
 def silhouettes(view: View) -> None:
@@ -84,25 +83,12 @@ def metadata(view: View) -> None:
         st.info("This dataset has no metadata columns (workload, task, user, group ...).", icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        field = st.selectbox(
-            "Field",
-            fields,
-            format_func=visible,
-            key="profiles_map_field",
-            bind="query-params",
-            width=300,
-            help="A column of words: workload, task, user, group and the like.",
-        )
-        by = st.segmented_control(
-            "Shares of each",
-            BY,
-            default=BY[0],
-            required=True,
-            key="profiles_map_by",
-            bind="query-params",
-            help="profile: the shares of each profile add up to 100 %; value: those of each value do.",
-        )
-    figures.show(metadata_heatmap(view.fit, view.names, field, by or BY[0]), key=f"profiles_metadata_{field}_{by}")
+        with st.container(width=300):
+            meaning = "A column of words: workload, task, user, group and the like."
+            field = controls.choice("Field", "profiles_map_field", tuple(fields), meaning, shown=_titles(fields))
+        meaning = "Profile: the shares of each profile add up to 100 %; value: those of each value do."
+        by = controls.choice("Shares of each", "profiles_map_by", BY, meaning, shown=BY_WORDS, row=True)
+    figures.show(metadata_heatmap(view.fit, view.names, field, by), key=f"profiles_metadata_{field}_{by}")
 
 
 def export(view: View) -> None:

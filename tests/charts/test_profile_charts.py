@@ -160,8 +160,8 @@ def test_features_left_out_for_the_same_reason_stand_in_one_sentence():
     notes = ("gpu_usage_percent is left out: not in this table.", "read_bytes is left out: constant (0).")
     notes += ("Other words.", "peak_memory_bytes is left out: not in this table.")
     assert together(notes) == (
-        "Left out, not in this table: GPU usage (%) and peak memory (bytes).",
-        "Left out, constant (0): read (bytes).",
+        "Excluded, not in this table: GPU usage (%) and peak memory (bytes).",
+        "Excluded, constant (0): read (bytes).",
         "Other words.",
     )
     assert together(()) == ()

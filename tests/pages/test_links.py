@@ -104,7 +104,7 @@ def test_a_selection_that_is_too_long_is_kept_but_not_in_the_link(map_of):
     test = map_of(profiles_selected=text)
     assert problems(test) == []
     assert selected(test) == 1_000
-    assert "1,000 rows is too detailed for a link" in words(test)
+    assert "1,000 runs is too detailed for a link" in words(test)
     assert "profiles_selected" not in test.query_params
 
 
@@ -133,6 +133,6 @@ def test_the_estimate_rests_on_earlier_fits_of_this_home(app, loaded, house):
     took = [about.seconds for about in house().workbench.runs() if about.step == FIT.name]
     test = app("profiles", profiles_seed="4")
     assert len(took) == 1
-    assert "15,000 rows × 10 features: about" in words(test)
+    assert "15,000 runs × 10 features: about" in words(test)
     assert "from 1 earlier fit here" in words(test)
     assert "a guess: no such fit ran here yet" in words(app("profiles", profiles_algorithm="optics"))

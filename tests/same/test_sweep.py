@@ -76,9 +76,9 @@ def test_two_runs_differ_as_the_fits_of_their_settings_do(many_jobs, told):
     inside = (before >= 0) & (after >= 0)
     agreed = adjusted_rand_score(before[inside], after[inside]), adjusted_rand_score(before, after)
     assert page.metric("Adjusted Rand") == [f"{value:.3f}" for value in agreed]
-    assert page.metric("Into the outliers") == [f"{((before >= 0) & (after < 0)).sum():,}"]
-    (back,) = (detail for label, _, detail in page.metrics if label == "Into the outliers")
-    assert back == f"{((before < 0) & (after >= 0)).sum():,} the other way"
+    assert page.metric("To outliers") == [f"{((before >= 0) & (after < 0)).sum():,}"]
+    (back,) = (detail for label, _, detail in page.metrics if label == "To outliers")
+    assert back == f"from outliers {((before < 0) & (after >= 0)).sum():,}"
     drawn = page.figures["sweep-overlap"][0]
     counts = pd.DataFrame(drawn["customdata"], index=drawn["y"], columns=drawn["x"])
     assert counts.sort_index(axis=1).equals(_named(rows).loc[drawn["y"]].sort_index(axis=1))

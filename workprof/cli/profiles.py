@@ -24,13 +24,13 @@ from workprof.profiles.summary import ProfileCard
 from workprof.profiles.sweep import SweepRun
 from workprof.workbench.sweeps import SweepState
 
-app = typer.Typer(help="Kinds of jobs.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
 HOME = [parameter("home", Home, None), parameter("as_json", Json, False)]
 
 
 @app.callback()
 def profiles() -> None:
-    """Kinds of jobs."""
+    """Profiles: runs that behave alike."""
 
 
 def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:

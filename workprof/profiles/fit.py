@@ -70,17 +70,19 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
     notes = []
     outliers = scores.n_outliers / scores.n_rows
     if scores.n_clusters == 0:
-        notes.append("No profile was found: all rows are outliers. Try a smaller min_cluster_size or min_samples.")
+        notes.append(
+            "No profile was found: all runs are outliers. Try a smaller minimum size or fewer minimum samples."
+        )
     elif outliers > MANY_OUTLIERS_SHARE:
-        notes.append(f"{format_share(outliers)} of the rows are outliers; profiles describe the rest only.")
+        notes.append(f"{format_share(outliers)} of the runs are outliers; profiles describe the rest only.")
     sizes = np.bincount(labels[labels >= 0]) if scores.n_clusters else np.zeros(1)
     if sizes.max() > ONE_PROFILE_SHARE * max(1, sizes.sum()):
-        notes.append(f"One profile holds {format_share(float(sizes.max() / sizes.sum()))} of the clustered rows.")
+        notes.append(f"One profile holds {format_share(float(sizes.max() / sizes.sum()))} of the clustered runs.")
     if np.isnan(scores.silhouette_clustered):
         notes.append("The silhouette without outliers needs at least two profiles.")
     if scores.silhouette_method == "sampled":
         notes.append(
-            f"Silhouettes are estimated from {format_count(scores.n_silhouette)} rows, each against all others; "
+            f"Silhouettes are estimated from {format_count(scores.n_silhouette)} runs, each against all others; "
             f"standard error {scores.silhouette_se:.4f}."
         )
     return tuple(notes)

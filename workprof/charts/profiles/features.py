@@ -177,8 +177,8 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
                 colorbar={"title": {"text": "share"}, "tickformat": ".0%", "thickness": 12},
             )
         ],
-        x=label(field).capitalize(),
-        y={"autorange": "reversed"},
+        x={"title": label(field).capitalize(), "showgrid": False, "zeroline": False},
+        y={"autorange": "reversed", "showgrid": False, "zeroline": False},
         height=rows_height(len(lines)) + 60,
     )
     if len(values) <= MOST_NAMED:

@@ -131,7 +131,7 @@ _LEFT_OUT = re.compile(r"(\w+) is left out: (.+)\.")
 
 
 def together(notes: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes, those on features as one for each reason: 'Left out, constant (0): read (bytes).'."""
+    """Return the notes, those on features as one for each reason: 'Excluded, constant (0): read (bytes).'."""
     reasons: dict[str, list[str]] = {}
     others = []
     for note in notes:
@@ -140,7 +140,7 @@ def together(notes: Sequence[str]) -> tuple[str, ...]:
             others.append(note)
         else:
             reasons.setdefault(found[2], []).append(column_words(found[1]))
-    return (*(f"Left out, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
+    return (*(f"Excluded, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
 
 
 def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
