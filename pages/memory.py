@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages import _shell
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
@@ -19,29 +21,31 @@ PAGE = _shell.Page(
     resets=True,
 )
 VIEWS = {
-    "Recommendation": recommendation.recommendation,
+    "Plan": recommendation.recommendation,
     "Tasks": tasks.tasks,
     "Bins": bins.bins,
-    "Models": models.models,
     "Policies": policies.policies,
-    "Roll-up": rollup.rollup,
-    "Ledger": ledger.ledger,
+    "Models": models.models,
+    "What if": rollup.rollup,
     "Scenarios": rollup.scenarios,
+    "Ledger": ledger.ledger,
 }
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
+    above, views, below = st.container(), st.container(), st.container()
     try:
-        context = scope.context(visit, dataset)
+        context = scope.context(visit, dataset, above, below)
     except NotEnoughData as error:
         lacking(str(error))
         context = None
     if context is None:
         ledger.without_memory(visit, dataset)
         return
-    tabs.show_open(scope.TAB, VIEWS, context)
+    with views:
+        tabs.show_open(scope.TAB, VIEWS, context)
 
 
 _shell.run(PAGE, body)

@@ -1,4 +1,4 @@
-"""Bins of a task or of a profile: the edges on a slider or by hand, the curve, what they would save."""
+"""Bins of a task or of a profile: what they would save, their limits, how many, limits of one's own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._frame import header, link
 from pages._frame.cross_link import Link, follow
@@ -21,6 +22,7 @@ from workprof.charts.memory.bins import (
     BEFOREHAND,
     bin_headlines,
     bin_table,
+    bins_sentence,
     improvement_chart,
     profile_bins_scenario,
     profile_headlines,
@@ -29,18 +31,18 @@ from workprof.charts.memory.bins import (
     usage_ecdf,
 )
 from workprof.charts.memory.plans import bins_scenario
+from workprof.charts.memory.tasks import task_labels
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
-from workprof.core.units import GB
+from workprof.core.units import GB, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.questions import BINS
-from workprof.memory.scenarios import Scenario
 from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
 
@@ -50,16 +52,15 @@ TABLE = "memory_edges_table"
 
 
 def typed() -> tuple[float, ...]:
-    """Show the field of one's own edges and return them in bytes; () = the best ones are looked for."""
+    """Show the field of custom limits and return them in bytes; () = the best ones are searched."""
     link.check(EDGES, _read)
     text = st.text_input(
         "Custom limits (GB)",
         key=EDGES,
         bind="query-params",
         placeholder="such as 10, 20, 60",
-        help="Empty: the best edges are looked for. Your own are taken as they are; a run comes into the smallest that "
-        "holds its use with its headroom. The "
-        "table below edits the same numbers.",
+        help="Empty: the best limits are searched. Your own are taken as they are; a run is placed in the smallest "
+        "that holds its use with its headroom. The table of bins edits the same numbers.",
     )
     try:
         return _read(text)
@@ -69,7 +70,7 @@ def typed() -> tuple[float, ...]:
 
 
 def table(found: Bins) -> None:
-    """Show the bins; an edited edge takes effect at once."""
+    """Show the bins; an edited limit takes effect at once."""
     lines = bin_table(found)
     number = st.column_config.NumberColumn
     key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
@@ -81,8 +82,8 @@ def table(found: Bins) -> None:
         on_change=_edited,
         args=(key, tuple(lines["edge_gb"])),
         column_config={
-            "edge_gb": number("edge (GB), editable", min_value=0.001, format="%.6f", required=True),
-            "runs": number("runs", help="Runs that this edge holds with their headroom, and no smaller edge does."),
+            "edge_gb": number("limit (GB), editable", min_value=0.001, format="%.6f", required=True),
+            "runs": number("runs", help="Runs that this bin holds with their headroom, and no smaller one does."),
             "runs_percent": number("of the runs", format="%.1f %%"),
             "hours": number("hours", format="%,.1f"),
             "used_percent": number("of the bin used", format="%.1f %%"),
@@ -92,7 +93,7 @@ def table(found: Bins) -> None:
         },
     )
     if found.search == GIVEN:
-        st.button("Back to the best edges", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)
+        st.button("Back to the best limits", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)
 
 
 def _edited(key: str, edges: tuple[float, ...]) -> None:
@@ -123,7 +124,7 @@ def _clear() -> None:
 def _read(text: str) -> tuple[float, ...]:
     words = [word for word in text.replace(";", ",").split(",") if word.strip()]
     if len(words) > MOST_EDGES:
-        raise ValueError(f"{len(words)} edges were given; give at most {MOST_EDGES}")
+        raise ValueError(f"{len(words)} limits were given; give at most {MOST_EDGES}")
     edges = []
     for word in words:
         try:
@@ -132,33 +133,31 @@ def _read(text: str) -> tuple[float, ...]:
             value = float("nan")
         if not 0 < value < float("inf"):
             raise ValueError(
-                f"{shortened(word.strip(), 20)!r} is no edge; give sizes above 0 in GB, such as 10, 20, 60"
+                f"{shortened(word.strip(), 20)!r} is no limit; give sizes above 0 in GB, such as 10, 20, 60"
             )
         edges.append(value * GB)
     return tuple(edges)
 
 
-def edges(context: PageContext, found: Bins, about: str, draft: Callable[[str], Scenario]) -> None:
-    """Show the edges over what the runs used, the table that edits them, and the field that keeps them."""
+def edges(found: Bins, about: str = "") -> None:
+    """Show the limits over what the runs used."""
     for message in found.messages:
         st.caption(f":material/info: {markdown_text(message[:1].upper() + message[1:], 300)}.")
     figures.show(usage_ecdf(found, about), key="memory_usage")
-    table(found)
-    scope.keep(context, "memory_keep_bins", draft)
 
 
-def improvement(curve: ImprovementCurve, found: Bins) -> None:
+def improvement(curve: Callable[[], ImprovementCurve], found: Bins) -> None:
     """Show what more bins would bring."""
-    st.header("How many bins")
-    figures.show(improvement_chart(curve, found.settings.k), key="memory_improvement")
+    figures.show(improvement_chart(curve(), found.settings.k), key="memory_improvement")
     if found.search == GIVEN:
-        st.caption("The curve is of the best edges of every number, not of the edges set by hand.")
+        st.caption("The curve is of the best limits for every number of bins, not of custom limits.")
 
 
 PROFILE, CLUSTERING = "memory_profile", "memory_clustering"
 A_TASK = "the task above"
+"""In links; the task of the page."""
 MEANING = (
-    "The runs that the bins are for: those of the task above, or those of a profile, whatever their tasks are. "
+    "The runs that the bins are for: those of the chosen task, or those of a profile, whatever their tasks are. "
     "Profiles are listed once they are found."
 )
 
@@ -182,10 +181,10 @@ def chosen(context: PageContext) -> ProfileScope | None:
         labels = _labels(context, clustering)
         other = _follow_name(labels)
         with whose:
-            name = choice("Bins of", PROFILE, (A_TASK, *labels), MEANING)
+            name = choice("Bins of", PROFILE, (A_TASK, *labels), MEANING, shown={A_TASK: "The task"})
     if other:
         st.info(
-            f"{markdown_text(other, 80)} is a profile of another clustering; what follows is about the task above.",
+            f"{markdown_text(other, 80)} is a profile of another clustering; the bins are those of the task.",
             icon=":material/info:",
         )
     if not labels:
@@ -227,20 +226,25 @@ def _follow_name(labels: dict[str, int]) -> str:
     return ""
 
 
-def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSettings) -> None:
-    """Show the bins of a profile; edges of one's own take the place of the search."""
+def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSettings, top: DeltaGenerator) -> None:
+    """Show the bins of a profile; custom limits take the place of the search."""
     wanted = ProfileBinSettings(profile.profile, replace(settings, task=""))
-    with st.spinner("Looking for the best bins…", show_time=True):
+    with st.spinner("Searching for the best bins…", show_time=True):
         found = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
-    st.markdown(f"**{markdown_text(profile_sentence(found, profile.name), 500)}**")
+    with top:
+        figures.answer(markdown_text(bins_sentence(found.bins, profile.name), 500))
+        edges(found.bins, profile.name)
     figures.headline_row(profile_headlines(found))
+    st.markdown(markdown_text(profile_sentence(found, profile.name), 500))
     for note in profile_notes(found):
         st.caption(f":material/info: {markdown_text(note, 300)}")
     _beforehand(context, profile)
+    table(found.bins)
     whose = f"{profile.name} ({profile.clustering_name})"
-    edges(context, found.bins, profile.name, lambda name: profile_bins_scenario(found, context.dataset, name, whose))
-    curve = context.workbench.profile_improvement(context.dataset.hash, wanted, fit=profile.clustering)
-    improvement(curve, found.bins)
+    scope.keep(context, "memory_keep_bins", lambda name: profile_bins_scenario(found, context.dataset, name, whose))
+    curve = partial(context.workbench.profile_improvement, context.dataset.hash, wanted, fit=profile.clustering)
+    figures.fold("How many bins", "memory_curve_open", improvement, curve, found.bins)
+    figures.fold("Method", "memory_bins_method", method, found.bins)
 
 
 def _beforehand(context: PageContext, profile: ProfileScope) -> None:
@@ -249,35 +253,41 @@ def _beforehand(context: PageContext, profile: ProfileScope) -> None:
     parameters = parameters_of(EVALUATE_CLASSIFIER, learned)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
-        meaning = "Tells the profile of a job before it runs, and how far to believe it."
+        meaning = "Predicts the profile of a job before it runs."
         link = Link("Predict the profile", "classify", context.dataset.hash, parameters, "schedule", meaning)
         follow(link, "memory_to_classify")
 
 
 PUBLISHED = ("weight", "top", "search", "headroom", "step_bytes")
-MAIN = ("k", "weight", "top", "search", "headroom", "step_bytes", "edges_bytes")
+MAIN = ("task", "k", "headroom")
 
 
 def bins(context: PageContext) -> None:
-    """Show the controls, the effect of the edges, and what more bins would bring."""
+    """Show what the bins would save, their limits over the use, three controls; the rest is folded."""
     if scope.needs_requests(context):
         return
-    profile = chosen(context)
-    settings = forms.settings(
-        context.visit, context.dataset, BINS, MAIN, given=context.shared, own={"edges_bytes": typed}
-    )
+    top, below = st.container(), st.container()
+    tasks = task_labels([one.task for one in scope.assessment(context).tasks])
+    given = {name: value for name, value in context.shared.items() if name != "task"}
+    own: dict[str, Callable[[], Any]] = {"task": partial(scope.chosen_task, tasks), "edges_bytes": typed}
+    with below:
+        settings = forms.settings(context.visit, context.dataset, BINS, MAIN, given=given, own=own)
+    wanted = st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK)
+    with st.expander("Bins of a profile", icon=":material/bubble_chart:", expanded=wanted != A_TASK):
+        profile = chosen(context)
     if settings.search == STRIDE:
-        _published(settings)
+        with below:
+            _published(settings)
     if profile is None:
-        _of_task(context, settings)
+        _of_task(context, settings, top)
     else:
-        profile_bins(context, profile, settings)
+        profile_bins(context, profile, settings, top)
 
 
 def _published(settings: BinSettings) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         header.published_flag()
-        st.caption("Stride search, as published; it counts runs, pins the top edge and has no headroom.")
+        st.caption("Stride search, as published; it counts runs, ends at the largest request and has no headroom.")
         if (settings.weight, settings.top) != (COUNT, PINNED):
             st.button("All as published", key="memory_published", on_click=_as_published)
 
@@ -290,10 +300,33 @@ def _as_published() -> None:
             st.session_state[leaf.key(BINS.page)] = getattr(published, leaf.path)
 
 
-def _of_task(context: PageContext, settings: BinSettings) -> None:
+def _of_task(context: PageContext, settings: BinSettings, top: DeltaGenerator) -> None:
     result = context.workbench.bins(context.dataset.hash, settings)
+    with top:
+        figures.answer(markdown_text(bins_sentence(result), 500))
+        edges(result)
     figures.headline_row(bin_headlines(result))
-    edges(context, result, "", lambda name: bins_scenario(result, context.dataset, name))
+    table(result)
+    scope.keep(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name))
+    curve = partial(context.workbench.improvement, context.dataset.hash, settings)
+    figures.fold("How many bins", "memory_curve_open", improvement, curve, result)
+    figures.fold("Export", "memory_bins_exports", _exports, context, settings)
+    figures.fold("Method", "memory_bins_method", method, result)
+
+
+def _exports(context: PageContext, settings: BinSettings) -> None:
     made = partial(context.workbench.bin_sizes, context.dataset.hash, settings)
     exports.buttons(context, "memory_bins_export", "Sizes", "memory-bins", made)
-    improvement(context.workbench.improvement(context.dataset.hash, settings), result)
+
+
+def method(found: Bins) -> None:
+    """Show what the saving rests on, and the published figure."""
+    by_time, by_count = found.time_based_optimal_improvement, found.optimal_improvement
+    st.caption(
+        "Upper bound: every run is placed in its right bin, the smallest that holds its use with its headroom. The "
+        "Models tab shows how often a prediction gets it wrong."
+    )
+    st.caption(
+        f"Optimum by the formula of the thesis, against one static request for all runs: {format_share(by_time)} by "
+        f"time, {format_share(by_count)} by count."
+    )

@@ -47,7 +47,7 @@ def buttons(
                 on_click="ignore",
                 key=f"{key}_{of_key}",
                 icon=":material/download:",
-                help="Names the dataset, the settings, the odds of a retry and what they rest on.",
+                help="With the dataset, the settings, the retry probability and the evidence.",
             )
 
 

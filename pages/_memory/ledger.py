@@ -45,7 +45,8 @@ from workprof.memory.questions import LEDGER, LEDGER_RUNS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
-MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h", "prices.currency")
+MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h")
+RUNS_OPEN = "memory_ledger_runs_open"
 SHOWN_FINDINGS = 5
 EXPORTS: dict[str, tuple[str, str, Callable[[Ledger, Origin], str]]] = {
     "Rows, CSV": ("ledger.csv", "text/csv", rows_csv),
@@ -61,6 +62,7 @@ def ledger(context: PageContext) -> None:
     present = tuple(by for by, columns in GROUPINGS.items() if by in (TASK, PROFILE) or held & {*columns})
     by = LEDGER.leaf("by")
     own = {"by": partial(forms.control, by, LEDGER.page, present)}
+    top = st.container()
     settings = forms.settings(context.visit, context.dataset, LEDGER, MAIN, {"target": context.target}, own)
     fit = None
     if settings.by == PROFILE:
@@ -70,15 +72,20 @@ def ledger(context: PageContext) -> None:
             return
     with st.spinner("Adding up what runs request and use…", show_time=True):
         found = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
-    st.markdown(f"**{markdown_text(ledger_sentence(found), 500)}**")
+    with top:
+        figures.answer(markdown_text(ledger_sentence(found), 500))
+        figures.show(ledger_bars(found), key="memory_ledger")
     figures.headline_row(ledger_headlines(found))
-    figures.show(ledger_bars(found), key="memory_ledger")
     _findings(context, found)
-    _rows(context, found)
-    _runs(context, found, settings, fit)
-    _lost(context, found)
-    st.header("Export")
-    _exports(context, found)
+    figures.fold(f"Amounts by {found.settings.by}", "memory_ledger_rows_open", _rows, context, found)
+    figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, found, settings, fit)
+    if found.totals.lost:
+        figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, found)
+    figures.fold("Export", "memory_ledger_exports", _exports, context, found)
+    figures.fold("Method", "memory_ledger_method", _method, found)
+
+
+def _method(found: Ledger) -> None:
     for words in (*found.notes, *unjudged_sentences(found)):
         st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
 
@@ -116,12 +123,11 @@ def _findings(context: PageContext, found: Ledger) -> None:
             table,
             f"{safe_name(context.dataset.name)}-findings",
             "memory_findings_csv",
-            f"CSV, all {len(table)} findings",
+            "Download CSV",
         )
 
 
 def _rows(context: PageContext, found: Ledger) -> None:
-    st.header(f"By {found.settings.by}")
     table = ledger_table(found)
     picked = tables.show(
         table,
@@ -137,7 +143,7 @@ def _rows(context: PageContext, found: Ledger) -> None:
             name = found.rows[rows[0]].name if rows[0] < len(found.rows) else ""
             count = found.rows[rows[0]].n_runs if name else found.totals.n_runs
             _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "rule": ""})
-        words = f"CSV, all {len(table):,} lines"
+        words = "Download CSV"
         tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{found.settings.by}", "memory_ledger_csv", words)
 
 
@@ -155,6 +161,7 @@ def _open(words: str, key: str, values: dict[str, str]) -> None:
 
 def _choose(values: dict[str, str]) -> None:
     """Make a line of a table the one whose runs are listed (a callback)."""
+    st.session_state[RUNS_OPEN] = True
     for path, value in values.items():
         leaf = LEDGER_RUNS.leaf(path)
         st.session_state[leaf.key(LEDGER_RUNS.page)] = value or leaf.about.empty
@@ -165,7 +172,6 @@ RUNS_MAIN = ("row", "task", "resource", "rule", "cause", "most")
 
 def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: ProfileSettings | None) -> None:
     """Show the choice of runs, the runs, and links to them."""
-    st.header("Runs behind a number")
     joined = [",".join(one.counts) for one in found.findings if len(one.counts) > 1]
     unjudged = {one.rule for one in found.unjudged}
     offered = {
@@ -217,20 +223,17 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
             table,
             f"{safe_name(context.dataset.name)}-ledger-runs",
             "memory_ledger_runs_csv",
-            f"CSV, {len(table):,} of {runs.n_runs:,} runs",
+            f"Download CSV ({len(table):,} of {runs.n_runs:,} runs)",
         )
         if not runs.settings.cause:
             these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
             meaning = "With all their columns, on the Profiles page."
-            words = f"These {len(rows):,} on the map of jobs"
+            words = f"These {len(rows):,} on the map"
             link = Link(words, "profiles", context.dataset.hash, these, "bubble_chart", meaning)
             cross_link.follow(link, "memory_ledger_map")
 
 
-def _lost(context: PageContext, found: Ledger) -> None:
-    if not found.totals.lost:
-        return
-    st.header("Runs that did not finish")
+def _lost(found: Ledger) -> None:
     table = lost_table(found)
     st.caption("What they held until they ended; a run that still goes holds it to the last moment of the trace.")
     number = partial(st.column_config.NumberColumn, format="%,.2f")

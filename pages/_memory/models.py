@@ -27,10 +27,10 @@ from workprof.charts.memory.models import (
     model_headlines,
     model_sentence,
     model_table,
-    ranking_warning,
     samplings_table,
 )
 from workprof.charts.memory.plans import models_scenario, waterfall
+from workprof.charts.memory.tasks import task_labels
 from workprof.charts.text import markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
@@ -44,7 +44,7 @@ from workprof.memory.usage import USAGE_COLUMNS
 
 
 def table(context: PageContext, found: PredictorResult) -> None:
-    """Show the scores, the estimated and the replayed savings."""
+    """Show scores, estimated and replayed savings of every model."""
     table = model_table(found)
     tables.show(
         table,
@@ -52,11 +52,12 @@ def table(context: PageContext, found: PredictorResult) -> None:
         key="memory_model_table",
         alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
     )
-    tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", f"CSV, all {len(table)} models")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
 
 
 def matrices(found: PredictorResult) -> None:
-    """Show which bins each model told, and which were true."""
+    """Show the predicted and the actual bins of each model."""
+    st.caption("Outlined: predicted too small, so the first attempt fails.")
     with st.grid(min_column_width=300, gap="small"):
         for place, model in enumerate(found.models):
             with st.container(border=True):
@@ -65,8 +66,7 @@ def matrices(found: PredictorResult) -> None:
 
 
 def inputs(found: PredictorResult) -> None:
-    """Show what the models go by."""
-    st.header("What the models go by")
+    """Show the fields that the models use."""
     st.markdown(markdown_text(input_words(found), 900))
     table = importance_table(found)
     if len(table):
@@ -97,7 +97,7 @@ def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
             return
         running_work.job_panel(context.visit.app_state, answer.job, "Training for two, three and four bins")
         running = answer.job is not None and answer.job.active
-        if not running and st.button("Make the tables", icon=":material/play_arrow:", key="memory_tables_make"):
+        if not running and st.button("Compute the tables", icon=":material/play_arrow:", key="memory_tables_make"):
             context.workbench.bin_tables.start(context.dataset.hash, wanted)
             st.rerun()
 
@@ -118,16 +118,14 @@ def _table(title: str, frame: pd.DataFrame, name: str) -> None:
     figures.table(frame, name, key=f"memory_{name}", alt=f"{title}: {len(frame)} rows")
 
 
-MAIN = (
-    *("bins.k", "models", "sampling", "mode", "penalty", "trials", "failure_price_gb_h", "seed"),
-    *("before_the_run", "after_the_run"),
-)
+MAIN = ("bins.task", "bins.k", "models", "trials")
 
 
 def models(context: PageContext) -> None:
     """Show the settings, the running job, and the newest models there are."""
     if scope.needs_requests(context):
         return
+    top = st.container()
     settings = _settings(context)
     question = LongQuestion(
         name="memory_train",
@@ -139,7 +137,8 @@ def models(context: PageContext) -> None:
         told=lambda kept: f"{markdown_text(kept.task or 'all tasks', 80)}, {len(kept.edges_bytes)} bins",
         icon=":material/model_training:",
     )
-    found = long_question.result(context.visit, context.dataset, question)
+    with top:
+        found = long_question.result(context.visit, context.dataset, question)
     if found is not None:
         current = found.settings == settings
         _result(context, found, current=current)
@@ -159,7 +158,9 @@ def _settings(context: PageContext) -> PredictorSettings:
         path: partial(forms.control, by_path[path], TRAIN.page, names) for path, names in offered.items()
     }
     own["bins.edges_bytes"] = bins.typed
-    shared = {f"bins.{name}": value for name, value in context.shared.items()}
+    tasks = task_labels([one.task for one in scope.assessment(context).tasks])
+    own["bins.task"] = partial(scope.chosen_task, tasks)
+    shared = {f"bins.{name}": value for name, value in context.shared.items() if name != "task"}
     settings = forms.settings(context.visit, context.dataset, TRAIN, MAIN, shared, own)
     if settings.mode != FAITHFUL:
         return settings
@@ -181,27 +182,30 @@ def _before(context: PageContext, settings: PredictorSettings) -> str:
 def _result(context: PageContext, found: PredictorResult, *, current: bool) -> None:
     if found.settings.mode == FAITHFUL:
         header.published_flag()
+    figures.answer(markdown_text(model_sentence(found), 400))
+    figures.show(estimated_and_replayed(found), key="memory_models")
+    figures.headline_row(model_headlines(found))
     if found.uses_after_the_run:
         st.warning(
-            "The models see facts that are known only after the run: no such model can be used beforehand.",
+            "The models use fields that are known only after the run: no such model can be used beforehand.",
             icon=":material/history_toggle_off:",
         )
-    figures.headline_row(model_headlines(found))
-    st.markdown(f"**{markdown_text(model_sentence(found), 400)}**")
-    if found.ranks_differ:
-        st.warning(markdown_text(ranking_warning(found), 500), icon=":material/swap_vert:")
+    scope.keep(context, "memory_keep_models", partial(models_scenario, found, context.dataset), current=current)
+    figures.fold("From requests to the plan", "memory_waterfall_open", _waterfall, found)
+    figures.fold("All models", "memory_models_open", table, context, found)
+    figures.fold("Predicted and actual bins", "memory_confusion_open", matrices, found)
+    figures.fold("Fields that the models use", "memory_inputs_open", inputs, found)
+    figures.fold("Method", "memory_models_method", _method, found)
+
+
+def _waterfall(found: PredictorResult) -> None:
+    figures.show(waterfall(found), key="memory_waterfall")
+
+
+def _method(found: PredictorResult) -> None:
     for note in found.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
-    table(context, found)
-    figures.show(estimated_and_replayed(found), key="memory_models")
-    st.header("From now to planned")
-    figures.show(waterfall(found), key="memory_waterfall")
-    st.header("Bins told and true")
-    st.caption("Outlined: told too small, so the first attempt fails.")
-    matrices(found)
-    inputs(found)
-    scope.keep(context, "memory_keep_models", partial(models_scenario, found, context.dataset), current=current)
     st.caption(
         f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
-        f"{format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
+        f"{format_duration(found.seconds)}."
     )

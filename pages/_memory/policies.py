@@ -1,4 +1,4 @@
-"""Policies replayed over the runs as they came, and why a size is what it is."""
+"""Policies replayed over the runs as they came, what is chosen, and why a size is what it is."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from workprof.charts.memory.policies import (
     choice_table,
     frontier_chart,
     policy_headlines,
+    policy_name,
+    policy_sentence,
     policy_table,
     why_costs,
     why_headlines,
@@ -35,14 +37,14 @@ from workprof.memory.facts import AFTER, known_when
 from workprof.memory.policies import ORACLES
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
-from workprof.memory.usage import USAGE_COLUMNS, evidence_words
+from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words
 from workprof.memory.why import WhySettings
 
 
 def table(context: PageContext, found: ReplayResult, price: float) -> None:
-    """Show the policies, least waste with the price of the failures first."""
+    """Show the policies, least waste with the cost of failures first."""
     table = policy_table(found, price)
-    st.caption("Least waste with the price of the failures first; intervals of 95 %.")
+    st.caption("Least waste with the cost of failures first; 95 % intervals.")
     tables.show(
         table,
         POLICY_COLUMNS,
@@ -50,9 +52,7 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
         alt=f"{len(table)} policies with waste, failures and their intervals",
         height="content",
     )
-    tables.csv(
-        table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", f"CSV, all {len(table)} policies"
-    )
+    tables.csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
     _prices(found)
 
 
@@ -60,7 +60,13 @@ def _sizes(context: PageContext, found: ReplayResult) -> None:
     """Show the buttons that save what a policy would give the next run of every task."""
     names = tuple(name for name in found.policies if name not in ORACLES)
     if names:
-        name = choice("Sizes of", "memory_export_policy", names, "The policy whose sizes for next runs are saved.")
+        name = choice(
+            "Sizes of",
+            "memory_export_policy",
+            names,
+            "The policy whose sizes for next runs are saved.",
+            shown={name: policy_name(name) for name in names},
+        )
         settings = replace(found.settings, policies=(name,))
         made = partial(context.workbench.policy_sizes, context.dataset.hash, settings)
         exports.buttons(context, "memory_policy_export", "Sizes", f"memory-{name}", made)
@@ -88,7 +94,7 @@ def _prices(found: ReplayResult) -> None:
 def reason(context: PageContext, settings: ReplaySettings) -> None:
     """Show the size of the chosen task's next run and what it rests on."""
     if not context.task:
-        st.info("Choose one task above to see the reason for its size.", icon=":material/info:")
+        st.info("Choose one task to see the reason for its size.", icon=":material/info:")
         return
     value = None
     if settings.input_column != NO_INPUT:
@@ -121,13 +127,14 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
     figures.show(why_costs(found), key="memory_why_costs")
 
 
-MAIN = ("policies", "protocol", "known", "seeds", "input_column", "sizing.price_runs", "retry.rule", "retry.cap_bytes")
+MAIN = ("policies", "known", "input_column", "retry.cap_bytes")
 
 
 def policies(context: PageContext) -> None:
-    """Show the settings, the running replay or the newest one, and the reason for one task's size."""
+    """Show the rules on the same runs, what is chosen at the acceptable kills, and the reason for one task's size."""
+    top = st.container()
     with st.expander(
-        "Replay", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
+        "Replay settings", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
     ):
         settings = _settings(context)
     question = LongQuestion(
@@ -139,12 +146,13 @@ def policies(context: PageContext) -> None:
         what="Replaying the policies",
         told=lambda kept: f"{kept.protocol}, input {markdown_text(kept.input_column, 40)}",
     )
-    found = long_question.result(context.visit, context.dataset, question)
-    if found is not None:
-        _result(context, found, current=found.settings == settings)
-    st.header("Why this number")
+    with top:
+        found = long_question.result(context.visit, context.dataset, question)
+        if found is not None:
+            _result(context, found, current=found.settings == settings)
+    st.header("Why this size?")
     with guard():
-        reason(context, settings)
+        reason(scope.of_task(context), settings)
 
 
 def _settings(context: PageContext) -> ReplaySettings:
@@ -162,40 +170,80 @@ def _before(context: PageContext, settings: ReplaySettings) -> str:
     earlier = running_work.earlier(context.visit, REPLAY.name)
     took = "Some seconds for a thousand runs."
     if earlier:
-        took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} rows."
+        took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
     return (
         f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-        f"{context.dataset.finished_rows:,} finished rows, and the settings of workprof. {took}"
+        f"{context.dataset.finished_rows:,} completed runs, and the settings of workprof. {took}"
     )
+
+
+AS_TODAY = "as today"
+STOPS = (AS_TODAY, "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%", "50%")
+"""Of the slider: shares of the replayed runs; as today: no more failures than the current requests have."""
+
+
+def _acceptable() -> str:
+    """Show the slider of acceptable kills and return its stop."""
+    stop: str = st.select_slider(
+        "Acceptable kills",
+        STOPS,
+        value=AS_TODAY,
+        key="memory_policy_kills",
+        bind="query-params",
+        help="Failed attempts, as a share of the runs. As today: no more than the current requests have.",
+        width=320,
+    )
+    return stop
+
+
+def kills_of(stop: str, found: ReplayResult) -> float | None:
+    """Return the acceptable failures of a stop of the slider; None = as today."""
+    return None if stop == AS_TODAY else float(stop.rstrip("%")) / 100 * found.n_test
 
 
 def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None:
     if found.protocol == SIZEY:
         header.published_flag()
-    for note in found.notes:
-        st.warning(f"{markdown_text(note[:1].upper() + note[1:], 400)}.", icon=":material/warning:")
-    st.caption(f"{markdown_text(sized_from_words(found), 300)}.")
-    price = number(
-        "Price of a failure (GB·h)",
-        "memory_pick",
-        0.0,
-        (0.0, LARGEST_AMOUNT),
-        f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = waste alone.",
-        width=260,
-    )
-    figures.headline_row(policy_headlines(found, price))
-    figures.show(frontier_chart(found, price), key="memory_frontier")
-    table(context, found, price)
-    if found.protocol != SIZEY:
-        _sizes(context, found)
-    draft = partial(policy_scenario, found, price, context.dataset)
+    answer, chart = st.container(), st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kills = kills_of(_acceptable(), found)
+        price = number(
+            "Cost per failure (GB·h)",
+            "memory_pick",
+            0.0,
+            (0.0, LARGEST_AMOUNT),
+            f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = waste "
+            "alone.",
+            width=260,
+        )
+    with answer:
+        figures.answer(markdown_text(policy_sentence(found, price, kills), 400))
+    with chart:
+        figures.show(frontier_chart(found, price, kills), key="memory_frontier")
+    figures.headline_row(policy_headlines(found, price, kills))
+    draft = partial(policy_scenario, found, price, context.dataset, kills=kills)
     scope.keep(context, "memory_keep_policy", draft, current=current)
-    st.header("Cumulative waste")
+    figures.fold("All policies", "memory_policies_open", table, context, found, price)
+    figures.fold("Cumulative waste", "memory_learning_open", _learning, found)
+    if found.protocol != SIZEY:
+        figures.fold("Export sizes", "memory_policy_sizes", _sizes, context, found)
+    figures.fold("Method", "memory_policies_method", _method, found)
+
+
+def _learning(found: ReplayResult) -> None:
     figures.show(learning_curve(found), key="memory_learning")
+
+
+def _method(found: ReplayResult) -> None:
+    """Show what sizes rest on, and which runs count."""
+    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+    if notes:
+        st.info(markdown_text(notes, 900), icon=":material/info:")
+    st.caption(f"{markdown_text(sized_from_words(found), 300)}.")
     left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
     if evidence := evidence_words(found.evidence):
         st.caption(f"{markdown_text(evidence, 600)}.")
     st.caption(
-        f"{markdown_text('Left out: ' + ', '.join(left_out) if left_out else 'No run is left out', 300)}. Sized for "
-        f"{found.target}, computed in {format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
+        f"{markdown_text('Excluded: ' + ', '.join(left_out) if left_out else 'No run is excluded', 300)}. Memory "
+        f"measure: {TARGET_WORDS[found.target]}; computed in {format_duration(found.seconds)}."
     )

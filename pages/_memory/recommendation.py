@@ -1,4 +1,4 @@
-"""What to request from now on: the recommendation beside two baselines, and the sizes of the next runs."""
+"""Plan: what to request from now on, who wastes most, the trade-off of waste and kills, the next requests."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pages._memory import exports
 from pages._memory.scope import PageContext, needs_requests
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
+from workprof.charts.memory.held import held_chart
 from workprof.charts.memory.recommendation import (
     ONLY_IN_FILES,
     SIZE_COLUMNS,
@@ -20,23 +21,24 @@ from workprof.charts.memory.recommendation import (
     cost_sentence,
     frontier_and_baselines,
     recommendation_headlines,
+    recommendation_sentence,
     size_table,
     sizes_chart,
 )
 from workprof.charts.text import markdown_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, read
-from workprof.core.units import format_duration
+from workprof.core.units import format_duration, format_share
 from workprof.inputs import safe_name
-from workprof.memory.advised_sizes import PROFILE, TASK
+from workprof.memory.advised_sizes import GROUP, KEYS, PROFILE, TASK, USER
 from workprof.memory.exports import EXPORTS, FOR_EVERY_KEY
 from workprof.memory.questions import RECOMMENDATION
-from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.memory.recommend import Recommendation, RecommendationSettings, next_step
 from workprof.memory.size_lists import sizes_of_recommendation
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
-MAIN = ("acceptable_kills", "cost_per_kill_gb_h", "by", "leave_out_bursts")
+MAIN = ("acceptable_kills", "by", "leave_out_bursts")
 KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%", "10%", "20%")
 """Stops of the slider; a number of one's own from a link stands between them."""
 
@@ -51,7 +53,7 @@ def long_recommendation(
         ask=visit.workbench.recommendation,
         button="Compute the recommendation",
         before=partial(_before, visit, dataset),
-        what="Trading waste against kills",
+        what="Comparing waste and kills of every setting",
     )
 
 
@@ -61,20 +63,21 @@ def _before(visit: Visit, dataset: Dataset) -> str:
     if earlier:
         took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
     return (
-        f"What to request instead, and what it would save and kill, is not computed yet: every setting of workprof is "
-        f"replayed on {dataset.finished_rows:,} runs, chosen on the first half and judged on the second. {took}"
+        f"Not computed yet: every setting of workprof is replayed on {dataset.finished_rows:,} runs, chosen on the "
+        f"first half and judged on the second. {took}"
     )
 
 
 def recommendation(context: PageContext) -> None:
-    """Show what is recommended, its chart and controls, then the sizes."""
+    """Show the answer, what is held and what would be, the controls, then the trade-off and the sizes."""
     if needs_requests(context):
         return
-    top = st.container()
-    settings = _settings(context)
+    top, below = st.container(), st.container()
+    with below:
+        settings = _settings(context)
     workbench, dataset = context.workbench, context.dataset
     if settings.by == PROFILE and workbench.profiles.cached(dataset.hash, ProfileSettings()).result is None:
-        st.info("Sizes by profile need profiles, and none are found yet.", icon=":material/info:")
+        st.info("Requests by profile need profiles, and none are found yet.", icon=":material/info:")
         st.page_link("pages/profiles.py", label="Find profiles", icon=":material/bubble_chart:")
         return
     if workbench.recommendation.cached(dataset.hash, settings).result is None:
@@ -84,14 +87,54 @@ def recommendation(context: PageContext) -> None:
             context.visit, dataset, long_recommendation(context.visit, dataset, settings, "memory_recommend")
         )
         if found is not None:
-            _answer(found)
+            figures.answer(markdown_text(recommendation_sentence(found), 500))
+            figures.show(held_chart(found, _names(context, found)), key="memory_held")
     if found is not None:
-        _sizes(context, found)
+        _more_kills(found)
+        figures.headline_row(recommendation_headlines(found))
+        figures.show(frontier_and_baselines(found), key="memory_recommendation")
+        figures.fold("What to request next", "memory_next_sizes", _sizes, context, found, icon=":material/list:")
+        figures.fold("Method", "memory_plan_method", _method, found, icon=":material/function:")
+
+
+def _names(context: PageContext, found: Recommendation) -> dict[str, str]:
+    """Return the names of the profiles by key; of nothing else."""
+    if found.settings.by != PROFILE:
+        return {}
+    names = context.workbench.profile_names(context.dataset.hash)
+    return {f"P{profile}": name for profile, name in enumerate(names[:-1])}
+
+
+def _more_kills(found: Recommendation) -> None:
+    """Offer the first stop of the slider that saves, where the requests are kept."""
+    step = next_step(found.tried, found.acceptable_kills_past) if found.kept else None
+    if step is None:
+        return
+    needed = step.past.failures / step.past.n_runs
+    stop = next((one for one in KILLS if one.endswith("%") and float(one[:-1]) / 100 >= needed), "")
+    if stop:
+        st.button(
+            f"Accept {stop[:-1]} % kills",
+            key="memory_more_kills",
+            icon=":material/trending_up:",
+            on_click=_accept,
+            args=(stop,),
+            help=f"The fewest kills with which memory is saved: {format_share(needed)} of the runs.",
+        )
+
+
+def _accept(stop: str) -> None:
+    """Set the slider (a callback)."""
+    st.session_state[RECOMMENDATION.leaf("acceptable_kills").key(RECOMMENDATION.page)] = stop
 
 
 def _settings(context: PageContext) -> RecommendationSettings:
     by_path = {leaf.path: leaf for leaf in RECOMMENDATION.leaves}
-    own = {"acceptable_kills": partial(_acceptable_kills, by_path["acceptable_kills"])}
+    present = tuple(by for by in KEYS if by not in (USER, GROUP) or by in context.columns)
+    own = {
+        "acceptable_kills": partial(_acceptable_kills, by_path["acceptable_kills"]),
+        "by": partial(forms.control, by_path["by"], RECOMMENDATION.page, present),
+    }
     given = {"frontier.target": context.target, "frontier.request_bytes": context.request_bytes}
     return forms.settings(context.visit, context.dataset, RECOMMENDATION, MAIN, given, own)
 
@@ -122,18 +165,23 @@ def _acceptable_kills(leaf: Leaf) -> str:
         return ""
 
 
-def _answer(found: Recommendation) -> None:
-    for note in found.notes:
-        st.warning(f"{markdown_text(note, 300)}.", icon=":material/warning:")
-    figures.headline_row(recommendation_headlines(found))
-    figures.show(frontier_and_baselines(found), key="memory_recommendation")
-    words = " ".join(text for text in (cost_sentence(found), bursts_sentence(found)) if text)
-    if words:
-        st.caption(markdown_text(words, 600))
+def _method(found: Recommendation) -> None:
+    """Show how the recommendation was found, and what counts in it."""
+    setting = "no setting of workprof" if found.sizing is None else f"workprof, {found.setting}"
+    text = (
+        f"Every setting of workprof was replayed on the runs in order of start; {setting} was chosen on the first "
+        f"{found.n_past:,} runs and is judged on the other {found.n_judged:,}."
+    )
+    st.markdown(markdown_text(text, 600))
+    for words in (cost_sentence(found), bursts_sentence(found), *(f"{note}." for note in found.notes)):
+        if words:
+            st.caption(markdown_text(words[:1].upper() + words[1:], 400))
+    left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    excluded = f"Excluded: {', '.join(left_out)}" if left_out else "No run is excluded"
+    st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(found.seconds)}.")
 
 
 def _sizes(context: PageContext, found: Recommendation) -> None:
-    st.header("What to request next")
     chart = sizes_chart(found)
     if chart is not None:
         figures.show(chart, key="memory_recommended_sizes")
@@ -141,18 +189,15 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
     tables.show(
         table.head(figures.MOST_TABLE_ROWS),
         key="memory_recommended_table",
-        alt=f"Recommended sizes of {len(table)} rows with kill probability and evidence",
+        alt=f"Recommended requests of {len(table)} lines with kill probability and evidence",
         column_config=tables.columns(SIZE_COLUMNS) | dict.fromkeys(ONLY_IN_FILES),
     )
     tables.csv(
         table,
         f"{safe_name(context.dataset.name)}-recommended",
         "memory_recommended_csv",
-        f"CSV, all {len(table):,} rows",
+        "Download CSV",
     )
     formats = tuple(EXPORTS) if found.settings.by == TASK else FOR_EVERY_KEY
     made = partial(sizes_of_recommendation, found)
     exports.buttons(context, "memory_recommended_export", "Sizes", "memory-recommended", made, formats)
-    left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
-    excluded = f"Excluded: {', '.join(left_out)}" if left_out else "No run is excluded"
-    st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(found.seconds)}.")

@@ -31,6 +31,7 @@ from workprof.charts.memory.plans import (
     rollup_bars,
     rollup_headlines,
     rollup_scenario,
+    rollup_sentence,
     rollup_table,
     scenario_table,
 )
@@ -49,7 +50,6 @@ JOB = "memory_violation"
 
 def violations(context: PageContext, plan: PlanSettings) -> None:
     """Show the worst violations of a plan, and links to their jobs."""
-    st.header("Runs above their size")
     found = context.workbench.violations(context.dataset.hash, ViolationSettings(plan))
     st.markdown(markdown_text(violations_sentence(found), 300))
     if not found.n_above:
@@ -72,22 +72,22 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
         ),
     )
     name = f"{safe_name(context.dataset.name)}-above-their-size"
-    tables.csv(table, name, "memory_violations_csv", f"CSV, the worst {len(table)} of {found.n_above:,}")
+    tables.csv(table, name, "memory_violations_csv", f"Download CSV (the worst {len(table)} of {found.n_above:,})")
     _jobs(context, found)
 
 
 def _jobs(context: PageContext, found: Violations) -> None:
     rows = found.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        row = choice("Job", JOB, tuple(str(row) for row in rows), "Row number of a job above.")
+        row = choice("Run", JOB, tuple(str(row) for row in rows), "Row number of a run above.")
         dataset = context.dataset.hash
         one = {"classify_tab": "One job", "classify_job": row}
         cross_link.follow(
-            Link("Its profile and forecast", "classify", dataset, one, "label", "The job on the Classify page."),
+            Link("Its profile and forecast", "classify", dataset, one, "label", "The run on the Classify page."),
             "memory_violation_classify",
         )
         these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
-        words = f"All {len(rows)} on the map of jobs" if len(rows) > 1 else "On the map of jobs"
+        words = f"All {len(rows)} on the map" if len(rows) > 1 else "On the map"
         cross_link.follow(
             Link(words, "profiles", dataset, these, "bubble_chart", "With all their columns, on the Profiles page."),
             "memory_violations_map",
@@ -98,17 +98,22 @@ CHOSEN = "memory_compared"
 
 
 def scenarios(context: PageContext) -> None:
-    """Show the kept scenarios, and those chosen side by side."""
+    """Show the saved scenarios, and those chosen side by side."""
     kept = context.workbench.scenarios(context.dataset.hash)
     if not kept:
         st.info(
-            "No scenario of this dataset is kept yet. Decide something under Bins, Models or Roll-up and press "
+            "No scenario of this dataset is saved yet. Choose something under Bins, Models or What if and press "
             "**Save scenario**.",
             icon=":material/info:",
         )
         return
     table = scenario_table(kept)
-    tables.show(table, key="memory_scenarios", alt=f"{len(kept)} kept scenarios")
+    tables.show(
+        table,
+        key="memory_scenarios",
+        alt=f"{len(kept)} saved scenarios",
+        column_config=tables.headings(table.columns, {"kept": st.column_config.Column("saved on")}),
+    )
     names = [one.name for one in kept]
     chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
@@ -124,7 +129,7 @@ def _compared(context: PageContext, chosen: list[str]) -> None:
         st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
     table = comparison_table(found)
     tables.show(table, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content")
-    tables.csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "CSV of the comparison")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "Download CSV")
 
 
 def _links(context: PageContext, chosen: list[Scenario]) -> None:
@@ -136,16 +141,13 @@ def _links(context: PageContext, chosen: list[Scenario]) -> None:
                 "memory",
                 context.dataset.hash,
                 dict(parse_qsl(urlsplit(one.address).query, keep_blank_values=True)),
-                meaning="With the settings that were computed." if one.address else "Kept before links were.",
+                meaning="With the settings that were computed." if one.address else "Saved before links were.",
                 disabled=not one.address,
             )
             cross_link.follow(link, f"memory_scenario_{place}")
 
 
-MAIN = (
-    *("by", "measure", "plan.rule", "plan.headroom", "plan.cap_bytes", "capacity_bytes", "growth", "cores"),
-    *("price.per_gb_h", "price.currency", "leave_out_bursts"),
-)
+MAIN = ("plan.rule", "plan.headroom", "plan.cap_bytes", "by")
 
 
 def rollup(context: PageContext) -> None:
@@ -156,24 +158,20 @@ def rollup(context: PageContext) -> None:
     by = next(leaf for leaf in ROLLUP.leaves if leaf.path == "by")
     shared = {"plan.target": context.target, "request_bytes": context.request_bytes}
     own = {"by": partial(forms.control, by, ROLLUP.page, present)}
+    top = st.container()
     settings = forms.settings(context.visit, context.dataset, ROLLUP, MAIN, shared, own)
     with st.spinner("Adding up what runs hold…", show_time=True):
         found = context.workbench.rollup(context.dataset.hash, settings)
-    _never(context, found)
+    with top:
+        _never(context, found)
+        figures.answer(markdown_text(rollup_sentence(found), 400))
+        figures.show(rollup_bars(found), key="memory_rollup")
     figures.headline_row(rollup_headlines(found))
-    money = found.total.money
-    st.caption(
-        f"The price of {money.price.per_gb_h:g} {markdown_text(money.price.currency)} per GB·h is an assumption, set "
-        f"above. {markdown_text(money.note[:1].upper() + money.note[1:], 200)}."
-    )
-    figures.show(rollup_bars(found), key="memory_rollup")
-    _rows(context, found)
-    _load(context, found)
-    st.header("The plan")
-    _plan(found)
-    exports.buttons(context, "memory_export", "Plan", "memory-plan", partial(sizes_of_plan, found.plan))
     scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(found, context.dataset, name))
-    violations(context, settings.plan)
+    figures.fold("If there were less memory", "memory_load_open", _load, context, found)
+    figures.fold("Sizes of the plan", "memory_plan_open", _plan, context, found)
+    figures.fold("Runs above their size", "memory_violations_open", violations, context, settings.plan)
+    figures.fold("Before and after", "memory_rollup_open", _rows, context, found)
 
 
 def _never(context: PageContext, found: Rollup) -> None:
@@ -187,12 +185,11 @@ def _never(context: PageContext, found: Rollup) -> None:
     st.warning(f"**{words}**", icon=":material/block:")
     table = never_table(never)
     tables.show(table, NEVER_COLUMNS, key="memory_never", alt=f"{len(table)} tasks with runs that can never run")
-    tables.csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "CSV of what can never run")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "Download CSV")
 
 
 def _load(context: PageContext, found: Rollup) -> None:
     """Show how much memory must exist from moment to moment, and the bursts in it."""
-    st.header("If there were less memory")
     if bursts := bursts_sentence(found):
         st.caption(markdown_text(bursts, 500))
     if found.load is None:
@@ -206,7 +203,7 @@ def _load(context: PageContext, found: Rollup) -> None:
         key="memory_load_rows",
         alt=f"{len(table)} lines: what must exist, and how often there would be too little",
     )
-    tables.csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "CSV of what must exist")
+    tables.csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "Download CSV")
 
 
 def _rows(context: PageContext, found: Rollup) -> None:
@@ -221,18 +218,24 @@ def _rows(context: PageContext, found: Rollup) -> None:
         table,
         f"{safe_name(context.dataset.name)}-rollup-{found.settings.by}",
         "memory_rollup_csv",
-        f"CSV, all {len(table):,} lines",
+        "Download CSV",
     )
 
 
-def _plan(found: Rollup) -> None:
+def _plan(context: PageContext, found: Rollup) -> None:
     table = plan_table(found.plan)
     st.caption(
-        "Odds of a retry: each part of the history was tried with a size chosen from the parts before it; 95 % "
+        "Retry probability: each part of the history was tried with a size chosen from the parts before it; 95 % "
         "intervals. A task with too few runs is a guess."
     )
     tables.show(
-        table, PLAN_COLUMNS, key="memory_plan", alt=f"Advised sizes of {len(table)} tasks with the odds of a retry"
+        table, PLAN_COLUMNS, key="memory_plan", alt=f"Planned sizes of {len(table)} tasks with the retry probability"
+    )
+    exports.buttons(context, "memory_export", "Plan", "memory-plan", partial(sizes_of_plan, found.plan))
+    money = found.total.money
+    st.caption(
+        f"The price of {money.price.per_gb_h:g} {markdown_text(money.price.currency)} per GB·h is an assumption. "
+        f"{markdown_text(money.note[:1].upper() + money.note[1:], 200)}."
     )
     for note in found.plan.notes:
         st.caption(markdown_text(note, 300))

@@ -1,12 +1,13 @@
-"""What the views of the Memory page share: the task or profile that is asked about, and scenarios to keep."""
+"""What the views of the Memory page share: the measure of memory, the task, and scenarios to save."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import datasets, link
@@ -17,7 +18,7 @@ from workprof.charts.memory.tasks import task_labels
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
 from workprof.memory.scenarios import Scenario
-from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
@@ -44,8 +45,8 @@ EVERY_TASK = "all tasks"
 
 def flat_request() -> float:
     """Show the field and return the request in bytes; 0 = none."""
-    meaning = "The request of runs that have none in the table; GB = 1e9 bytes."
-    return number("One request for all (GB, 0 = none)", "memory_request", 0.0, (0.0, LARGEST_GB), meaning) * GB
+    meaning = "The request of runs that have none in the table, 0 = none; GB = 1e9 bytes."
+    return number("Assume one request for all (GB)", "memory_request", 0.0, (0.0, LARGEST_GB), meaning) * GB
 
 
 def _as_label(wanted: str, labels: Mapping[str, str]) -> None:
@@ -63,7 +64,7 @@ def chosen_task(labels: Mapping[str, str]) -> str:
         "Task",
         TASK,
         tuple(options),
-        "Of the bins, the models and the facts; the one that wastes most GB·h first. Tasks of a path show its end.",
+        "The one that wastes most GB·h first. Tasks of a path show its end.",
     )
     return options[chosen]
 
@@ -105,12 +106,19 @@ class PageContext:
 
     @property
     def has_requests(self) -> bool:
-        """Whether savings can be told."""
+        """Whether savings can be computed."""
         return REQUEST in self.columns or self.request_bytes > 0
 
 
-def context(visit: Visit, dataset: Dataset) -> PageContext | None:
-    """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work."""
+def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaGenerator) -> PageContext | None:
+    """Show the shared controls and return what was chosen; None (and what is missing) where the page cannot work.
+
+    Args:
+        visit: this run of the page.
+        dataset: looked at.
+        above: where the controls stand while the table lacks requests.
+        below: where they stand else, folded.
+    """
     columns = frozenset(column.name for column in visit.workbench.columns(dataset.hash))
     targets = tuple(name for name, column in USAGE_COLUMNS.items() if column in columns)
     missing = [name for name in NEEDED if name not in columns]
@@ -121,24 +129,35 @@ def context(visit: Visit, dataset: Dataset) -> PageContext | None:
             visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs."
         )
         return None
-    with st.grid(min_column_width=220, gap="small"):
+    asked = REQUEST not in columns  # then nothing can be compared before it is given
+    place = above if asked else _folded(below)
+    with place, st.grid(min_column_width=220, gap="small"):
         target = choice(
             "Memory measure",
             "memory_target",
             targets,
-            "peak_rss: the largest use of a run, which decides whether it is killed. rss: what the published harness "
+            "Peak RSS: the largest use of a run, which decides whether it is killed. RSS: what the published harness "
             "compares with.",
+            shown=TARGET_WORDS,
         )
         request = flat_request()
-        chosen = PageContext(visit, dataset, target, request, columns)
-        task = chosen_task(task_labels([one.task for one in assessment(chosen).tasks]))
+    chosen = PageContext(visit, dataset, target, request, columns)
     if not chosen.has_requests:
-        st.info(
-            f"This dataset has no column {REQUEST}: give **One request for all (GB)** above to see what "
-            "is wasted and saved.",
+        above.info(
+            "This dataset has no requests: give **Assume one request for all (GB)** to see what is wasted and saved.",
             icon=":material/info:",
         )
-    return PageContext(visit, dataset, target, request, columns, task)
+    return chosen
+
+
+def _folded(below: DeltaGenerator) -> DeltaGenerator:
+    """Return the fold of what the page reads of the dataset."""
+    return below.expander("Data", icon=":material/database:", key="memory_data", on_change="rerun", bind="query-params")
+
+
+def of_task(context: PageContext) -> PageContext:
+    """Show the list of tasks and return what the page is about with the chosen one."""
+    return replace(context, task=chosen_task(task_labels([one.task for one in assessment(context).tasks])))
 
 
 def assessment(context: PageContext, classes: ClassSettings | None = None) -> Assessment:
@@ -163,19 +182,19 @@ def open_task(label: str, tab: str) -> None:
 
 
 OF_BEFORE = (
-    "What is shown is of the settings before, so it cannot be kept with those above: save it once their own result is "
-    "here, or set them back."
+    "The result shown belongs to earlier settings and cannot be saved with the current ones: compute these first, or "
+    "set them back."
 )
 
 
 def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
-    """Show the field for a name and the button that keeps the decision, with the settings that were computed.
+    """Show the field for a name and the button that saves the decision, with the settings that were computed.
 
     Args:
         context: what the page is about.
         key: of the form.
         draft: makes the scenario of a name.
-        current: whether what is shown is of the settings above; a result before it is not kept under a new name.
+        current: whether what is shown is of the settings above; a result before it is not saved under a new name.
     """
 
     def save(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Tasks: what each asks for and uses, limits by task class, and one fact beside memory."""
+"""Tasks: what each requests and uses, limits by task class, and what predicts memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, ClassSettings
 from workprof.memory.facts import FactPointsSettings
-from workprof.memory.usage import evidence_words
+from workprof.memory.usage import TARGET_WORDS, evidence_words
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001
@@ -47,15 +47,14 @@ def kept() -> ClassSettings:
 def controls() -> ClassSettings:
     """Show the limits and return them."""
     with st.grid(min_column_width=220, gap="small"):
-        limits = st.segmented_control(
+        limits = choice(
             "Limits",
+            LIMITS,
             (FIXED, AUTO),
-            default=FIXED,
-            required=True,
-            key=LIMITS,
-            bind="query-params",
-            help="fixed: as set here (the thesis has 5 and 20 GB). auto: the three sizes that cover all tasks most "
+            "Fixed: as set here (5 and 20 GB in the thesis). Automatic: the three sizes that cover all tasks most "
             "cheaply, weighted by their hours.",
+            shown={FIXED: "Fixed", AUTO: "Automatic"},
+            row=True,
         )
         sizes = [
             number(words, key, value, (SMALLEST_GB, LARGEST_GB), disabled=limits == AUTO)
@@ -91,18 +90,17 @@ def _limit(text: str) -> float:
 
 
 FULL, CLOSE_UP = "full", "close up"
+AXES = {FULL: "Full range", CLOSE_UP: "Zoom"}
 
 
 def boxes(found: Assessment) -> None:
     """Show what the tasks use, up to the largest use or close up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = st.segmented_control(
-            "Axis", (FULL, CLOSE_UP), default=FULL, required=True, key="memory_boxes", bind="query-params"
-        )
+        shown = choice("Axis", "memory_boxes", (FULL, CLOSE_UP), shown=AXES, row=True)
         end = 0.0
         if shown == CLOSE_UP:
             end = st.number_input(
-                "Close up to (GB, 0 = half of the tasks)",
+                "Zoom to (GB, 0 = half of the tasks)",
                 min_value=0.0,
                 max_value=LARGEST_GB,
                 value=0.0,
@@ -118,13 +116,14 @@ def boxes(found: Assessment) -> None:
 
 
 def facts(context: PageContext, found: Assessment) -> None:
-    """Show the strongest facts of the chosen task, or over all tasks."""
+    """Show the strongest fields of a task, or over all tasks."""
+    context = scope.of_task(context)
     with st.container(horizontal=True):
         every = st.toggle(
             "Over all tasks",
             key="memory_facts_all",
             bind="query-params",
-            help="Else the facts of the task chosen above.",
+            help="Else the fields of the task chosen above.",
         )
         after = st.toggle(
             "Include fields known only after the run",
@@ -136,7 +135,7 @@ def facts(context: PageContext, found: Assessment) -> None:
     task = "" if every else context.task
     chart = fact_bars(found.features, task, after=after)
     if chart is None:
-        st.info("This task has too few runs, or no column that varies, to test any fact.", icon=":material/info:")
+        st.info("This task has too few runs, or no field that varies.", icon=":material/info:")
     else:
         figures.show(chart, key="memory_facts")
         names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
@@ -148,52 +147,55 @@ def facts(context: PageContext, found: Assessment) -> None:
 
 
 def _one(context: PageContext, task: str, column: str) -> None:
-    """Show one fact: points of a number, boxes of a category."""
+    """Show one field against memory: points of a number, boxes of a category."""
     found = context.workbench.fact_points(context.dataset.hash, FactPointsSettings(column, task, context.target))
     figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")
 
 
 def tasks(context: PageContext) -> None:
-    """Show where the memory goes."""
+    """Show where the memory goes: the answer, the tasks, their use, then what explains it."""
     classes = kept()
     found = scope.assessment(context, classes if classes.limits == AUTO else None)
     if classes.limits != AUTO:
         found = with_limits(found, classes)
+    figures.answer(markdown_text(assessment_sentence(found), 400))
     figures.headline_row(assessment_headlines(found))
-    st.markdown(f"**{markdown_text(assessment_sentence(found), 400)}**")
     _table(context, found)
-    st.header("Memory used, task by task")
-    boxes(found)
-    st.header("Requests by size")
+    figures.fold("Memory used, task by task", "memory_boxes_open", boxes, found)
+    figures.fold("What predicts memory", "memory_facts_open", facts, context, found)
+    figures.fold("Requests by size", "memory_groups_open", _groups, context, found)
+    figures.fold("Light, moderate and heavy tasks", "memory_classes_open", _classes, found)
+    figures.fold("Method", "memory_tasks_method", _method, context, found)
+
+
+def _groups(context: PageContext, found: Assessment) -> None:
     groups = group_table(found)
     tables.show(groups, GROUP_COLUMNS, key="memory_groups", alt=f"{len(groups)} groups of tasks")
-    tables.csv(
-        groups,
-        f"{safe_name(context.dataset.name)}-request-groups",
-        "memory_groups_csv",
-        f"CSV, all {len(groups)} lines",
-    )
-    st.header("Light, moderate and heavy tasks")
+    tables.csv(groups, f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
+
+
+def _classes(found: Assessment) -> None:
     controls()
     figures.show(classes_chart(found), key="memory_class_chart")
-    st.header("What predicts memory")
-    facts(context, found)
+
+
+def _method(context: PageContext, found: Assessment) -> None:
     if found.evidence:
         st.caption(f"{markdown_text(evidence_words(found.evidence), 600)}.")
     st.caption(
-        f"{left_out_words(found.left_out)} Sized for {found.settings.target}; computed in "
-        f"{format_duration(found.seconds)}; dataset {context.dataset.hash[:8]}."
+        f"{left_out_words(found.left_out)} Memory measure: {TARGET_WORDS[found.settings.target]}. Computed in "
+        f"{format_duration(found.seconds)}."
     )
 
 
 def _table(context: PageContext, found: Assessment) -> None:
     table = task_table(found)
-    st.caption("Sorted by waste; select a task to see its bins.")
+    st.caption("Sorted by waste; select a task to see its bins. Memory used by time weighs every run by its hours.")
     picked = tables.show(
         table,
         TASK_COLUMNS,
         key="memory_tasks",
-        alt=f"{len(table)} tasks with what they ask for, use and waste",
+        alt=f"{len(table)} tasks with requests, use and waste",
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -210,6 +212,4 @@ def _table(context: PageContext, found: Assessment) -> None:
                 on_click=scope.open_task,
                 args=(label, "Bins"),
             )
-        tables.csv(
-            table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", f"CSV, all {len(table)} tasks"
-        )
+        tables.csv(table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", "Download CSV")

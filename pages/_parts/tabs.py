@@ -23,6 +23,7 @@ FORMER: dict[str, dict[str, str]] = {
         "Take away": "Export",
     },
     "nodes_tab": {"For a profile": "Ranking"},
+    "memory_tab": {"Recommendation": "Plan", "Roll-up": "What if"},
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 

@@ -68,7 +68,7 @@ def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors
     assert opened() == ["Policies"]
     page.go_back()
     page.wait_for_url(lambda url: "memory_tab" not in url and "ds=" in url)
-    assert opened() == ["Recommendation"]
+    assert opened() == ["Plan"]
     page.go_forward()
     page.wait_for_url(re.compile("memory_tab=Policies"))
     assert opened() == ["Policies"]

@@ -36,9 +36,11 @@ from workprof.charts.memory.plans import (
     scenario_table,
 )
 from workprof.charts.memory.policies import (
+    acceptable,
     frontier_chart,
     picked,
     policy_headlines,
+    policy_name,
     policy_table,
     why_costs,
     why_headlines,
@@ -48,6 +50,8 @@ from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
     classes_chart,
+    gb,
+    gb_h,
     group_table,
     row_labels,
     task_labels,
@@ -128,8 +132,10 @@ def test_the_headlines_are_sums_of_the_tasks():
     assert requested == pytest.approx((jobs["requested_memory_bytes"] / GB * hours).sum())
     used = (jobs["peak_memory_bytes"] / GB * hours).sum()
     assert requested - table["wasted_gb_h"].sum() == pytest.approx(used)
-    shown = {line.label: line.value for line in assessment_headlines(found)}
-    assert shown["Used"] == f"{used:,.0f} GB·h"
+    shown = {line.label: line for line in assessment_headlines(found)}
+    assert len(shown) == 4
+    assert (shown["Requested"].value, shown["Requested"].detail) == (gb_h(requested), f"used {gb_h(used)}")
+    assert shown["Memory utilisation"].detail == f"time-weighted {100 * used / requested:.1f} %"
     assert list(table["evidence"] == "enough runs") == [task.n >= 34 for task in found.tasks]
 
 
@@ -139,7 +145,7 @@ def test_a_table_without_requests_says_that_nothing_can_be_called_wasted():
     )
     assert "has a request" in assessment_sentence(found)
     shown = {line.label: line.value for line in assessment_headlines(found)}
-    assert shown["Memory used"] == shown["CPU used"] == "no data"
+    assert shown["Memory utilisation"] == shown["CPU utilisation"] == "no data"
     assert len(group_table(found)) == 1
     assert task_boxes(found).takeaway
 
@@ -169,7 +175,7 @@ def test_facts_of_after_the_run_are_hatched_and_can_be_left_out():
     after = next(trace for trace in chart.figure.data if trace.name == "after the run")
     assert "rchar" in after.y
     assert after.marker.pattern.shape == "/"
-    assert chart.takeaway.startswith("The strongest fact known before the run, of HEAVY, is group")
+    assert chart.takeaway.startswith("Best submit-time predictor for HEAVY: group")
     assert not any(fact.after_the_run for fact in facts_of_task(facts, given.HEAVY, after=False))
     assert fact_bars(facts, given.THIN, after=True) is None
 
@@ -203,7 +209,11 @@ def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
     assert [shape.x0 for shape in chart.figure.layout.shapes] == [5.0, 10.0, 64.0]
     above = own.effect.n_above
     assert above > 0
-    assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in chart.takeaway
+    assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in bins_sentence(own)
+    hours = given.jobs().query("task_name == @given.HEAVY").sort_values("peak_memory_bytes")
+    share = hours["duration_s"].cumsum() / hours["duration_s"].sum()
+    half = hours["peak_memory_bytes"].iloc[np.searchsorted(share, 0.5)] / GB
+    assert f"Half of the hours use at most {gb(half)}" in chart.takeaway
     shown = {line.label: line.value for line in bin_headlines(own)}
     assert shown["Above largest bin"] == f"{above} runs"
     table = bin_table(own)
@@ -288,7 +298,8 @@ def test_the_rollup_shows_its_record_and_never_saves_more_than_is_spent(measure)
     assert table["saved_gb_h"].iloc[:-1].sum() == pytest.approx(total["saved_gb_h"])
     assert (table["money_saved"] <= table["money_before"]).all()
     labels = [line.label for line in rollup_headlines(found)]
-    assert labels.index("Failed attempts") == labels.index("GB·h") + 1
+    assert labels[:2] == ["Memory", "Failed attempts"]
+    assert len(labels) == 4
     tested = sum(task.risk.n_tested for task in found.plan.tasks)
     assert f"of {tested:,} tested runs fail" in rollup_sentence(found)
     assert len(plan_table(found.plan)) == 3
@@ -317,10 +328,11 @@ def test_scenarios_keep_the_figures_of_their_records():
 @pytest.mark.parametrize("price", [0.0, 0.1, 10.0, 1e6])
 def test_the_price_picks_the_cheapest_of_all(price):
     found = given.replayed()
-    best = picked(found, price)
+    best = picked(found, price, math.inf)
     every = [(one.wasted_gb_h, one.failures) for one in (*found.policies.values(), *found.frontier)]
     assert best.total_gb_h(price) == pytest.approx(min(waste + price * failed for waste, failed in every))
-    assert best.name in frontier_chart(found, price).takeaway
+    marks = {trace.name: trace for trace in frontier_chart(found, price, math.inf).figure.data}
+    assert (marks["chosen"].x[0], marks["chosen"].y[0]) == (best.failures, best.wasted_gb_h)
     assert [line.label for line in policy_headlines(found, price)][:2] == ["Wasted", "Failed attempts"]
     assert policy_table(found, price)["total_gb_h"].is_monotonic_increasing
 
@@ -341,6 +353,26 @@ def test_every_point_of_the_plane_is_in_the_table():
     assert len(frontier_chart(found, 0.0).data) == len(found.policies) + len(found.frontier)
 
 
+@pytest.mark.parametrize("kills", [None, 0.0, 10.0, 1e6])
+def test_what_is_chosen_stays_within_the_acceptable_kills(kills):
+    found = given.replayed()
+    best, limit = picked(found, 0.0, kills), acceptable(found, kills)
+    assert limit == (found.policies["preset"].failures if kills is None else kills)
+    fit = [one for one in (*found.policies.values(), *found.frontier) if one.failures <= limit]
+    assert best.failures <= limit
+    assert best.wasted_gb_h == min(one.wasted_gb_h for one in fit)
+    chart = frontier_chart(found, 0.0, kills)
+    today = next(trace for trace in chart.figure.data if trace.name == "today")
+    assert (today.x[0], today.marker.symbol) == (found.policies["preset"].failures, "x")
+    (better,) = chart.figure.layout.shapes
+    assert (better.x1, better.y1) == (today.x[0], today.y[0])
+    right, top = chart.figure.layout.xaxis.range[1], chart.figure.layout.yaxis.range[1]
+    drawn = [x for trace in chart.figure.data if trace.name in ("workprof", "published rules") for x in trace.x]
+    away = [one for one in found.policies.values() if one.failures > right or one.wasted_gb_h > top]
+    assert len(drawn) + len(away) == len(found.policies) - 1
+    assert all(f"{policy_name(one.policy)} (" in chart.note for one in away)
+
+
 def test_the_reason_shows_every_run_above_the_size():
     found = given.reason()
     fits, above, *lines = why_history(found).figure.data
@@ -348,7 +380,7 @@ def test_the_reason_shows_every_run_above_the_size():
     assert len(fits.x) + len(above.x) == found.n_known
     assert lines[0].y[0] == found.size_bytes / GB
     shown = {line.label: line for line in why_headlines(found)}
-    assert shown["Odds of a retry"].detail.endswith("%")
+    assert shown["Retry probability"].detail.endswith("%")
 
 
 def test_hostile_names_are_in_the_tables_as_they_are_and_in_figures_escaped():

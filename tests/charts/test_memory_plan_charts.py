@@ -9,6 +9,7 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.charts.memory.bins import (
+    bins_sentence,
     profile_bins_scenario,
     profile_headlines,
     profile_notes,
@@ -68,7 +69,7 @@ def test_the_bars_are_the_steps_of_the_best_model_and_lead_to_the_plan():
 def test_the_sentence_has_units_saving_and_every_step():
     found = given.models()
     chart, steps = waterfall(found), steps_of(found)
-    assert f"{gb_h(steps.now_gb_h)} asked for, {gb_h(steps.planned_gb_h)} planned" in chart.takeaway
+    assert f"{gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned" in chart.takeaway
     for word in ("bins alone", "margin", "model errors", "retries"):
         assert word in chart.takeaway
     assert "GB·h" in chart.figure.layout.xaxis.title.text
@@ -124,7 +125,7 @@ def test_the_words_of_a_profile_say_whose_runs_and_what_they_waste():
     assert "and 3 more" in sentence
     assert f"waste {gb_h(found.wasted_gb_h)} of it" in sentence
     assert profile_headlines(found)[0].value == gb_h(found.wasted_gb_h)
-    assert "for P0 readers (" in usage_ecdf(found.bins, "P0 readers").takeaway
+    assert "for P0 readers (" in bins_sentence(found.bins, "P0 readers")
     assert "Models tab" not in usage_ecdf(found.bins, "P0 readers").note
 
 

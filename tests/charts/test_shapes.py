@@ -4,28 +4,48 @@ import numpy as np
 import pytest
 
 from workprof.charts import shapes
-from workprof.charts.shapes import stacked_labels
+from workprof.charts.shapes import placed_labels
 from workprof.charts.theme import BLACK, WHITE
 
 
+def boxes_of(across, up, names):
+    """Return the labels that are shown with the ground that each takes."""
+    labels, sides = placed_labels(across, up, names)
+    return {
+        label.strip(): shapes._label_box(x, y, len(label.strip()), side)
+        for label, side, x, y in zip(labels, sides, across, up, strict=True)
+        if label
+    }
+
+
 def test_marks_apart_keep_their_own_labels():
-    assert stacked_labels([0.1, 0.5, 0.1], [2.0, 2.0, 1.5], ["a", "b", "c"]) == ["a", "b", "c"]
+    labels, sides = placed_labels([0.1, 0.5, 0.1], [0.9, 0.5, 0.1], ["a", "b", "c"])
+    assert [label.strip() for label in labels] == ["a", "b", "c"]
+    assert sides == ["middle right"] * 3
 
 
-def test_marks_close_by_share_a_stack_at_the_middle_one():
-    assert stacked_labels([0.50, 0.51, 0.52, 0.9], [2.01, 2.03, 2.0, 2.0], ["a", "b", "c", "d"]) == [
-        "b<br>a<br>c",
-        "",
-        "",
-        "d",
-    ]
+def test_a_label_at_the_edge_stands_on_the_other_side():
+    labels, sides = placed_labels([0.97], [0.5], ["today"])
+    assert (labels[0].strip(), sides) == ("today", ["middle left"])
 
 
-def test_no_name_is_lost_and_none_is_made_up():
-    names = [f"p{at}" for at in range(30)] + [""]
-    labels = stacked_labels([at * 0.03 for at in range(31)], [2 + at % 3 * 0.04 for at in range(31)], names)
-    assert sorted(name for label in labels for name in label.split("<br>") if name) == sorted(names[:-1])
-    assert stacked_labels([], [], []) == []
+def test_no_label_meets_another_a_mark_or_the_edge():
+    draw = np.random.default_rng(7)
+    for _ in range(50):
+        across, up = draw.random(25).tolist(), draw.random(25).tolist()
+        found = boxes_of(across, up, [f"policy {at}" for at in range(25)])
+        assert "policy 0" in found or not 0.25 < across[0] < 0.75
+        ends = list(found.values())
+        for at, (left, low, right, high) in enumerate(ends):
+            assert min(left, low) >= 0 and max(right, high) <= 1
+            assert not any(left < r and o < right and low < t and b < high for o, b, r, t in ends[:at])
+            assert not any(left <= x <= right and low <= y <= high for x, y in zip(across, up, strict=True))
+
+
+def test_the_first_of_a_crowd_is_the_one_with_a_label():
+    found = boxes_of([0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5], ["first", "second", "third", ""])
+    assert next(iter(found)) == "first"
+    assert placed_labels([], [], []) == ([], [])
 
 
 def test_a_trace_without_words_to_hover_is_silent():

@@ -19,7 +19,7 @@ ROUNDS = 3
 LINKS = (
     ("data", {"data_tab": "Columns"}),
     ("memory", {"memory_tab": "Tasks"}),
-    ("memory", {"memory_tab": "Roll-up"}),
+    ("memory", {"memory_tab": "What if"}),
 )
 
 

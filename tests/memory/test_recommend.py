@@ -13,10 +13,17 @@ from tests.shared_data import needs_shared_data
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.core.stats import saving_interval, wilson
-from workprof.memory.advised_sizes import KEYS
+from workprof.memory.advised_sizes import KEYS, OUTSIDE
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.policies import Workprof
-from workprof.memory.recommend import KEEP, Recommendation, RecommendationSettings, recommend, recommendation_of
+from workprof.memory.recommend import (
+    KEEP,
+    Recommendation,
+    RecommendationSettings,
+    next_step,
+    recommend,
+    recommendation_of,
+)
 from workprof.memory.replay import charge, finished_order
 from workprof.memory.retry import RetrySettings
 from workprof.memory.trial import COLD_RUNS, FrontierSettings, frontier_charges_of
@@ -77,7 +84,7 @@ def test_what_pays_is_recommended_with_its_figures_in_the_reason():
     assert found.judged_from_s == 100 * HOUR
     assert found.recommended.wasted_gb_h < 0.15 * found.requested.wasted_gb_h
     assert found.requested.charged_gb_h == pytest.approx(800)
-    assert f"saves {100 * found.recommended.saved_share:.1f} %" in found.reason
+    assert f"hold {100 * found.recommended.saved_share:.1f} % less memory" in found.reason
     assert f"{found.recommended.failures} kill" in found.reason.replace("no kill", "0 kill")
     charges = frontier_charges_of({"jobs": jobs()}, FrontierSettings())
     at = charges.sizing.index(found.sizing)
@@ -111,8 +118,8 @@ def test_the_choice_looks_at_the_past_alone():
     ("table", "words"),
     [
         (jobs(40), "Only 20 runs could be judged"),
-        (jobs(requested=1.001e9), "no setting with acceptable kills"),
-        (jobs(used=lambda i, _: 1e9 * 1.03 ** max(i - 100, 0), requested=4e9), "would have cost"),
+        (jobs(requested=1.001e9), "No setting with acceptable kills saves"),
+        (jobs(used=lambda i, _: 1e9 * 1.03 ** max(i - 100, 0), requested=4e9), "would hold"),
         (jobs(used=lambda i, _: 4e9 if i in (50, 150) else 1e9), "Every setting kills more"),
         (jobs(used=lambda i, draw: 1e9 * (1.0 if i < 100 else 1.06 ** (i - 100)), requested=1e12), "more than chance"),
     ],
@@ -145,9 +152,10 @@ def test_what_more_kills_would_save_is_said():
     found = recommended(jobs(used=lambda i, draw: 4e9 if i in (50, 150) else 1e9 * draw.uniform(0.9, 1.0)))
     assert found.kept
     fewest = min(one.past.failures for one in found.tried)
-    best = max(one.past.saved_share for one in found.tried if one.past.failures == fewest)
-    kills = f"{fewest} kill{'s' if fewest > 1 else ''}"
-    words = f"Accepting {kills} on the first half ({fewest}.0 % of its runs) would have saved {100 * best:.1f} %"
+    best = next_step(found.tried, found.acceptable_kills_past)
+    of_fewest = [one for one in found.tried if one.past.failures == fewest]
+    assert best.past.saved_share == max(one.past.saved_share for one in of_fewest)
+    words = f"Accepting {fewest}.0 % kills would save {100 * best.judged.saved_share:.1f} %"
     assert words in found.reason
 
 
@@ -271,12 +279,29 @@ def test_sizes_by_every_key(by):
     table = jobs(user=["ada", "bo"] * 100, group="lab", **{PROFILE_COLUMN: [0.0, np.nan] * 100})
     found = recommended(table, by=by)
     keys = {one.key for one in found.sizes}
-    wanted = {"task": {"steady"}, "user": {"ada", "bo"}, "group": {"lab"}, "profile": {"P0", "outside every profile"}}
+    wanted = {"task": {"steady"}, "user": {"ada", "bo"}, "group": {"lab"}, "profile": {"P0", OUTSIDE}}
     assert keys == wanted.get(by, {str(row) for row in range(100, 200)})
     assert sum(one.n_tested for one in found.sizes) == 100
     assert found.recommended == recommended(table).recommended  # one recommendation, however it is listed
     if by == "run":
         assert sum(one.wasted_gb_h for one in found.sizes) == pytest.approx(found.recommended.wasted_gb_h)
+
+
+@pytest.mark.parametrize("kills", ["", "20%"])
+@pytest.mark.parametrize("by", KEYS)
+def test_what_is_held_by_every_key_adds_up_to_the_recommendation(by, kills):
+    table = jobs(user=["ada", "bo"] * 100, group="lab", **{PROFILE_COLUMN: [0.0, np.nan] * 100})
+    found = recommended(table, by=by, acceptable_kills=kills)
+    runs = {"task": {"steady": 100}, "user": {"ada": 50, "bo": 50}, "group": {"lab": 100}}
+    keys = runs.get(by, {"P0": 50, OUTSIDE: 50} if by == "profile" else {"steady": 100})
+    assert {one.key: one.n_runs for one in found.held} == keys
+    assert sum(one.requested_gb_h for one in found.held) == pytest.approx(found.requested.charged_gb_h)
+    assert sum(one.used_gb_h for one in found.held) == pytest.approx(found.used_gb_h)
+    assert sum(one.recommended_gb_h for one in found.held) == pytest.approx(found.recommended.charged_gb_h)
+    assert sum(one.kills for one in found.held) == found.recommended.failures
+    assert sum(one.enforced_kills for one in found.held) == found.enforced.failures
+    spare = [one.requested_gb_h - one.used_gb_h for one in found.held]
+    assert spare == sorted(spare, reverse=True)
 
 
 def test_a_key_that_the_table_lacks_is_refused():

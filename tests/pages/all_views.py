@@ -56,6 +56,25 @@ KEPT_PHASES = {"phases_run": whole_home.RUN, "phases_mode": "faithful", "phases_
 KEPT_PHASES |= {"phases_nearest": "true"}
 
 
+FOLDS = {
+    "memory": (
+        *("memory_next_sizes", "memory_plan_method", "memory_boxes_open", "memory_facts_open", "memory_groups_open"),
+        *("memory_classes_open", "memory_tasks_method", "memory_curve_open", "memory_bins_exports"),
+        *("memory_bins_method", "memory_policies_open", "memory_learning_open", "memory_policy_sizes"),
+        *("memory_policies_method", "memory_waterfall_open", "memory_models_open", "memory_confusion_open"),
+        *("memory_inputs_open", "memory_models_method", "memory_load_open", "memory_plan_open"),
+        *("memory_violations_open", "memory_rollup_open", "memory_ledger_rows_open", "memory_ledger_runs_open"),
+        *("memory_ledger_lost_open", "memory_ledger_exports", "memory_ledger_method"),
+    )
+}
+"""Page -> its folded sections, by their parameters in the address."""
+
+
+def unfolded(page):
+    """Return the parameters that open all folded sections of a page."""
+    return dict.fromkeys(FOLDS.get(page, ()), "true")
+
+
 class View:
     """A view of a page: where it is, what is given in the address, and which controls keep what is given."""
 
@@ -64,7 +83,8 @@ class View:
 
     def parameters(self, hashes):
         dataset = {"memory": hashes.tasks, "nodes": hashes.nodes, "phases": hashes.phases}.get(self.page, hashes.jobs)
-        return {"ds": dataset} | ({f"{self.page}_tab": self.tab} if self.tab else {}) | self.given
+        tab = {f"{self.page}_tab": self.tab} if self.tab else {}
+        return {"ds": dataset} | tab | unfolded(self.page) | self.given
 
     def __repr__(self):
         return f"{self.page} {self.tab}".strip()
@@ -90,7 +110,7 @@ def views():
     yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))
     for tab in ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
-    for tab in ("Recommendation", "Tasks", "Bins", "Roll-up", "Ledger", "Scenarios"):
+    for tab in ("Plan", "Tasks", "Bins", "What if", "Ledger", "Scenarios"):
         yield View("memory", tab)
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))

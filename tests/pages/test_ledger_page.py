@@ -6,6 +6,7 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.pages import addresses
+from tests.pages.all_views import unfolded
 from tests.pages.conftest import by_options, problems
 from workprof.charts.memory.ledger import ledger_sentence, runs_sentence
 from workprof.core.settings import from_environment
@@ -37,7 +38,7 @@ def slurm(home, kept):
 
 @pytest.fixture
 def page(app, slurm):
-    return lambda **more: app("memory", ds=slurm, memory_tab="Ledger", **more)
+    return lambda **more: app("memory", ds=slurm, memory_tab="Ledger", **(unfolded("memory") | more))
 
 
 def words(test):
@@ -132,11 +133,11 @@ def test_a_selected_line_opens_its_runs(page, slurm, house):
 
 def test_links_of_kept_results_open_with_their_settings(app, slurm, house):
     settings = LedgerSettings("task", rules=Thresholds(0.4), prices=LedgerPrices(per_gb_h=0.01))
-    test = app("memory", ds=slurm, **by_options(LEDGER, settings))
+    test = app("memory", ds=slurm, **unfolded("memory"), **by_options(LEDGER, settings))
     assert problems(test) == []
     assert ledger_sentence(library(house, slurm, settings)) in words(test)
     runs = LedgerRunsSettings(LedgerSettings("user"), row="bob", resource="cores", most=7)
-    test = app("memory", ds=slurm, **by_options(LEDGER_RUNS, runs))
+    test = app("memory", ds=slurm, **unfolded("memory"), **by_options(LEDGER_RUNS, runs))
     assert problems(test) == []
     assert table(test, "memory_ledger_runs")["user"].tolist() == ["bob"] * 7
 
@@ -146,7 +147,7 @@ def test_a_trace_without_memory_has_a_ledger_of_what_it_has(app, home, tmp_path,
     header = "user,task_name,start_time_s,duration_s,requested_cpu_percent,cpu_usage_percent\n"
     (tmp_path / "cores.csv").write_text(header + rows)
     hashed = house().workbench.ingest([tmp_path / "cores.csv"]).hash
-    test = app("memory", ds=hashed)
+    test = app("memory", ds=hashed, **unfolded("memory"))
     assert problems(test) == []
     assert "no column peak_memory_bytes" in words(test)
     assert ledger_sentence(library(house, hashed)) in words(test)
@@ -156,6 +157,6 @@ def test_a_trace_without_memory_has_a_ledger_of_what_it_has(app, home, tmp_path,
 
 def test_every_control_stands_in_the_address(page):
     test = page()
-    allowed = {"memory_tab", "memory_ledger_findings", "memory_ledger_rows", "image_format"}
+    allowed = {"", "memory_tab", "memory_ledger_findings", "memory_ledger_rows", "image_format"}  # "": the settings
     unbound = {one.name for one in addresses.controls(test) if not one.bound}
     assert {name for name in unbound if not name.endswith("_shown")} <= allowed | {"shell_dataset"}

@@ -8,7 +8,10 @@ import pytest
 
 from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
+from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
+from workprof.charts.memory.policies import acceptable, picked
+from workprof.charts.memory.tasks import assessment_sentence
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings
@@ -19,7 +22,7 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
 
-VIEWS = ("Tasks", "Bins", "Models", "Policies", "Roll-up", "Ledger", "Scenarios")
+VIEWS = ("Plan", "Tasks", "Bins", "Models", "Policies", "What if", "Ledger", "Scenarios")
 MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
 POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
 
@@ -93,7 +96,7 @@ def killed(home, kept, tmp_path):
 
 @pytest.fixture
 def page(app, runs):
-    return lambda tab="Tasks", **more: app("memory", ds=runs, memory_tab=tab, **more)
+    return lambda tab="Tasks", **more: app("memory", ds=runs, memory_tab=tab, **unfolded("memory"), **more)
 
 
 def test_an_empty_home_offers_the_sample(app):
@@ -117,11 +120,39 @@ def test_every_view_opens_and_every_chart_has_its_words(page, tab):
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
+def test_a_view_begins_with_its_answer_and_folds_the_rest(app, runs, house):
+    found = house().workbench.assessment(runs, AssessmentSettings())
+    test = app("memory", ds=runs, memory_tab="Tasks")
+    assert problems(test) == []
+    assert test.main.markdown[1].value.replace("\\", "") == f"**{assessment_sentence(found)}**"
+    assert len(test.metric) == 4
+    assert [table.key for table in test.dataframe] == ["memory_tasks"]
+    assert not test.get("plotly_chart")
+
+
+def test_former_names_of_views_open_them(app, runs):
+    for former, now in (("Recommendation", "Plan"), ("Roll-up", "What if")):
+        test = app("memory", ds=runs, memory_tab=former)
+        assert problems(test) == []
+        assert test.session_state["memory_tab"] == now
+
+
+def test_the_acceptable_kills_choose_among_the_policies(page, runs, house):
+    found = house().workbench.replay(runs, ReplaySettings(policies=("workprof", "preset", "p95")))
+    for stop, kills in (("as today", None), ("0", 0.0), ("20%", 0.2 * found.n_test)):
+        test = page("Policies", memory_policy_kills=stop, **POLICIES)
+        assert problems(test) == []
+        best = picked(found, 0.0, kills)
+        assert {metric.label: metric.value for metric in test.metric}["Failed attempts"] == f"{best.failures:,.0f}"
+        fewest = min(one.failures for one in found.frontier)
+        assert best.failures <= max(acceptable(found, kills), fewest)
+
+
 def test_the_tasks_are_those_of_the_library(page, runs, house):
     test = page()
     found = house().workbench.assessment(runs, AssessmentSettings())
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Memory used"] == format_share(found.memory.utilisation)
+    assert shown["Memory utilisation"] == format_share(found.memory.utilisation)
     table = test.dataframe[0].value
     assert list(table["full_name"]) == [task.task for task in found.tasks]
     assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h
@@ -131,7 +162,7 @@ def test_the_tasks_are_those_of_the_library(page, runs, house):
 def test_the_limits_of_the_classes_can_be_set_and_found(page):
     test = page(memory_light="1", memory_moderate="2")
     assert problems(test) == []
-    assert "fit 1 GB, 2 more fit 2 GB, 1 is heavy" in words(test)
+    assert "(up to 1 GB), 2 moderate (up to 2 GB), 1 heavy" in words(test)
     test.segmented_control(key="memory_limits").set_value("auto").run()
     assert problems(test) == []
     assert "limits found" in words(test)
@@ -141,7 +172,7 @@ def test_without_requests_a_flat_one_is_asked_for(app, bare):
     for tab in VIEWS[:-1]:
         test = app("memory", ds=bare, memory_tab=tab)
         assert problems(test) == []
-        assert "One request for all (GB)" in words(test)
+        assert "Assume one request for all (GB)" in words(test)
     test = app("memory", ds=bare, memory_tab="Bins")
     test.number_input(key="memory_request").set_value(64.0).run()
     assert problems(test) == []
@@ -167,7 +198,7 @@ def test_edges_of_ones_own_stand_in_the_address_and_take_effect(page):
     assert problems(test) == []
     assert test.text_input(key="memory_edges").value == ""
     test.text_input(key="memory_edges").set_value("5, many").run()
-    assert "'many' is no edge" in " ".join(item.value for item in test.error).replace("\\", "")
+    assert "'many' is no limit" in " ".join(item.value for item in test.error).replace("\\", "")
     assert len(test.get("plotly_chart")) == 2
 
 
@@ -230,11 +261,11 @@ def test_a_price_per_failure_picks_the_policy(page):
     test.number_input(key="memory_pick").set_value(1e9).run()
     assert problems(test) == []
     assert {metric.label: metric.value for metric in test.metric}["Failed attempts"] == "0"
-    assert "failed when sized in turn" in words(test)
+    assert "of runs would need a second attempt" in words(test)
 
 
 def test_a_replay_says_what_sizes_rest_on_and_what_did_not_finish(app, killed):
-    test = app("memory", ds=killed, memory_tab="Policies", **POLICIES)
+    test = app("memory", ds=killed, memory_tab="Policies", **unfolded("memory"), **POLICIES)
     assert problems(test) == []
     assert "Sized by workprof: " in words(test)
     assert "a run is known from its end on" in words(test)
@@ -244,10 +275,10 @@ def test_a_replay_says_what_sizes_rest_on_and_what_did_not_finish(app, killed):
 
 @pytest.mark.parametrize("by", ["task", "workflow", "namespace"])
 def test_the_rollup_is_that_of_the_library(page, runs, house, by):
-    test = page("Roll-up", memory_by=by, memory_price="0.02")
+    test = page("What if", memory_by=by, memory_price="0.02")
     assert problems(test) == []
     found = house().workbench.rollup(runs, RollupSettings(by=by)).total
-    table = test.dataframe[0].value
+    table = next(one.value for one in test.dataframe if "money_saved" in one.value)
     assert table["after_gb_h"].iloc[-1] == pytest.approx(found.memory_gb_h.after)
     assert table["money_saved"].iloc[-1] == pytest.approx(0.02 * (found.memory_gb_h.before - found.memory_gb_h.after))
     assert "0.02 USD per GB·h is an assumption" in words(test)
@@ -256,7 +287,7 @@ def test_the_rollup_is_that_of_the_library(page, runs, house, by):
 
 @pytest.mark.parametrize("rule", ["percentile", "least_waste", "class_sizes"])
 def test_every_rule_of_a_plan(page, rule):
-    test = page("Roll-up", memory_rule=rule)
+    test = page("What if", memory_rule=rule)
     assert problems(test) == []
     plan = next(table.value for table in test.dataframe if "retry_percent" in table.value)
     assert set(plan["rule"]) <= {rule, "kept"}
@@ -266,7 +297,7 @@ WHAT_IF = {"memory_plan_cap": "30", "memory_capacity": "300", "memory_growth": "
 
 
 def test_what_can_never_run_is_said_first_and_what_must_exist_is_the_librarys(page, runs, house):
-    test = page("Roll-up", **WHAT_IF)
+    test = page("What if", **WHAT_IF)
     assert problems(test) == []
     asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), capacity_bytes=300 * GB, growth=1.5)
     found = house().workbench.rollup(runs, asked)
@@ -279,7 +310,7 @@ def test_what_can_never_run_is_said_first_and_what_must_exist_is_the_librarys(pa
     assert load["peak_gb"].tolist() == [one.peak_gb for one in found.load.courses for _ in one.above]
     assert load["waiting_runs"].tolist() == [one.n_waiting for course in found.load.courses for one in course.above]
     assert "Counted, not simulated" in words(test)
-    free = page("Roll-up")
+    free = page("What if")
     assert "can never run" not in words(free)
     assert "must exist at once" in words(free)
 
@@ -288,7 +319,7 @@ def test_a_what_if_is_kept_as_computed_and_comes_back_from_its_link(page, runs, 
     def save(test):
         return next(button for button in test.button if button.label == "Save scenario")
 
-    test = page("Roll-up", **WHAT_IF)
+    test = page("What if", **WHAT_IF)
     test.text_input(key="memory_keep_rollup_name").set_value("first")
     save(test).click().run()
     test.number_input(key="memory_growth").set_value(2.0)  # changed after what is shown was computed
@@ -308,6 +339,8 @@ def test_a_what_if_is_kept_as_computed_and_comes_back_from_its_link(page, runs, 
     assert table.loc["differs: growth"].to_dict() == {"first": "1.5", "second": "2"}
     assert table.loc["can never run"].tolist() == [f"{kept['first'].n_never} runs"] * 2
     next(button for button in test.button if button.label == "Open first").click().run()
+    test.session_state["memory_load_open"] = True
+    test.run()
     assert problems(test) == []
     shown = {name: test.number_input(key=name).value for name in WHAT_IF}
     assert shown == {"memory_plan_cap": 30.0, "memory_capacity": 300.0, "memory_growth": 1.5}
@@ -321,7 +354,7 @@ def test_scenarios_are_kept_compared_and_removed(page, runs, house):
     next(button for button in test.button if button.label == "Save scenario").click().run()
     assert problems(test) == []
     assert "Saved as three *bins*" in words(test)
-    test = page("Roll-up")
+    test = page("What if")
     test.text_input(key="memory_keep_rollup_name").set_value("one size")
     next(button for button in test.button if button.label == "Save scenario").click().run()
     test = page("Scenarios")
@@ -343,7 +376,7 @@ def test_a_scenario_is_of_the_settings_that_its_result_belongs_to(page, runs, ho
     test.number_input(key="memory_cold").set_value(12).run()
     assert "based on previous settings" in words(test)
     assert save(test).disabled
-    assert "cannot be kept with those above" in words(test)
+    assert "cannot be saved with the current ones" in words(test)
     next(button for button in test.button if button.label == "Replay the policies").click().run()
     until(lambda: not any(job.active for job in house().workbench.jobs()))
     test.run()

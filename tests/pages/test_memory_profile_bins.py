@@ -7,6 +7,7 @@ import streamlit as st
 
 from tests.charts import records_for_memory as given
 from tests.pages import addresses
+from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
 from workprof.charts.memory.tasks import gb_h
 from workprof.charts.runs import run_label
@@ -55,7 +56,7 @@ def part(home, kept):
 
 @pytest.fixture
 def page(app, part):
-    return lambda **more: app("memory", ds=part, memory_tab="Bins", **more)
+    return lambda **more: app("memory", ds=part, memory_tab="Bins", **(unfolded("memory") | more))
 
 
 def test_the_profiles_are_offered_by_their_names(page):
@@ -63,7 +64,7 @@ def test_the_profiles_are_offered_by_their_names(page):
     assert problems(test) == []
     offered = test.selectbox(key="memory_profile")
     assert offered.value == "the task above"
-    assert offered.options[0] == "the task above"
+    assert offered.options[0] == "The task"
     assert offered.options[1].endswith(" (P0)")
     assert offered.options[2] == "long readers (P1)"
     assert "Wasted now" not in shown(test)
@@ -139,7 +140,7 @@ def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(page):
 
 
 def test_a_full_task_name_of_a_link_stays_in_the_address(app, part, kept):
-    test = app("memory", ds=kept[2], memory_tab="Bins", memory_task=given.LIGHT)
+    test = app("memory", ds=kept[2], memory_tab="Bins", memory_task=given.LIGHT, **unfolded("memory"))
     assert problems(test) == []
     assert test.selectbox(key="memory_task").value == "LIGHT"
     assert test.query_params["memory_task"] in ("LIGHT", ["LIGHT"])
@@ -158,10 +159,10 @@ def test_edges_of_ones_own_and_a_scenario(page, part, house):
 
 
 def test_a_table_without_profiles_has_bins_of_its_tasks_and_the_way_to_profiles(app, part, kept):
-    test = app("memory", ds=kept[2], memory_tab="Bins")
+    test = app("memory", ds=kept[2], memory_tab="Bins", **unfolded("memory"))
     assert problems(test) == []
-    assert test.selectbox(key="memory_profile").options == ["the task above"]
-    test = app("memory", ds=kept[2], memory_tab="Bins", memory_profile="P0")
+    assert test.selectbox(key="memory_profile").options == ["The task"]
+    test = app("memory", ds=kept[2], memory_tab="Bins", memory_profile="P0", **unfolded("memory"))
     assert problems(test) == []
     assert "`memory_profile` in the link could not be read" in words(test)
     assert len(test.get("plotly_chart")) == 2

@@ -32,7 +32,7 @@ LOOKS = {
         "tasks",
         {"memory_tab": "Policies", "memory_task": TASK, "memory_policies": list(whole_home.POLICIES)},
     ),
-    "violations": ("memory", "tasks", {"memory_tab": "Roll-up", "memory_margin": "0"}),
+    "violations": ("memory", "tasks", {"memory_tab": "What if", "memory_margin": "0"}),
     "a timeline": ("phases", "phases", {"phases_tab": "Timeline", "phases_run": whole_home.RUN}),
     "a timeline of other settings": ("phases", "phases", {"phases_tab": "Timeline", **OF_OTHER_SETTINGS}),
 }

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from pages._frame.visit import SAMPLES
 from tests.charts import records_for_memory, records_for_nodes, records_for_phases
 from tests.nodes.planted_nodes import runs_of
+from tests.pages import all_views
 from tests.pages.conftest import APP, SAMPLE, problems
 from tests.pages.test_nodes_page import SPEEDS, write
 from tests.same.reading import Printed, seen, unexplained
@@ -90,7 +91,7 @@ class Home:
             _keep_files(patch, files)
             test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
             test.query_params["ds"] = self.hashes[dataset]
-            for parameter, value in parameters.items():
+            for parameter, value in (all_views.unfolded(name) | parameters).items():
                 test.query_params[parameter] = value
             for key in unfolded:
                 test.session_state[f"{key}_shown"] = True

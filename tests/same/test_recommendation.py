@@ -9,7 +9,7 @@ import pytest
 from tests.charts import records_for_classify, records_for_memory
 from tests.same.reading import same_metrics
 from workprof.charts.memory.recommendation import recommendation_sentence
-from workprof.core.units import format_share
+from workprof.core.units import compact, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay import ReplaySettings
@@ -27,7 +27,7 @@ def told_figures(told):
     return {
         "Memory saving": format_share(best["saved_share"]),
         "Kills": f"{best['failures']:,}",
-        "Wasted": f"{wasted:,.0f} GB·h" if wasted >= 100 else f"{wasted:.3g} GB·h",
+        "Wasted": f"{compact(wasted)} GB·h",
         "Judged on": f"{best['n_runs']:,} runs",
     }
 
@@ -36,7 +36,7 @@ def told_figures(told):
 def test_the_page_shows_what_the_command_prints(tasks, more):
     options = ["--acceptable-kills", more["memory_kills"]] if more else []
     told = tasks.command("memory", "plan", "tasks", *options)
-    page = tasks.page("memory", "tasks", memory_tab="Recommendation", **more)
+    page = tasks.page("memory", "tasks", memory_tab="Plan", **more)
     assert {label: page.metric(label)[0] for label in FIGURES} == told_figures(told)
     assert told["reason"] in page.words
     marks = {trace["name"]: (trace["x"][0], trace["y"][0]) for trace in page.figures["memory-recommendation"]}

@@ -288,35 +288,58 @@ def _titled(given: str | dict[str, Any]) -> dict[str, Any]:
     return {"automargin": True, **axis, "title": {"text": axis.get("title", "")}}
 
 
-NEAR_ACROSS = 0.15
-"""Of the axis: about the length of a label."""
-NEAR_UP = 0.05
-"""Of a power of ten on a logarithmic axis of one to two of them: about the height of a line."""
+CHARACTER, LINE = 0.02, 0.055
+"""Width of a character and height of a line as shares of the axes, on a narrow screen."""
+GAP = 0.03
+"""Between a mark and its label, as a share of the axis."""
+SIDES = ("middle right", "middle left", "top center", "bottom center", "top right", "bottom right", "top left")
 
 
-def stacked_labels(across: Sequence[float], up: Sequence[float], names: Sequence[str]) -> list[str]:
-    """Return the label of every mark; of marks that stand close, the middle one bears all names, the highest first.
+def placed_labels(across: Sequence[float], up: Sequence[float], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the label of every mark and its side; '' where it would cover another label or mark, or be cut off.
 
     Args:
-        across: (n_marks,) horizontal places as shares of the axis.
-        up: (n_marks,) vertical places in powers of ten.
+        across: (n_marks,) horizontal places as shares of the axis, the most important mark first.
+        up: (n_marks,) vertical places likewise.
         names: (n_marks,) '' = no label.
     """
-    labels = [""] * len(names)
-    stacks: list[list[int]] = []
-    for at in sorted((at for at, name in enumerate(names) if name), key=lambda at: -up[at]):
-        near = next((stack for stack in stacks if _near(across, up, stack[-1], at)), None)
-        if near is None:
-            stacks.append([at])
-        else:
-            near.append(at)
-    for stack in stacks:
-        labels[stack[len(stack) // 2]] = "<br>".join(names[at] for at in stack)
-    return labels
+    taken: list[tuple[float, float, float, float]] = []
+    labels, sides = [""] * len(names), [SIDES[0]] * len(names)
+    for at, name in enumerate(names):
+        others = [(x, y) for one, (x, y) in enumerate(zip(across, up, strict=True)) if one != at]
+        for side in SIDES if name else ():
+            box = _label_box(across[at], up[at], len(name), side)
+            if _inside(box) and not any(_covers(box, one) for one in taken) and not any(_holds(box, p) for p in others):
+                labels[at], sides[at] = _apart(name, side), side
+                taken.append(box)
+                break
+    return labels, sides
 
 
-def _near(across: Sequence[float], up: Sequence[float], one: int, other: int) -> bool:
-    return abs(across[one] - across[other]) < NEAR_ACROSS and abs(up[one] - up[other]) < NEAR_UP
+def _apart(name: str, side: str) -> str:
+    """Return a label with a space towards its mark, which Plotly puts it right beside."""
+    return {"left": f"{name}\u2002", "center": name, "right": f"\u2002{name}"}[side.split()[1]]
+
+
+def _label_box(x: float, y: float, characters: int, side: str) -> tuple[float, float, float, float]:
+    """Return left, bottom, right and top of a label."""
+    height, across = side.split()
+    width = CHARACTER * characters
+    left = {"left": x - GAP - width, "center": x - width / 2, "right": x + GAP}[across]
+    bottom = {"top": y + GAP, "middle": y - LINE / 2, "bottom": y - GAP - LINE}[height]
+    return left, bottom, left + width, bottom + LINE
+
+
+def _inside(box: tuple[float, float, float, float]) -> bool:
+    return box[0] >= 0 and box[1] >= 0 and box[2] <= 1 and box[3] <= 1
+
+
+def _covers(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _holds(box: tuple[float, float, float, float], mark: tuple[float, float]) -> bool:
+    return box[0] <= mark[0] <= box[2] and box[1] <= mark[1] <= box[3]
 
 
 PANEL_PX = 64

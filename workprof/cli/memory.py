@@ -41,7 +41,9 @@ from workprof.memory.usage import evidence_words
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
 
-app = typer.Typer(help="What sizes would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="What better requests would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None
+)
 
 SHOWN_TASKS = SHOWN_RUNS = SHOWN_ROWS = 30
 PARTS = 4
@@ -96,8 +98,8 @@ def _assessment_text(result: Assessment) -> str:
         for one in result.tasks[:SHOWN_TASKS]
     ]
     head = (
-        f"{result.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they ask for, "
-        f"{format_share(whole.utilisation_by_time)} by time"
+        f"{result.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they request, "
+        f"{format_share(whole.utilisation_by_time)} weighted by run time"
     )
     if result.evidence:
         head += f"\n{evidence_words(result.evidence)}"
@@ -152,11 +154,12 @@ def bins_text(result: Bins) -> str:
     edges = ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes)
     by_time, alike = saved(effect.time_based_saved_share), saved(effect.saved_share)
     of_static = f"{saved(result.optimal_improvement)}, {saved(result.time_based_optimal_improvement)} by time"
-    above = f"\n{effect.n_above:,} of {effect.n_runs:,} runs need more than the top edge and keep their request"
+    above = f"\n{effect.n_above:,} of {effect.n_runs:,} runs need more than the largest bin and keep their request"
     return (
-        f"edges {edges} GB ({result.search}); if every run came into its right bin, the smallest that holds its use "
-        f"with {100 * result.settings.headroom:g} % headroom: {by_time} GB·h than requested ({alike} counting runs "
-        f"alike); against {result.static_bytes / GB:.1f} GB for all: {of_static}" + (above if effect.n_above else "")
+        f"limits {edges} GB ({result.search}); upper bound, every run in its right bin (the smallest that holds its "
+        f"use with {100 * result.settings.headroom:g} % headroom): {by_time} GB·h than requested ({alike} counting "
+        f"runs alike); against {result.static_bytes / GB:.1f} GB for all: {of_static}"
+        + (above if effect.n_above else "")
     )
 
 
@@ -256,10 +259,10 @@ def fact_text(result: FactPoints) -> str:
 
 
 def why_text(result: Why) -> str:
-    """Return the sizes of the next run, what they rest on, and the odds of a retry."""
+    """Return the sizes of the next run, what they rest on, and the retry probability."""
     sizes = ", then ".join(f"{size / GB:.3f}" for size in (result.size_bytes, result.next_bytes, result.last_bytes))
     odds = result.odds_of_retry
-    asked = "" if np.isnan(result.requested_bytes) else f"; the last one asked for {result.requested_bytes / GB:.3f} GB"
+    asked = "" if np.isnan(result.requested_bytes) else f"; the last one requested {result.requested_bytes / GB:.3f} GB"
     few = "\nso few runs make it a guess" if result.too_few else ""
     cheapest = result.candidate_bytes[int(result.candidate_cost_gb_h.argmin())]
     return (
@@ -279,7 +282,7 @@ def curve_text(result: ImprovementCurve) -> str:
             "saved": format_share(result.weighted_saved_share[at]),
             "against one size for all": format_share(result.optimal_improvement[at]),
             "the same by time": format_share(result.time_based_optimal_improvement[at]),
-            "edges GB": ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes[at]),
+            "limits GB": ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes[at]),
         }
         for at, k in enumerate(result.k)
     ]
@@ -412,7 +415,7 @@ def _models_text(result: PredictorResult) -> str:
         }
         for one in (*result.models, *result.cheapest, result.constant, result.cheapest_constant)
     ]
-    warning = "\nestimate and replay rank these models differently: trust the replay" if result.ranks_differ else ""
+    warning = "\nestimate and replay rank these models differently: rely on the replay" if result.ranks_differ else ""
     return table(rows) + warning
 
 
@@ -545,7 +548,7 @@ def _bursts_text(result: Rollup) -> str:
         return ""
     share = format_share(sum(one.share for one in result.bursts))
     names = ", ".join(dict.fromkeys(one.task for one in result.bursts))
-    kept = "left out" if result.settings.leave_out_bursts else "kept"
+    kept = "excluded" if result.settings.leave_out_bursts else "included"
     return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {kept}: {names}"
 
 
@@ -574,6 +577,7 @@ def recommendation_json(result: Recommendation) -> dict[str, Any]:
         "bursts": [asdict(one) for one in result.bursts],
         "by": result.settings.by,
         "sizes": [_advised(one) for one in result.sizes],
+        "held": [asdict(one) for one in result.held],
         "left_out": result.left_out,
         "notes": list(result.notes),
         "seconds": result.seconds,
@@ -609,11 +613,12 @@ def recommendation_text(result: Recommendation) -> str:
             "kill probability": f"{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}"
             if one.n_tested
             else "not tested",
-            "because": one.why,
+            "reason": one.why,
         }
         for one in result.sizes[:SHOWN_TASKS]
     ]
-    head = f"Recommended: {result.setting}\n{result.reason}"
+    what = "keep the requests" if result.kept else f"workprof, {result.setting}"
+    head = f"{result.reason}\nRecommended: {what}"
     if result.bursts:
         head += f"\nBursts: {', '.join(f'{one.task} ({format_share(one.share)})' for one in result.bursts[:5])}"
     rest = len(result.sizes) - len(sizes)

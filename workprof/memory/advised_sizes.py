@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-TASK, PROFILE, RUN = "task", "profile", "run"
+TASK, PROFILE, USER, GROUP, RUN = "task", "profile", "user", "group", "run"
 KEYS = {
     TASK: "the name of the task",
     PROFILE: "the profile of a clustering, which has to be predicted before a run",
-    "user": "who submits",
-    "group": "the group of who submits",
+    USER: "who submits",
+    GROUP: "the group of who submits",
     RUN: "every run of the second half on its own, as it was replayed",
 }
+
+
+OUTSIDE = "outside every profile"
+"""The key of runs that no profile has."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,63 @@ class AdvisedSize:
     requested_wasted_gb_h: float
 
 
+@dataclass(frozen=True)
+class Held:
+    """What the runs of one key held on the second half: requested, used, and as recommended.
+
+    Attributes:
+        key: task, profile, user or group.
+        n_runs: of the second half.
+        requested_gb_h: booked.
+        used_gb_h: used.
+        recommended_gb_h: charged for all attempts under the recommended setting; as requested where these are kept.
+        kills: under the recommended setting.
+        enforced_kills: where the requests are limits.
+    """
+
+    key: str
+    n_runs: int
+    requested_gb_h: float
+    used_gb_h: float
+    recommended_gb_h: float
+    kills: int
+    enforced_kills: int
+
+
+def held_by(
+    jobs: pd.DataFrame, table: TrialTable, judged: Bools, sizing: SizingSettings | None, by: str
+) -> tuple[Held, ...]:
+    """Return what every key held, the one with most requested and unused first; the sums are those of the whole.
+
+    Args:
+        jobs: the table, with the column of the key.
+        table: its runs.
+        judged: (n,) the runs of the second half.
+        sizing: recommended setting; None = keep the requests.
+        by: one of `KEYS`; single runs are added up by task.
+
+    Raises:
+        ColumnMissing: when the table has no such column.
+    """
+    key, names = keys_of(jobs, table.runs, TASK if by == RUN else by)
+    booked, used, charges = table.booked_gb_h, table.used_gb_h, table.charges
+    at = None if sizing is None else charges.sizing.index(sizing)
+    charged = booked if at is None else charges.charged_gb_h[at]
+    kills = np.zeros(len(key), dtype=np.int64) if at is None else charges.failures[at]
+    spare = np.maximum(booked - used, 0.0)
+
+    def sums(values: Floats | Ints) -> Floats:
+        return np.bincount(key[judged], weights=values[judged], minlength=len(names)).astype(np.float64)
+
+    runs, unused = np.bincount(key[judged], minlength=len(names)), sums(spare)
+    columns = [sums(values).tolist() for values in (booked, used, charged, kills, charges.enforced_failures)]
+    return tuple(
+        Held(names[one], int(runs[one]), *(values[one] for values in columns[:3]), *(int(n[one]) for n in columns[3:]))
+        for one in np.argsort(-unused, kind="stable")
+        if runs[one]
+    )
+
+
 def keys_of(jobs: pd.DataFrame, runs: Runs, by: str) -> tuple[Ints, tuple[str, ...]]:
     """Return the code of each run's key, and the names of the keys; runs without one share a key of that name.
 
@@ -85,7 +146,7 @@ def keys_of(jobs: pd.DataFrame, runs: Runs, by: str) -> tuple[Ints, tuple[str, .
     own = jobs[column].iloc[runs.rows].astype("object")
     if by == PROFILE:
         own = own.map(lambda label: f"P{label:.0f}" if label >= 0 else None)
-    missing = "outside every profile" if by == PROFILE else f"(no {by})"
+    missing = OUTSIDE if by == PROFILE else f"(no {by})"
     codes, names = own.where(own.notna(), missing).factorize()
     return codes.astype(np.int64), tuple(str(name) for name in names)
 

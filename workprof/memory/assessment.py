@@ -40,6 +40,7 @@ class ClassSettings:
         Setting(
             "Where light and moderate tasks end.",
             choices={FIXED: "as given", AUTO: "the three sizes that cover all tasks most cheaply"},
+            shown={FIXED: "Fixed", AUTO: "Automatic"},
             key="memory_limits",
             label="Limits of the classes",
         ),
@@ -76,6 +77,7 @@ class ClassSettings:
         Setting(
             "How a task counts in the automatic limits.",
             choices={"count": "by its runs", "time": "by their hours"},
+            shown={"count": "Number of runs", "time": "Run time"},
             flag="--class-weight",
             key="memory_class_weight",
             label="Weight of the classes",
@@ -396,7 +398,7 @@ def assessment_of(
     parts.sort(key=lambda part: -wasted_gb_h(part[1]))
     classes = _classes([part for _, part in parts], settings.classes)
     tasks = tuple(_task(jobs, *part, kind) for part, kind in zip(parts, classes.classes, strict=True))
-    progress(0.3, "Looking for facts that go with memory")
+    progress(0.3, "Looking for fields that predict memory")
     features = memory_facts(jobs, runs, tuple(task.task for task in tasks))
     return Assessment(
         settings=settings,

@@ -128,6 +128,7 @@ class PredictorSettings:
                 SMOTE: "rows in between",
                 WEIGHTED: "class weights",
             },
+            shown={NONE: "None", RANDOM: "Oversampling", SMOTE: "SMOTE", WEIGHTED: "Class weights"},
             key="memory_sampling",
             label="Class balancing",
             some=True,
@@ -159,6 +160,7 @@ class PredictorSettings:
         Setting(
             "faithful: as published, limits and optimum from all runs, and no model gives way to a constant.",
             choices={CORRECTED: "default", FAITHFUL: "as published"},
+            shown={CORRECTED: "Default", FAITHFUL: "As published"},
             key="memory_model_mode",
         ),
     ] = CORRECTED

@@ -48,6 +48,7 @@ class BinSettings:
         Setting(
             "How a run counts in the saving.",
             choices={COUNT: "as one", TIME: "by its hours, which is what is paid for", COST: "by hours x price"},
+            shown={COUNT: "Number of runs", TIME: "Run time", COST: "Run time x price"},
             key="memory_weight",
             label="Weight by",
         ),
@@ -60,6 +61,7 @@ class BinSettings:
                 FREE: "what the largest run needs",
                 PINNED: "the largest request, as published, or what the largest run needs where that is more",
             },
+            shown={FREE: "Unrestricted", PINNED: "Largest request"},
             key="memory_top",
             label="Largest bin",
         ),
@@ -81,6 +83,7 @@ class BinSettings:
         Setting(
             "How limits are searched.",
             choices={EXACT: "the best there are", STRIDE: "inner limits are multiples of a stride, as published"},
+            shown={EXACT: "Exact", STRIDE: "As published (stride)"},
             key="memory_search",
         ),
     ] = EXACT
@@ -171,7 +174,7 @@ def best_edges(needs: Needs, most_edges: int) -> tuple[EdgeChoice, ...]:
         SettingsError: when fewer than one edge is asked for.
     """
     if most_edges < 1:
-        raise SettingsError(f"{most_edges} bins were asked for; ask for 1 or more")
+        raise SettingsError(f"{most_edges} bins were requested; give 1 or more")
     sizes, totals = needs.sizes_bytes, np.cumsum(needs.weights)
     layer = sizes * totals
     parents: list[Ints] = []

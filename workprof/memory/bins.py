@@ -189,7 +189,7 @@ def _ordered(edges_bytes: tuple[float, ...]) -> tuple[Floats, tuple[str, ...]]:
     if (np.diff(given) < 0).any():
         messages.append("the edges were put in increasing order")
     if len(edges) < len(given):
-        messages.append(f"{len(given) - len(edges)} repeated edge(s) were left out")
+        messages.append(f"{len(given) - len(edges)} repeated limit(s) were dropped")
     return edges, tuple(messages)
 
 

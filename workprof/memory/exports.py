@@ -102,9 +102,9 @@ def odds_line(one: ListedSize | NamedSize) -> str:
     if isinstance(one, ListedSize) and one.rule == KEPT:
         return f"no advice, the request stays: {one_line(one.sized_from)}"
     if not one.n_tested:
-        return "odds of a retry unknown: no run could be tested"
+        return "retry probability unknown: no run could be tested"
     text = (
-        f"odds of a retry {one.kill_probability:.1%} (95 % interval {one.kill_low:.1%} to {one.kill_high:.1%}, "
+        f"retry probability {one.kill_probability:.1%} (95 % interval {one.kill_low:.1%} to {one.kill_high:.1%}, "
         f"{one.n_killed} of {one.n_tested} tested runs)"
     )
     if isinstance(one, ListedSize) and one.too_few:
@@ -440,7 +440,7 @@ def sizes_slurm(listing: SizeList, origin: Origin) -> str:
     """Return sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB."""
     lines = [f"-- {line}" for line in header_lines(origin, listing)]
     lines += [
-        "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is asked for at submission; `next_mb` are the sizes to",
+        "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is requested at submission; `next_mb` are the sizes to",
         "-- submit again with after OUT_OF_MEMORY, in this order.",
         "local sizes = {",
     ]

@@ -290,7 +290,7 @@ def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
         SettingsError: for a ledger whose rows are no users.
     """
     if ledger.settings.by != USER:
-        raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; ask for --by user")
+        raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; use --by user")
     own: dict[str, list[Finding]] = {}
     for one in ledger.findings:
         own.setdefault(one.who, []).append(one)

@@ -141,7 +141,7 @@ def _as_first_asked(table: pd.DataFrame, lifted: Bools) -> tuple[pd.DataFrame, t
     mended = {name: np.where(lifted, _first(table, name, lifted), numbers_of(table, name)) for name in asked}
     note = (
         f"{int(lifted.sum()):,} run(s) are later attempts: their requests, lifted after a failure, tell the outcome; "
-        "the models see what first attempts ask for"
+        "the models see what first attempts request"
     )
     return table.assign(**mended), (note,)
 
@@ -426,7 +426,7 @@ def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
         notes.append("no run has a request: savings compare with the largest use, given to every run")
     elif not bins.request_bytes and np.isnan(runs.requested_bytes).any():
         known = ~np.isnan(runs.requested_bytes)
-        notes.append(f"{int((~known).sum()):,} run(s) without a request are left out")
+        notes.append(f"{int((~known).sum()):,} run(s) without a request are excluded")
         runs = runs.take(known)
     if len(runs) < FEWEST_RUNS:
         raise NotEnoughData(f"{bins.task or 'the table'} has {len(runs)} usable runs; training needs {FEWEST_RUNS}")

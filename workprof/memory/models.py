@@ -581,7 +581,7 @@ def _notes(data: PredictorData, models: tuple[ModelResult, ...]) -> tuple[str, .
     if len(np.unique(data.bins)) == 1:
         notes.append("every run belongs into one bin, so there is nothing to learn")
     elif not data.encoder.columns_of:
-        notes.append("nothing that is known before the run tells its runs apart; map or tick more columns")
+        notes.append("nothing that is known before the run separates its runs; map or tick more columns")
     unfinished = max(made.n_never_finished for made in models)
     if unfinished:
         notes.append(f"up to {unfinished} test run(s) never finish under the cap and the retries allowed")

@@ -113,6 +113,13 @@ class PlanSettings:
                 CLASS_SIZES: "light and moderate tasks get the size of their class, heavy ones the largest use",
                 RECOMMENDED: "as `memory plan` recommends; its sizes as they are, the other tasks keep their requests",
             },
+            shown={
+                MAX_SEEN: "Largest use",
+                PERCENTILE: "Percentile",
+                LEAST_WASTE: "Least waste",
+                CLASS_SIZES: "Sizes of the classes",
+                RECOMMENDED: "As recommended",
+            },
             key="memory_rule",
             label="Size of a task",
         ),

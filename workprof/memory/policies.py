@@ -101,7 +101,7 @@ class SizingSettings:
     chance: Annotated[
         float,
         Setting(
-            "Largest believed chance of a failure where a size is above every past one; 1 = no limit.",
+            "Largest estimated chance of a failure where a size is above every past one; 1 = no limit.",
             unit="share",
             above=0,
             most=1,
@@ -119,6 +119,29 @@ class SizingSettings:
         ),
     ] = False
 
+
+POLICY_WORDS = {
+    "workprof": "workprof",
+    "workprof_task": "workprof, task alone",
+    "workprof_cautious": "workprof, cautious",
+    "preset": "current request",
+    "p95": "p95",
+    "krr": "KRR rule",
+    "vpa": "VPA rule",
+    "tovar": "Tovar PPM",
+    "witt_lr": "Witt-LR",
+    "ponder": "Ponder",
+    "site_rule": "site rule",
+    "linear_offset": "line + offset",
+    "thesis_bins": "thesis bins",
+    "thesis_bins_svm": "thesis bins, SVM",
+    "min_waste": "min waste",
+    "local_min_waste": "local min waste",
+    "oracle_bins": "oracle, bins",
+    "oracle_bins_free": "oracle, bins, free top",
+    "oracle_exact": "oracle, exact",
+}
+"""Policy -> its name on pages and in text."""
 
 DEFAULT = SizingSettings()
 

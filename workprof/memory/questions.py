@@ -193,7 +193,7 @@ PLAN = Question(
     finds="plan of requests",
     reads=_sizing(),
     page=PAGE,
-    tab="Roll-up",
+    tab="What if",
     command=("memory", "export"),
     always=("--to", "json", "-o", "plan.json"),
 )
@@ -204,9 +204,10 @@ RECOMMENDATION = Question(
     Recommendation,
     "workprof.memory.recommend:recommendation_of",
     finds="recommended requests",
+    version=2,
     reads=_sizing(*LABELS, "status"),
     page=PAGE,
-    tab="Recommendation",
+    tab="Plan",
     command=("memory", "plan"),
     rests_on_fit=True,
 )
@@ -219,7 +220,7 @@ FRONTIER_CHARGES = Question(
     finds="costs of every workprof setting",
     reads=_sizing(*LABELS, "status"),
     page=PAGE,
-    tab="Recommendation",
+    tab="Plan",
     made_by=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
 )
 VIOLATIONS = Question(
@@ -232,7 +233,7 @@ VIOLATIONS = Question(
     finds="runs above a plan",
     reads=_sizing(),
     page=PAGE,
-    tab="Roll-up",
+    tab="What if",
 )
 ROLLUP = Question(
     "memory.rollup",
@@ -244,7 +245,7 @@ ROLLUP = Question(
     finds="effect of a plan",
     reads=_sizing("workload", "run_name", "namespace", "group"),
     page=PAGE,
-    tab="Roll-up",
+    tab="What if",
 )
 LEDGER = Question(
     "memory.ledger",

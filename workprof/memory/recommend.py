@@ -22,7 +22,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.records import Made
 from workprof.core.stats import FEWEST_RUNS, Interval, saving_interval, wilson
 from workprof.core.units import format_share
-from workprof.memory.advised_sizes import KEYS, PROFILE, TASK, AdvisedSize, advised_sizes, keys_of
+from workprof.memory.advised_sizes import KEYS, PROFILE, TASK, AdvisedSize, Held, advised_sizes, held_by, keys_of
 from workprof.memory.load import Burst, bursts_of
 from workprof.memory.plan import NeverRun, never_run
 from workprof.memory.policies import SizingSettings
@@ -53,7 +53,7 @@ _KILLS = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
 class RecommendationSettings:
     """Which kills are acceptable, and for what sizes are listed."""
 
-    by: Annotated[str, Setting("What one size is for.", choices=KEYS, key="memory_plan_by", label="Sizes by")] = TASK
+    by: Annotated[str, Setting("What one request is for.", choices=KEYS, key="memory_plan_by", label="By")] = TASK
     acceptable_kills: Annotated[
         str,
         Setting(
@@ -80,7 +80,7 @@ class RecommendationSettings:
         ),
     ] = None
     leave_out_bursts: Annotated[
-        bool, Setting("Runs of bursts do not count in the figures.", key="memory_bursts", label="Leave out bursts")
+        bool, Setting("Runs of bursts do not count in the figures.", key="memory_bursts", label="Exclude bursts")
     ] = False
     frontier: FrontierSettings = field(default_factory=FrontierSettings)
 
@@ -143,6 +143,7 @@ class Recommendation:
             also where it is not recommended; NaN where nothing was chosen.
         reason: one plain sentence.
         acceptable_kills: on the second half.
+        acceptable_kills_past: on the first half.
         cost_per_kill_gb_h: least and most that a kill costs where just this setting is the cheapest on the first half;
             NaN where there is no such cost.
         tried: every setting, least waste on the second half first.
@@ -152,6 +153,7 @@ class Recommendation:
         never: runs above the cap, which can never run; they count in no figure.
         bursts: days on which a profile (or task) requested unusually much, the largest first.
         sizes: of the next runs.
+        held: requested, used and recommended GB·h of the second half by the key of the sizes (single runs by task).
         left_out: reason -> runs that count in no figure.
         notes: in words.
         seconds: of the computation.
@@ -167,6 +169,7 @@ class Recommendation:
     interval: Interval
     reason: str
     acceptable_kills: float
+    acceptable_kills_past: float
     cost_per_kill_gb_h: tuple[float, float]
     tried: tuple[TriedSetting, ...]
     n_past: int
@@ -176,6 +179,7 @@ class Recommendation:
     never: NeverRun
     bursts: tuple[Burst, ...]
     sizes: tuple[AdvisedSize, ...]
+    held: tuple[Held, ...]
     left_out: dict[str, int]
     notes: tuple[str, ...]
     seconds: float
@@ -241,6 +245,7 @@ def recommend(
         interval=choice.interval,
         reason=choice.reason,
         acceptable_kills=_acceptable(table, judged, judged, settings),
+        acceptable_kills_past=_acceptable(table, past, judged, settings),
         cost_per_kill_gb_h=choice.cost_per_kill_gb_h,
         tried=choice.tried,
         n_past=int(past.sum()),
@@ -250,6 +255,7 @@ def recommend(
         never=never_run(runs, cap),
         bursts=bursts,
         sizes=advised_sizes(jobs, table, judged, choice.sizing, settings.by),
+        held=held_by(jobs, table, judged, choice.sizing, settings.by),
         left_out={reason: n for reason, n in left_out.items() if n},
         notes=(*_notes(runs, table, never_run(runs, cap)), *_evidence_notes(frames["jobs"], settings)),
         seconds=time.perf_counter() - started,
@@ -306,7 +312,7 @@ def _choose(table: TrialTable, past: Bools, judged: Bools, settings: Recommendat
         name=against.name,
         figures=after[best],
         interval=interval,
-        reason=against.praise(requested, table.enforced(judged), _acceptable(table, judged, judged, settings)),
+        reason=against.praise(table.enforced(judged), _acceptable(table, judged, judged, settings)),
         cost_per_kill_gb_h=_cost_range(before, best),
         tried=tried,
     )
@@ -354,15 +360,15 @@ class _Trial:
             few = f"Only {counted_runs(self.judged.n_runs)} could be judged, fewer than {FEWEST_RUNS}"
             return f"{few}: too few to advise other sizes."
         if self._cost(self.past) >= requested_past.charged_gb_h:
-            took, booked = gb_h_words(self._cost(self.past)), gb_h_words(requested_past.charged_gb_h)
+            more = format_share(self._cost(self.past) / requested_past.charged_gb_h - 1)
             return (
-                f"On the first half of the runs no setting with acceptable kills saves: the best would have cost "
-                f"{took}, {booked} were requested."
+                f"No setting with acceptable kills saves memory: the best holds {more} more than requested on the "
+                "first half of the runs."
             )
         if self._cost(self.judged) >= requested.charged_gb_h:
             took, booked = gb_h_words(self._cost(self.judged)), gb_h_words(requested.charged_gb_h)
             return (
-                f"What saved {format_share(self.past.saved_share)} on the first half of the runs would have cost "
+                f"What saved {format_share(self.past.saved_share)} on the first half of the runs would hold "
                 f"{took} on the second, where {booked} were requested."
             )
         if not self.interval.low > 0:
@@ -378,15 +384,14 @@ class _Trial:
             )
         return ""
 
-    def praise(self, requested: Judged, enforced: Judged, limit: float) -> str:
+    def praise(self, enforced: Judged, limit: float) -> str:
         """Return why the setting is recommended, with its figures."""
         low, high = format_share(self.interval.low), format_share(self.interval.high)
-        ours, now = gb_h_words(self.judged.wasted_gb_h), gb_h_words(requested.wasted_gb_h)
         more = f", {limit:,.4g} were acceptable" if self.judged.failures > limit else ""
         return (
-            f"On the {counted_runs(self.judged.n_runs)} of the second half it wastes {ours} instead of {now} and saves "
-            f"{format_share(self.judged.saved_share)} of the GB·h requested (95 % interval {low} to {high}), with "
-            f"{_kills(self.judged.failures)}{more}; requests enforced have {_kills(enforced.failures)}."
+            f"The recommended requests hold {format_share(self.judged.saved_share)} less memory (95 % interval {low} "
+            f"to {high}) with {_kills(self.judged.failures)} in {counted_runs(self.judged.n_runs)}{more}; requests "
+            f"enforced have {_kills(enforced.failures)}."
         )
 
     def _cost(self, of: Judged) -> float:
@@ -402,19 +407,23 @@ def _none_fits(before: Sequence[Judged], limit: float, tried: tuple[TriedSetting
 
 
 def _more_kills(tried: tuple[TriedSetting, ...], limit: float, cost: float) -> str:
-    """Return what more kills than are acceptable would save on both halves, from the fewest kills on; '' = nothing."""
+    """Return what more kills than are acceptable would save, in a sentence; '' = nothing."""
+    one = None if cost else next_step(tried, limit)
+    if one is None:
+        return ""
+    share = format_share(one.past.failures / one.past.n_runs, 1 if one.past.failures * 1000 >= one.past.n_runs else 2)
+    return (
+        f" Accepting {share} kills would save {format_share(one.judged.saved_share)} ({_kills(one.judged.failures)} "
+        "on the second half)."
+    )
+
+
+def next_step(tried: Sequence[TriedSetting], limit: float) -> TriedSetting | None:
+    """Return the setting that saves on both halves with the fewest kills above a limit; None = there is none."""
     saving = [
         one for one in tried if one.past.failures > limit and min(one.past.saved_share, one.judged.saved_share) > 0
     ]
-    if not saving or cost:
-        return ""
-    one = min(saving, key=lambda one: (one.past.failures, -one.past.saved_share))
-    share = format_share(one.past.failures / one.past.n_runs, 1 if one.past.failures * 1000 >= one.past.n_runs else 2)
-    return (
-        f" Accepting {_kills(one.past.failures)} on the first half ({share} of its runs) would have saved "
-        f"{format_share(one.past.saved_share)} there and {format_share(one.judged.saved_share)} on the second half, "
-        f"with {_kills(one.judged.failures)}."
-    )
+    return min(saving, key=lambda one: (one.past.failures, -one.past.saved_share)) if saving else None
 
 
 def _cost_range(before: Sequence[Judged], best: int) -> tuple[float, float]:

@@ -32,6 +32,7 @@ from workprof.memory.policies import (
     OURS,
     PEERS,
     POLICIES,
+    POLICY_WORDS,
     REFIT_EACH,
     Conditional,
     Policy,
@@ -323,6 +324,7 @@ class ReplaySettings:
             "use, so it is a bound and no policy.",
             choices=POLICIES,
             named={"all": OURS + PEERS + FURTHER},
+            shown=POLICY_WORDS,
             key="memory_policies",
             some=True,
         ),
@@ -336,6 +338,7 @@ class ReplaySettings:
                 SIZEY: "the published harness: 30 % of the runs at random are known, the others come in random "
                 "order, sized for rss from rchar",
             },
+            shown={SUBMIT_TIME: "As submitted", SIZEY: "As published (random)"},
             key="memory_protocol",
             label="Order",
         ),
@@ -346,8 +349,9 @@ class ReplaySettings:
             "From when on a run is known to others of its task, in the order of submission.",
             choices={
                 FINISHED: "from its end on",
-                SUBMITTED: "from its submission on, finished or not: the published simplification, which flatters",
+                SUBMITTED: "from its submission on, finished or not: as published, which overstates savings",
             },
+            shown={FINISHED: "Once it has ended", SUBMITTED: "Once it is submitted"},
             key="memory_known",
             label="A run is known",
         ),
@@ -1128,9 +1132,9 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
     """Return what a reader must know about the figures, in words."""
     notes = []
     if settings.used_input in AFTER_THE_RUN:
-        notes.append(f"{settings.used_input} is known only after a run: every policy that looks at it is flattered")
+        notes.append(f"{settings.used_input} is known only after a run: every policy that uses it is overstated")
     if not with_requests:
-        notes.append("no run has a request: presets are left out, cold runs are charged a whole node")
+        notes.append("no run has a request: presets are excluded, cold runs are charged a whole node")
     elif n_none := int((~np.isfinite(runs.requested_bytes)).sum()):
         notes.append(f"{n_none:,} runs without a request take their task's most common one, or a whole node")
     if ordered.n_without_input:
@@ -1161,5 +1165,7 @@ def _clock_notes(ordered: Ordered, settings: ReplaySettings) -> list[str]:
     elif ordered.n_without_clock:
         notes.append("some runs have no time of submission: their tasks are replayed in the order of the table")
     if settings.protocol == SUBMIT_TIME and settings.known == SUBMITTED:
-        notes.append("a run counts as known from its submission on, though it may not have ended: sizes are flattered")
+        notes.append(
+            "a run counts as known from its submission on, though it may not have ended: savings are overstated"
+        )
     return notes

@@ -192,6 +192,7 @@ class RollupSettings:
                 PEAK: "at the worst moment",
                 ONE_EACH: "one run of every task, as published",
             },
+            shown={MEAN: "Average", PEAK: "Peak", ONE_EACH: "One run of each task"},
             key="memory_measure",
             label="Amount",
         ),
@@ -202,6 +203,7 @@ class RollupSettings:
         Setting(
             "Cores after the plan.",
             choices={NON_PARALLEL_TO_ONE: "tasks that use one core at most get one", KEEP: "as requested"},
+            shown={NON_PARALLEL_TO_ONE: "One for serial tasks", KEEP: "As requested"},
             key="memory_cores",
         ),
     ] = NON_PARALLEL_TO_ONE
@@ -210,11 +212,11 @@ class RollupSettings:
     capacity_bytes: Annotated[
         float | None,
         Setting(
-            "Memory that there is for all runs together: how often it would be too little is told.",
+            "Memory available for all runs together; the result shows how often it would be too little.",
             unit="bytes",
             above=0,
             key="memory_capacity",
-            label="Memory there is",
+            label="Available memory",
             empty="not known",
         ),
     ] = None
@@ -231,10 +233,10 @@ class RollupSettings:
     leave_out_bursts: Annotated[
         bool,
         Setting(
-            "Leave out what a task starts on a day on which it is a burst: more than 5 % of all GB·h requested, and "
+            "Exclude what a task starts on a day on which it is a burst: more than 5 % of all GB·h requested, and "
             "more than three times its average day.",
             key="memory_rollup_bursts",
-            label="Leave out bursts",
+            label="Exclude bursts",
         ),
     ] = False
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 USAGE_COLUMNS = {"peak_rss": "peak_memory_bytes", "rss": "rss"}
 """What may be sized for: the peak decides whether a run is killed; the published harness compares with rss."""
 
+TARGET_WORDS = {"peak_rss": "Peak RSS", "rss": "RSS"}
+
 Target = Annotated[
     str,
     Setting(
@@ -30,6 +32,7 @@ Target = Annotated[
             "rss": "what the published harness compares with",
         },
         key="memory_target",
+        shown=TARGET_WORDS,
         label="Memory measure",
     ),
 ]

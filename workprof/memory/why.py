@@ -128,11 +128,11 @@ def _sentences(planned: PlannedTask, margin: float) -> tuple[str, ...]:
         )
     if risk.n_tested:
         told.append(
-            f"Odds of a retry: {format_share(risk.odds)} (95 % interval {format_share(risk.low)} to "
+            f"Retry probability: {format_share(risk.odds)} (95 % interval {format_share(risk.low)} to "
             f"{format_share(risk.high)}; {risk.n_failed:,} of {risk.n_tested:,} tested runs)."
         )
     else:
-        told.append("No run could be tested, so the odds of a retry are not known.")
+        told.append("No run could be tested, so the retry probability is not known.")
     return tuple(told)
 
 

@@ -240,7 +240,8 @@ class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BIN
             where the computation is started in a child process: what it rests on is not computed first then, and
             what lacks it refuses here (NotEnoughData).
         by_products: (bench, dataset, settings) -> (step, settings) of each further record that it keeps.
-        shortcut: (bench, dataset, settings, progress) -> the result where it takes no computation to speak of, or None.
+        shortcut: (bench, dataset, settings, fit, progress) -> the result where it takes no computation to speak of,
+            or None.
         refuse: (bench, dataset, settings) -> raises where the dataset cannot answer; before anything is computed.
     """
 
@@ -293,7 +294,7 @@ class Bound(Generic[S, R]):
         asked = self._resolved(dataset, settings, fit, more)
         self._refuse(*asked[:2])
         if self.declared.shortcut is not None:
-            quick = self.declared.shortcut(self.bench, *asked[:2], progress)
+            quick = self.declared.shortcut(self.bench, *asked, progress)
             if quick is not None:
                 return quick
         result: R = self.bench._blocking(
@@ -325,9 +326,8 @@ class Bound(Generic[S, R]):
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
         """Return the result where it takes no computation to speak of, else None."""
-        entry, chosen, _ = self._resolved(dataset, settings, None, {})
-        shortcut = self.declared.shortcut
-        return None if shortcut is None else shortcut(self.bench, entry, chosen, progress)
+        asked, shortcut = self._resolved(dataset, settings, None, {}), self.declared.shortcut
+        return None if shortcut is None else shortcut(self.bench, *asked, progress)
 
     def resolved(self, dataset: str, settings: S | None = None, **more: Any) -> S:
         """Return the settings with nothing left open."""

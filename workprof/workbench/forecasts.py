@@ -198,7 +198,9 @@ def _duration_frames(
     return frames if fit is None else with_profiles(bench, entry, fit, columns, progress)
 
 
-def _explained(bench: Any, entry: Dataset, settings: ExplanationSettings, progress: Progress) -> GlobalExplanation:
+def _explained(
+    bench: Any, entry: Dataset, settings: ExplanationSettings, _: object, progress: Progress
+) -> GlobalExplanation:
     """Return mean |SHAP| of a forecaster, trained first where none is cached, over a sample of the dataset's jobs."""
     step = questions.EXPLAIN.step
     key = step.key(entry.hash, settings)

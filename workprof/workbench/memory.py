@@ -103,20 +103,19 @@ def _charges(_: Any, __: Dataset, settings: RecommendationSettings) -> Extras:
 
 
 def _from_charges(
-    bench: Any, entry: Dataset, settings: RecommendationSettings, progress: Progress
+    bench: Any, entry: Dataset, settings: RecommendationSettings, fit: ProfileSettings | None, progress: Progress
 ) -> Recommendation | None:
-    """Return the recommendation where the charges of every setting are cached and no clustering is asked for."""
+    """Return the recommendation where the charges of every setting, and the profiles it needs, are cached."""
     charges = bench._cache.get(questions.FRONTIER_CHARGES.step.key(entry.hash, settings.frontier), FrontierCharges)
-    if charges is None or settings.by == PROFILE:
+    if charges is None or (fit is not None and bench.profiles.cached(entry.hash, fit).result is None):
         return None
-    step = questions.RECOMMENDATION.step
-    key = step.key(entry.hash, settings)
-    with bench._cache.lock(key):
-        found: Recommendation | None = bench._cache.get(key, Recommendation)
+    request = bench.recommendation._request(entry, settings, fit)
+    with bench._cache.lock(request.key):
+        found: Recommendation | None = bench._cache.get(request.key, Recommendation)
         if found is None:
-            frames = bench.frames_of(entry, questions.RECOMMENDATION.reads(settings), every=True)()
-            found = recommend(frames, settings, charges, progress)
-            bench._cache.put(key, found, step.about(key, entry.name, settings, found.seconds))
+            found = recommend(_with_keys(bench, entry, settings, fit, progress)(), settings, charges, progress)
+            about = request.step.about(request.key, entry.name, settings, found.seconds)
+            bench._cache.put(request.key, found, about)
     return found
 
 

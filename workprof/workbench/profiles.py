@@ -48,7 +48,7 @@ def _tree(_: Any, __: Dataset, settings: ProfileSettings) -> Extras:
     return ((questions.SPANNING_TREE.step, tree_settings(settings)),) if settings.algorithm == "hdbscan" else ()
 
 
-def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, progress: Progress) -> ProfileFit | None:
+def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, progress: Progress) -> ProfileFit | None:
     """Return the profiles where a cached tree gives them in about a second, else None: that needs a fit."""
     step, key = questions.FIT.step, questions.FIT.step.key(entry.hash, settings)
     with bench._cache.lock(key):

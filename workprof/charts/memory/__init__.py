@@ -1,1 +1,1 @@
-"""Figures and tables of memory: what is asked for and used, bins, models, policies, roll-ups, scenarios."""
+"""Figures and tables of memory: what is requested and used, bins, models, policies, roll-ups, scenarios."""

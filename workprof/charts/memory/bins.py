@@ -33,32 +33,26 @@ def bin_headlines(found: Bins) -> tuple[Headline, ...]:
             format_share(effect.time_based_saved_share),
             "Of the requested GB·h, if every run comes into its right bin: the smallest that holds its use with its "
             "headroom. Below 0 the bins cost more than the requests.",
-            f"{costs}by count {format_share(effect.saved_share)}",
+            f"{costs}{gb_h(effect.saved_gb_h)}",
         ),
         Headline(
-            "Saving, upper bound",
-            gb_h(effect.saved_gb_h),
-            "Requested less allotted, over this history.",
+            "By count",
+            format_share(effect.saved_share),
+            "The same saving with every run counting as one, whatever its run time.",
             f"{effect.n_runs:,} runs",
         ),
         Headline(
             "Above largest bin",
             f"{effect.n_above:,} runs",
-            "Runs that the top edge does not hold with their headroom. They keep their request (or get what they used) "
-            f"in these figures; started in the top bin, {effect.n_used_above:,} of them would fail.",
+            "Runs that the largest bin does not hold with their headroom. They keep their request (or get what they "
+            f"used) in these figures; started in the largest bin, {effect.n_used_above:,} of them would fail.",
             f"{format_share(effect.above_hours_share)} of hours",
         ),
         Headline(
             "Above request",
             f"{effect.n_over_request:,} runs",
-            "Runs that used more than they asked for already.",
+            "Runs that used more than they requested already.",
             "too small now",
-        ),
-        Headline(
-            "Optimum by the thesis' formula",
-            format_share(found.time_based_optimal_improvement),
-            "Against one static request for all runs (the largest), by time; the published definition.",
-            f"by count {format_share(found.optimal_improvement)}",
         ),
     )
 
@@ -123,8 +117,8 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
     return Chart(
         name="memory-bins",
         figure=figure,
-        takeaway=bins_sentence(found, about),
-        shows=f"Cumulative distribution of memory used with {counted(len(edges), 'bin edge')}.",
+        takeaway=_use_sentence(found),
+        shows=f"Cumulative distribution of memory used with {counted(len(edges), 'bin limit')}.",
         data=pd.DataFrame(
             {"used_gb": usage.used_bytes / GB, "share_of_runs": usage.share, "share_of_hours": usage.hours_share}
         ),
@@ -133,20 +127,32 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
 
 
 def bins_sentence(found: Bins, about: str = "") -> str:
-    """Return saving and risk of the edges in one sentence."""
+    """Return saving and risk of the bins in one sentence."""
     effect = found.effect
     of = {COUNT: "memory", TIME: "GB·h"}.get(found.settings.weight, "GB·h x price")
     edges = ", ".join(gb(edge / GB) for edge in found.edges_bytes)
     headroom = f" with {100 * found.settings.headroom:g} % headroom" if found.settings.headroom else ""
-    risk = f"the top edge holds every run of this history{headroom}"
+    risk = f"the largest bin holds every run{headroom}"
     if effect.n_above:
         runs = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}){headroom}"
-        risk = f"{runs} {'is' if effect.n_above == 1 else 'are'} above the top edge"
+        risk = f"{runs} {'is' if effect.n_above == 1 else 'are'} above the largest bin"
     about = about or shown(found.settings.task)
     task = f" for {about}" if about else ""
     bins = counted(len(found.edges_bytes), "bin")
-    verb = "holds" if len(found.edges_bytes) == 1 else "hold"
-    return f"{bins}{task} ({edges}) {verb} {saved(effect.weighted_saved_share)} {of} than requested, at best; {risk}."
+    return (
+        f"{bins}{task} ({edges}) would hold {saved(effect.weighted_saved_share)} {of} than requested, if every run "
+        f"were placed right (upper bound); {risk}."
+    )
+
+
+def _use_sentence(found: Bins) -> str:
+    """Return what half and nearly all of the use stays below."""
+    by_count = found.settings.weight == COUNT
+    share = found.usage.share if by_count else found.usage.hours_share
+    used = found.usage.used_bytes / GB
+    half, most = (gb(float(used[min(int(np.searchsorted(share, level)), len(used) - 1)])) for level in (0.5, 0.95))
+    what = "runs" if by_count else "hours"
+    return f"Half of the {what} use at most {half}, 95 % of them at most {most}."
 
 
 def _thinned(used: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -188,7 +194,7 @@ def _edge_marks(edges: Floats, needed: Floats, share: Floats, of: str) -> dict[s
         colour=COLOURS[0],
         symbol="diamond",
         size=11,
-        hover=f"edge %{{x:.6g}} GB holds %{{y:.1%}} of the {of}, headroom kept",
+        hover=f"limit %{{x:.6g}} GB holds %{{y:.1%}} of the {of}, headroom kept",
     )
 
 
@@ -202,7 +208,7 @@ def _edge_words(edges: Floats, top: float) -> list[dict[str, Any]]:
             groups.append([edge])
     return [
         shapes.words(
-            gb(group[-1]) if len(group) == 1 else f"{len(group)} edges to {gb(group[-1])}",
+            gb(group[-1]) if len(group) == 1 else f"{len(group)} limits to {gb(group[-1])}",
             x=group[-1],
             y=1.0 + 0.055 * (place % 2),
             yref="paper",
@@ -228,17 +234,17 @@ def _request_words(found: Bins, top: float) -> dict[str, Any]:
 
 def _note(found: Bins, *, of_task: bool) -> str:
     words = f"{counted(found.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
-    words += "At best = if every run comes into its right bin, the smallest that holds its use with its headroom"
-    words += "; the Models tab says how often that fails." if of_task else "."
+    words += "Upper bound: every run placed in its right bin, the smallest that holds its use with its headroom"
+    words += "; the Models tab shows how often that fails." if of_task else "."
     if found.stride_bytes:
         words += f" Stride {gb(found.stride_bytes / GB)}; all choices would be {found.n_trials:,.0f} trials."
     out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
-    return words + (f" Left out: {', '.join(out)}." if out else "")
+    return words + (f" Excluded: {', '.join(out)}." if out else "")
 
 
 NOTE = (
-    "Exact use known: every run gets just what it used, which no one can know. No bins: every run gets what it used "
-    "with headroom and step; many bins end near it, and none save more. Against the requests of the runs, "
+    "Perfect request: every run gets just what it used. With headroom: and its headroom and step; many bins end near "
+    "it, and none save more. Against the requests of the runs, "
 )
 COUNTED = {COUNT: "every run counting as one.", TIME: "by hours."}
 
@@ -255,11 +261,11 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
             shapes.line(
                 list(found.k),
                 share,
-                name="best edges",
+                name="best limits",
                 colour=COLOURS[0],
                 width=2.2,
                 mode="lines+markers",
-                hover="%{x} bins: %{y:.1%} saved at best",
+                hover="%{x} bins: %{y:.1%} saved, upper bound",
                 marker={"size": 8},
             ),
             shapes.points(
@@ -311,7 +317,7 @@ def _range(share: Floats, oracle: float) -> list[float]:
 
 
 def _sentence(found: ImprovementCurve, share: Floats, chosen: int, bound: float) -> str:
-    here = f"{counted(found.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, at best"
+    here = f"{counted(found.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, upper bound"
     if chosen + 1 < len(share):
         gain = 100 * float(share[chosen + 1] - share[chosen])
         here += f"; one more bin would add {gain:.1f} percentage points"
@@ -334,17 +340,18 @@ def profile_headlines(found: ProfileBins) -> tuple[Headline, ...]:
     wasted = Headline(
         "Wasted now",
         gb_h(found.wasted_gb_h),
-        f"GB·h that these runs ask for and do not use, of {gb_h(found.requested_gb_h)} asked for; runs that use more "
-        "than they ask for waste nothing.",
+        f"GB·h that these runs request and do not use, of {gb_h(found.requested_gb_h)} requested; runs that use more "
+        "than they request waste nothing.",
         f"{_share(found.wasted_gb_h, found.requested_gb_h)} of requests",
     )
-    return (wasted, *bin_headlines(found.bins))
+    saving, _, *risk = bin_headlines(found.bins)
+    return (wasted, saving, *risk)
 
 
 def profile_sentence(found: ProfileBins, name: str) -> str:
     """Return whose runs these are, of how many tasks, and what they waste."""
     return (
-        f"{name}: {counted(found.bins.effect.n_runs, 'run')} of {_tasks(found)} ask for "
+        f"{name}: {counted(found.bins.effect.n_runs, 'run')} of {_tasks(found)} request "
         f"{gb_h(found.requested_gb_h)} and waste {gb_h(found.wasted_gb_h)} of it."
     )
 
@@ -368,7 +375,7 @@ def profile_notes(found: ProfileBins) -> tuple[str, ...]:
     if runs < found.n_rows:
         notes.append(
             f"{found.n_rows - runs:,} of the profile's {counted(found.n_rows, 'row')} have no request, no known use "
-            "of memory or no run time, and are left out."
+            "of memory or no run time, and are excluded."
         )
     if found.n_not_clustered:
         notes.append(f"{found.n_not_clustered:,} rows of the dataset are in no clustering, so in no profile.")

@@ -1,4 +1,4 @@
-"""How the memory of tasks is spread: boxes per task, and a fact beside memory."""
+"""How the memory of tasks is spread: boxes per task, and a field against memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import counted, plotly_text, shortened
+from workprof.charts.text import column_words, counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.memory.assessment import Assessment, TaskAssessment
 from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
@@ -46,7 +46,7 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
             symbol="line-ns-open",
             size=16,
             outline=2,
-            hover="%{y}: most runs ask for %{x:.3g} GB",
+            hover="%{y}: most common request %{x:.3g} GB",
         )
     )
     axis: dict[str, Any] = {"title": "Memory used (GB)", "rangemode": "tozero"}
@@ -234,11 +234,11 @@ def _hover(fact: MemoryFact) -> str:
 
 def _sentence(facts: tuple[MemoryFact, ...], task: str) -> str:
     before = [fact for fact in facts if fact.known == BEFORE]
-    where = f"of {shown(task)}" if task else "over all tasks"
+    where = f"for {shown(task)}" if task else "over all tasks"
     if not before:
-        return f"No fact known before the run goes with the memory {where}."
+        return f"No field known before the run predicts the memory {where}."
     best = before[0]
-    return f"The strongest fact known before the run, {where}, is {best.column} (strength {best.strength:.2f} of 1)."
+    return f"Best submit-time predictor {where}: {column_words(best.column)} (strength {best.strength:.2f} of 1)."
 
 
 def _when(known: str) -> str:

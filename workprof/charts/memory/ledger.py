@@ -214,7 +214,7 @@ FINDING_COLUMNS = (
         help="On the later half of the runs, by what was chosen from those that had ended before it began.",
     ),
     Column("runs_over", "saved.n_over", heading="too small for", help="Runs of the later half that would not fit."),
-    Column("why", "saved.why", heading="why no saving is told", width="large"),
+    Column("why", "saved.why", heading="why no saving", width="large"),
 )
 """A line per finding."""
 

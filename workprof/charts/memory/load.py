@@ -171,7 +171,7 @@ def bursts_sentence(found: Rollup) -> str:
     share = format_share(sum(one.share for one in found.bursts))
     names = list(dict.fromkeys(shown(one.task) for one in found.bursts))
     named = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    kept = "They are left out here." if found.settings.leave_out_bursts else "They are in these figures."
+    kept = "They are excluded here." if found.settings.leave_out_bursts else "They are in these figures."
     return (
         f"{counted(len(found.bursts), 'burst')} with {share} of all GB·h requested: {named} started more than 5 % of "
         f"them on one day, and more than three times its usual. {kept}"

@@ -44,19 +44,16 @@ def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
     price = f"{money.price.per_gb_h:g} {money.price.currency} per GB·h is an assumption of yours."
     monthly = "assumed price"
     if money.span_hours > 0:
-        monthly = f"{number(money.monthly_saved)} a month"
+        monthly = f"{number(abs(money.monthly_saved))} a month"
     return (
         Headline(
-            "Memory", _less(total.memory_gb), f"GB {measure}, now and under the plan.", _arrow(total.memory_gb, "GB")
-        ),
-        Headline(
-            "GB·h", _less(total.memory_gb_h), "Over the trace, failed attempts charged.", _arrow(total.memory_gb_h, "")
+            "Memory", _less(total.memory_gb), f"GB {measure}, today and under the plan.", _arrow(total.memory_gb, "GB")
         ),
         Headline(
             "Failed attempts",
             f"{total.n_failures:,}",
-            f"Under the plan, on the {total.n_runs:,} runs that it was made from, which flatters. Tested: each part of "
-            "the history tried with a size chosen from the parts before it: "
+            f"Under the plan, on the {total.n_runs:,} runs that it was made from, which understates them. Tested: each "
+            "part of the history tried with a size chosen from the parts before it: "
             f"{retry_words(found.plan)}.",
             f"tested: {format_share(retry_odds(found.plan))}",
         ),
@@ -67,8 +64,8 @@ def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
             _arrow(total.cores, ""),
         ),
         Headline(
-            "Saved money",
-            f"{number(money.saved)} {money.price.currency}",
+            "Saved money" if money.saved >= 0 else "Extra cost",
+            f"{number(abs(money.saved))} {money.price.currency}",
             f"Of {number(money.before)} {money.price.currency}; never more than is spent. {price} {money.note}.",
             monthly,
         ),
@@ -80,9 +77,15 @@ def rollup_sentence(found: Rollup) -> str:
     hours = found.total.memory_gb_h
     share = 1 - hours.after / hours.before if hours.before > 0 else float("nan")
     return (
-        f"The plan holds {saved(share)} than requested ({gb_h(hours.before)} to {gb_h(hours.after)}); "
+        f"The plan needs {_times(share)} ({gb_h(hours.before)} to {gb_h(hours.after)}); "
         f"{counted(found.total.n_failures, 'failed attempt')} in this history, {retry_words(found.plan)}."
     )
+
+
+def _times(share: float) -> str:
+    if math.isfinite(share) and share <= -1:
+        return f"{1 - share:.1f} × the memory requested today"
+    return f"{saved(share)} memory than requested today"
 
 
 def retry_words(found: Plan) -> str:
@@ -107,7 +110,7 @@ def rollup_bars(found: Rollup) -> Chart:
     names = row_labels([row.name for row in rows])
     figure = figure_of(
         [
-            _rollup_bars("now", [row.memory_gb.before for row in rows], names, ("#7b828c", "/")),
+            _rollup_bars("today", [row.memory_gb.before for row in rows], names, ("#7b828c", "/")),
             _rollup_bars("under the plan", [row.memory_gb.after for row in rows], names, (COLOURS[0], "")),
         ],
         x={"title": AXIS_WORDS[found.settings.measure]},
@@ -122,7 +125,7 @@ def rollup_bars(found: Rollup) -> Chart:
     return Chart(
         name=f"memory-rollup-{found.settings.by}",
         figure=figure,
-        takeaway=rollup_sentence(found),
+        takeaway=_most_changed(found),
         shows=f"Bars of memory before and after the plan by {found.settings.by}.",
         data=rollup_table(found),
         note=" ".join([note, *(f"{words[:1].upper()}{words[1:]}." for words in found.notes)]).strip(),
@@ -157,7 +160,7 @@ PLAN_COLUMNS = (
     Column("size_gb", lambda task: task.size_bytes / GB, heading="size", form="%.4g GB"),
     Column("requested_gb", lambda task: task.requested_bytes / GB, heading="request now", form="%.4g GB"),
     Column("largest_gb", lambda task: task.largest_bytes / GB, heading="largest use", form="%.4g GB"),
-    Column("retry_percent", lambda task: 100 * task.risk.odds, heading="odds of a retry", form="%.1f %%"),
+    Column("retry_percent", lambda task: 100 * task.risk.odds, heading="retry probability", form="%.1f %%"),
     Column("retry_low", lambda task: 100 * task.risk.low, heading="from", form="%.1f %%"),
     Column("retry_high", lambda task: 100 * task.risk.high, heading="to", form="%.1f %%"),
     Column("tested_runs", "risk.n_tested", heading="tested runs"),
@@ -167,7 +170,7 @@ PLAN_COLUMNS = (
     Column("class", "size_class"),
     Column("full_name", "task", heading="full name", width="large"),
 )
-"""A line per task: its advised size with the odds of a retry."""
+"""A line per task: its advised size with the retry probability."""
 
 
 def rollup_table(found: Rollup) -> pd.DataFrame:
@@ -177,7 +180,7 @@ def rollup_table(found: Rollup) -> pd.DataFrame:
 
 
 def plan_table(found: Plan) -> pd.DataFrame:
-    """Return the advised size of every task with the odds of a retry, in per cent."""
+    """Return the advised size of every task with the retry probability, in per cent."""
     return frame(PLAN_COLUMNS, found.tasks).assign(task=list(task_labels([task.task for task in found.tasks])))
 
 
@@ -187,13 +190,20 @@ def _arrow(amount: BeforeAfter, unit: str) -> str:
 
 def _less(amount: BeforeAfter) -> str:
     if not amount.before > 0:
-        return "nothing asked for"
+        return "no request"
     change = 1 - amount.after / amount.before
     if abs(change) < 0.0005:
         return "unchanged"
-    if change <= -1:  # '238.6 % more' does not fit its box, and loses just the word that matters
-        return f"{1 - change:,.1f} times"
+    if change <= -1:
+        return f"×{1 - change:,.1f}"
     return f"{format_share(change)} less" if change > 0 else f"{format_share(-change)} more"
+
+
+def _most_changed(found: Rollup) -> str:
+    row = max(found.rows, key=lambda row: abs(row.memory_gb.before - row.memory_gb.after))
+    if row.memory_gb.before == row.memory_gb.after:
+        return "No row changes."
+    return f"{shown(row.name)} changes most: {_arrow(row.memory_gb, 'GB')} {MEASURE_WORDS[found.settings.measure]}."
 
 
 def _rollup_bars(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
@@ -244,7 +254,7 @@ def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
         "target": found.settings.target,
     }
     return replace(
-        _scenario(dataset, name, "bins at best", settings, (BINS, found.settings)),
+        _scenario(dataset, name, "bins, upper bound", settings, (BINS, found.settings)),
         task=found.settings.task,
         optimal_share=found.effect.time_based_saved_share,
         n_runs=found.effect.n_runs,
@@ -309,9 +319,11 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
     )
 
 
-def policy_scenario(found: ReplayResult, price_gb_h: float, dataset: Dataset, name: str) -> Scenario:
-    """Return what a price per failure picks as a scenario."""
-    best, now = picked(found, price_gb_h), found.policies.get("preset")
+def policy_scenario(
+    found: ReplayResult, price_gb_h: float, dataset: Dataset, name: str, *, kills: float | None = None
+) -> Scenario:
+    """Return what is chosen at a cost per failure and acceptable kills as a scenario."""
+    best, now = picked(found, price_gb_h, kills), found.policies.get("preset")
     charged = found.used_gb_h + best.wasted_gb_h
     settings: dict[str, Value] = {
         "price_per_failure_gb_h": price_gb_h,
@@ -333,7 +345,7 @@ def policy_scenario(found: ReplayResult, price_gb_h: float, dataset: Dataset, na
 
 
 def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
-    """Return one line per kept scenario."""
+    """Return one line per saved scenario."""
     return pd.DataFrame(
         [
             {
@@ -356,7 +368,7 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
         "task": [shown(one.task) or "all tasks" for one in found.scenarios],
         "saved, failures charged": [_saved(found, place) for place in range(len(found.scenarios))],
         "failed attempts": [_failed(found, place) for place in range(len(found.scenarios))],
-        "at best": [format_share(one.optimal_share) for one in found.scenarios],
+        "upper bound": [format_share(one.optimal_share) for one in found.scenarios],
         "estimated (thesis)": [format_share(one.estimated_share) for one in found.scenarios],
         "charged": [gb_h(one.charged_gb_h) for one in found.scenarios],
         "wasted": [gb_h(one.wasted_gb_h) for one in found.scenarios],
@@ -403,7 +415,7 @@ HEIGHT_PX = 340
 LESS, MORE = COLOURS[2], COLOURS[1]
 NOW, PLANNED = "now", "planned"
 MEANINGS = {
-    NOW: "what the test runs ask for",
+    NOW: "what the test runs request",
     "bins": "every run in its own bin, without headroom",
     "margin": "the headroom in the bins",
     "model errors": "runs that hold too large a bin",
@@ -439,7 +451,7 @@ def waterfall_sentence(found: PredictorResult) -> str:
     steps = best.waterfall
     share = 1 - steps.planned_gb_h / steps.now_gb_h if steps.now_gb_h > 0 else float("nan")
     return (
-        f"{shown(found.task)}, {best.name}: {gb_h(steps.now_gb_h)} asked for, {gb_h(steps.planned_gb_h)} planned "
+        f"{shown(found.task)}, {best.name}: {gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned "
         f"({saved(share)}); bins alone {_signed(steps.bins_gb_h)}, margin {_signed(steps.margin_gb_h)}, model errors "
         f"{_signed(steps.model_gb_h)}, retries {_signed(steps.retries_gb_h)} GB·h."
     )

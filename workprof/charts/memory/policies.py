@@ -10,37 +10,18 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
+from workprof.charts.memory.recommendation import Plane, better, kill_ticks
 from workprof.charts.memory.tasks import gb, gb_h, number, shown
-from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, stacked_labels, vertical
-from workprof.charts.text import counted
+from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
+from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, saved
 from workprof.memory.plan import Violations
-from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.memory.policies import POLICY_WORDS
+from workprof.memory.replay import FrontierPoint, PolicyFigures, ReplayResult
 from workprof.memory.why import Why
 
-POLICY_WORDS = {
-    "workprof": "workprof",
-    "workprof_task": "workprof, task alone",
-    "workprof_cautious": "workprof, cautious",
-    "preset": "current request",
-    "p95": "p95",
-    "krr": "KRR rule",
-    "vpa": "VPA rule",
-    "tovar": "Tovar PPM",
-    "witt_lr": "Witt-LR",
-    "ponder": "Ponder",
-    "site_rule": "rule of sites",
-    "linear_offset": "line + offset",
-    "thesis_bins": "thesis bins",
-    "thesis_bins_svm": "thesis bins, SVM",
-    "min_waste": "min waste",
-    "local_min_waste": "local min waste",
-    "oracle_bins": "oracle, bins",
-    "oracle_bins_free": "oracle, bins, free top",
-    "oracle_exact": "oracle, exact",
-}
 OURS, NOW, ORACLE = "workprof", "preset", "oracle"
 """Names of policies; `NOW` gives every run what it asked for, `ORACLE` is how those begin that cannot be had."""
 
@@ -69,15 +50,32 @@ def policy_name(policy: str) -> str:
     return POLICY_WORDS.get(policy, policy)
 
 
-def picked(found: ReplayResult, price_gb_h: float) -> Candidate:
-    """Return what is best at a price per failure in GB·h; oracles cannot be had."""
+def picked(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> Candidate:
+    """Return what is best at a cost per failure in GB·h, within the acceptable kills; oracles cannot be had.
+
+    Args:
+        found: the replay.
+        price_gb_h: of a failure.
+        kills: acceptable; None = no more than the current requests have, any where these were not replayed.
+    """
     known = [
         Candidate(policy_name(one.policy), one.wasted_gb_h, one.failures)
         for one in found.policies.values()
         if not one.policy.startswith(ORACLE)
     ]
     known += [Candidate(f"workprof ({one.setting})", one.wasted_gb_h, one.failures) for one in found.frontier]
-    return min(known, key=lambda one: one.total_gb_h(price_gb_h))
+    limit = acceptable(found, kills)
+    fewest = min(one.failures for one in known)
+    fit = [one for one in known if one.failures <= max(limit, fewest)]
+    return min(fit, key=lambda one: (one.total_gb_h(price_gb_h), one.failures))
+
+
+def acceptable(found: ReplayResult, kills: float | None) -> float:
+    """Return the acceptable kills: those given, else those of the current requests, else any."""
+    if kills is not None:
+        return kills
+    now = found.policies.get(NOW)
+    return math.inf if now is None else now.failures
 
 
 POLICY_COLUMNS = (
@@ -97,7 +95,7 @@ POLICY_COLUMNS = (
         lambda one: 100 * one.saving_share,
         heading="saved",
         form="%.1f %%",
-        help="Of what the requests of now are charged.",
+        help="Of what the current requests are charged.",
     ),
     Column(
         "saved_low",
@@ -107,20 +105,20 @@ POLICY_COLUMNS = (
         help="Bootstrap over the runs.",
     ),
     Column("saved_high", lambda one: 100 * one.saving.high, heading="saved, to", form="%.1f %%"),
-    Column("total_gb_h", "wasted_gb_h", heading="waste + price (GB·h)", form="%,.4g"),
+    Column("total_gb_h", "wasted_gb_h", heading="waste + cost of failures (GB·h)", form="%,.4g"),
     Column("charged_gb_h", heading="charged (GB·h)", form="%,.4g"),
     Column("never_fit", lambda one: one.n_never_fit + one.n_given_up, heading="never finished", form="%,.4g"),
     Column("seconds", heading="time (s)", form="%.3g"),
 )
-"""A line per policy; the price of the failures is added to 'total_gb_h'."""
+"""A line per policy; the cost of the failures is added to 'total_gb_h'."""
 
 CHOICE_COLUMNS = (
-    Column("price_gb_h", heading="price of a failure (GB·h)", form="%,.4g"),
-    Column("pick", lambda one: policy_name(one.name)),
+    Column("price_gb_h", heading="cost per failure (GB·h)", form="%,.4g"),
+    Column("pick", lambda one: policy_name(one.name), heading="chosen rule"),
     Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.4g"),
     Column("failures", heading="failed attempts", form="%,.4g"),
 )
-"""A line per price of a failure."""
+"""A line per cost of a failure."""
 
 
 def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
@@ -130,11 +128,11 @@ def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     return frame(POLICY_COLUMNS, figures).assign(total_gb_h=totals)
 
 
-def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, ...]:
-    """Return what the price picks, waste beside failures, and what is wasted now."""
-    best, now = picked(found, price_gb_h), found.policies.get(NOW)
+def policy_headlines(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> tuple[Headline, ...]:
+    """Return what is chosen, waste beside failures, and what is wasted today."""
+    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
     headlines = [
-        Headline("Wasted", gb_h(best.wasted_gb_h), f"Charged and not used, by {best.name}.", "by the pick"),
+        Headline("Wasted", gb_h(best.wasted_gb_h), f"Charged and not used, by {best.name}.", "under chosen rule"),
         Headline(
             "Failed attempts",
             number(best.failures),
@@ -143,63 +141,88 @@ def policy_headlines(found: ReplayResult, price_gb_h: float) -> tuple[Headline, 
         ),
     ]
     if now is not None:
-        headlines += [
-            Headline("Wasted now", gb_h(now.wasted_gb_h), "By the requests of now.", f"{number(now.failures)} failures")
-        ]
+        meaning = "With the current requests enforced: runs above them are killed and run again."
+        headlines += [Headline("Wasted today", gb_h(now.wasted_gb_h), meaning, f"{number(now.failures)} failures")]
     headlines.append(
-        Headline("Used", gb_h(found.used_gb_h), "What the runs used: no policy can be charged less.", "the bound")
+        Headline("Used", gb_h(found.used_gb_h), "What the runs used: no rule can be charged less.", "lower bound")
     )
     return tuple(headlines)
 
 
 def choice_table(found: ReplayResult) -> pd.DataFrame:
-    """Return what each price of a failure picks."""
+    """Return what is chosen at each cost per failure."""
     return frame(CHOICE_COLUMNS, found.choices)
 
 
-_TICKS = (0, 1, 5, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
-_LEAST_DRAWN = 1e-6
+ROOM = 1.6
+"""How far the axes reach over what is chosen and what is wasted today; rules beyond are named in the note."""
+LEAST_WASTE = 1e-6
 
 
-def frontier_chart(found: ReplayResult, price_gb_h: float) -> Chart:
-    """Return waste against failures: policies as marks, our settings as a line, the pick of the price outlined."""
-    best = picked(found, price_gb_h)
-    peers = [one for one in found.policies.values() if not one.policy.startswith(OURS)]
-    ours = [one for one in found.policies.values() if one.policy.startswith(OURS)]
-    most = max(best.failures, *(one.failures for one in found.policies.values()))
+def frontier_chart(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> Chart:
+    """Return waste against failures on linear axes: today, published rules, our settings, what is chosen."""
+    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
+    anchors = [best.wasted_gb_h, *([now.wasted_gb_h] if now else [])]
+    reach = max(best.failures, now.failures if now else 0.0, acceptable(found, kills) if kills else 0.0, 1.0)
+    settings = [one for one in found.frontier if one.efficient]
+    near = [one.failures for one in settings if one.wasted_gb_h <= ROOM * max(anchors)]
+    most = max(reach, min(max(near, default=0.0), 2.5 * reach))
+    plane = Plane((-0.05 * most, 1.15 * most), (0.0, max(ROOM * max(anchors), LEAST_WASTE)))
+    rules = [one for one in found.policies.values() if one.policy != NOW]
+    beyond = [one for one in rules if one.failures > plane.x[1] or one.wasted_gb_h > plane.y[1]]
     figure = figure_of(
         [
-            _settings(found),
-            _marks("peers", peers, (COLOURS[1], "circle"), most),
-            _marks("ours", ours, (COLOURS[0], "diamond"), most),
-            shapes.points(
-                [math.sqrt(max(best.failures, 0.0))],
-                [max(best.wasted_gb_h, _LEAST_DRAWN)],
-                name="chosen",
-                colour=NEUTRAL,
-                symbol="square-open",
-                size=20,
-                outline=2.4,
-            ),
+            _settings(settings, plane),
+            *_marks(best, now, [one for one in rules if one not in beyond], settings, plane),
         ],
-        x=_failures_axis(most),
-        y=_waste_axis(
-            [*(one.wasted_gb_h for one in found.policies.values()), *(one.wasted_gb_h for one in found.frontier)]
-        ),
-        height=460,
+        x={"title": "Failed attempts", "range": list(plane.x), **kill_ticks(most)},
+        y={"title": "Memory held and not used (GB·h)", "range": list(plane.y), "tickformat": "~s"},
+        height=440,
+        shapes=better(now, plane) if now else [],
         **LEGEND_BELOW,
     )
+    off = ", ".join(f"{policy_name(one.policy)} ({_figures(one)})" for one in beyond)
+    shaded = "; shaded: better on both than today" if now else ""
     return Chart(
         name="memory-frontier",
         figure=figure,
-        takeaway=f"At {number(price_gb_h)} GB·h per failure, {best.name} is best: {gb_h(best.wasted_gb_h)} wasted, "
-        f"{number(best.failures)} failed attempts of {counted(found.n_test, 'run')}.",
+        takeaway=_better_words(now, rules),
         shows=f"Waste against failed attempts of {len(found.policies)} policies and {len(found.frontier)} settings of "
         f"workprof.",
         data=frontier_table(found),
-        note=f"Nearer to the lower left is better. {counted(found.n_tasks, 'task')}, {found.n_test:,} replayed runs, "
-        f"order {found.protocol}, input {found.input_column}, one simulator for all.",
+        note=f"Nearer to the lower left is better{shaded}. {found.n_test:,} replayed runs."
+        + (f" Off the axes: {off}." if off else ""),
     )
+
+
+def _better_words(now: PolicyFigures | None, rules: list[PolicyFigures]) -> str:
+    """Return which rules that can be had are better than today on both counts."""
+    known = [one for one in rules if not one.policy.startswith(ORACLE)]
+    if now is None:
+        return f"{counted(len(known), 'rule')} on the same runs."
+    good = [one for one in known if one.failures <= now.failures and one.wasted_gb_h < now.wasted_gb_h]
+    names = listed([policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h)])
+    words = f"{len(good)} of {counted(len(known), 'rule')}"
+    return (
+        f"{words} {'is' if len(good) == 1 else 'are'} better than today on both counts{f': {names}' if good else ''}."
+    )
+
+
+def policy_sentence(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> str:
+    """Return what is chosen, against today."""
+    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
+    words = f"{best.name[:1].upper()}{best.name[1:]}"
+    if now is None:
+        return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} failed attempts."
+    waste = saved(1 - best.wasted_gb_h / now.wasted_gb_h) if now.wasted_gb_h > 0 else "no more"
+    return (
+        f"{words} leaves {waste} memory unused than today, with {number(best.failures)} failed attempts (today "
+        f"{number(now.failures)}) in {counted(found.n_test, 'run')}."
+    )
+
+
+def _figures(one: PolicyFigures | Candidate) -> str:
+    return f"{number(one.failures)} failures, {gb_h(one.wasted_gb_h)}"
 
 
 def frontier_table(found: ReplayResult) -> pd.DataFrame:
@@ -220,72 +243,64 @@ def frontier_table(found: ReplayResult) -> pd.DataFrame:
     return pd.DataFrame(points)
 
 
-def _failures_axis(most: float) -> dict[str, Any]:
-    ticks = [tick for tick in _TICKS if tick <= most * 1.1] or [0]
-    end = math.sqrt(most + 1)
-    return {
-        "title": "Failed attempts (square-root axis)",
-        "tickvals": [math.sqrt(tick) for tick in ticks],
-        "ticktext": [f"{tick:,}" for tick in ticks],
-        "range": [-0.06 * end, 1.08 * end],
+def _marks(
+    best: Candidate, now: PolicyFigures | None, rules: list[PolicyFigures], ours: list[FrontierPoint], plane: Plane
+) -> list[dict[str, Any]]:
+    """Return what is chosen, today and the other rules as marks; labels that would meet stand in the tooltip only."""
+    named: list[tuple[str, str, PolicyFigures | Candidate]] = [("chosen", "chosen", best)]
+    named += [("today", "today", now)] if now else []
+    named += [("workprof", policy_name(one.policy), one) for one in rules if one.policy.startswith(OURS)]
+    named += [("published rules", policy_name(one.policy), one) for one in rules if not one.policy.startswith(OURS)]
+    places = [(plane.across(one.failures), plane.up(one.wasted_gb_h)) for _, _, one in named]
+    words = ["" if places[at] in places[:at] else name for at, (_, name, _) in enumerate(named)]
+    places += plane.along(sorted((one.failures, one.wasted_gb_h) for one in ours))
+    words += [""] * (len(places) - len(named))
+    labels, sides = shapes.placed_labels([x for x, _ in places], [y for _, y in places], words)
+    looks: dict[str, tuple[str, str, int]] = {
+        "published rules": (NEUTRAL, "circle", 9),
+        "workprof": (COLOURS[0], "diamond", 10),
+        "today": (COLOURS[1], "x", 13),
+        "chosen": (COLOURS[2], "circle", 16),
     }
+    traces = []
+    for group, (colour, symbol, size) in looks.items():
+        of = [at for at, (name, _, _) in enumerate(named) if name == group]
+        if not of:
+            continue
+        hover = [best.name if group == "chosen" else named[at][1] for at in of]
+        traces.append(
+            shapes.points(
+                [named[at][2].failures for at in of],
+                [named[at][2].wasted_gb_h for at in of],
+                name=group,
+                colour=colour,
+                symbol=symbol,
+                size=size,
+                mode="markers+text",
+                hover="%{customdata}",
+                text=[labels[at] for at in of],
+                textposition=[sides[at] for at in of],
+                textfont={"size": 12},
+                cliponaxis=False,
+                customdata=[f"<b>{words}</b><br>{_figures(named[at][2])}" for words, at in zip(hover, of, strict=True)],
+            )
+        )
+    return traces
 
 
-def _waste_axis(wasted: list[float]) -> dict[str, Any]:
-    low, high = max(min(wasted), _LEAST_DRAWN), max(*wasted, _LEAST_DRAWN)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    ticks = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
-    return {
-        "title": "Wasted (GB·h, logarithmic)",
-        "type": "log",
-        "tickvals": ticks,
-        "ticktext": [number(tick) for tick in ticks],
-        "range": [math.log10(low) - 0.12, math.log10(high) + 0.12],
-    }
-
-
-def _marks(name: str, figures: list[PolicyFigures], look: tuple[str, str], most: float) -> dict[str, Any]:
-    """Return policies as marks; those at one place share a label, those far right have theirs on the left."""
-    colour, symbol = look
-    places = [(round(one.failures, 1), f"{one.wasted_gb_h:.3g}") for one in figures]
-    shared = [
-        " = ".join(policy_name(other.policy) for other, there in zip(figures, places, strict=True) if there == place)
-        for place in places
-    ]
-    names = [
-        words if places.index(place) == at else "" for at, (words, place) in enumerate(zip(shared, places, strict=True))
-    ]
-    x = [math.sqrt(max(one.failures, 0.0)) for one in figures]
-    y = [max(one.wasted_gb_h, _LEAST_DRAWN) for one in figures]
-    return shapes.points(
-        x or [None],
-        y or [None],
-        name=name,
-        colour=colour,
-        symbol=symbol,
-        size=10,
-        mode="markers+text",
-        hover="%{customdata}, %{y:,.4g} GB·h wasted",
-        text=stacked_labels([value / math.sqrt(most + 1) for value in x], [math.log10(value) for value in y], names),
-        textposition=["middle left" if one.failures > most / 3 else "middle right" for one in figures],
-        textfont={"size": 11},
-        cliponaxis=False,
-        customdata=[f"{policy_name(one.policy)}: {number(one.failures)} failed attempts" for one in figures],
-    )
-
-
-def _settings(found: ReplayResult) -> dict[str, Any]:
-    points = sorted((one for one in found.frontier if one.efficient), key=lambda one: one.failures)
+def _settings(settings: list[FrontierPoint], plane: Plane) -> dict[str, Any]:
+    points = [one for one in settings if one.wasted_gb_h <= 2 * plane.y[1] and one.failures <= 2 * plane.x[1]]
+    points.sort(key=lambda one: one.failures)
     return shapes.line(
-        [math.sqrt(max(one.failures, 0.0)) for one in points] or [None],
-        [max(one.wasted_gb_h, _LEAST_DRAWN) for one in points] or [None],
+        [one.failures for one in points] or [None],
+        [one.wasted_gb_h for one in points] or [None],
         name="workprof settings",
         colour=COLOURS[0],
         width=2,
         mode="lines+markers",
-        hover="%{customdata}, %{y:,.4g} GB·h wasted",
-        marker={"size": 6, "symbol": "diamond-open"},
-        customdata=[f"{one.setting}: {number(one.failures)} failed attempts" for one in points],
+        hover="%{customdata}",
+        marker={"size": 6},
+        customdata=[f"{one.setting}<br>{number(one.failures)} failures, {gb_h(one.wasted_gb_h)}" for one in points],
     )
 
 
@@ -294,7 +309,7 @@ LARGEST_KEPT = 200
 
 
 def why_headlines(found: Why) -> tuple[Headline, ...]:
-    """Return size, margin and odds of a retry, all by the task alone."""
+    """Return size, margin and retry probability, all by the task alone."""
     odds = found.odds_of_retry
     share = found.retried / found.n_tried if found.n_tried else math.nan
     return (
@@ -308,28 +323,23 @@ def why_headlines(found: Why) -> tuple[Headline, ...]:
             "second attempt",
         ),
         Headline(
-            "Margin",
-            format_share(found.margin_share),
-            "Size over the largest past use at or below it.",
-            f"{found.n_above:,} runs used more",
-        ),
-        Headline(
-            "Odds of a retry",
+            "Retry probability",
             format_share(share),
             f"{found.retried:,} of {found.n_tried:,} past runs failed when each was sized from those before it; 95 % "
             "interval.",
             f"{odds.low * 100:.1f} to {odds.high * 100:.1f} %",
         ),
-        Headline("Request now", gb(found.requested_bytes / GB), "Of the most recent run.", "most recent"),
+        Headline("Current request", gb(found.requested_bytes / GB), "Of the most recent run.", "most recent"),
     )
 
 
 def why_sentence(found: Why) -> str:
     """Return the reason in words."""
     thin = " These are too few runs to rely on." if found.too_few else ""
+    share = format_share(found.retried / found.n_tried) if found.n_tried else "an unknown share"
     return (
-        f"{gb(found.size_bytes / GB)} for {shown(found.settings.task)}, from {counted(found.n_known, 'past run')}: "
-        f"{found.n_above:,} of them used more; {found.retried:,} of {found.n_tried:,} failed when sized in turn.{thin}"
+        f"{gb(found.size_bytes / GB)} for {shown(found.settings.task)}: {share} of runs would need a second attempt "
+        f"({found.retried:,} of {found.n_tried:,} past runs, each sized from those before it).{thin}"
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,9 +16,11 @@ from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, H
 from workprof.charts.text import counted, listed, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import DAY_S, GB, format_share
+from workprof.core.units import DAY_S, GB, format_share, saved
 from workprof.memory.advised_sizes import RUN, TASK, AdvisedSize
 from workprof.memory.recommend import Recommendation, TriedSetting
+from workprof.memory.replay import PolicyFigures
+from workprof.memory.trial import Judged
 
 SAVING, KILLS = "Memory saving", "Kills"
 REQUESTED, ENFORCED, RECOMMENDED = "requested", "requests enforced", "recommended"
@@ -24,6 +29,11 @@ REQUESTED, ENFORCED, RECOMMENDED = "requested", "requests enforced", "recommende
 MOST_ROWS = 15
 ROOM = 1.5
 """How far the axis of waste reaches over what is requested; settings beyond are counted in the note."""
+REACH = 2.5
+"""How far the axis of kills reaches over the baseline's and the recommended ones."""
+LEAST_WASTE = 1e-6
+PLACES_PER_STEP = 24
+BETTER = "rgba(42, 143, 87, 0.14)"
 
 
 FIRST_YEAR = 1980
@@ -82,8 +92,7 @@ def _interval(found: Recommendation) -> str:
 
 def recommendation_sentence(found: Recommendation) -> str:
     """Return what to do, and why."""
-    what = "Keep the requests" if found.kept else f"Recommended: workprof ({found.setting})"
-    return f"{what}. {found.reason}"
+    return f"Keep the requests. {found.reason}" if found.kept else found.reason
 
 
 def bursts_sentence(found: Recommendation) -> str:
@@ -95,7 +104,7 @@ def bursts_sentence(found: Recommendation) -> str:
         for one in found.bursts[:3]
     ]
     more = f" and {len(found.bursts) - 3:,} more" if len(found.bursts) > 3 else ""
-    counts = "They are left out here." if found.settings.leave_out_bursts else "They count here."
+    counts = "They are excluded here." if found.settings.leave_out_bursts else "They count here."
     return f"{counted(len(found.bursts), 'burst')}: {listed(named)}{more}. {counts}"
 
 
@@ -118,88 +127,140 @@ def cost_sentence(found: Recommendation) -> str:
 def frontier_and_baselines(found: Recommendation) -> Chart:
     """Return waste against kills on linear axes: the two baselines, every setting of ours, the recommended one."""
     efficient = sorted((one for one in found.tried if one.efficient), key=lambda one: one.judged.failures)
-    top = ROOM * max(found.requested.wasted_gb_h, found.recommended.wasted_gb_h)
-    drawn = [one for one in found.tried if one.judged.wasted_gb_h <= top]
+    top = max(ROOM * max(found.requested.wasted_gb_h, found.recommended.wasted_gb_h), 1.1 * found.enforced.wasted_gb_h)
+    right = REACH * max(found.enforced.failures, found.recommended.failures, 1)
+    drawn = [one for one in found.tried if one.judged.wasted_gb_h <= top and one.judged.failures <= right]
     most = max([found.enforced.failures, found.recommended.failures, *(one.judged.failures for one in drawn), 1])
+    plane = Plane((-0.04 * most, 1.12 * most), (0.0, max(top, LEAST_WASTE)))
     ours = [one for one in efficient if one in drawn]
     marks: list[dict[str, Any]] = [
         shapes.points(
-            [one.judged.failures for one in drawn],
-            [one.judged.wasted_gb_h for one in drawn],
+            [one.judged.failures for one in drawn] or [None],
+            [one.judged.wasted_gb_h for one in drawn] or [None],
             name="settings of workprof",
             colour=NEUTRAL,
             symbol="circle",
-            size=7,
-            opacity=0.6,
-            hover="%{customdata}: %{x:,} kills, %{y:,.4g} GB·h wasted",
+            size=6,
+            opacity=0.5,
+            hover="%{customdata}<br>%{x:,} kills, %{y:,.3s} GB·h not used",
             customdata=[one.setting for one in drawn],
         ),
         shapes.line(
             [one.judged.failures for one in ours],
             [one.judged.wasted_gb_h for one in ours],
-            name="none better on both",
-            colour=NEUTRAL,
+            name="best trade-off",
+            colour=COLOURS[0],
             width=2,
         ),
-        _mark(REQUESTED, (found.requested.failures, found.requested.wasted_gb_h), (COLOURS[1], "cross"), most),
-        _mark(
-            ENFORCED,
-            (found.enforced.failures, found.enforced.wasted_gb_h),
-            (COLOURS[1], "x-open"),
-            most,
-            words=found.enforced.failures > 0,  # without a kill both baselines are one point
-        ),
+        *_named_marks(found, plane, ours),
     ]
-    name = f"{RECOMMENDED}: keep the requests" if found.kept else RECOMMENDED
-    at = (found.recommended.failures, found.recommended.wasted_gb_h)
-    marks.append(_mark(name, at, (COLOURS[2], "star-open" if found.kept else "star"), most, words=not found.kept))
-    figure = figure_of(
-        marks,
-        x={"title": "Kills", "range": [-0.04 * most, 1.12 * most]},
-        y={"title": "Wasted (GB·h)", "range": [0, max(top, 1.1 * found.enforced.wasted_gb_h)]},
-        height=420,
-        shapes=_acceptable(found),
-        **LEGEND_BELOW,
-    )
     beyond = len(found.tried) - len(drawn)
     return Chart(
         name="memory-recommendation",
-        figure=figure,
-        takeaway=recommendation_sentence(found),
+        figure=figure_of(
+            marks,
+            x={"title": "Out-of-memory kills", "range": list(plane.x), **kill_ticks(most)},
+            y={"title": "Memory held and not used (GB·h)", "range": list(plane.y), "tickformat": "~s"},
+            height=420,
+            shapes=better(found.enforced, plane),
+            **LEGEND_BELOW,
+        ),
+        takeaway=_trade_off(found),
         shows=f"Waste against kills: the requests, requests enforced, and {len(found.tried)} settings of workprof.",
         data=frontier_table(found),
-        note="Nearer to the lower left is better; shaded: less waste than requested at acceptable kills."
-        + (f" {counted(beyond, 'setting')} with more waste than drawn: in the table." if beyond else ""),
+        note="Nearer to the lower left is better; shaded: better on both than requests enforced."
+        + (f" {counted(beyond, 'setting')} beyond the axes: in the data." if beyond else ""),
     )
 
 
-def _mark(
-    name: str, at: tuple[float, float], look: tuple[str, str], most: float, *, words: bool = True
-) -> dict[str, Any]:
-    colour, symbol = look
-    return shapes.points(
-        [at[0]],
-        [at[1]],
-        name=name,
-        colour=colour,
-        symbol=symbol,
-        size=15,
-        outline=2,
-        hover=f"{name}: %{{x:,}} kills, %{{y:,.4g}} GB·h wasted",
-        mode="markers+text" if words else "markers",
-        text=[name] if words else None,
-        textposition="middle left" if at[0] > most / 2 else "top right",
-        textfont={"size": 12},
-        cliponaxis=False,
-    )
+FEW_KILLS = 8
 
 
-def _acceptable(found: Recommendation) -> list[dict[str, Any]]:
-    """Return the ground on which a setting wastes less than requested at acceptable kills."""
-    if not math.isfinite(found.acceptable_kills) or not found.acceptable_kills > 0:
-        return []
-    ends = {"x0": 0, "x1": found.acceptable_kills, "y0": 0, "y1": found.requested.wasted_gb_h}
-    return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": "rgba(42, 143, 87, 0.14)"} | ends]
+def kill_ticks(most: float) -> dict[str, Any]:
+    """Return the ticks of an axis of kills: there is no half of one."""
+    return {"dtick": 1} if most <= FEW_KILLS else {"tickformat": "~s"}
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Ranges of kills and of waste that a figure shows."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def across(self, kills: float) -> float:
+        """Return a place as a share of the axis of kills."""
+        return (kills - self.x[0]) / (self.x[1] - self.x[0])
+
+    def up(self, waste: float) -> float:
+        """Return a place as a share of the axis of waste."""
+        return (waste - self.y[0]) / (self.y[1] - self.y[0])
+
+    def along(self, ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Return places along a line of (kills, waste), as shares of the axes, so that labels keep clear of it."""
+        places = [(self.across(kills), self.up(waste)) for kills, waste in ends]
+        steps = [at / PLACES_PER_STEP for at in range(PLACES_PER_STEP)]
+        between = [
+            (x + at * (next_x - x), y + at * (next_y - y))
+            for (x, y), (next_x, next_y) in itertools.pairwise(places)
+            for at in steps
+        ]
+        return [*between, *places[-1:]]
+
+
+def better(today: Judged | PolicyFigures, plane: Plane) -> list[dict[str, Any]]:
+    """Return the ground on which a setting has fewer kills and less waste than today."""
+    ends = {"x0": plane.x[0], "x1": today.failures, "y0": plane.y[0], "y1": today.wasted_gb_h}
+    return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": BETTER} | ends]
+
+
+def _named_marks(found: Recommendation, plane: Plane, ours: Sequence[TriedSetting]) -> list[dict[str, Any]]:
+    """Return recommended, requested and requests enforced as marks, with labels that do not meet."""
+    name = f"{RECOMMENDED}: keep the requests" if found.kept else RECOMMENDED
+    ways = [
+        (name, found.recommended, (COLOURS[2], "circle-open" if found.kept else "circle", 17)),
+        (ENFORCED, found.enforced, (COLOURS[1], "x", 13)),
+        (REQUESTED, found.requested, (COLOURS[1], "cross", 13)),
+    ]
+    places = [(plane.across(one.failures), plane.up(one.wasted_gb_h)) for _, one, _ in ways]
+    words = [
+        "" if at and places[at] in places[:at] else name  # without a kill both baselines are one point
+        for at, (name, _, _) in enumerate(ways)
+    ]
+    places += plane.along([(one.judged.failures, one.judged.wasted_gb_h) for one in ours])
+    words += [""] * (len(places) - len(ways))
+    labels, sides = shapes.placed_labels([x for x, _ in places], [y for _, y in places], words)
+    marks = [
+        shapes.points(
+            [one.failures],
+            [one.wasted_gb_h],
+            name=name,
+            colour=colour,
+            symbol=symbol,
+            size=size,
+            outline=2,
+            hover=f"<b>{name}</b><br>%{{x:,}} kills, {gb_h(one.wasted_gb_h)} not used",
+            mode="markers+text",
+            text=[label],
+            textposition=side,
+            textfont={"size": 12},
+            cliponaxis=False,
+        )
+        for (name, one, (colour, symbol, size)), label, side in zip(
+            ways, labels, sides, strict=False
+        )  # behind them stand the places of the line
+    ]
+    return marks[::-1]
+
+
+def _trade_off(found: Recommendation) -> str:
+    """Return what is recommended against both baselines."""
+    requested, enforced, best = found.requested, found.enforced, found.recommended
+    against = f"requests enforced: {counted(enforced.failures, 'kill')}"
+    if found.kept:
+        return f"The requests leave {gb_h(requested.wasted_gb_h)} unused without a kill; {against}."
+    change = saved(1 - best.wasted_gb_h / requested.wasted_gb_h) if requested.wasted_gb_h > 0 else "no"
+    return f"Recommended: {change} unused memory than requested and {counted(best.failures, 'kill')}; {against}."
 
 
 def frontier_table(found: Recommendation) -> pd.DataFrame:

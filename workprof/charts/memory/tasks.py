@@ -15,7 +15,7 @@ from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, row
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, compact, format_share
 from workprof.memory.assessment import (
     CLASSES,
     FEWEST_RUNS,
@@ -50,8 +50,8 @@ def gb(value: float) -> str:
 
 
 def gb_h(value: float) -> str:
-    """Return '8,724 GB·h'."""
-    return f"{number(value)} GB·h" if math.isfinite(value) else "no data"
+    """Return '8.72 k GB·h'."""
+    return f"{compact(value)} GB·h" if math.isfinite(value) else "no data"
 
 
 def task_labels(tasks: Sequence[str]) -> dict[str, str]:
@@ -88,27 +88,31 @@ def _shortest(task: str, tasks: Sequence[str]) -> str:
 
 
 def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
-    """Return utilisation by count and by time, GB·h, and the runs that are too large already."""
+    """Return utilisation by count and by time, GB·h, and the runs that are too large already: four figures."""
     requested = sum(task.requested_gb_h for task in found.tasks)
     over = sum(task.n_over_request for task in found.tasks)
     used = requested * found.memory.utilisation_by_time
     return (
-        _used("Memory used", found.memory, "Use over request of memory, every run counting as one."),
-        _used("CPU used", found.cpu, "Mean CPU use over requested cores, every run counting as one."),
-        Headline("Requested", gb_h(requested), "Requests times run time; GB = 1e9 bytes.", "request × time"),
-        Headline("Used", gb_h(used), "Uses times run time, of the runs with a request.", "used × time"),
         Headline(
-            "Above request",
+            "Memory utilisation",
+            format_share(found.memory.utilisation) if found.memory.n else "no data",
+            "Use over request of memory, every run counting as one; below it weighted by run time, which is what GB·h "
+            f"count. {counted(found.memory.n, 'run')}.",
+            f"time-weighted {format_share(found.memory.utilisation_by_time)}" if found.memory.n else "no such pairs",
+        ),
+        Headline(
+            "Requested",
+            gb_h(requested),
+            "Requests times run time; below it uses times run time of the runs with a request. GB = 1e9 bytes.",
+            f"used {gb_h(used)}",
+        ),
+        Headline(
+            "Runs above request",
             f"{over:,}",
-            "Runs that used more than they asked for: too small already, whatever is saved elsewhere.",
+            "Runs that used more than they requested: too small already, whatever is saved elsewhere.",
             f"{format_share(over / found.n_runs)} of runs",
         ),
-        Headline(
-            "Tasks",
-            f"{len(found.tasks):,}",
-            f"Tasks with fewer than {FEWEST_RUNS} runs are too thin for advice.",
-            f"{found.n_too_few} too thin",
-        ),
+        _used("CPU utilisation", found.cpu, "Mean CPU use over requested cores, every run counting as one."),
     )
 
 
@@ -121,7 +125,7 @@ def assessment_sentence(found: Assessment) -> str:
     worst = found.tasks[0]
     share = worst.wasted_gb_h / wasted if wasted else 0.0
     return (
-        f"{gb_h(wasted)} of {gb_h(requested)} are asked for and not used; "
+        f"{gb_h(wasted)} of {gb_h(requested)} requested are not used; "
         f"{shown(worst.task)} alone wastes {gb_h(worst.wasted_gb_h)} ({format_share(share)})."
     )
 
@@ -129,7 +133,7 @@ def assessment_sentence(found: Assessment) -> str:
 def left_out_words(left_out: dict[str, int]) -> str:
     """Return the rows that are in no figure."""
     told = [f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows]
-    return f"Rows left out: {', '.join(told)}." if told else "No row is left out."
+    return f"Runs excluded: {', '.join(told)}." if told else "No run is excluded."
 
 
 def _used(label: str, found: Utilisation, meaning: str) -> Headline:
@@ -138,8 +142,8 @@ def _used(label: str, found: Utilisation, meaning: str) -> Headline:
     return Headline(
         label,
         format_share(found.utilisation),
-        f"{meaning} By time: weighted by hours. {counted(found.n, 'run')}.",
-        f"by time {format_share(found.utilisation_by_time)}",
+        f"{meaning} Time-weighted: by hours. {counted(found.n, 'run')}.",
+        f"time-weighted {format_share(found.utilisation_by_time)}",
     )
 
 
@@ -153,7 +157,7 @@ TASK_COLUMNS = (
         help="A task with too few runs is too thin for advice.",
     ),
     Column("runs", "n"),
-    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.2f", help="Asked for and not used, times run time."),
+    Column("wasted_gb_h", heading="wasted (GB·h)", form="%,.2f", help="Requested and not used, times run time."),
     Column("requested_gb_h", heading="requested (GB·h)", form="%,.2f"),
     Column("requested_gb", heading="request", form="%.3g GB", help="Of most runs; GB = 1e9 bytes."),
     Column("p50_gb", "peak_gb.p50", heading="median use", form="%.3g GB"),
@@ -174,7 +178,7 @@ TASK_COLUMNS = (
         help="Memory used, weighted by hours.",
     ),
     Column("cpu_used_percent", lambda task: 100 * task.cpu_utilisation, heading="CPU used", form="%.1f %%"),
-    Column("over_request", "n_over_request", heading="above request", help="Runs that used more than they asked for."),
+    Column("over_request", "n_over_request", heading="above request", help="Runs that used more than they requested."),
     Column("without_request", "n_without_request", heading="no request", help="Runs without a request."),
     Column("full_name", "task", heading="full name", width="large"),
 )
@@ -191,7 +195,7 @@ GROUP_COLUMNS = (
     _TASK_COLUMN["wasted_gb_h"],
     Column("names", lambda group: _named(group.tasks), heading="tasks in it", width="large"),
 )
-"""A line per group of tasks that ask for the same."""
+"""A line per group of tasks that request the same."""
 
 
 def task_table(found: Assessment) -> pd.DataFrame:
@@ -200,7 +204,7 @@ def task_table(found: Assessment) -> pd.DataFrame:
 
 
 def group_table(found: Assessment) -> pd.DataFrame:
-    """Return one line per group of tasks that ask for the same, the one that wastes most GB·h first.
+    """Return one line per group of tasks that request the same, the one that wastes most GB·h first.
 
     Source: the load-aware provisioning thesis, Table 4.
     """
@@ -292,9 +296,10 @@ def _limit_words(limits: tuple[float, float]) -> list[dict[str, Any]]:
 def _sentence(found: Assessment) -> str:
     counts, classes = found.classes.counts, found.classes
     how = "found" if found.settings.classes.limits == "auto" else "set"
+    moderate = gb(classes.moderate_bytes / GB)
+    if counts["heavy"] == len(found.tasks):
+        return f"All {counted(len(found.tasks), 'task')} are heavy (over {moderate} at peak; limits {how})."
     return (
-        f"{counted(counts['light'], 'task')} fit {gb(classes.light_bytes / GB)}, {counts['moderate']} more fit "
-        f"{gb(classes.moderate_bytes / GB)}, {counts['heavy']} "
-        f"{'is' if counts['heavy'] == 1 else 'are'} heavy and {'needs' if counts['heavy'] == 1 else 'need'} bins or a "
-        f"model (limits {how})."
+        f"{counted(counts['light'], 'light task')} (up to {gb(classes.light_bytes / GB)}), {counts['moderate']} "
+        f"moderate (up to {moderate}), {counts['heavy']} heavy (limits {how})."
     )

@@ -1,0 +1,181 @@
+"""Memory held by task, profile, user or group: requested, used and recommended, the largest waste first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from workprof.charts import shapes
+from workprof.charts.memory.tasks import gb_h, row_labels, shown
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis
+from workprof.charts.text import counted, plotly_text
+from workprof.charts.theme import COLOURS, ROW_PX
+from workprof.core.units import format_share
+from workprof.memory.advised_sizes import OUTSIDE, RUN, TASK, Held
+from workprof.memory.recommend import Recommendation
+
+MOST_ROWS = 10
+REQUESTED_COLOUR = "rgba(123, 130, 140, 0.32)"
+ABOVE_AND_BELOW_PX = 132
+LESS, MORE = "recommended", "recommended, more than requested"
+LEAST_CHANGE = 0.0005
+"""Of the request; less is none."""
+
+
+def held_chart(found: Recommendation, names: Mapping[str, str] | None = None) -> Chart:
+    """Return requested, used and recommended GB·h of the keys that leave most of their requests unused.
+
+    Args:
+        found: the recommendation.
+        names: key -> name; others are shown as they are.
+    """
+    held, known = found.held[:MOST_ROWS], dict(names or {})
+    by = TASK if found.settings.by == RUN else found.settings.by
+    rows = _rows(held, known, by)
+    hover = [_words(one, row) for one, row in zip(held, rows, strict=True)]
+    figure = figure_of(
+        [
+            _bar("requested", [one.requested_gb_h for one in held], rows, (REQUESTED_COLOUR, 0.82), hover),
+            _bar("used", [one.used_gb_h for one in held], rows, (COLOURS[0], 0.44), hover),
+            *_recommended(found, held, rows, hover),
+        ],
+        x={"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 7},
+        y=rows_axis(rows),
+        height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
+        **LEGEND_ABOVE,
+        barmode="overlay",
+        yaxis2=_changes(held, rows, kept=found.kept),
+    )
+    more = f" The {len(held)} of {counted(len(found.held), by)} with most waste." if len(held) < len(found.held) else ""
+    return Chart(
+        name="memory-held",
+        figure=figure,
+        takeaway=_takeaway(found, known),
+        shows=f"Requested, used and recommended GB·h of {counted(len(held), by)}, the largest waste first.",
+        data=held_table(found, known),
+        note=f"{counted(found.n_judged, 'run')} of the second half of the trace, kills charged.{more}",
+    )
+
+
+def held_table(found: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return one line per key, the one that leaves most unused first; GB·h of the second half of the runs."""
+    known = dict(names or {})
+    return pd.DataFrame(
+        [
+            {
+                "name": _name(one.key, known),
+                "runs": one.n_runs,
+                "requested_gb_h": one.requested_gb_h,
+                "used_gb_h": one.used_gb_h,
+                "recommended_gb_h": one.recommended_gb_h,
+                "saved_percent": -100 * _change(one),
+                "kills": one.kills,
+                "kills_with_requests_enforced": one.enforced_kills,
+                "full_name": one.key,
+            }
+            for one in found.held
+        ]
+    )
+
+
+def _takeaway(found: Recommendation, names: Mapping[str, str]) -> str:
+    requested, worst = found.requested, found.held[0]
+    share = format_share(requested.wasted_gb_h / requested.charged_gb_h) if requested.charged_gb_h > 0 else "no data"
+    spare = worst.requested_gb_h - worst.used_gb_h
+    words = f"{share} of {gb_h(requested.charged_gb_h)} requested are not used"
+    if len(found.held) == 1 or not spare > 0:
+        return f"{words}."
+    return f"{words}; the largest part by {_name(worst.key, names)}."
+
+
+def _name(key: str, names: Mapping[str, str]) -> str:
+    return names.get(key) or ("Unclustered" if key == OUTSIDE else shown(key))
+
+
+def _rows(held: tuple[Held, ...], names: Mapping[str, str], by: str) -> list[str]:
+    """Return the labels of the rows, each another one."""
+    if by == TASK:
+        return row_labels([one.key for one in held])
+    return [plotly_text(_name(one.key, names), 40) for one in held]
+
+
+def _bar(name: str, values: list[float], rows: list[str], look: tuple[str, float], hover: list[str]) -> dict[str, Any]:
+    colour, width = look
+    return shapes.bars(values, rows, name=name, colour=colour, width=width, hover="%{customdata}", customdata=hover)
+
+
+def _recommended(
+    found: Recommendation, held: tuple[Held, ...], rows: list[str], hover: list[str]
+) -> list[dict[str, Any]]:
+    """Return the marks of what is recommended, green where it saves and red where it needs more."""
+    looks = {LESS: COLOURS[2], MORE: COLOURS[4]}
+    parts: dict[str, list[int]] = {name: [] for name in looks}
+    for at, one in enumerate(held):
+        parts[MORE if _change(one) > LEAST_CHANGE else LESS].append(at)
+    return [
+        shapes.points(
+            [held[at].recommended_gb_h for at in parts[name]] or [None],
+            [rows[at] for at in parts[name]] or [rows[0]],
+            name="recommended: the request" if found.kept else name,
+            colour=colour,
+            symbol="line-ns",
+            size=20,
+            hover="%{customdata}",
+            customdata=[hover[at] for at in parts[name]],
+            marker={"symbol": "line-ns", "size": 20, "color": colour, "line": {"width": 4, "color": colour}},
+            yaxis="y2",
+        )
+        for name, colour in looks.items()
+        if parts[name] or name == LESS
+    ]
+
+
+def _changes(held: tuple[Held, ...], rows: list[str], *, kept: bool) -> dict[str, Any]:
+    """Return the axis at the right, which says what changes and how many runs are killed."""
+    return rows_axis(rows) | {
+        "overlaying": "y",
+        "side": "right",
+        "automargin": True,
+        "title": {"text": ""},
+        "ticks": "",
+        "tickmode": "array",
+        "tickvals": rows,
+        "ticktext": [
+            f"{_used(one)} used" if kept else f"{_signed(_change(one))} · {_killed(one.kills)}" for one in held
+        ],
+        "zeroline": False,
+    }
+
+
+def _change(one: Held) -> float:
+    """Return recommended over requested less 1; NaN where nothing is requested."""
+    return one.recommended_gb_h / one.requested_gb_h - 1 if one.requested_gb_h > 0 else math.nan
+
+
+def _signed(change: float) -> str:
+    if not math.isfinite(change):
+        return "no request"
+    if abs(change) < LEAST_CHANGE:
+        return "±0 %"
+    return f"{'+' if change > 0 else '−'}{abs(100 * change):.0f} %"
+
+
+def _used(one: Held) -> str:
+    return f"{100 * one.used_gb_h / one.requested_gb_h:.0f} %" if one.requested_gb_h > 0 else "–"
+
+
+def _killed(n: int) -> str:
+    return counted(n, "kill")
+
+
+def _words(one: Held, row: str) -> str:
+    share = format_share(one.used_gb_h / one.requested_gb_h) if one.requested_gb_h > 0 else "no data"
+    return (
+        f"<b>{row}</b>, {counted(one.n_runs, 'run')}<br>requested {gb_h(one.requested_gb_h)}"
+        f"<br>used {gb_h(one.used_gb_h)} ({share})"
+        f"<br>recommended {gb_h(one.recommended_gb_h)} ({_signed(_change(one))}), {_killed(one.kills)}"
+        f"<br>requests enforced: {_killed(one.enforced_kills)}"
+    )
