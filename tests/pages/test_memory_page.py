@@ -374,7 +374,7 @@ def test_a_scenario_is_of_the_settings_that_its_result_belongs_to(page, runs, ho
     test = page("Policies", **POLICIES)
     test.text_input(key="memory_keep_policy_name").set_value("twelve")
     test.number_input(key="memory_cold").set_value(12).run()
-    assert "based on previous settings" in words(test)
+    assert "for the previous settings" in words(test)
     assert save(test).disabled
     assert "cannot be saved with the current ones" in words(test)
     next(button for button in test.button if button.label == "Replay the policies").click().run()
@@ -422,7 +422,7 @@ def test_models_are_trained_in_the_background_and_cancelled(page, house):
 def test_a_replay_runs_in_the_background_and_the_old_one_stays(page, house):
     test = page("Policies", **POLICIES)
     test.multiselect(key="memory_policies").set_value(["workprof", "preset"]).run()
-    assert "based on previous settings" in words(test)
+    assert "for the previous settings" in words(test)
     test.button(key="memory_replay").click().run()
     workbench = house().workbench
     until(lambda: not workbench.jobs()[0].active)
