@@ -6,6 +6,8 @@ import streamlit as st
 
 from pages._parts.figures import ANSWER
 
+CHOSEN = "light-dark(#1f66b0, #7db4f0)"
+"""Of what is chosen: the theme's colours of links. Its primary colour has less than 4.5:1 on black."""
 CSS = f"""
 <style>
 @media (min-width: 768px) {{
@@ -15,6 +17,8 @@ CSS = f"""
   [data-testid="stHeader"] button, [data-testid="stHeader"] button * {{ pointer-events: auto; }}
 }}
 .st-key-{ANSWER} p {{ font-size: 1.2rem; line-height: 1.4; }}
+[role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],
+[data-testid="stButtonGroup"] [data-selected="true"] p {{ color: {CHOSEN}; }}
 </style>
 """
 

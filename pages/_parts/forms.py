@@ -16,6 +16,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._parts import controls, tabs
 from workprof.charts.help.terms import explained, glossary_of
+from workprof.charts.text import option_words
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
 from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form
@@ -23,6 +24,8 @@ from workprof.store.reports import Dataset
 
 S = TypeVar("S")
 
+OFFERED = ("any", "numeric", "category")
+"""Columns that a form lists by itself."""
 MOST_ON_A_SLIDER = 12
 LEAST = 1e-9
 """From a bound that is itself not allowed."""
@@ -157,7 +160,8 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
         meanings = {str(leaf.word(usual)): about.empty, **meanings}
     elif about.empty and about.empty not in leaf.label:
         meanings = {"Empty" if leaf.optional or not leaf.number else "0": about.empty, **meanings}
-    listed = (f"{_named_as(name, about.shown)}: {words}." for name, words in meanings.items())
+    shown = option_words(tuple(meanings), about.shown)
+    listed = (f"{_named_as(name, shown)}: {words}." for name, words in meanings.items())
     meaning = " ".join([about.help, *listed])
     title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
     return explained(title, meaning) or None
@@ -165,21 +169,30 @@ def _help(leaf: Leaf, usual: Any) -> str | None:
 
 def _named_as(name: str, shown: Mapping[str, str]) -> str:
     """Return a choice in words, with the word of links and commands behind it where that is another one."""
-    return f"{shown[name]} ({name})" if name in shown else name
+    return f"{shown[name]} (`{name}`)" if name in shown else name
+
+
+def _in_words(leaf: Leaf, listed: Sequence[str]) -> dict[str, str]:
+    """Return option -> what is shown for it; {} where all are shown as they are: values of a trace, plain words."""
+    about = leaf.about
+    own = about.choices or about.named or about.columns in OFFERED
+    return option_words(listed, about.shown) if own else {}
 
 
 def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, Any]) -> Any:
     about = leaf.about
     if leaf.many:
         default, hint = [one for one in (usual or ()) if one in options], about.empty or "none"
-        several = controls.worded_many(leaf.label, options, tuple(default), about.shown, placeholder=hint, **said)
+        several = controls.worded_many(
+            leaf.label, options, tuple(default), _in_words(leaf, options), placeholder=hint, **said
+        )
         return tuple(several) if several or not about.some else usual
     names = {word: meaning for word, meaning in about.named.items() if meaning is None or meaning == usual}
     empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
     listed: list[str] = [empty, *(name for name in options if name != empty)] if about.columns else list(options)
     listed = [*(word for word in names if word not in listed), *listed]
     first = listed.index(empty) if empty in listed else 0
-    one = controls.worded(leaf.label, tuple(listed), listed[first], about.shown, **said)
+    one = controls.worded(leaf.label, tuple(listed), listed[first], _in_words(leaf, listed), **said)
     return usual if one == empty else names.get(one, one)
 
 
@@ -197,7 +210,9 @@ def _named(leaf: Leaf, page: str, offered: Sequence[str], said: dict[str, Any]) 
     """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
     about = leaf.about
     listed = [*about.named, *([about.own] if about.own else [])]
-    chosen = controls.worded(leaf.label, tuple(listed), listed[0], about.shown, **said | {"key": leaf.words_key(page)})
+    chosen = controls.worded(
+        leaf.label, tuple(listed), listed[0], _in_words(leaf, listed), **said | {"key": leaf.words_key(page)}
+    )
     if not about.own:
         return about.named[chosen]
     taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]

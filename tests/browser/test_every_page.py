@@ -14,4 +14,4 @@ from tests.browser.views import PAGES
 def test_a_page_is_sound(whole, visitors, page):
     visitor = visitors(whole.server).open(page.link(whole.hashes))
     assert visitor.wide() <= 0
-    assert [*judged(visitor, WIDE, dark=False), *outline_faults(visitor.page), *faint_words(visitor.page)] == []
+    assert [*judged(visitor, WIDE), *outline_faults(visitor.page), *faint_words(visitor.page)] == []

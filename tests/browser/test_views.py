@@ -33,8 +33,8 @@ def resized(visitor, size):
     return [f"{beyond} px wider than {size[0]}"]
 
 
-def judged(visitor, size, *, dark):
-    return [f"at {size[0]}: {one}" for one in axe.violations(visitor.page, dark=dark)]
+def judged(visitor, size):
+    return [f"at {size[0]}: {one}" for one in axe.violations(visitor.page)]
 
 
 def look(visitor, *, dark, first):
@@ -45,7 +45,7 @@ def look(visitor, *, dark, first):
     for size in sizes:
         told += resized(visitor, size)
         if size == home or (first and size != MIDDLE):
-            told += judged(visitor, size, dark=dark)
+            told += judged(visitor, size)
     told += [*outline_faults(visitor.page), *faint_words(visitor.page)]
     return told if sizes[-1] == home else told + resized(visitor, home)
 
@@ -73,10 +73,10 @@ def test_every_view_is_sound(whole, visitors, name, dark):
 
 def look_both(visitor):
     """Return what is wrong with a state without figures (they follow a change of the theme at the next run only)."""
-    told = [*resized(visitor, WIDE), *judged(visitor, WIDE, dark=False), *outline_faults(visitor.page)]
+    told = [*resized(visitor, WIDE), *judged(visitor, WIDE), *outline_faults(visitor.page)]
     told += resized(visitor, MIDDLE)
     visitor.page.emulate_media(color_scheme="dark")
-    told += [*resized(visitor, NARROW), *judged(visitor, NARROW, dark=True)]
+    told += [*resized(visitor, NARROW), *judged(visitor, NARROW)]
     visitor.page.emulate_media(color_scheme="light")
     return told
 
@@ -108,9 +108,3 @@ def test_every_page_is_sound_under_a_link_to_data_that_is_not_there(whole, visit
 
 def test_every_page_is_sound_on_data_of_which_it_can_make_little(whole, visitors):
     sound(visitors(whole.server), lambda page: f"{page.path}?{whole.useless[page.data]}")
-
-
-@pytest.mark.parametrize("entry", [one for one in axe.CHROME_IN_DARK if one.shown_on], ids=lambda one: one.selector)
-def test_nothing_is_excused_that_is_sound_by_now(whole, visitors, entry):
-    visitor = visitors(whole.server, dark=True).open(BY_NAME[entry.shown_on].link(whole.hashes))
-    assert axe.excused(visitor.page, entry)

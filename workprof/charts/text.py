@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -32,6 +33,7 @@ __all__ = [
     "label_text",
     "listed",
     "markdown_text",
+    "option_words",
     "plotly_text",
     "shortened",
     "title",
@@ -139,6 +141,13 @@ def column_words(name: str) -> str:
             stem, kind = name.removesuffix(suffix), f" ({words})"
             break
     return " ".join(_WORDS.get(word, word) for word in stem.split("_") if word) + kind
+
+
+def option_words(options: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Return option -> words: those given, else those of a name with underscores; a name stays where two read alike."""
+    words = {option: given.get(option) or column_words(option) for option in options}
+    often = Counter(words.values())
+    return {option: text for option, text in words.items() if text != option and often[text] == 1}
 
 
 def axis_unit(field: str, largest: float) -> AxisUnit:
