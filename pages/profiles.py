@@ -112,7 +112,7 @@ def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:
     if kept is None or kept.result is None or settings is None:
         return
     todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"
-    st.warning(f"What follows is based on previous settings; {todo}.", icon=":material/history:")
+    st.warning(f"These results are for the previous settings; {todo}.", icon=":material/history:")
     result(visit, dataset, settings, kept.result)
 
 

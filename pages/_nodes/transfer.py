@@ -74,7 +74,7 @@ def _compare(context: PageContext, folder: Path) -> None:
     of_folder, result = st.session_state.get(SHOWN, (None, None))
     if result is not None and of_folder == folder:
         if result.settings != settings:
-            st.warning("What follows is based on previous settings.", icon=":material/history:")
+            st.warning("These results are for the previous settings.", icon=":material/history:")
         _show(result)
 
 

@@ -175,7 +175,7 @@ def test_a_link_that_describes_a_clustering_without_profiles_here_says_so(app, p
     linked = parameters_of(EVALUATE_ESTIMATES, EstimateEvaluationSettings(profiles=ProfileSettings(seed=7)))
     test = app("durations", **ERRORS, **linked)
     assert problems(test) == []
-    assert "its profiles are not stored here" in words(test)
+    assert "its profiles are not saved here" in words(test)
     assert test.selectbox(key="durations_clustering").value == "default"
 
 
@@ -229,7 +229,7 @@ def test_the_old_result_stays_under_a_banner(app, part):
     test = app("durations", **TESTED)
     test.selectbox(key="durations_split").set_value("random").run()
     assert problems(test) == []
-    assert "based on previous settings (duration, split by time, default)" in words(test)
+    assert "for the previous settings (duration, split by time, default)" in words(test)
     assert "Evaluate predictors" in labels(test)
     assert len(test.get("plotly_chart")) == 1
 

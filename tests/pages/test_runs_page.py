@@ -199,7 +199,7 @@ def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
     assert problems(test) == []
     assert {one.key for one in house().workbench.kept_runs() if one.step == run.step} == before
     assert house().workbench.jobs() == ()
-    assert "based on previous settings" not in words(test)
+    assert "for the previous settings" not in words(test)
     assert test.metric or test.get("plotly_chart")
 
 

@@ -13,14 +13,14 @@ from workprof.charts.shapes import Headline
 CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
 PLAIN = {
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
-    "Confidence", "Cores", "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Groups",
+    "Confidence", "Cores", "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean size", "Median duration", "Median peak memory",
     "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
-    "Needed more", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
+    "Needed more", "Next workload", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
     "Precision", "Recall",
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
-    "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workloads",
+    "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 
