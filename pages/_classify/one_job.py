@@ -32,7 +32,6 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import TIMES
-from workprof.forecasts.predictions import NO_PROFILE
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.questions import FIT
 
@@ -80,6 +79,7 @@ def one_job(view: View) -> None:
         with first:
             said = _prediction(view, given)
         _why(view, given)
+        _links(view, int(said.profiles.best[0]))
         figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, said)
 
 
@@ -272,7 +272,6 @@ def _nearest(view: View, given: Given, said: Forecasts) -> None:
     past = view.visit.workbench.past_jobs(view.dataset.hash, nearest.positions.tolist())
     table = past_jobs_table(past, nearest, _profiles(view), view.naming)
     figures.table(table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the most similar first")
-    _links(view, int(said.profiles.best[0]))
 
 
 def _recent(view: View) -> int:
@@ -405,8 +404,6 @@ def _outside(number: NumberRange, value: object) -> str:
 
 def _links(view: View, profile: int) -> None:
     """Show the links of a profile."""
-    if profile == NO_PROFILE:
-        return
     name, dataset = markdown_text(view.naming.name(profile), 40), view.dataset.hash
     with st.container(horizontal=True, gap="small"):
         cross_link.follow(
