@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from tests.formats import slurm_files, swf_files
+from tests.formats import sge_files, slurm_files, swf_files
 
 JOBS = [
     {"job_name": f"job {at}", "duration_s": 60.5 + at, "user": f"u{at % 3}", "requested_memory_bytes": 2**30 * (1 + at)}
@@ -112,6 +112,10 @@ TRACE = (
     "1\tab/12\t9\tALIGN (a)\tCOMPLETED\t0\t2024-05-26 10:00:00.000\t1h 2m\t1h\t95.5%\t2.5 GB\t3 GB\t1 MB\t2 MB\n"
 )
 
+SNAKEMAKE = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+HELIOS = "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+HELIOS_JOB = "7,u,v,1,4,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:11,2020-06-09 18:43:11,120,10\n"
+
 FILES = {
     "csv": Dropped("jobs.csv", table(JOBS).encode(), "generic", 12),
     "csv.gz": Dropped("jobs.csv.gz", gzip.compress(table(JOBS).encode()), "generic", 12),
@@ -140,4 +144,9 @@ FILES = {
     "alibaba": Dropped("batch_task.csv", "".join(BATCH).encode(), "alibaba-tasks", 9),
     "pbs": Dropped("20240526", "".join(PBS).encode(), "pbs", 6),
     "nextflow": Dropped("trace.txt", TRACE.encode(), "nextflow", 1),
+    "sge": Dropped("accounting", sge_files.accounting(6).encode(), "sge", 6),
+    "snakemake": Dropped(
+        "A.bwa.benchmark.txt", (SNAKEMAKE + "14.5\t0:00:14" + "\t29" * 8 + "\n").encode(), "snakemake", 1
+    ),
+    "helios": Dropped("cluster_log.csv", (HELIOS + HELIOS_JOB).encode(), "helios", 1),
 }
