@@ -11,6 +11,7 @@ from workprof.profiles.names import (
     UNCLUSTERED,
     Labelled,
     fitted,
+    name_at,
     number_of,
     shown_names,
     successors,
@@ -143,6 +144,12 @@ def test_names_are_the_same_whatever_the_order_of_the_rows():
 )
 def test_the_number_of_a_name_is_read_in_every_form_of_a_link(text, number):
     assert number_of(text) == number
+
+
+def test_a_label_has_the_name_at_its_place_and_a_number_where_names_are_not_there():
+    names = ("bert (P0)", "ctr (P1)", UNCLUSTERED)
+    assert [name_at(names, label) for label in (-1, 0, 1, 2)] == [UNCLUSTERED, "bert (P0)", "ctr (P1)", "P2"]
+    assert [name_at((), label) for label in (-1, 0)] == [UNCLUSTERED, "P0"]
 
 
 @pytest.mark.parametrize("longest", [6, 12, 20, 30, 60])

@@ -62,6 +62,10 @@ def test_the_classifier_is_scored_alike_everywhere(jobs, evaluated, printed):
         assert sorted(by_name[name]) == sorted(one[key] for one in told["classes"])
 
 
+def names(jobs):
+    return jobs.library(lambda bench: bench.profile_names("jobs"))
+
+
 def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     """The command reads the job from a file, as its fields were exported."""
     exported = jobs.library(lambda bench: bench.past_jobs("jobs", [ROW]))
@@ -70,7 +74,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     (told,) = jobs.command("classify", "predict", "jobs", "--jobs", jobs.folder / "one.csv")
     asked = {name: str(exported[name].iloc[0]) for name in fields if not exported[name].isna().any()}
     (library,) = jobs.library(lambda bench: bench.forecast_job("jobs", asked, ForecasterSettings()))
-    assert to_json(forecast_json(library)) == told
+    assert to_json(forecast_json(library, names(jobs))) == told
     page = jobs.page("classify", "jobs", classify_tab="One job", classify_job=str(ROW))
     assert list(bar(page.figures["top-profiles"]).values()) == [one["probability"] for one in told["top"]]
     dots = [trace["x"][0] for trace in page.figures["estimates"] if len(trace["x"]) == 1]
@@ -97,7 +101,8 @@ def file(jobs, evaluated):
 def test_many_new_jobs(jobs, file):
     told = jobs.command("classify", "predict", "jobs", "--jobs", file)
     found = jobs.library(lambda bench: bench.forecast_file("jobs", file, ForecasterSettings()))
-    assert to_json([forecast_json(one) for one in found.jobs]) == told
+    assert to_json([forecast_json(one, names(jobs)) for one in found.jobs]) == told
+    assert {one["name"] for one in told} - {None} <= set(names(jobs))
 
     def act(test):
         test.file_uploader(key="classify_upload").upload("new.csv", file.read_bytes(), "text/csv").run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,14 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
-from workprof.forecasts.durations import FEWEST_ROWS, DurationCurve, ObservedDurations, share_within, value_at
+from workprof.forecasts.durations import (
+    FEWEST_ROWS,
+    PROFILE,
+    DurationCurve,
+    ObservedDurations,
+    share_within,
+    value_at,
+)
 from workprof.forecasts.errors import PredictorErrors
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.explain import GlobalExplanation
@@ -24,6 +32,7 @@ from workprof.forecasts.feedback.drift import Drift
 from workprof.forecasts.feedback.loop import Observed
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
+from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
 
@@ -48,7 +57,8 @@ def _predict(
         else:
             result = workbench.forecast_job(dataset, dict(_pair(text) for text in values or ()), settings)
         shares = workbench.machine_shares(dataset)
-    emit_of(shares, [forecast_json(one) for one in result], as_json, lambda: _forecasts_text(result))
+        called = workbench.profile_names(dataset, settings.classifier.profiles)
+    emit_of(shares, [forecast_json(one, called) for one in result], as_json, lambda: _forecasts_text(result, called))
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -67,11 +77,17 @@ def _file_notes(read: FileForecasts) -> None:
         )
 
 
-def forecast_json(result: JobForecast) -> dict[str, Any]:
-    """Return the JSON of one job: memory in GB (1e9 bytes), duration in s, usage in per cent of a core or GPU."""
+def forecast_json(result: JobForecast, called: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON of one job: memory in GB (1e9 bytes), duration in s, usage in per cent of a core or GPU.
+
+    Args:
+        result: of the job.
+        called: names of the profiles, as `Workbench.profile_names` gives them.
+    """
     explained = result.explanation
     return {
         "profile": result.profile,
+        "name": None if result.abstained else name_at(called, result.profile),
         "probability": result.probability,
         "top": [{"profile": profile, "probability": probability} for profile, probability in result.top],
         "abstained": result.abstained,
@@ -99,7 +115,7 @@ def _need_json(target: str, need: Need) -> dict[str, float]:
     return {name: value / scale for name, value in asdict(need).items()}
 
 
-def _forecasts_text(result: tuple[JobForecast, ...]) -> str:
+def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> str:
     rows: list[dict[str, object]] = []
     for one in result[:SHOWN_ROWS]:
         needs = {
@@ -107,7 +123,7 @@ def _forecasts_text(result: tuple[JobForecast, ...]) -> str:
             f"({_in_words(target, need.low)} to {_in_words(target, need.high)})"
             for target, need in one.needs.items()
         }
-        profile = f"none: {one.reason}" if one.abstained else f"P{one.profile}"
+        profile = f"none: {one.reason}" if one.abstained else name_at(called, one.profile)
         rows.append({"profile": profile, "probability": format_share(one.probability, 0), **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
@@ -351,11 +367,13 @@ def _durations(
     shares = _shares(quantile)
     settings = settings_of(questions.OBSERVED_DURATIONS, given)
     with opened(home) as workbench:
-        result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit_of(given["fit"]))
+        fit = fit_of(given["fit"])
+        result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit)
+        called = workbench.profile_names(dataset, fit) if settings.by == PROFILE else None
     few = [one.name for one in result.groups if one.few]
     if few:
         warn(f"note: effective sample size below {FEWEST_ROWS} jobs, too few to compare: {', '.join(few)}")
-    emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo))
+    emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo, called))
 
 
 def durations_json(
@@ -408,13 +426,17 @@ def _shares(text: str) -> tuple[float, ...]:
     return shares
 
 
-def _durations_text(result: ObservedDurations, shares: tuple[float, ...], slo: float | None) -> str:
+def _durations_text(
+    result: ObservedDurations, shares: tuple[float, ...], slo: float | None, called: Sequence[str] | None
+) -> str:
     rows: list[dict[str, object]] = []
     for curve in (*result.groups, result.everything):
         within = {} if slo is None else {f"within {slo:g}": format_share(share_within(curve, slo))}
         values = {_quantile_name(share): _in_words(result.settings.target, value_at(curve, share)) for share in shares}
         more = f" ({curve.n_merged} groups)" if curve.n_merged else ""
-        rows.append({"group": f"{curve.name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
+        is_profile = called is not None and not curve.n_merged and curve is not result.everything
+        name = name_at(called or (), int(curve.name)) if is_profile else curve.name
+        rows.append({"group": f"{name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
     out = f"{result.n_left_out:,} runs excluded, {result.n_without_group:,} in no group"
     return (
         f"{result.settings.target} of {result.n_rows:,} finished runs by {result.settings.by}; {out}\n\n{table(rows)}"

@@ -79,6 +79,13 @@ def shown_names(
     }
 
 
+def name_at(names: Sequence[str], label: int) -> str:
+    """Return the name of a label among those of a clustering, which are by label with that of -1 last; 'P3' of none."""
+    if label == OUTLIERS:
+        return UNCLUSTERED
+    return names[label] if label < len(names) - 1 else f"P{label}"
+
+
 def number_of(name: str) -> int | None:
     """Return the number in 'bert · worker (P3)', 'P3 name', 'P3' or '3'; None where a text has none."""
     found = _NUMBERED.fullmatch(name.strip())
