@@ -259,7 +259,7 @@ def test_a_scenario_that_cannot_be_read_hides_no_other_and_is_counted(with_kept)
     with Workbench(settings_of(with_kept)) as workbench:
         assert {one.name for one in workbench.scenarios("well")} == {"first", "third"}
         found = workbench.unreadable("well")
-        assert [one.what for one in found] == ["Scenario 'second'", "What finished jobs told"]
+        assert [one.what for one in found] == ["Scenario 'second'", "Observed finished jobs"]
         assert workbench.unreadable("well") is found
         assert workbench.remove_unreadable("well") == found
         assert workbench.unreadable("well") == ()

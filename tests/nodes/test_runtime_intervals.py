@@ -106,5 +106,5 @@ def test_an_interval_needs_errors_beyond_its_ends():
 
 def test_past_errors_need_our_factor():
     found = transfer(planted(SPEEDS), scores(SPEEDS), TransferSettings("home", ("fast",), ("none",)))
-    with pytest.raises(SettingsError, match="it was not asked for"):
+    with pytest.raises(SettingsError, match="it was not requested"):
         past_errors(found)

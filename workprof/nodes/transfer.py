@@ -225,7 +225,7 @@ def default_predictions(result: Transfer) -> Floats:
         SettingsError: when it was not among the factors asked for, or could not be computed.
     """
     if DEFAULT_FACTOR not in result.predicted.by_method:
-        reason = result.left_out.get(DEFAULT_FACTOR, "it was not asked for")
+        reason = result.left_out.get(DEFAULT_FACTOR, "it was not requested")
         raise SettingsError(f"there are no predictions by {DEFAULT_FACTOR}: {reason}")
     return result.predicted.by_method[DEFAULT_FACTOR]
 

@@ -330,7 +330,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
         tables=(
             Table("What to request next", "memory-recommended", size_table(recommended)),
             Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
-            Table("Tasks by what they ask for", "memory-groups", group_table(assessed)),
+            Table("Tasks by memory request", "memory-groups", group_table(assessed)),
             Table("Before and after the plan", "memory-rollup", rollup_table(rolled)),
             *(
                 ()

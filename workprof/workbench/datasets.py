@@ -222,7 +222,7 @@ class UnreadableQuestions(DatasetQuestions):
         found = [UnreadableEntry(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
         if entry.kind == JOBS:
             loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
-            found += [UnreadableEntry("What finished jobs told", one.reason, loop=loop) for loop, one in loops.items()]
+            found += [UnreadableEntry("Observed finished jobs", one.reason, loop=loop) for loop, one in loops.items()]
         return tuple(found)
 
 
