@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from pages._frame import header
-from pages._frame.errors import guard
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, long_question, running_work, tables
@@ -150,9 +149,11 @@ def policies(context: PageContext) -> None:
         found = long_question.result(context.visit, context.dataset, question)
         if found is not None:
             _result(context, found, current=found.settings == settings)
-    st.header("Why this size?")
-    with guard():
-        reason(scope.of_task(context), settings)
+    figures.fold("Why this size?", "memory_why_open", _why, context, settings)
+
+
+def _why(context: PageContext, settings: ReplaySettings) -> None:
+    reason(scope.of_task(context), settings)
 
 
 def _settings(context: PageContext) -> ReplaySettings:

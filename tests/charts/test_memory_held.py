@@ -37,8 +37,14 @@ def test_more_than_requested_is_red_and_named_and_less_is_green():
     less, more = (trace for trace in chart.figure.data if trace.yaxis == "y2")
     assert (len(less.x), len(more.x)) == (2, 1)
     assert "more than requested" in more.name
-    assert list(chart.figure.layout.yaxis2.ticktext) == ["+20 % · 0 kills", "−49 % · 1 kill", "−49 % · 2 kills"]
+    assert list(chart.figure.layout.yaxis2.ticktext) == ["+20 %", "−49 % · 1 kill", "−49 % · 2 kills"]
     assert list(chart.figure.data[0].y) == ["bert · worker (P0)", "P1", "Unclustered"]
+
+
+def test_a_long_name_of_a_profile_keeps_its_beginning_and_its_number():
+    chart = held_chart(of(["P0", "P1"]), {"P0": "bert · worker, large GPU memory (P0)", "P1": "short (P1)"})
+    assert list(chart.figure.data[0].y) == ["bert · worker (P0)", "short (P1)"]
+    assert list(chart.data["name"]) == ["bert · worker, large GPU memory (P0)", "short (P1)"]
 
 
 def test_many_keys_fold_into_the_data_and_hostile_names_are_escaped():

@@ -102,7 +102,7 @@ def test_the_trade_off_is_the_recommendation_with_saving_and_kills():
     assert not found.kept
     said = STOPS["trade"].headline
     assert said == recommendation_sentence(found)
-    assert f"saves {100 * found.recommended.saved_share:.1f} %" in said
+    assert f"{100 * found.recommended.saved_share:.1f} % less memory" in said
     assert f"{100 * found.interval.low:.1f} % to {100 * found.interval.high:.1f} %" in said
     assert found.requested.wasted_gb_h > found.recommended.wasted_gb_h
 

@@ -64,7 +64,7 @@ FOLDS = {
         *("memory_policies_method", "memory_waterfall_open", "memory_models_open", "memory_confusion_open"),
         *("memory_inputs_open", "memory_models_method", "memory_load_open", "memory_plan_open"),
         *("memory_violations_open", "memory_rollup_open", "memory_ledger_rows_open", "memory_ledger_runs_open"),
-        *("memory_ledger_lost_open", "memory_ledger_exports", "memory_ledger_method"),
+        *("memory_ledger_lost_open", "memory_why_open", "memory_ledger_exports", "memory_ledger_method"),
     )
 }
 """Page -> its folded sections, by their parameters in the address."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import gb_h, row_labels, shown
+from workprof.charts.memory.tasks import LONGEST_ROW, gb_h, row_labels, shown
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, ROW_PX
@@ -21,6 +22,8 @@ MOST_ROWS = 10
 REQUESTED_COLOUR = "rgba(123, 130, 140, 0.32)"
 ABOVE_AND_BELOW_PX = 132
 LESS, MORE = "recommended", "recommended, more than requested"
+LONGEST = 40
+_DETAIL = re.compile(r", [^()]*(?= \(P\d+\)$)")
 LEAST_CHANGE = 0.0005
 """Of the request; less is none."""
 
@@ -42,7 +45,7 @@ def held_chart(found: Recommendation, names: Mapping[str, str] | None = None) ->
             _bar("used", [one.used_gb_h for one in held], rows, (COLOURS[0], 0.44), hover),
             *_recommended(found, held, rows, hover),
         ],
-        x={"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 7},
+        x={"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 5, "tickangle": 0},
         y=rows_axis(rows),
         height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
         **LEGEND_ABOVE,
@@ -99,7 +102,12 @@ def _rows(held: tuple[Held, ...], names: Mapping[str, str], by: str) -> list[str
     """Return the labels of the rows, each another one."""
     if by == TASK:
         return row_labels([one.key for one in held])
-    return [plotly_text(_name(one.key, names), 40) for one in held]
+    return [plotly_text(_short(_name(one.key, names)), LONGEST) for one in held]
+
+
+def _short(name: str) -> str:
+    """Return 'bert · worker (P9)' of 'bert · worker, large GPU memory (P9)', where that is long."""
+    return _DETAIL.sub("", name) if len(name) > LONGEST_ROW else name
 
 
 def _bar(name: str, values: list[float], rows: list[str], look: tuple[str, float], hover: list[str]) -> dict[str, Any]:
@@ -143,9 +151,7 @@ def _changes(held: tuple[Held, ...], rows: list[str], *, kept: bool) -> dict[str
         "ticks": "",
         "tickmode": "array",
         "tickvals": rows,
-        "ticktext": [
-            f"{_used(one)} used" if kept else f"{_signed(_change(one))} · {_killed(one.kills)}" for one in held
-        ],
+        "ticktext": [f"{_used(one)} used" if kept else _row_words(one) for one in held],
         "zeroline": False,
     }
 
@@ -161,6 +167,10 @@ def _signed(change: float) -> str:
     if abs(change) < LEAST_CHANGE:
         return "±0 %"
     return f"{'+' if change > 0 else '−'}{abs(100 * change):.0f} %"
+
+
+def _row_words(one: Held) -> str:
+    return _signed(_change(one)) + (f" · {_killed(one.kills)}" if one.kills else "")
 
 
 def _used(one: Held) -> str:

@@ -349,7 +349,7 @@ def why_history(found: Why) -> Chart:
     kept = _kept(used)
     lines = [("size", found.size_bytes / GB, (COLOURS[0], "solid"))]
     if math.isfinite(found.requested_bytes):
-        lines.append(("request now", found.requested_bytes / GB, (NEUTRAL, "dash")))
+        lines.append(("current request", found.requested_bytes / GB, (NEUTRAL, "dash")))
     figure = figure_of(
         [
             _dots("fits", kept[used[kept] <= found.size_bytes / GB], used, (COLOURS[2], "circle")),
@@ -401,7 +401,7 @@ def why_costs(found: Why) -> Chart:
         f"retries included; {number(float(costs.min()))} GB·h at {gb(cheapest)}.",
         shows="Line of the mean charge against the first size.",
         data=pd.DataFrame({"size_gb": sizes, "charge_gb_h": costs, "chosen": found.chosen}),
-        note="The chosen size also counts runs larger than any seen, and the price of a failure; so it need not be the "
+        note="The chosen size also counts runs larger than any seen, and the cost of a failure; so it need not be the "
         "cheapest of the past.",
     )
 
