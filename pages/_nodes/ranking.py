@@ -53,6 +53,7 @@ from workprof.nodes.advice import Advice, AdviceSettings
 from workprof.nodes.questions import ADVICE, DETECT, RANK
 from workprof.nodes.ranking import NodeScenario, Ranking, per_price
 from workprof.nodes.selection import RankSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.workbench import JOBS
 
 ALL = "all"
@@ -104,6 +105,10 @@ def _work(context: PageContext) -> Work:
     if not traces:
         st.caption("Load a job trace to rank nodes for each of its profiles.")
         return Work()
+    profiles = context.workbench.profiles
+    traces.sort(
+        key=lambda one: profiles.cached(one.hash, ProfileSettings()).result is None
+    )  # those with profiles first
     chosen = st.container()
     trace = other_dataset(ADVICE, "jobs", traces)
     names = context.workbench.profile_names(trace)[:-1]

@@ -155,10 +155,11 @@ def _open(name: str, dataset: str, kind: str) -> None:
 def library(context: PageContext) -> None:
     """Show how far the known runs lie apart, then what each counts as, and the thresholds."""
     first = st.container()
-    source = source_of(context, "Library from") or context.dataset.hash
+    with st.container(horizontal=True):
+        source = source_of(context, "Library from") or context.dataset.hash
+        by = measure("Distance", "phases_distance")
     runs = context.workbench.phase_runs(source)
     edits = edits_of(context, source)
-    by = measure("Distance", "phases_distance")
     _labels(context, source, runs, edits)
     with first:
         result = _compared(context, source, runs, edits)

@@ -59,7 +59,10 @@ def timeline(context: PageContext) -> None:
 
 def fingerprint(context: PageContext) -> None:
     """Show one statistic of every counter and phase, or all of them, and the fingerprint as files."""
-    result = _result(context, _settings(context))
+    first = st.container()
+    settings = _settings(context)
+    with first:
+        result = _result(context, settings)
     if result is None:
         return
     with st.grid(min_column_width=200, gap="small"):
@@ -73,7 +76,10 @@ def fingerprint(context: PageContext) -> None:
             help="Else the counters shown on the timeline.",
         )
     counters = result.counters if every else shown_counters(context, result)
-    figures.show(fingerprint_chart(result, statistic, counters), key="phases_fingerprint")
+    chart = fingerprint_chart(result, statistic, counters)
+    with first:
+        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.show(chart, key="phases_fingerprint", sentence=False)
     stem = f"{safe_name(result.fingerprint.name.replace('/', '-'))}-fingerprint"
     with st.container(horizontal=True):
         for ending, mime, data in (

@@ -73,7 +73,7 @@ FIGURES = {
     "confusion": lambda: confusion_chart(given.known_figures()),
     "open set": lambda: open_curve(given.evaluation(), "pair_model"),
 }
-UNITS = ("(s)", "Phase", "Distance (log-odds", "distance", "Run of the library", "Accuracy", "Answer", "deviations")
+UNITS = ("(s)", "Phase", "Distance (log-odds", "distance", "Run of the library", "Accuracy", "Predicted", "deviations")
 
 
 @pytest.mark.parametrize("name", FIGURES)

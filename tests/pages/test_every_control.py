@@ -159,7 +159,7 @@ def test_a_card_leads_to_durations_memory_and_nodes(page, hashes):
     test = pressed(page("profiles", "Profile", profiles_profile="1"), "profiles_link_1_2")
     assert title(test) == "Nodes"
     assert test.query_params["ds"] in (hashes.nodes, [hashes.nodes])
-    assert test.number_input(key="nodes_profile").value == 1
+    assert test.selectbox(key="nodes_profile").value == "1"
     assert "part (" in test.selectbox(key="nodes_jobs").value
 
 

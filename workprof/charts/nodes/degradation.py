@@ -159,14 +159,18 @@ def degradation_over_time(found: Detection) -> Chart:
     order = sorted(flagged.index, key=lambda node: (-flagged[node], node))
     shown = order[:MOST_NODES]
     rows = row_names(shown)
-    times = sorted(set(table["from_s"]))
+    width = float((table["to_s"] - table["from_s"]).max()) if len(table) else 0.0
+    times = _stretches(table)
     share = np.full((len(shown), len(times)), np.nan)
     words = np.full(share.shape, "", dtype=object)
     for line in table[table["node"].isin(shown)].to_dict("records"):
-        place = shown.index(str(line["node"])), times.index(line["from_s"])
+        place = shown.index(str(line["node"])), int(np.abs(times - line["from_s"]).argmin())
         share[place] = line["flagged"] / line["runs"]
         worst = f": {line['benchmarks']}" if line["benchmarks"] else ""
-        words[place] = f"{line['flagged']} of {counted(line['runs'], 'run')} flagged{plotly_text(worst, 80)}"
+        since = datetime.fromtimestamp(line["from_s"], UTC).strftime("%Y-%m-%d %H:%M:%S")
+        words[place] = (
+            f"from {since}<br>{line['flagged']} of {counted(line['runs'], 'run')} flagged{plotly_text(worst, 80)}"
+        )
     note = f"The {MOST_NODES} nodes with most flagged runs, of {len(order)}. " if len(order) > MOST_NODES else ""
     return Chart(
         name="node-degradation",
@@ -174,10 +178,10 @@ def degradation_over_time(found: Detection) -> Chart:
             [
                 shapes.heat(
                     share,
-                    [_moment(one) for one in times] or [None],
+                    [_moment(one + width / 2) for one in times] or [None],
                     rows or [None],
                     scale=False,
-                    hover="%{y}, from %{x}<br>%{customdata}",
+                    hover="%{y}, %{customdata}",
                     colorscale=[list(stop) for stop in ALARM],
                     zmin=0,
                     zmax=1,
@@ -192,7 +196,7 @@ def degradation_over_time(found: Detection) -> Chart:
         takeaway=degradation_sentence(found),
         shows=f"Heat map of the share of flagged runs of {counted(len(shown), 'node')} over time.",
         data=table,
-        note=f"{note}Red: flagged as degraded, the darker the larger the share. Grey: normal. Blank: no run.",
+        note=f"{note}Red: flagged as degraded, the stronger the larger the share. Grey: normal. Blank: no run.",
     )
 
 
@@ -239,6 +243,15 @@ def _over_time(found: Detection) -> pd.DataFrame:
             "benchmarks": names.to_list(),
         }
     )
+
+
+def _stretches(table: pd.DataFrame) -> Floats:
+    """Return (n,) where each stretch of time begins, those without a run included."""
+    if table.empty:
+        return np.zeros(0)
+    width = float((table["to_s"] - table["from_s"]).max())
+    first, last = float(table["from_s"].min()), float(table["from_s"].max())
+    return np.asarray(first + np.arange(round((last - first) / width) + 1) * width, dtype=np.float64)
 
 
 def _moment(epoch_s: float) -> str:

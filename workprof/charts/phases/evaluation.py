@@ -11,9 +11,9 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import NOT_THE_PAPER, number
-from workprof.charts.shapes import Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, SMALLEST_PX, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, SMALLEST_PX, rows_height
 from workprof.core.units import format_share
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
@@ -40,6 +40,7 @@ def distance_matrix(found: LibraryView, measure: str) -> Chart:
                 places,
                 gap=0,
                 hover="%{customdata}: %{z:.4g}",
+                colorscale=LIGHT_SCALE,
                 reversescale=True,
                 zmin=lowest,
                 zmax=max(highest, lowest + 1e-9),
@@ -61,7 +62,7 @@ def distance_matrix(found: LibraryView, measure: str) -> Chart:
         takeaway=library_sentence(found, measure),
         shows=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}.",
         data=table,
-        note=f"{found.n_counters} counters. Bright squares along the diagonal: runs of one workload are alike.",
+        note=f"{found.n_counters} counters. Strong squares along the diagonal: runs of one workload are alike.",
     )
 
 
@@ -132,7 +133,7 @@ def _between(found: LibraryView) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = []
     for first in _starts(found)[1:]:
         at = first - 0.5
-        line = {"color": "#ffffff", "width": 1.4}
+        line = {"color": NEUTRAL, "width": 1}
         lines.append({"type": "line", "x0": at, "x1": at, "y0": -0.5, "y1": last, "line": line})
         lines.append({"type": "line", "x0": -0.5, "x1": last, "y0": at, "y1": at, "line": line})
     return lines
@@ -269,11 +270,24 @@ def confusion_chart(known: KnownFigures) -> Chart:
     return Chart(
         name="phases-confusion",
         figure=figure_of(
-            [shapes.heat(shares, names, names, scale=False, hover="%{y} answered %{x}: %{z:.1%}", zmin=0, zmax=1)],
-            x={"title": "Answer", "type": "category", "showgrid": False, "tickangle": -60},
-            y={"title": "Workload", **rows_axis(names)},
+            [
+                shapes.heat(
+                    *(shares, names, names),
+                    scale=False,
+                    hover="%{y} predicted as %{x}: %{z:.1%}",
+                    colorscale=LIGHT_SCALE,
+                    zmin=0,
+                    zmax=1,
+                )
+            ],
+            x={"title": "Predicted", "type": "category", "showgrid": False, "tickangle": -60},
+            y={"title": "Actual", **rows_axis(names)},
             height=rows_height(len(names)) + 60,
-            annotations=shapes.cell_words([[f"{runs:,}" if runs else "" for runs in line] for line in counts], shares),
+            annotations=[
+                shapes.words(f"{runs:,}", x=int(column), y=int(row))
+                for (row, column), runs in np.ndenumerate(counts)
+                if runs
+            ],
         ),
         takeaway=f"{counted(wrong, 'answer')} of {int(counts.sum()):,} {'is' if wrong == 1 else 'are'} wrong.",
         shows=f"Confusion matrix of {counted(len(names), 'workload')}.",

@@ -12,7 +12,7 @@ from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
-from workprof.charts.theme import COLOURS, rows_height
+from workprof.charts.theme import COLOURS, DIVERGING, rows_height
 from workprof.core.arrays import Floats
 from workprof.phases.timeline import AlignedRuns, Timeline
 
@@ -61,7 +61,7 @@ def fingerprint_sentence(found: Timeline) -> str:
     cells = len(own.n_phases) * own.phases
     padded = 1 - float(own.n_phases.sum()) / cells
     return (
-        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} x {counted(own.phases, 'phase')} x "
+        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} × "
         f"{len(found.statistics)} statistics; {padded * 100:.0f} % of the cells are empty (counters with fewer phases)."
     )
 
@@ -85,6 +85,7 @@ def _cells(table: pd.DataFrame, labels: list[str], words: str) -> dict[str, Any]
         list(table.columns),
         labels,
         hover=f"%{{y}}, %{{x}}: {plotly_text(words)} %{{z:.3g}}",
+        colorscale=[list(stop) for stop in DIVERGING],
         zmin=low,
         zmax=high,
         hoverongaps=False,
@@ -93,12 +94,12 @@ def _cells(table: pd.DataFrame, labels: list[str], words: str) -> dict[str, Any]
 
 
 def _limits(values: Floats) -> tuple[float, float]:
-    """Return where the colours begin and end; values beyond have the last colour."""
+    """Return where the colours begin and end, alike on both sides of 0; values beyond have the last colour."""
     known = values[np.isfinite(values)]
     if not len(known):
-        return 0.0, 1.0
-    low, high = np.percentile(known, [100 - MOST_SHOWN, MOST_SHOWN])
-    return (float(low), float(high)) if high > low else (float(low) - 1, float(low) + 1)
+        return -1.0, 1.0
+    end = float(np.percentile(np.abs(known), MOST_SHOWN)) or 1.0
+    return -end, end
 
 
 def _crossed(table: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
