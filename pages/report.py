@@ -65,7 +65,7 @@ def _first_page(visit: Visit, dataset: Dataset) -> None:
     st.header("First page")
     st.markdown(f"**{markdown_text(found.answer, 600)}** {markdown_text(found.advice, 900)}")
     if found.chart is not None:
-        figures.show(found.chart, key="report_chart")
+        figures.show(found.chart, key="report_chart", sentence=False)
     figures.headline_row(found.headlines)
     for table in found.tables:
         st.markdown(f"**{markdown_text(table.title, 200)}**")

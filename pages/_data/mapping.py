@@ -29,7 +29,7 @@ MOST_LINES = 6
 MOST_JSON_BYTES = 200_000
 NEEDED = {NAME: NAME_FIELDS, DURATION: ("duration_s", "start_time_s", "end_time_s")}
 """What a file lacks -> the fields of which one will do (of the times both)."""
-IN_WORDS = {NAME: "a name of the job or task", DURATION: "the duration, or start and end"}
+IN_WORDS = {NAME: "a job or task name", DURATION: "a duration, or start and end"}
 UNIT_WORDS = {
     "d": "days",
     "h": "hours",
@@ -52,7 +52,7 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
         chosen = _chosen(given or guessed.mapping)
         shown = visit.workbench.suggest(source.path, replace(plain, mapping=chosen)) if chosen else guessed
     st.session_state[WAITING] = source
-    st.markdown(f"**{markdown_text(source.label)}**: which column is what?")
+    st.markdown(f"**{markdown_text(source.label)}**: map its columns to fields.")
     _offered(visit, guessed)
     _headline(shown)
     needed = [name for words, names in NEEDED.items() if words in guessed.missing for name in names]
@@ -73,7 +73,7 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
         _keep(visit, source, mapping, shown)
     if missing:
         st.caption(f"Still missing: {'; '.join(IN_WORDS[one] for one in missing)}.")
-    st.caption("Until it is imported, the file is this page's alone: loading the page again drops it.")
+    st.caption("Not saved yet: reloading the page discards the file.")
 
 
 def _chosen(start: Mapping) -> Mapping:
@@ -97,7 +97,7 @@ def _unit(name: str, column: str, start: Mapping) -> str:
 def _headline(shown: Suggestion) -> None:
     if shown.missing:
         words = "; ".join(IN_WORDS[one] for one in shown.missing)
-        st.info(f"Required, and not found: {words}. Choose a column for it.", icon=":material/help:")
+        st.info(f"Required and not found: {words}. Choose a column.", icon=":material/help:")
         return
     unsure = [label(field) for field, one in shown.evidence.items() if not one.sure and one.highest]
     if unsure:
@@ -133,10 +133,11 @@ def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
         if f"map_{name}" not in st.session_state:
             st.session_state[f"map_{name}"] = initial.column if initial and initial.column in columns else ""
         column = st.selectbox(
-            f"{label(name)} ({name})",
+            label(name),
             columns,
             format_func=lambda text: visible(text) or "not in this file",
             key=f"map_{name}",
+            help=f"Stored as {name}.",
         )
         unit = ""
         if units and column:
@@ -144,7 +145,7 @@ def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
                 known = initial.unit if initial and initial.unit in units else FIELDS[name].unit
                 st.session_state[f"map_unit_{name}"] = known
             unit = st.selectbox(
-                f"unit of {label(name)}",
+                f"Unit of {label(name)}",
                 units,
                 key=f"map_unit_{name}",
                 width=190,

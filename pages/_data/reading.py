@@ -15,7 +15,7 @@ from pages._frame.visit import Visit
 from pages._parts import running_work
 from pages._parts.controls import AUTO, LARGEST_AMOUNT, LARGEST_GB, choice, number
 from workprof.background import TaskView
-from workprof.charts.data import ingest_sentence
+from workprof.charts.data import MODES, ingest_sentence
 from workprof.charts.text import markdown_text, visible
 from workprof.core.units import GB, MIB, format_bytes
 from workprof.formats import NAMES, generic
@@ -66,7 +66,7 @@ def _folder(visit: Visit) -> str | None:
     folder: Path = visit.app_state.settings.data
     files = listed_files(folder)
     if not files:
-        st.info("The data folder of this server (WORKPROF_DATA) holds no trace file.", icon=":material/folder_off:")
+        st.info("The data folder of this server (WORKPROF_DATA) has no trace file.", icon=":material/folder_off:")
     return st.selectbox(
         "File in the server's data folder, or a folder of raw PAI tables",
         files,
@@ -87,7 +87,7 @@ def section(visit: Visit, *, expanded: bool) -> None:
     """Show the import: choose, map where needed, follow, result."""
     busy = _follow(visit)
     if visit.readonly:
-        st.info("This server is read-only: nothing can be loaded here.", icon=":material/lock:")
+        st.info("This server is read-only: datasets cannot be imported.", icon=":material/lock:")
         return
     waiting: Spooled | None = st.session_state.get(WAITING)
     with st.expander("Import a trace", expanded=expanded or busy or waiting is not None, icon=":material/upload:"):
@@ -175,33 +175,34 @@ DELIMITERS = {AUTO: "", "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 ENCODINGS = {AUTO: ""} | {name: name for name in ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1")}
 DECIMALS = {AUTO: "", "point": ".", "comma": ","}
 DUPLICATES = ("keep", "drop")
+REPEATED = {"keep": "load and count", "drop": "drop and count"}
+DETECT = {AUTO: "detect"}
 
 JOIN_MEANING = (
-    "corrected: instances and sensors are joined by worker. faithful: by inst_id, as published; it repeats every task "
-    "of a job for every instance and sensor row of that job, and everything made from it carries the flag 'published "
-    "definitions'."
+    "Default: instances and sensors are joined by worker. As published: by job instance, which repeats every task of a "
+    "job for every instance and sensor row of that job; all results carry the flag 'published definitions'."
 )
 GRAIN_MEANING = (
-    "One row per instance, task or job, of the corrected join. The profiles' own grain is the instance; tasks and jobs "
-    "add up their instances, for planning."
+    "What one run is, in the default join: an instance, as profiles need it, or a whole task or job, which adds up its "
+    "instances, for planning."
 )
-DUPLICATES_MEANING = "Rows that repeat an earlier row. They are counted either way, under Checks and rejects."
+DUPLICATES_MEANING = "Rows that repeat an earlier row; Validation counts them either way."
 ZONE = (
-    "Times without a zone are read as UTC. The PAI traces tell no dates; their hours and weekdays are those of UTC+8. "
-    "The time coverage can be shown in another zone."
+    "Times without a zone are read as UTC. PAI traces have no dates; their hours and weekdays are those of UTC+8. The "
+    "chart of starts can be shown in another zone."
 )
 
 
 def ingest_options() -> IngestOptions:
     """Show the options behind a button and return what they say."""
-    with st.popover("How to read it", icon=":material/tune:"):
-        named = choice("Format", "data_format", (AUTO, *NAMES), "auto recognises a format by its columns.")
-        duplicates = choice("Repeated rows", "data_duplicates", DUPLICATES, DUPLICATES_MEANING)
-        st.markdown("**Text files**; auto: the format's own")
+    with st.popover("Read options", icon=":material/tune:"):
+        named = choice("Format", "data_format", (AUTO, *NAMES), "Detected by its columns.", shown=DETECT)
+        duplicates = choice("Repeated rows", "data_duplicates", DUPLICATES, DUPLICATES_MEANING, shown=REPEATED)
+        st.markdown("**Text files**")
         with st.container(horizontal=True):
-            delimiter = choice("Delimiter", "data_delimiter", tuple(DELIMITERS))
-            encoding = choice("Encoding", "data_encoding", tuple(ENCODINGS))
-            decimal = choice("Decimal sign", "data_decimal", tuple(DECIMALS))
+            delimiter = choice("Delimiter", "data_delimiter", tuple(DELIMITERS), shown=DETECT)
+            encoding = choice("Encoding", "data_encoding", tuple(ENCODINGS), shown=DETECT)
+            decimal = choice("Decimal sign", "data_decimal", tuple(DECIMALS), shown=DETECT)
         sheet = st.text_input(
             "Sheet of a workbook", key="data_sheet", bind="query-params", placeholder="the first that holds a table"
         )
@@ -235,9 +236,9 @@ def _raw_tables() -> tuple[str, str]:
     """Return join and grain; the published join has no grain but its own."""
     st.markdown("**Raw PAI tables** (a folder of the data folder)")
     with st.container(horizontal=True):
-        join = choice("Join", "data_join", JOINS, JOIN_MEANING)
+        join = choice("Join mode", "data_join", JOINS, JOIN_MEANING, shown=MODES)
         grain = st.selectbox(
-            "Grain",
+            "One run per",
             GRAINS,
             key="data_grain",
             bind="query-params",

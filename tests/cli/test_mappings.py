@@ -41,7 +41,7 @@ def test_a_doubtful_unit_is_refused_and_looked_at(workprof, steps, tmp_path):
     assert (evidence["unit"], evidence["sure"], evidence["values"][0]) == ("ms", False, ["50715", "50.7 s"])
     assert json.loads(written.read_text()) == looked["mapping"]
     text = workprof("ingest", steps, "--look").out
-    assert "50715 -> 50.7 s" in text and "not loaded without asking" in text
+    assert "50715 -> 50.7 s" in text and "needs a mapping: " in text
     loaded = workprof("ingest", steps, "--map", written, "--name", "steps", "--json").json
     assert (loaded["rows"], loaded["mapping"]["duration_s"]) == (30, {"from": "realtime", "unit": "ms"})
     other = workprof("ingest", steps, "-o", written)

@@ -127,7 +127,7 @@ def test_every_section_is_made_or_says_why_not(workbench):
 
 def test_kept_scenarios_stand_in_the_report(workbench):
     (without,) = make_report(workbench, "few", ["scenarios"]).sections
-    assert (without.status, "no scenario of few is kept" in without.reason) == ("missing", True)
+    assert (without.status, "no scenario of few is saved" in without.reason) == ("missing", True)
     entry = workbench.dataset("few")
     for name, growth in (("as it is", 1.0), ("twice <as> much", 2.0)):
         found = workbench.rollup("few", RollupSettings(growth=growth))

@@ -56,7 +56,10 @@ def ingest(
         bool, typer.Option("--look", help="Show what a generic file's columns become; load nothing.")
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="With --look: the mapping as JSON.")] = None,
-    join: Annotated[str, typer.Option("--join", help="Raw tables: corrected (worker_name) or faithful.")] = "corrected",
+    join: Annotated[
+        str,
+        typer.Option("--join", help="Raw tables: corrected (the default, by worker_name) or faithful (as published)."),
+    ] = "corrected",
     grain: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
     delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
     encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16, utf-16-le, utf-16-be or latin-1.")] = "",
@@ -75,7 +78,7 @@ def ingest(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Load a trace: stage, validate, commit."""
+    """Import a trace: detect its format, validate it, load it."""
     options = IngestOptions(
         format=trace_format,
         name=name,
@@ -109,7 +112,7 @@ def ingest(
 
 
 def datasets(home: Home = None, as_json: Json = False) -> None:
-    """List what is loaded."""
+    """List the loaded datasets."""
     with opened(home) as workbench:
         found = workbench.datasets()
         rows = [_line(workbench, entry) for entry in found]
@@ -165,7 +168,7 @@ def export(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Write a dataset as Parquet or CSV, or what its columns mean as JSON."""
+    """Export a dataset as Parquet or CSV, or its schema as JSON."""
     checked_output(output, SUFFIXES)
     started = time.perf_counter()
     with opened(home) as workbench:
@@ -177,7 +180,7 @@ def export(
 
 def sample(
     dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
-    by: Annotated[str, typer.Option("--by", help="Column whose shares are kept.", show_default=False)],
+    by: Annotated[str, typer.Option("--by", help="Column whose shares stay the same.", show_default=False)],
     rows: Annotated[int, typer.Option("--rows", help="Rows of the sample, exactly.", show_default=False)],
     name: Annotated[str, typer.Option("--name", help="Name of the new dataset.", show_default=False)],
     seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
@@ -269,17 +272,17 @@ def _looked(found: Suggestion, output: Path | None) -> str:
         for field, one in found.evidence.items()
     ]
     whole = f"all {found.rows:,} rows" if found.whole else f"the first {found.rows:,} rows"
-    lines = [f"{whole} looked at", "", table(rows)]
+    lines = [f"{whole} analysed", "", table(rows)]
     used = {source.column for source in found.mapping.values()}
     rest = [name for name in found.columns if name not in used]
-    lines += ["", f"kept under their own names: {', '.join(rest)}"] if rest else []
+    lines += ["", f"stored under their own names: {', '.join(rest)}"] if rest else []
     lines += [f"{one.column}: {one.warning}" for one in found.evidence.values() if one.warning]
     lines += [
         f"{one.column}: {one.unread:,} values cannot be read, the first {where(one)}{one.unread_text!r}"
         for one in found.evidence.values()
         if one.unread
     ]
-    lines.append(f"not loaded without asking: {found.refusal}" if found.refusal else "loads as it is")
+    lines.append(f"needs a mapping: {found.refusal}" if found.refusal else "loads without a mapping")
     if output is not None:
         lines.append(f"wrote the mapping to {output}; load with --map {output}")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def report(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Write every page's figures and tables into one HTML file that opens offline; compute what is missing."""
+    """Generate the report: one offline HTML file, the decision first; missing results are computed."""
     from workprof.report.bundle import report_bundle  # noqa: PLC0415  heavy
     from workprof.report.html import report_html  # noqa: PLC0415  heavy
     from workprof.report.report import make_report  # noqa: PLC0415  heavy
@@ -70,4 +70,5 @@ def _as_text(made: Report, output: Path) -> str:
         {"section": one.kind.name, "status": one.status, "took": format_duration(one.seconds), "missing": one.reason}
         for one in made.sections
     ]
-    return f"wrote {output}\n\n{table(rows)}"
+    first = [] if made.decision is None else [part for part in (made.decision.answer, made.decision.advice) if part]
+    return "\n\n".join([*first, table(rows), f"wrote {output}"])

@@ -85,8 +85,8 @@ def in_words(shares: Sequence[Share]) -> str:
         options = " ".join(OPTIONS[one.resource] for one in nominal)
         sentences.append(
             f"{_named(nominal)} shares of the largest machine of the trace, whose size it does not tell: a whole "
-            f"machine counts as {sizes} ({ones} of it). For real sizes load it with the machine's size: Data page, How "
-            f"to read it, or {options}."
+            f"machine counts as {sizes} ({ones} of it). For real sizes load it with the machine's size: Data page, "
+            f"Read options, or {options}."
         )
     if real:
         sizes = " and ".join(f"{one.whole_machine:,.6g} {one.unit}" for one in real)

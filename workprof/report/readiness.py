@@ -25,7 +25,8 @@ SECONDS_PER_RUN = {
     "memory.recommendation": 7e-3,
     "memory.replay": 1e-2,
 }
-"""Taken on two busy cores of a small machine, as long as nothing was measured here; others count as quick."""
+SECONDS = {"nodes.detect": 60.0, "phases.evaluate": 45.0}
+"""By run, or whatever the rows. Taken on two busy cores, as long as nothing was measured here; others are quick."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,9 @@ def _seconds(need: Need, dataset: Dataset, kept: Sequence[About], rows: dict[str
     same = [about for about in kept if about.step.partition("[")[0] == step and about.seconds]
     measured = [(rows.get(about.key.partition(":")[0], 0), about.seconds) for about in same]
     paces = [seconds / n for n, seconds in measured if n][:LATEST]
-    pace = statistics.median(paces) if paces else SECONDS_PER_RUN.get(step, 0.0)
-    return STARTING_S + pace * dataset.finished_rows
+    if not paces:
+        return STARTING_S + SECONDS.get(step, 0.0) + SECONDS_PER_RUN.get(step, 0.0) * dataset.finished_rows
+    return STARTING_S + statistics.median(paces) * dataset.finished_rows
 
 
 def readiness_sentence(found: Sequence[Readiness]) -> str:

@@ -374,7 +374,7 @@ LEDGER = Kind("ledger", "Ledger", "memory", JOBS, _ledger)
 def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
     kept = workbench.scenarios(dataset.hash)
     if not kept:
-        raise NotEnoughData(f"no scenario of {dataset.name} is kept; keep one on the Memory page")
+        raise NotEnoughData(f"no scenario of {dataset.name} is saved; save one on the Memory page")
     shown = [one.name for one in kept[:MOST_COMPARED]]
     compared = workbench.compare_scenarios(dataset.hash, shown)
     words = [f"{warning[:1].upper()}{warning[1:]}." for warning in compared.warnings]
@@ -384,7 +384,7 @@ def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
         settings={f"scenario {one.name}": one for one in compared.scenarios},
         words=tuple(words),
         tables=(
-            Table("Kept scenarios", "scenarios", scenario_table(kept)),
+            Table("Saved scenarios", "scenarios", scenario_table(kept)),
             Table("Side by side", "scenarios-compared", comparison_table(compared)),
         ),
     )
