@@ -15,7 +15,7 @@ from workprof.charts.memory.recommendation import (
     recommendation_sentence,
     saving_headlines,
 )
-from workprof.charts.memory.tasks import shown
+from workprof.charts.memory.tasks import task_labels
 from workprof.charts.nodes.ranking import (
     degraded_sentences,
     node_table,
@@ -123,7 +123,8 @@ def _waste_table(ledger: Ledger, names: dict[str, str]) -> Table:
     by = ledger.settings.by
     whole = ledger.totals.of(MEMORY).wasted
     largest = sorted(ledger.rows, key=lambda row: -row.of(MEMORY).wasted)[:MOST_ROWS]
-    rows = [_waste_line(row, names.get(row.name, shown(row.name)), by, whole) for row in largest]
+    short = {task: label for label, task in task_labels([row.name for row in ledger.rows]).items()}
+    rows = [_waste_line(row, names.get(row.name, short[row.name]), by, whole) for row in largest]
     left = len(ledger.rows) - len(rows)
     title = f"Largest unused memory by {by}" + (f" (first {len(rows)} of {len(ledger.rows)})" if left else "")
     return Table(title, "decision-waste", pd.DataFrame(rows))
