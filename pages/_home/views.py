@@ -21,7 +21,7 @@ from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
-from workprof.charts.text import counted, label, listed, markdown_text, shortened
+from workprof.charts.text import counted, label, label_text, listed, markdown_text, shortened
 from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
@@ -68,13 +68,15 @@ def next_steps(
     with st.container(horizontal=True):
         for words, what in steps_of_memory(found, names, recommended):
             icon, parameters = pages[what]
-            cross_link.follow(Link(words, "memory", dataset.hash, parameters, icon), f"home_next_{what}")
+            cross_link.follow(
+                Link(label_text(words, 200), "memory", dataset.hash, parameters, icon), f"home_next_{what}"
+            )
         for entry in visit.workbench.datasets():
             ranking = visit.workbench.node_ranking.cached(entry.hash).result if entry.kind == BENCHMARKS else None
             degraded = [one.node for one in ranking.nodes if one.degraded] if ranking is not None else []
             if degraded:
                 words = f"Degraded {'node' if len(degraded) == 1 else 'nodes'}: {shortened(listed(degraded), 60)}"
-                link = Link(words, "nodes", entry.hash, {"nodes_tab": DETECT.tab}, "dns")
+                link = Link(label_text(words, 200), "nodes", entry.hash, {"nodes_tab": DETECT.tab}, "dns")
                 cross_link.follow(link, "home_next_degraded")
                 return
 

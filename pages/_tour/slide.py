@@ -12,6 +12,7 @@ from workprof.charts.shapes import Chart
 from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
 from workprof.charts.tour import TourStop
+from workprof.core.fields import read
 from workprof.memory.questions import RECOMMENDATION
 from workprof.report.tour import trade
 from workprof.store.reports import Dataset
@@ -51,18 +52,8 @@ def _told(name: str, stop: TourStop) -> None:
         _drawn(chart, f"tour_{name}_{chart.name}")
 
 
-KILLS = {
-    "": "default",
-    "0": "none",
-    "0.1%": "0.1 %",
-    "0.5%": "0.5 %",
-    "1%": "1 %",
-    "2%": "2 %",
-    "5%": "5 %",
-    "10%": "10 %",
-    "20%": "20 %",
-}
-"""Acceptable kills -> words of the slider's stops."""
+KILLS = ("default", "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%")
+"""Stops of the slider of acceptable kills."""
 
 
 def traded(app_state: AppState, dataset: str) -> None:
@@ -72,12 +63,12 @@ def traded(app_state: AppState, dataset: str) -> None:
     with controls:
         chosen = st.select_slider(
             "Drag the acceptable kills (share of runs)",
-            tuple(KILLS),
-            format_func=lambda stop: KILLS[stop],
+            KILLS,
             key="tour_kills",
+            bind="query-params",
             help=f"{leaf.about.help} default: {leaf.about.empty}.",
         )
-    stop = trade(app_state.workbench, dataset, str(chosen))
+    stop = trade(app_state.workbench, dataset, str(read(leaf, str(chosen))))
     with top:
         _headed(stop)
     with rest:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def show(page: str) -> None:
     """Show the stop of a page (its name in the menu); of a page without one, the first stop."""
-    from pages._tour import preparation, slide  # noqa: PLC0415  heavy: every chart there is
+    from pages._tour import prediction, preparation, slide  # noqa: PLC0415  heavy: every chart there is
     from workprof.report.tour import STOPS, place_of  # noqa: PLC0415  heavy
 
     with guard():
@@ -38,6 +38,8 @@ def show(page: str) -> None:
             with st.spinner("Computing…", show_time=True):
                 told = stop.make(app_state.workbench, dataset)
             slide.show(stop.page, told)
+            if stop.page == "classify":
+                prediction.live(app_state, dataset)
             if stop.page == "report":
                 slide.files(app_state, ready)
 

@@ -54,6 +54,8 @@ def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(app, ha
     parameters = addresses.address(warm)
     st.cache_resource.clear()
     cold = app(view.page, **parameters)
+    if view.page == "home":  # the driver's second run of the first page has no menu
+        cold.run()
     assert problems(cold) == problems(warm)
     assert addresses.values(cold) == addresses.values(warm)
     assert addresses.shown(cold) == addresses.shown(warm)

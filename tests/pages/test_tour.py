@@ -58,6 +58,7 @@ def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toure
         assert test.query_params["demo"] == "1"
         assert not any(test.get(form) for form in FORMS)
         assert [one.key for one in test.select_slider] == (["tour_kills"] if stop.page == "memory" else [])
+        assert ("tour_hold_out" in [one.key for one in test.button]) == (stop.page == "classify")
         assert not test.sidebar.children
         told = stop.make(house().workbench, toured[JOBS])
         assert heading(test) == markdown_text(told.headline, 600)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import shown
+from workprof.charts.memory.tasks import PATH_SIGN, task_labels
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS
@@ -55,8 +55,9 @@ def row_names(found: OverTime, profiles: Sequence[str]) -> dict[str, str]:
         names = {f"profile {label}": name for label, name in enumerate(profiles[:-1])}
         names |= {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
         return {row: names.get(row, row) for row in found.rows}
-    short = {row: shown(row) if by == TASK else row for row in found.rows}
-    return {row: name if list(short.values()).count(name) == 1 else row for row, name in short.items()}
+    if by == TASK:
+        return {task: name for name, task in task_labels(found.rows).items()}
+    return {row: row for row in found.rows}
 
 
 def moment(found: OverTime, place: int) -> str:
@@ -162,6 +163,8 @@ def _drawn(found: OverTime, names: Mapping[str, str]) -> _Drawn:
 def _label(name: str) -> str:
     """Return a name for an axis; of a profile its first words and its number: 'rl · worker (P15)'."""
     parts = _PROFILE_ENDING.match(name)
+    if parts is None and PATH_SIGN in name and len(name) > LONGEST_ROW:
+        return f"…{shortened(name, 200)[1 - LONGEST_ROW :]}"  # the last part says what the task does
     if parts is None:
         return shortened(name, LONGEST_ROW)
     return f"{shortened(parts[1], LONGEST_ROW - len(parts[2]))}{parts[2]}"
