@@ -37,7 +37,7 @@ from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
-from workprof.memory.usage import evidence_words
+from workprof.memory.usage import TARGET_WORDS, evidence_words
 from workprof.memory.why import Why
 from workprof.store.outputs import checked_output, write_whole
 
@@ -497,7 +497,7 @@ def _replay_text(result: ReplayResult) -> str:
         }
         for one in sorted(result.policies.values(), key=lambda one: one.wasted_gb_h)
     ]
-    sized = f"sized for {result.target}, input {result.input_column}"
+    sized = f"memory measure {TARGET_WORDS[result.target]}, input {result.input_column}"
     head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
     evidence = evidence_words(result.evidence)
     return "\n".join(
