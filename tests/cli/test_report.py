@@ -30,7 +30,7 @@ def test_a_report_is_one_file_and_a_bundle(workprof, few, tmp_path):
 def test_a_section_that_there_is_not_is_named(workprof, few, tmp_path):
     found = workprof("report", "few", "-o", tmp_path / "r.html", "--sections", "nothing")
     assert found.status == 2
-    assert "choose from data, profiles" in found.err
+    assert "choose from profiles, classify" in found.err
 
 
 @pytest.mark.parametrize(("name", "words"), [("r.txt", "does not end in .html"), ("no/r.html", "there is no folder")])
