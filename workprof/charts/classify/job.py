@@ -240,7 +240,7 @@ def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
     return f"Strongest reason: {what} adds {found.contributions[0]:+.1f} log-odds to {name}."
 
 
-ESTIMATES_LINE_PX = 96
+ESTIMATES_LINE_PX = 84
 ESTIMATES_AROUND_PX = 40
 ROW_SHARE = 0.55
 """Of a row's height: the marks and their words; below stand the ticks."""
