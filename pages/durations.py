@@ -150,6 +150,7 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     else:
         _each(result, names, view)
         st.caption(markdown_text(multiples_note(result, view), figures.LONGEST_SENTENCE))
+    st.header("Quantiles")
     table = quantile_table(result, names, view)
     shown = quantile_words(table, result.settings.target)
     headings = {

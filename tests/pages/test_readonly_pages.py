@@ -115,7 +115,7 @@ def test_finished_jobs_cannot_be_kept(app, home, tmp_path_factory, monkeypatch):
     before = content(home)
     test = app("classify", ds=jobs, classify_tab="Drift")
     assert problems(test) == []
-    assert "finished jobs cannot be kept here" in words(test)
+    assert "finished jobs cannot be added" in words(test)
     assert "Observe" not in [button.label for button in test.button]
     assert content(home) == before
 

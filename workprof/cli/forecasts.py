@@ -264,7 +264,8 @@ def _estimates_text(result: EstimateEvaluation) -> str:
         }
         for name, errors in result.predictors.items()
     ]
-    head = f"{result.settings.target}, {result.settings.split}: {result.n_test:,} test runs, {result.seconds:.0f} s"
+    quantity = _QUANTITIES[result.settings.target]
+    head = f"{quantity}, split {result.settings.split}: {result.n_test:,} test runs, {result.seconds:.0f} s"
     interval = result.interval
     if interval is None:
         return f"{head}; as published\n\n{table(rows)}"
@@ -438,9 +439,11 @@ def _durations_text(
         name = name_at(called or (), int(curve.name)) if is_profile else curve.name
         rows.append({"group": f"{name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
     out = f"{result.n_left_out:,} runs excluded, {result.n_without_group:,} in no group"
-    return (
-        f"{result.settings.target} of {result.n_rows:,} finished runs by {result.settings.by}; {out}\n\n{table(rows)}"
-    )
+    quantity = _QUANTITIES[result.settings.target]
+    return f"{quantity} of {result.n_rows:,} finished runs by {result.settings.by}; {out}\n\n{table(rows)}"
+
+
+_QUANTITIES = questions.OBSERVED_DURATIONS.leaf("target").about.shown
 
 
 def _in_words(target: str, value: float) -> str:
