@@ -285,7 +285,7 @@ def test_a_loop_that_cannot_be_read_is_told_and_can_be_forgotten(tmp_path, table
     with TraceStore(settings_of(tmp_path / "home")) as store:
         read = store.feedback if table == "feedback_state" else store.finished_jobs
         for loop in loops:
-            with pytest.raises(EntryDamaged, match=r"finished jobs told .* cannot be read .* press 'Remove what"):
+            with pytest.raises(EntryDamaged, match=r"of finished jobs .* cannot be read .* press 'Remove what"):
                 read("abc", loop, FeedbackState if table == "feedback_state" else FinishedJobs)
         assert store.unreadable_feedback("abc", FeedbackState, FinishedJobs).keys() == loops.keys()
         store.forget_feedback("abc", "loop0")
