@@ -27,9 +27,8 @@ MOST_NAMED = 12
 def batch(view: View) -> None:
     """Show the upload, and the answers of the last one."""
     figures.answer("Predict many new jobs at once: upload a CSV with one line per job, get a table of predictions.")
-    st.caption(
-        f"Columns: {markdown_text(', '.join(view.model.encoder.fields), 400)}, or their names in the "
-        "trace of this dataset. Empty "
+    st.markdown(
+        f"Columns: `{'`, `'.join(view.model.encoder.fields)}`, or their names in the trace of this dataset. Empty "
         "cells count as not given."
     )
     asked = running_work.follow(view.visit.app_state.batches, WORK)

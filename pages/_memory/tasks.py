@@ -22,7 +22,7 @@ from workprof.charts.memory.tasks import (
     task_table,
     with_limits,
 )
-from workprof.charts.text import markdown_text
+from workprof.charts.text import markdown_text, option_words
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
@@ -142,7 +142,13 @@ def facts(context: PageContext, found: Assessment) -> None:
         _one(
             context,
             task,
-            choice("Inspect field", "memory_fact", names, "Against the memory used; the strongest first."),
+            choice(
+                "Inspect field",
+                "memory_fact",
+                names,
+                "Against the memory used; the strongest first.",
+                shown=option_words(names, {}),
+            ),
         )
 
 

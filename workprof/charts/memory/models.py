@@ -11,7 +11,7 @@ from workprof.charts import shapes
 from workprof.charts.memory.policies import OURS, policy_name
 from workprof.charts.memory.tasks import gb_h, number, shown
 from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
-from workprof.charts.text import counted
+from workprof.charts.text import column_words, counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Ints
 from workprof.core.table import Column, frame
@@ -153,7 +153,7 @@ def estimated_and_replayed(found: PredictorResult) -> Chart:
 def input_words(found: PredictorResult) -> str:
     """Return what the models see, and what they were not shown."""
     seen = ", ".join(_input(fact) for fact in found.inputs) or "nothing"
-    unused = f" Not shown: {', '.join(found.unused[:12])}" if found.unused else ""
+    unused = f" Not shown: {', '.join(column_words(name) for name in found.unused[:12])}" if found.unused else ""
     more = f" and {len(found.unused) - 12} more" if len(found.unused) > 12 else ""
     return f"The models see {seen}.{unused}{more}{'.' if unused else ''}"
 

@@ -1,0 +1,82 @@
+"""What every view really shows: none of the banned wordings, and no raw name of an option or a column."""
+
+import re
+import shutil
+
+import plotly.io
+import pytest
+from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Expander, Widget
+
+from tests.docs.test_words import FOUND, prose
+from tests.pages import addresses, whole_home
+from tests.pages.all_views import views
+from workprof.formats.fields import JOB_FIELDS
+from workprof.workbench.declared import DECLARED
+
+pytestmark = pytest.mark.slow
+
+CHOICES = {str(one) for question in DECLARED.values() for leaf in question.leaves for one in leaf.about.choices}
+RAW = {"eom", *(one for one in (*CHOICES, *(field.name for field in JOB_FIELDS)) if "_" in one)}
+NAMED = re.compile(rf"(?<![\w.-])({'|'.join(sorted(map(re.escape, RAW), key=len, reverse=True))})(?![\w-])")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder / "home", whole_home.make(folder, tmp_path_factory)
+
+
+def texts(node):
+    """Yield what a reader sees of an element: words, labels, options, headings; neither its help nor its cells."""
+    proto = node.proto
+    if node.type == "plotly_chart":
+        yield from drawn(plotly.io.from_json(proto.spec).to_dict())
+    elif node.type in ("dataframe", "arrow_data_frame"):
+        return
+    elif node.type == "metric":
+        yield from (proto.label, proto.body, proto.delta)
+    elif isinstance(node, Expander) or node.type in ("popover", "tab"):
+        yield getattr(node, "label", "")
+    elif isinstance(node, Button | DownloadButton):
+        yield proto.label
+    elif isinstance(node, Widget):
+        yield getattr(proto, "label", "")
+        yield from map(str, getattr(node, "options", ()))
+    elif node.type not in ("code", "bidi_component", "html", "imgs"):
+        yield str(getattr(proto, "body", "") or getattr(proto, "label", ""))
+
+
+def drawn(found):
+    """Yield the words of a figure: titles, names in the legend, annotations, words at ticks."""
+    for key, value in found.items() if isinstance(found, dict) else enumerate(found if isinstance(found, list) else ()):
+        if isinstance(value, dict | list):
+            yield from drawn(value)
+        elif isinstance(value, str) and key in ("text", "name", "ticksuffix"):
+            yield value
+
+
+MISSING = re.compile(r"no column|missing: ")
+"""Names of columns that a file lacks are named as the file would have them."""
+
+
+def faults(text):
+    text = prose(text).replace("\\", "")
+    if MISSING.search(text):
+        return [found[0] for found in FOUND.finditer(text)]
+    return [found[0] for pattern in (FOUND, NAMED) for found in pattern.finditer(text)]
+
+
+@pytest.mark.parametrize("view", list(views()), ids=repr)
+def test_a_view_shows_the_terms_of_the_field(app, home, whole, view):
+    shutil.copytree(whole[0], home)
+    test = app(view.page, **view.parameters(whole[1]))
+    assert not test.exception
+    found = {text[:160]: bad for node in addresses.everything(test) for text in texts(node) if (bad := faults(text))}
+    assert found == {}
+
+
+def test_the_search_sees_what_it_should():
+    assert faults("Split: by_job, at best `by_job`") == ["at best", "by_job"]
+    assert faults("peak\\_memory\\_bytes") == ["peak_memory_bytes"]
+    assert faults("By job · peak memory (GB)") == []
+    assert isinstance(Block, type)
