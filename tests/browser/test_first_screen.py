@@ -1,0 +1,95 @@
+"""The first screen of every page has its answer, chart and a control; the page is short, and fits a phone.
+
+Axe looks at the first screen in both themes here; `test_views` looks at every other view.
+"""
+
+import pytest
+
+from tests.browser import axe
+from tests.browser.views import BY_NAME
+
+WIDE, PHONE = (1440, 900), (390, 844)
+MOST_HIGH = 2500
+LEAST_SEEN = 0.6
+"""Share of the chart that stands on the first screen."""
+DRAWN_MS = 1500
+"""From the end of the run until charts have their place."""
+TEXTS = ("data", "report", "runs", "help")
+"""Pages whose answer is about a table or a text."""
+CONTROLS = ", ".join(
+    f"[data-testid={name}]"
+    for name in (
+        "stSelectbox",
+        "stSlider",
+        "stNumberInput",
+        "stButtonGroup",
+        "stMultiSelect",
+        "stTextInput",
+        "stButton",
+    )
+)
+PLACES = """
+controls => {
+  const main = document.querySelector('[data-testid=stMain]');
+  const first = selector => {
+    const seen = [...main.querySelectorAll(selector)].filter(one => one.offsetParent);
+    const box = seen.length ? seen[0].getBoundingClientRect() : null;
+    return box && {top: box.top, bottom: box.bottom};
+  };
+  return {
+    height: main.scrollHeight,
+    answer: first('.st-key-answer'),
+    chart: first('[data-testid=stPlotlyChart]'),
+    control: first(controls),
+  };
+}
+"""
+
+
+def seen_share(box):
+    """Return which share of a box stands on the first screen."""
+    return (min(box["bottom"], WIDE[1]) - box["top"]) / (box["bottom"] - box["top"])
+
+
+def faults(name, places):
+    """Return what is wrong with a first screen."""
+    told = []
+    if places["height"] > MOST_HIGH:
+        told.append(f"{places['height']} px high")
+    if not places["answer"] or places["answer"]["bottom"] > WIDE[1]:
+        told.append(f"answer at {places['answer']}")
+    if not places["control"] or places["control"]["bottom"] > WIDE[1]:
+        told.append(f"control at {places['control']}")
+    if name not in TEXTS and (not places["chart"] or seen_share(places["chart"]) < LEAST_SEEN):
+        told.append(f"chart at {places['chart']}")
+    return told
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_first_screen_has_the_answer_and_the_page_fits(whole, visitors, name):
+    page = BY_NAME[name]
+    address = page.link(whole.hashes).partition(f"{name}_tab=")[0].rstrip("&")  # as the menu opens it
+    visitor = visitors(whole.server).open(address)
+    visitor.page.wait_for_timeout(DRAWN_MS)
+    found = faults(name, visitor.page.evaluate(PLACES, CONTROLS))
+    found += axe.violations(visitor.page)
+    visitor.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    visitor.page.wait_for_timeout(DRAWN_MS)
+    if visitor.wide() > 0:
+        found.append(f"{visitor.wide()} px wider than a phone")
+    dark = visitors(whole.server, dark=True).open(address)
+    found += [f"dark: {one}" for one in axe.violations(dark.page)]
+    assert found == []
+
+
+def test_what_is_missing_is_named():
+    box = {"top": 700, "bottom": 1100}
+    assert faults("home", {"height": 2600, "answer": None, "chart": box, "control": box}) == [
+        "2600 px high",
+        "answer at None",
+        f"control at {box}",
+        f"chart at {box}",
+    ]
+    near = {"top": 100, "bottom": 400}
+    assert faults("home", {"height": 900, "answer": near, "chart": near, "control": near}) == []
+    assert faults("help", {"height": 900, "answer": near, "chart": None, "control": near}) == []
