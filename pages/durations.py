@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _shell
-from pages._frame import datasets, header
+from pages._frame import datasets, header, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures, forms, long_question, running_work, tables, tabs
@@ -179,6 +179,9 @@ def _limit(target: str) -> float:
     """Show the SLO of a quantity and return it in the quantity's own unit; 0 = none."""
     words, factor = LIMIT_UNITS.get(TARGETS[target], ("Limit (%, 0 = none)", 1.0))
     key = "durations_slo" if target == "duration_s" else f"durations_limit_{target}"
+    if key.endswith("_bytes"):
+        former, key = key, key.removesuffix("_bytes") + "_gb"
+        link.in_gb(former, key)
     meaning = "The share of runs that meet it is read from every curve."
     return number(words, key, 0.0, (0.0, LARGEST_AMOUNT), meaning) * factor
 

@@ -27,7 +27,7 @@ from workprof.charts.classify.model import profile_reliability
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of
-from workprof.core.units import GB, GIB
+from workprof.core.units import GB
 from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
@@ -46,7 +46,7 @@ N_NEAREST = 10
 UNSEEN = "unseen value"
 MOST_LISTED = 200
 LARGEST_GIVEN = 1e15
-_GB, _GIB = "_gb", "_gib"
+_GB = "_gb"
 
 
 @dataclass(frozen=True)
@@ -315,13 +315,9 @@ def _new_job(view: View) -> Given:
 
 
 def _former_units(numbers: tuple[NumberRange, ...]) -> None:
-    """Take a memory that a former link has in GiB over in GB."""
-    for field in (one.field for one in numbers if one.field.endswith("_bytes")):
-        former = key_of(field).removesuffix(_GB) + _GIB
-        given = link.read(former, link.number, None)
-        st.query_params.pop(former, None)
-        if given is not None:
-            st.session_state[key_of(field)] = given * GIB / GB
+    """Take memory that a link of before has in GiB over in GB."""
+    for key in (key_of(one.field) for one in numbers if one.field.endswith("_bytes")):
+        link.in_gb(key.removesuffix(_GB) + "_gib", key)
 
 
 def _fill(view: View, given: pd.DataFrame) -> None:

@@ -19,6 +19,7 @@ from streamlit.runtime.state.query_params import QueryParams
 
 from workprof.charts.text import markdown_text, shortened, visible
 from workprof.core.errors import WorkprofError
+from workprof.core.units import GB, GIB
 
 Value = TypeVar("Value")
 
@@ -93,6 +94,14 @@ def read_all(name: str, options: Collection[str], default: list[str]) -> list[st
     if lost:
         _note(name, lost, "the others are used")
     return [value for value in kept if value]
+
+
+def in_gb(former: str, key: str) -> None:
+    """Take a memory that a link of before has in GiB over into the control, shown next, that has it in GB."""
+    given = read(former, number, None)
+    st.query_params.pop(former, None)
+    if given is not None:
+        st.session_state[key] = given * GIB / GB
 
 
 def check(name: str, parse: Callable[[str], object]) -> None:

@@ -112,10 +112,20 @@ def test_the_page_shows_the_numbers_of_the_library(app, part, house):
 
 @pytest.mark.parametrize("target", ["peak_memory_bytes", "cpu_usage_percent", "gpu_usage_percent"])
 def test_other_quantities_have_a_limit_in_their_unit(app, part, target):
-    test = app("durations", durations_target=target, durations_by="workload", **{f"durations_limit_{target}": "2"})
+    key = f"durations_limit_{target.replace('_bytes', '_gb')}"
+    test = app("durations", durations_target=target, durations_by="workload", **{key: "2"})
     assert problems(test) == []
     assert "80 % of runs stay at or below" in words(test)
     assert f"meet the limit {'2 GB' if target == 'peak_memory_bytes' else '2 %'}" in words(test)
+
+
+def test_a_limit_in_gib_of_a_former_link_means_what_it_meant(app, part):
+    former = "durations_limit_peak_memory_bytes"
+    test = app("durations", durations_target="peak_memory_bytes", durations_by="workload", **{former: "2"})
+    assert problems(test) == []
+    assert "meet the limit 2.15 GB" in words(test)
+    assert test.number_input(key="durations_limit_peak_memory_gb").value == pytest.approx(2 * 1024**3 / 1e9)
+    assert former not in test.query_params
 
 
 def test_the_address_holds_every_control(app, part):
