@@ -70,7 +70,7 @@ class HopkinsSettings:
         Setting(
             "Rows that are exactly equal make the value small by themselves; this takes one of each.",
             key="profiles_hopkins_distinct",
-            label="Count equal rows once",
+            label="Ignore duplicate rows",
         ),
     ] = False
     seed: Seed = 0

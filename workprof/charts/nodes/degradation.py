@@ -368,7 +368,7 @@ def orientation_table(found: Detection) -> pd.DataFrame:
 def trust_sentence(found: Detection) -> str:
     """Return what was learned from what, and what was not judged."""
     parts = found.parts
-    rest = f"; {counted(len(found.not_scored), 'run')} without a verdict" if found.not_scored else ""
+    rest = f"; {counted(len(found.not_scored), 'run')} not judged" if found.not_scored else ""
     return (
         f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load), "
         f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
