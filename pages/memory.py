@@ -5,11 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._memory import bins, ledger, models, policies, recommendation, rollup, scope, tasks
 from pages._parts import forms, tabs
-from workprof.core.errors import NotEnoughData
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
 
@@ -36,11 +34,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the page is about, then the chosen view."""
     forms.arrive("memory", QUESTIONS)
     above, views, below = st.container(), st.container(), st.container()
-    try:
-        context = scope.context(visit, dataset, above, below)
-    except NotEnoughData as error:
-        lacking(str(error))
-        context = None
+    context = scope.context(visit, dataset, above, below)
     if context is None:
         ledger.without_memory(visit, dataset)
         return

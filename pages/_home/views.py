@@ -43,7 +43,7 @@ REQUESTED = {one.request for one in RESOURCES}
 
 def recommendation(visit: Visit, dataset: Dataset) -> None:
     """Show what to request from now on, or the button that computes it; nothing where the trace cannot tell."""
-    if _lacking(visit, dataset):
+    if _unfit(visit, dataset):
         return
     settings = RecommendationSettings()
     found = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
@@ -118,11 +118,15 @@ def findings(visit: Visit, dataset: Dataset) -> None:
     cross_link.follow(Link(words, "memory", dataset.hash, ledger, "receipt_long"), "home_ledger")
 
 
-def _lacking(visit: Visit, dataset: Dataset) -> list[str]:
-    """Return the columns that a recommendation needs and the trace does not have."""
+def _unfit(visit: Visit, dataset: Dataset) -> str:
+    """Return why the trace cannot have a recommendation; '' = it can."""
+    if not dataset.finished_rows:
+        return "no run has finished"
     columns = {column.name for column in visit.workbench.columns(dataset.hash)}
     lacking = [name for name in ("requested_memory_bytes", "duration_s") if name not in columns]
-    return lacking if columns & set(USAGE_COLUMNS.values()) else [*lacking, "peak_memory_bytes"]
+    if not columns & set(USAGE_COLUMNS.values()):
+        lacking.append("peak_memory_bytes")
+    return f"the trace has no {listed([label(name) for name in lacking])}" if lacking else ""
 
 
 DONE = ":material/check_circle: done"
@@ -174,10 +178,9 @@ def _classifier(visit: Visit, dataset: Dataset, profiles: Answer[ProfileFit]) ->
 
 def _recommendation(visit: Visit, dataset: Dataset) -> None:
     """Show how far the recommendation is; what the trace lacks for it is named."""
-    lacking = _lacking(visit, dataset)
-    if lacking:
-        words = f"Recommendation: the trace has no {listed([label(name) for name in lacking])}"
-        _show(Step(UNFIT, markdown_text(words, 200), "memory", "What is missing"))
+    unfit = _unfit(visit, dataset)
+    if unfit:
+        _show(Step(UNFIT, markdown_text(f"Recommendation: {unfit}", 200), "memory", "What is missing"))
         return
     answer = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings())
     if answer.result is None:

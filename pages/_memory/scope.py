@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import datasets, link
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import kept_scenarios
 from pages._parts.controls import LARGEST_GB, choice, number
@@ -18,7 +19,7 @@ from workprof.charts.memory.tasks import task_labels
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
 from workprof.memory.scenarios import Scenario
-from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS
+from workprof.memory.usage import NONE_FINISHED, TARGET_WORDS, USAGE_COLUMNS
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
 
@@ -128,6 +129,9 @@ def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaG
         datasets.empty_state(
             visit, f"This dataset has no column {' and no column '.join(missing)}, which sizing needs."
         )
+        return None
+    if not dataset.finished_rows:
+        lacking(NONE_FINISHED)
         return None
     asked = REQUEST not in columns  # then nothing can be compared before it is given
     place = above if asked else _folded(below)

@@ -206,8 +206,8 @@ def test_violations_lead_to_their_jobs(page, hashes):
 
 def test_a_match_leads_to_the_run_of_the_library(page):
     test = page("phases", "Match", **KEPT_PHASES)
-    name = test.selectbox(key="phases_entry").options[1]
-    test.selectbox(key="phases_entry").set_value(name).run()
+    name = test.selectbox(key="phases_over").options[1]
+    test.selectbox(key="phases_over").set_value(name).run()
     pressed(test, "phases_open_entry")
     assert test.selectbox(key="phases_run").value == name
     assert test.session_state["phases_tab"] == "Timeline"

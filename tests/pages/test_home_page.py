@@ -127,7 +127,7 @@ def test_profiles_by_size_and_times_are_folded(app, loaded):
     assert problems(test) == []
     alts = [chart.proto.alt for chart in test.get("plotly_chart")]
     assert len(alts) == 3
-    assert any("rows started" in alt or "runs started" in alt for alt in alts)
+    assert any("Runs start over " in alt and "Bars of runs per " in alt for alt in alts)
     assert {"Jobs", "Nodes", "Median duration", "Median peak memory"} < {item.label for item in test.metric}
 
 
@@ -175,8 +175,8 @@ def test_recent_runs_open_on_their_page(app, loaded):
     lines = [item.value for item in test.markdown if str(item.value).endswith(" UTC")]
     assert 2 <= len(lines) <= 5
     recent = [line.replace("\\", "").partition(" · ")[0] for line in lines]  # those of one second in any order
-    assert {"Roll-up of a plan", "Ledger of every resource"} <= set(recent)
-    test.button(key=f"home_run_{recent.index('Roll-up of a plan')}").click().run()
+    assert {"Effect of a plan", "Ledger of every resource"} <= set(recent)
+    test.button(key=f"home_run_{recent.index('Effect of a plan')}").click().run()
     assert problems(test) == []
     assert test.title[0].value == "Memory"
     assert loaded.hash in test.query_params["ds"]

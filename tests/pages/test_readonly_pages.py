@@ -78,7 +78,7 @@ def test_nothing_can_be_loaded_renamed_or_removed(readonly, kept):
     test = readonly("data", ds=kept[1])
     off(test, "Rename")
     off(test, "Remove")
-    assert "nothing can be loaded here" in words(test)
+    assert "This server is read-only: datasets cannot be imported." in words(test)
     assert "Import" not in [button.label for button in test.button]
     assert len(test.file_uploader) == 0
 

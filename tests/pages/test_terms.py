@@ -16,7 +16,7 @@ PLAIN = {
     "Confidence", "Cores", "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean size", "Median duration", "Median peak memory",
     "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
-    "Needed more", "Next workload", "Odds of a retry", "Of requests", "Ranking robust", "Above largest bin", "Period",
+    "Needed more", "Next workload", "Of requests", "Ranking robust", "Above largest bin", "Period",
     "Precision", "Recall",
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",

@@ -55,6 +55,8 @@ Headroom = Annotated[
     ),
 ]
 
+NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
+
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
 
@@ -159,7 +161,7 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
     if target not in USAGE_COLUMNS:
         raise SettingsError(f"target is {target!r}; choose from {', '.join(USAGE_COLUMNS)}")
     if not len(jobs):
-        raise NotEnoughData("no run has finished, and sizes are of finished runs; the ledger adds up what others hold")
+        raise NotEnoughData(NONE_FINISHED)
     for name in (USAGE_COLUMNS[target], "duration_s"):
         if name not in jobs.columns:
             raise ColumnMissing(f"memory sizing needs the column {name}, which the table lacks; map it when you ingest")
