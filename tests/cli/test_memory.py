@@ -164,6 +164,13 @@ def test_what_can_never_run_is_said_first(workprof, runs, tmp_path):
     assert json.loads(path.read_text())["never"]["n_runs"] == found["never"]["n_runs"]
 
 
+RISK = dict.fromkeys(("nextflow", "kubernetes", "slurm", "slurm-partitions"), "retry probability ") | {
+    "csv": "retry_odds",
+    "json": '"odds": ',
+}
+"""Kind of export -> how it names the probability of a retry: words for people, keys where a program reads."""
+
+
 @pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes"])
 def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     path = tmp_path / "plan"
@@ -172,7 +179,7 @@ def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     text = path.read_text()
     assert "runs" in text
     assert "max_seen" in text
-    assert "odds" in text
+    assert RISK[kind] in text
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes", "slurm", "slurm-partitions"])
@@ -189,7 +196,7 @@ def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
         assert (answer["file"], answer["rows"]) == (str(path), rows)
         text = path.read_text()
         assert told in text
-        assert "odds" in text
+        assert RISK[kind] in text
         assert "flow:sort" in text
 
 
@@ -251,7 +258,9 @@ def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
 @pytest.mark.slow
 def test_text_for_people(workprof, runs):
     assert "wasted GB·h" in workprof("memory", "assess", "runs").out
-    assert "edges" in workprof("memory", "bins", "runs", "--task", "sort").out
+    edges = workprof("memory", "bins", "runs", "--task", "sort", "--json").json["edges_gb"]
+    limits = ", ".join(f"{edge:.6g}" for edge in edges)
+    assert workprof("memory", "bins", "runs", "--task", "sort").out.startswith(f"limits {limits} GB (exact); ")
     assert "workprof_cautious" in workprof("memory", "replay", "runs").out
 
 
@@ -281,7 +290,11 @@ def test_plan_by_runs_and_other_acceptable_kills_rests_on_the_same_replay(workpr
 
 
 def test_plan_in_words_and_what_cannot_be_asked(workprof, runs):
-    assert workprof("memory", "plan", "runs").out.startswith("Recommended: ")
+    found = workprof("memory", "plan", "runs", "--json").json
+    answer, recommended = workprof("memory", "plan", "runs").out.splitlines()[:2]
+    assert answer == found["reason"]
+    assert answer.startswith("The recommended requests hold ")
+    assert recommended == f"Recommended: workprof, {found['recommended']['setting']}"
     for wrong in ("x", "200%"):
         refused = workprof("memory", "plan", "runs", "--acceptable-kills", wrong)
         assert refused.status == 2

@@ -134,7 +134,7 @@ def test_kubernetes_documents_are_yaml_with_valid_names(plan):
         assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", name)
         assert notes["workprof/task"] == task.task
         assert "abc123" in notes["workprof/dataset"]
-        assert "odds of a retry" in notes["workprof/risk"]
+        assert "retry probability " in notes["workprof/risk"]
         assert "headroom 0.1" in notes["workprof/settings"]
         (container,) = document["spec"]["template"]["spec"]["containers"]
         size = container["resources"]["requests"]["memory"]
@@ -187,7 +187,7 @@ def test_nextflow_configuration_holds_nothing_but_selectors(plan):
     selector = r"withName: TEXT \{ memory = \{ \d+\.MB \* task\.attempt \} \} "
     assert re.fullmatch(rf"process \{{ ({selector}){{{len(HOSTILE)}}}\}}", bare)
     assert "abc123" in text
-    assert "odds of a retry" in text
+    assert "retry probability " in text
     assert "errorStrategy" in text
     assert all(" " <= character <= "~" or character == "\n" for character in selectors(text))
 

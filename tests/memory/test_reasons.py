@@ -1,4 +1,4 @@
-"""Why a number: the dots, the margin, the odds in words."""
+"""Why a number: the dots, the margin, the retry probability in words."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def test_history_in_order_of_submission_and_margin():
     assert found.margin_share == pytest.approx(0.25)
     assert (found.requested_gb, found.planned.risk.n_tested) == (16.0, 40)
     assert "25.0 % lies above it" in found.sentences[1]
-    assert "Odds of a retry" in found.sentences[2]
+    assert "Retry probability: 0.0 %" in found.sentences[2]
     assert unpack(type(found), pack(found)).sentences == found.sentences
 
 

@@ -216,10 +216,10 @@ def test_the_order_of_rows_changes_nothing():
         assert one.policies[name].failures == other.policies[name].failures
 
 
-def test_without_requests_presets_are_left_out_and_said():
+def test_without_requests_presets_are_excluded_and_said():
     found = replay({"jobs": jobs().drop(columns="requested_memory_bytes")}, ReplaySettings(prices_runs=()))
     assert "preset" not in found.policies
-    assert any("presets are left out" in note for note in found.notes)
+    assert any("presets are excluded" in note for note in found.notes)
     assert np.isnan(found.policies["krr"].saving_share)
 
 

@@ -217,8 +217,8 @@ RESET = {
     "profiles": ("Box plots", {"profiles_seed": "3", "profiles_box_order": "size"}),
     "classify": ("Model", {"classify_seed": "3", "classify_coverage": "80"}),
     "durations": ("Observed", {"durations_percentile": "50", "durations_log": "false"}),
-    "sweep": ("Runs", {"sweep_seed": "3", "sweep_mode": "faithful"}),
-    "memory": ("Roll-up", {"memory_margin": "25", "memory_rule": "percentile", "memory_percentile": "50"}),
+    "sweep": ("Ranking", {"sweep_seed": "3", "sweep_mode": "faithful"}),
+    "memory": ("What if", {"memory_margin": "25", "memory_rule": "percentile", "memory_percentile": "50"}),
     "nodes": ("Ranking", {"nodes_w_cpu": "3", "nodes_prices": "calm=0.5"}),
     "phases": ("Timeline", {"phases_from": "2", "phases_to": "9", "phases_least": "3"}),
 }

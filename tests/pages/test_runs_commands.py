@@ -25,14 +25,27 @@ OF_OTHER_SETTINGS = {
 LOOKS = {
     "durations by user": ("durations", "jobs", {"durations_by": "user"}),
     "durations by profile": ("durations", "jobs", {"durations_by": "profile", "durations_target": "cpu_usage_percent"}),
-    "a fact": ("memory", "tasks", {"memory_tab": "Tasks", "memory_task": TASK}),
-    "bins": ("memory", "tasks", {"memory_tab": "Bins", "memory_task": TASK, "memory_k": "2"}),
+    "a fact": ("memory", "tasks", {"memory_tab": "Tasks", "memory_task": TASK, "memory_facts_open": "true"}),
+    "bins": (
+        "memory",
+        "tasks",
+        {"memory_tab": "Bins", "memory_task": TASK, "memory_k": "2", "memory_curve_open": "true"},
+    ),
     "why": (
         "memory",
         "tasks",
-        {"memory_tab": "Policies", "memory_task": TASK, "memory_policies": list(whole_home.POLICIES)},
+        {
+            "memory_tab": "Policies",
+            "memory_task": TASK,
+            "memory_policies": list(whole_home.POLICIES),
+            "memory_why_open": "true",
+        },
     ),
-    "violations": ("memory", "tasks", {"memory_tab": "What if", "memory_margin": "0"}),
+    "violations": (
+        "memory",
+        "tasks",
+        {"memory_tab": "What if", "memory_margin": "0", "memory_violations_open": "true"},
+    ),
     "a timeline": ("phases", "phases", {"phases_tab": "Timeline", "phases_run": whole_home.RUN}),
     "a timeline of other settings": ("phases", "phases", {"phases_tab": "Timeline", **OF_OTHER_SETTINGS}),
 }

@@ -73,7 +73,7 @@ def test_the_ledger(tasks):
     document = json.loads(page.files["tasks-ledger.json"])
     assert document["findings"] == told["findings"]
     assert document["rows"] == told["rows"]
-    home = tasks.page("home", "tasks")
+    home = tasks.page("home", "tasks", home_findings="true")
     for one in told["findings"][:5]:
         assert f"{one['evidence']['runs']:,} run" in home.words
         assert one["title"] in home.words
