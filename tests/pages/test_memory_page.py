@@ -12,6 +12,7 @@ from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
 from workprof.charts.memory.policies import acceptable, picked
 from workprof.charts.memory.tasks import assessment_sentence
+from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings
@@ -248,10 +249,13 @@ def test_one_fact_is_shown_and_can_be_chosen(page):
 def test_facts_of_after_the_run_have_to_be_ticked(page):
     test = page("Models")
     offered = test.multiselect(key="memory_after").options
-    assert "duration_s" in offered
-    assert "group" not in offered
+    assert column_words("duration_s") in offered
+    assert not {"group", column_words("group")} & {*offered}
     assert not test.multiselect(key="memory_after").value
     assert "Train the models" in labels(test)
+    test.multiselect(key="memory_after").set_value(["duration_s"]).run()
+    assert problems(test) == []
+    assert test.query_params["memory_after"] == "duration_s"
 
 
 def test_a_price_per_failure_picks_the_policy(page):
