@@ -59,8 +59,8 @@ def test_a_sweep_uses_its_own_groups():
     guess = sweep_estimate(SweepSettings(), ROWS)
     known = sweep_estimate(SweepSettings(), ROWS, [earlier(group, 120.0)])
     assert "a guess: no such fit ran here yet" in guess
-    assert "about 16 min 16 s (from 1 earlier group here)" in known
+    assert "about 16 min 16 s (from 1 earlier fit here)" in known
     both = SweepSettings(algorithms=("hdbscan", "optics"))
     assert "a guess" in sweep_estimate(both, ROWS, [earlier(group, 120.0)])
     optics = GroupSettings(algorithm="optics", features=("sensors10",))
-    assert "from 2 earlier groups" in sweep_estimate(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)])
+    assert "from 2 earlier fits" in sweep_estimate(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)])

@@ -85,7 +85,7 @@ def test_another_dataset_is_tested_after_one_training():
     train, test = planted_jobs(120), planted_jobs(40, seed=9)
     found = evaluate_estimates({"jobs": train, "test": test}, EstimateSettings())
     assert (found.n_train, found.n_test, len(found.choices)) == (120, 40, 1)
-    assert any("40 tested rows belong to jobs that training saw" in note for note in found.notes)
+    assert any("40 tested runs belong to jobs in the training data" in note for note in found.notes)
 
 
 def test_a_split_by_time_leaves_the_future_out():

@@ -129,7 +129,7 @@ def test_jobs_that_tell_nothing_need_weights():
         advised(bare)
     found = advised(bare, weights={"cpu": 1.0})
     assert (found.proposed, found.weights) == ({}, {"cpu": 1.0})
-    with pytest.raises(NotEnoughData, match="no job"):
+    with pytest.raises(NotEnoughData, match="no run in this clustering"):
         advised(jobs().assign(in_profile=False))
 
 

@@ -178,7 +178,7 @@ def test_labels_by_hand_leave_out_rename_and_keep_runs_apart():
     assert ("one step", "1") not in runs
     assert len(runs) == 11
     every = tuple(RunLabel(*key, "") for key in set(zip(samples["workload"], samples["run"], strict=True)))
-    with pytest.raises(NotEnoughData, match="left out"):
+    with pytest.raises(NotEnoughData, match="every run is excluded"):
         relabelled(samples, LibraryEdits(every))
 
 

@@ -251,7 +251,7 @@ def first_of_each_source(counters: tuple[str, ...], count: int = SHOWN) -> tuple
 
 
 def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
-    """Return the last two minutes of the counters; lines where phases begin as far as is known yet."""
+    """Return the last two minutes of the counters; dotted lines where phases provisionally start."""
     places = [view.counters.index(name) for name in counters]
     step = _step(view)
     start = float(view.t_s[0]) - step if len(view.t_s) else 0.0
@@ -287,7 +287,7 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
         shows=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries.",
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
         note=(
-            f"Dotted lines: a phase begins, as far as is known yet. {counted(view.n_missed, 'step')} without a sample. "
+            f"Dotted lines: provisional phase starts; later samples can move them. {counted(view.n_missed, 'step')} without a sample. "
             "Counters of perf stat come at the end of a recording only."
         ),
     )
