@@ -287,8 +287,8 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
         shows=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries.",
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
         note=(
-            f"Dotted lines: provisional phase starts; later samples can move them. {counted(view.n_missed, 'step')} without a sample. "
-            "Counters of perf stat come at the end of a recording only."
+            "Dotted lines: provisional phase starts; later samples can move or remove them. "
+            f"{counted(view.n_missed, 'step')} without a sample. Counters of perf stat come at the end of a recording only."
         ),
     )
 
