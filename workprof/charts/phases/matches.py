@@ -288,7 +288,8 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
         note=(
             "Dotted lines: provisional phase starts; later samples can move or remove them. "
-            f"{counted(view.n_missed, 'step')} without a sample. Counters of perf stat come at the end of a recording only."
+            f"{counted(view.n_missed, 'step')} without a sample. "
+            "Counters of perf stat come at the end of a recording only."
         ),
     )
 
