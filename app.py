@@ -6,7 +6,7 @@ import sys
 import streamlit as st
 from starlette.types import ASGIApp
 
-from pages._frame import header, link, look
+from pages._frame import ahead, header, link, look
 from pages._login import door
 from pages._login.strangers import Strangers
 from workprof.core.errors import SettingsError
@@ -38,7 +38,8 @@ if __name__ == "__main__":  # Streamlit runs this file as the script of a visit
     show()
 else:  # and loads it once as a module, before it listens
     app: ASGIApp = st.App(__file__)  # `streamlit run` looks for a name that is given such an application
+    ahead.load_pages()
     try:
-        app = Strangers(app, frame_ancestors(os.environ))
+        app = Strangers(ahead.Ahead(app), frame_ancestors(os.environ))
     except SettingsError as error:
         sys.exit(f"workprof: {error}")

@@ -74,7 +74,7 @@ def open_home() -> AppState:
     """
     settings = from_environment()
     app_state: AppState = _opened(str(settings.home), settings)
-    _SETTLED.settle(len(sys.modules))
+    SETTLED.settle(len(sys.modules))
     return app_state
 
 
@@ -96,7 +96,7 @@ class _Settled:
             gc.freeze()
 
 
-_SETTLED = _Settled()
+SETTLED = _Settled()
 atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, or DuckDB's module complains of leaks
 
 

@@ -29,6 +29,7 @@ NAMES = (
     "nodes_train",
     "page_warm_p95",
     "page_cold",
+    "page_browser",
     "import_workprof",
 )
 

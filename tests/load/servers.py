@@ -36,15 +36,15 @@ class Server:
 
 
 @contextlib.contextmanager
-def dashboard(home, **variables):
-    """Run the dashboard on a home folder, with further variables in its environment."""
+def dashboard(home, *, script="app.py", **variables):
+    """Run the dashboard (or another app's script) on a home folder, with further variables in its environment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = home.parent / f"{home.name}-{port}.log"
     environment = os.environ | {"WORKPROF_HOME": str(home), "WORKPROF_DATA": str(home.parent)} | variables
     environment.pop("WORKPROF_READONLY", None)
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     with log.open("wb") as written:
         child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=written, stderr=written)
         try:
