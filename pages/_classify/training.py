@@ -25,6 +25,8 @@ PROFILES_PAGE = "pages/profiles.py"
 LEARNED = questions.FORECASTER.leaf("classifier.profiles")
 SHOWN = "profiles_shown"
 MODE_BEFORE = "classify_mode_before"
+TRAIN_NEXT = "classify_train_next"
+"""Dataset and settings that one button finds profiles for and then trains."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,12 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
         return visit.workbench.loaded_forecaster(dataset.hash, settings)
     profiles = settings.classifier.profiles
     if visit.workbench.profiles.cached(dataset.hash, profiles).result is None:
-        _profiles_first(visit, dataset, profiles)
+        _profiles_first(visit, dataset, settings)
         return None
+    if st.session_state.get(TRAIN_NEXT) == (dataset.hash, settings):
+        del st.session_state[TRAIN_NEXT]
+        _train(visit, dataset, settings)
+        st.rerun()
     if answer.job is None or not answer.job.active:
         _offer(visit, dataset, settings)
     running_work.job_panel(visit.app_state, answer.job, "Training")
@@ -105,9 +111,13 @@ def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None
     )
     if st.button("Train classifier", type="primary", icon=":material/model_training:"):
         with guard():
-            visit.workbench.forecaster.start(dataset.hash, settings)
-            start_checks(visit, dataset, settings)
+            _train(visit, dataset, settings)
             st.rerun()
+
+
+def _train(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
+    visit.workbench.forecaster.start(dataset.hash, settings)
+    start_checks(visit, dataset, settings)
 
 
 def start_checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
@@ -134,25 +144,26 @@ def _training_time(visit: Visit, dataset: Dataset) -> str:
     return f"Training takes about {format_duration(float(f'{seconds:.1g}'))} ({took})."
 
 
-def _profiles_first(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
-    """Show that the profiles are missing, and two ways to them."""
-    answer = visit.workbench.profiles.cached(dataset.hash, settings)
+def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
+    """Show that the profiles are missing: one button finds them and trains, a link leads to their page."""
+    profiles = settings.classifier.profiles
+    answer = visit.workbench.profiles.cached(dataset.hash, profiles)
     if answer.refusal:
         lacking(f"a classifier learns profiles, and this dataset can have none: {answer.refusal}")
         return
-    job = answer.job
-    st.info(
-        "A classifier learns profiles, and this dataset has none with these settings yet. Find them here or on the "
-        "Profiles page.",
-        icon=":material/info:",
-    )
-    running_work.job_panel(visit.app_state, job, "Finding profiles")
-    if job is not None and job.active:
+    figures.answer("Find profiles, then train a model that predicts a job's profile before it runs.")
+    running = answer.job is not None and answer.job.active
+    if not running:
+        st.session_state.pop(TRAIN_NEXT, None)
+        st.markdown(f"This dataset has no profiles with these settings yet. {_training_time(visit, dataset)}")
+    running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
+    if running:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Find profiles", type="primary", icon=":material/play_arrow:"):
+        if st.button("Find profiles and train", type="primary", icon=":material/play_arrow:"):
             with guard():
-                visit.workbench.profiles.start(dataset.hash, settings)
+                visit.workbench.profiles.start(dataset.hash, profiles)
+                st.session_state[TRAIN_NEXT] = (dataset.hash, settings)
                 st.rerun()
         st.page_link(PROFILES_PAGE, label="Open the Profiles page", icon=":material/bubble_chart:")
 

@@ -18,6 +18,7 @@ from workprof.charts.home import benchmark_headlines, measured_sentence, telemet
 from workprof.charts.home import next_steps as steps_of_memory
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
+from workprof.charts.over_time import largest_named
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
@@ -25,12 +26,12 @@ from workprof.charts.text import counted, label, label_text, listed, markdown_te
 from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS
-from workprof.memory.ledger_settings import RESOURCES
+from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK
 from workprof.memory.over_time import OverTime
-from workprof.memory.questions import LEDGER, RECOMMENDATION
+from workprof.memory.questions import ASSESS, LEDGER, RECOMMENDATION
 from workprof.memory.recommend import Recommendation, RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.nodes.questions import DETECT
+from workprof.nodes.questions import RANK
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -64,21 +65,31 @@ def next_steps(
     recommended: Recommendation | None,
 ) -> None:
     """Show what to look at next: the biggest waste, what breaks, a degraded node where one is known."""
-    pages = {"waste": ("delete_sweep", {}), "breaks": ("warning", {"memory_tab": RECOMMENDATION.tab})}
     with st.container(horizontal=True):
         for words, what in steps_of_memory(found, names, recommended):
-            icon, parameters = pages[what]
-            cross_link.follow(
-                Link(label_text(words, 200), "memory", dataset.hash, parameters, icon), f"home_next_{what}"
-            )
+            page, parameters, icon = "memory", {"memory_tab": RECOMMENDATION.tab}, "warning"
+            if what == "waste" and found is not None:
+                page, parameters = _of_waste(found)
+                icon = "delete_sweep"
+            cross_link.follow(Link(label_text(words, 200), page, dataset.hash, parameters, icon), f"home_next_{what}")
         for entry in visit.workbench.datasets():
             ranking = visit.workbench.node_ranking.cached(entry.hash).result if entry.kind == BENCHMARKS else None
             degraded = [one.node for one in ranking.nodes if one.degraded] if ranking is not None else []
             if degraded:
                 words = f"Degraded {'node' if len(degraded) == 1 else 'nodes'}: {shortened(listed(degraded), 60)}"
-                link = Link(label_text(words, 200), "nodes", entry.hash, {"nodes_tab": DETECT.tab}, "dns")
+                link = Link(label_text(words, 200), "nodes", entry.hash, {"nodes_tab": RANK.tab}, "dns")
                 cross_link.follow(link, "home_next_degraded")
                 return
+
+
+def _of_waste(found: OverTime) -> tuple[str, dict[str, str]]:
+    """Return the page, and its parameters, that shows the row which leaves most unused with the same figure."""
+    by, row = found.settings.by, found.rows[largest_named(found)]
+    if by == PROFILE and row.startswith("profile "):
+        return "profiles", {"profiles_profile": row.removeprefix("profile ")}
+    if by in (PROFILE, TASK):
+        return "memory", {"memory_tab": ASSESS.tab}
+    return "memory", {"memory_tab": LEDGER.tab, "memory_ledger_by": by}
 
 
 def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None) -> None:

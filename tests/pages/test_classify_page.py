@@ -80,15 +80,13 @@ def test_an_empty_home_offers_the_sample(app):
 
 
 @pytest.mark.slow
-def test_profiles_first_then_training_then_an_answer(app, home):
+def test_one_button_finds_profiles_trains_and_shows_an_answer(app, home):
     with Workbench(from_environment()) as workbench:
         whole = workbench.ingest([SAMPLE])
         few = workbench.dataset(workbench.sample(whole.hash, "workload", FEW_ROWS, "few").dataset).hash
     test = app("classify", ds=few[:8])
-    assert "Find profiles" in labels(test)
-    next(button for button in test.button if button.label == "Find profiles").click().run()
-    settle(test, lambda page: "Train classifier" in labels(page))
-    next(button for button in test.button if button.label == "Train classifier").click().run()
+    assert "This dataset has no profiles with these settings yet" in words(test)
+    next(button for button in test.button if button.label == "Find profiles and train").click().run()
     assert "Cancel" in labels(test)
     settle(test, lambda page: "Random job" in labels(page))
     assert not problems(test)

@@ -9,7 +9,7 @@ from tests.pages.conftest import SAMPLE, problems
 from workprof.charts.home import memory_sentence
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
-from workprof.charts.over_time import cell_sentence, over_time_sentence, row_names
+from workprof.charts.over_time import cell_sentence, largest_named, over_time_sentence, row_names
 from workprof.core.settings import from_environment
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.questions import RECOMMENDATION
@@ -141,6 +141,28 @@ def test_what_is_next_names_a_degraded_node_where_one_is_known(app, loaded, hous
     told = [one for one in labels if one.startswith("Degraded node")]
     assert len(told) == bool(degraded)
     assert all(node in told[0] for node in degraded)
+    test = app("home", ds=loaded.hash)
+    test.button(key="home_next_degraded").click().run()
+    assert any("is degraded" in str(item.value) for item in test.markdown), "the page that opens has the answer at once"
+
+
+def test_the_biggest_waste_opens_where_it_is_shown(app, loaded, house):
+    bench = house().workbench
+    found = bench.over_time(loaded.hash)
+    row = found.rows[largest_named(found)]
+    test = app("home", ds=loaded.hash)
+    test.button(key="home_next_waste").click().run()
+    assert test.title[0].value == "Profiles"
+    assert test.selectbox(key="profiles_profile").value == row.removeprefix("profile ")
+    test = app("home", ds=loaded.hash, home_by="task")
+    test.button(key="home_next_waste").click().run()
+    told = " ".join(str(item.value) for item in test.markdown)
+    by_task = bench.over_time(loaded.hash, OverTimeSettings(by="task"))
+    task = by_task.rows[largest_named(by_task)]
+    assert f"{task} alone wastes" in told.replace("\\", "")
+    test = app("home", ds=loaded.hash, home_by="user")
+    test.button(key="home_next_waste").click().run()
+    assert test.selectbox(key="memory_ledger_by").value == "user"
 
 
 def test_an_empty_home_has_two_buttons_and_the_way_to_the_tour(app, home):
