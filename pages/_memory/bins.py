@@ -82,7 +82,7 @@ def table(found: Bins) -> None:
         on_change=_edited,
         args=(key, tuple(lines["edge_gb"])),
         column_config={
-            "edge_gb": number("limit (GB), editable", min_value=0.001, format="%.6f", required=True),
+            "edge_gb": number("limit (GB), editable", min_value=0.001, format="%.4g", required=True),
             "runs": number("runs", help="Runs that this bin holds with their headroom, and no smaller one does."),
             "runs_percent": number("of the runs", format="%.1f %%"),
             "hours": number("hours", format="%,.1f"),

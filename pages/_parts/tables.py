@@ -35,7 +35,7 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
 
 def edit(frame: pd.DataFrame, **further: Any) -> None:
     """Show a table with an editable column as `st.data_editor` does."""
-    st.data_editor(visible_table(frame), hide_index=True, **further)
+    st.data_editor(visible_table(frame), hide_index=True, placeholder="–", **further)
 
 
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pages._parts import controls, figures
 from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
-from workprof.charts.text import label
+from workprof.charts.text import counted, label
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -104,7 +104,7 @@ def export(view: View) -> None:
             icon=":material/download:",
         )
         st.download_button(
-            f"Summary of {len(summary)} profiles (CSV)",
+            f"Summary of {counted(fit.scores.n_clusters, 'profile')} (CSV)",
             data=partial(csv_bytes, summary),
             file_name=f"{stem}-summary.csv",
             mime="text/csv",

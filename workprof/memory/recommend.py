@@ -390,8 +390,8 @@ class _Trial:
         more = f", {limit:,.4g} were acceptable" if self.judged.failures > limit else ""
         return (
             f"The recommended requests hold {format_share(self.judged.saved_share)} less memory (95 % interval {low} "
-            f"to {high}) with {_kills(self.judged.failures)} in {counted_runs(self.judged.n_runs)}{more}; requests "
-            f"enforced have {_kills(enforced.failures)}."
+            f"to {high}) with {_kills(self.judged.failures)} in {counted_runs(self.judged.n_runs)}{more}; today's "
+            f"requests, enforced, have {_kills(enforced.failures)}."
         )
 
     def _cost(self, of: Judged) -> float:
@@ -401,8 +401,8 @@ class _Trial:
 def _none_fits(before: Sequence[Judged], limit: float, tried: tuple[TriedSetting, ...]) -> str:
     fewest = min(one.failures for one in before)
     return (
-        f"Every setting kills more than the acceptable {limit:,.4g} on the first half of the runs; the most cautious "
-        f"has {_kills(fewest)}." + _more_kills(tried, limit, 0.0)
+        f"Every setting kills more than the acceptable {math.floor(limit):,} on the first half of the runs; the most "
+        f"cautious has {_kills(fewest)}." + _more_kills(tried, limit, 0.0)
     )
 
 

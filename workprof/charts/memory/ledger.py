@@ -220,7 +220,7 @@ FINDING_COLUMNS = (
 
 
 def _amount(finding: Finding, value: float) -> str:
-    return amount_words(value, finding.amount_unit) if math.isfinite(value) else ""
+    return amount_words(value, finding.amount_unit) if math.isfinite(value) else "–"
 
 
 def finding_table(ledger: Ledger) -> pd.DataFrame:

@@ -103,7 +103,7 @@ def ranked_bars(found: Ranking, *, priced: bool = False) -> Chart:
         takeaway=price_sentence(found) if priced else ranking_sentence(found),
         shows=f"Bars of the score of {len(drawn)} nodes with intervals.",
         data=ranked_table(found),
-        note=_note(found),
+        note=_note(found, tied=bool(tie_spans(drawn))),
     )
 
 
@@ -243,12 +243,14 @@ def _tie_word(first: int, last: int) -> dict[str, Any]:
     return shapes.words("tie", x=BRACKET_X + 0.004, y=y, xref="paper", yref="y", xanchor="left", size=None)
 
 
-def _note(found: Ranking) -> str:
+def _note(found: Ranking, *, tied: bool) -> str:
     sure = format_share(found.settings.confidence, 0)
     runs = f"{found.n_runs:,} runs, {sure} intervals"
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
     sized = "" if found.settings.prices_per_h else " Whole nodes are compared, whatever their size."
-    return f"{runs}{f'; excluded: {reasons}' if reasons else ''}. Bracket: no clear difference.{sized}"
+    return (
+        f"{runs}{f'; excluded: {reasons}' if reasons else ''}.{' Bracket: no clear difference.' if tied else ''}{sized}"
+    )
 
 
 MOST_NODES = 24
