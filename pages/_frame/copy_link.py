@@ -54,7 +54,11 @@ export default function ({ data, parentElement }) {
     if (done) button.focus();
     button.textContent = done ? "Copied" : "Press Ctrl+C";
     clearTimeout(timer);
-    timer = setTimeout(() => { button.textContent = "Copy link"; field.hidden = true; }, done ? 2000 : 15000);
+    timer = setTimeout(() => {
+      if (document.activeElement === field) button.focus();  // a hidden field would leave the focus nowhere
+      button.textContent = "Copy link";
+      field.hidden = true;
+    }, done ? 2000 : 15000);
   };
   button.setAttribute("aria-live", "polite");
   return () => clearTimeout(timer);

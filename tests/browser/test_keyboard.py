@@ -48,6 +48,7 @@ async () => {
   return focused !== left;
 }
 """
+ANSWERS_ANEW = "before => ![undefined, before].includes(document.querySelector('.st-key-answer')?.innerText)"
 
 
 class Hands:
@@ -85,6 +86,39 @@ class Hands:
         with self.page.expect_file_chooser(timeout=PATIENCE_MS) as chooser:
             self.press("Enter")
         chooser.value.set_files(str(path))
+
+    def copies_the_link(self):
+        """Press Enter on Copy link: the focus stays, or is on the address and comes back where a browser forbids it."""
+        self.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.press("Enter")
+        self.visitor.button("Copied").wait_for()
+        assert self.page.evaluate(WHERE) == "Copied"
+        link = self.page.evaluate("navigator.clipboard.readText()")
+        assert "ds=" in link
+        self.page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+        self.page.evaluate("document.execCommand = () => false")
+        self.press("Enter")
+        self.visitor.button("Press Ctrl+C").wait_for()
+        assert self.page.evaluate(WHERE) == "Link to this page"
+        assert self.page.evaluate("document.activeElement.value") == link
+        assert self.page.evaluate("document.getSelection().toString()") == link
+        self.visitor.button("Copy link").wait_for()
+        assert self.page.evaluate(WHERE) == "Copy link"
+
+    def plans(self):
+        """Compute the recommendation, accept more kills for another one, and end on the tab."""
+        self.go_to(r"^Plan$")
+        self.go_to(r"Compute the recommendation$")
+        self.press("Enter")
+        self.page.locator(".st-key-answer").wait_for(timeout=FIT_MS)
+        self.settle()
+        planned = self.page.locator(".st-key-answer").inner_text()
+        self.go_to(r"^Acceptable kills$")
+        self.press("End")
+        self.page.wait_for_function(ANSWERS_ANEW, arg=planned, timeout=FIT_MS)
+        self.settle()
+        assert "memory_kills=20" in self.page.url
+        self.go_to(r"^Plan$", "Shift+Tab")
 
 
 @pytest.fixture
@@ -124,7 +158,9 @@ def test_from_an_empty_home_to_a_memory_plan_without_a_mouse(fresh, visitors, tm
     hands.press("Enter")
     page.locator("h1").get_by_text("Memory").wait_for()
     hands.settle()
-    hands.go_to(r"^Recommendation$")
+    hands.go_to(r"^Copy link$")
+    hands.copies_the_link()
+    hands.plans()
     hands.press("ArrowRight")
     page.get_by_text("Memory used, task by task").wait_for(timeout=FIT_MS)
     hands.settle()
