@@ -32,6 +32,8 @@ from workprof.charts.durations.observed import (
     group_names,
     multiples_note,
     observed_ecdf,
+    observed_name,
+    observed_sentence,
     quantile_table,
     quantile_words,
 )
@@ -142,11 +144,10 @@ def _observed_view(percentile: float, slo: float) -> ObservedView:
 
 def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layout: str, first: DeltaGenerator) -> None:
     names = group_names(result, shared.names() if result.settings.by == PROFILE else {})
-    chart = observed_ecdf(result, names, view)
     with first:
-        figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
+        figures.answer(markdown_text(observed_sentence(result, names, view), figures.LONGEST_SENTENCE))
     if layout == TOGETHER or not result.groups:
-        figures.show(chart, key="durations_observed", sentence=False)
+        figures.show(observed_ecdf(result, names, view), key="durations_observed", sentence=False)
     else:
         _each(result, names, view)
         st.caption(markdown_text(multiples_note(result, view), figures.LONGEST_SENTENCE))
@@ -164,7 +165,10 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
         column_config=tables.headings(shown.columns, headings),
     )
     tables.csv(
-        table, f"{safe_name(shared.dataset.name)}-{chart.name}-quantiles", "durations_quantiles_csv", "Download CSV"
+        table,
+        f"{safe_name(shared.dataset.name)}-{observed_name(result)}-quantiles",
+        "durations_quantiles_csv",
+        "Download CSV",
     )
 
 

@@ -309,6 +309,11 @@ LEGEND_PX = 14
 """Per entry: about two stand side by side on a phone."""
 
 
+def observed_name(found: ObservedDurations) -> str:
+    """Return the name of the chart's files."""
+    return f"observed-{found.settings.target}-by-{found.settings.by}"
+
+
 def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> Chart:
     """Return the curves of every group and of all jobs."""
     target = found.settings.target
@@ -333,7 +338,7 @@ def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: Observ
         showlegend=bool(found.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
     )
     return Chart(
-        name=f"observed-{target}-by-{found.settings.by}",
+        name=observed_name(found),
         figure=figure,
         takeaway=observed_sentence(found, names, view),
         shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(found.groups)), 'group')} with "
@@ -387,6 +392,8 @@ def multiples_note(found: ObservedDurations, view: ObservedView) -> str:
 
 
 HEIGHT_PX = 176
+SMALL_DRAWN = 160
+"""Points of a line in a small chart, which is about as many pixels wide; both ends have all of theirs."""
 MOST_TICKS = 4
 """On the axis of a small chart."""
 
@@ -398,7 +405,7 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
     traces: list[dict[str, Any]] = []
     if view.bands:
         traces.append(band_area(curve, view, own, name))
-    points = MOST_DRAWN // (2 * len(found.groups))
+    points = min(SMALL_DRAWN, MOST_DRAWN // (2 * len(found.groups)))
     behind = Look(NEUTRAL, "dot", 1.2)
     traces.append(curve_line(found.everything, view, behind, target, "all runs", points))
     traces.append(curve_line(curve, view, own, target, name, points))
