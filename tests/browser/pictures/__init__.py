@@ -27,7 +27,7 @@ element => {
 }
 """
 PATIENCE_MS = 60_000
-TABS, FIGURES = "[role=tablist]", "[data-testid=stMetric]"
+TABS = "[role=tablist]"
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Picture:
 
 
 PICTURES = (
-    Picture("home", "", "Home: the dataset in figures with a sentence, and the steps from data to plan"),
+    Picture("home", "", "Home: memory requested, used and unused, by day and profile, with the recommendation"),
     Picture("profiles", "Map", "Profiles: the jobs on a map, each profile with its name", at=TABS),
     Picture(
         "classify", "One job", "Classify: one job, its likely profiles, and what it will need", "classify_job=101", TABS
     ),
-    Picture("memory", "Bins", "Memory: sizes for a task, what they would save and what they would break", at=FIGURES),
+    Picture("memory", "Plan", "Memory: what to request from now on, what that saves, and the kills to expect"),
     Picture("nodes", "Ranking", "Nodes: machines ranked by their measured runs, with intervals", at=TABS),
     Picture("phases", "Timeline", "Phases: counters of a run over time, cut into phases", at=TABS),
 )
