@@ -53,8 +53,8 @@ def recommendation(visit: Visit, dataset: Dataset) -> None:
     left, right = st.columns((4, 1), vertical_alignment="center")
     left.markdown(f"**Recommendation.** {markdown_text(recommendation_sentence(found), 600)}")
     with right:
-        link = Link("Open the recommendation", "memory", dataset.hash, {"memory_tab": RECOMMENDATION.tab})
-        cross_link.follow(link, "home_recommendation")
+        opened = {"memory_tab": RECOMMENDATION.tab, "memory_next_sizes": "true"}
+        cross_link.follow(Link("What to request next", "memory", dataset.hash, opened), "home_recommendation")
 
 
 def next_steps(

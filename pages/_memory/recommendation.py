@@ -92,8 +92,8 @@ def recommendation(context: PageContext) -> None:
     if found is not None:
         _more_kills(found)
         figures.headline_row(recommendation_headlines(found))
-        figures.show(frontier_and_baselines(found), key="memory_recommendation")
         figures.fold("What to request next", "memory_next_sizes", _sizes, context, found, icon=":material/list:")
+        figures.show(frontier_and_baselines(found), key="memory_recommendation")
         figures.fold("Method", "memory_plan_method", _method, found, icon=":material/function:")
 
 

@@ -55,6 +55,7 @@ def test_a_kept_recommendation_stands_on_home_with_its_saving_and_its_kills(app,
     assert f"What breaks: {found.enforced.failures:,} kills if requests were enforced" in labels
     test.button(key="home_recommendation").click().run()
     assert test.query_params["memory_tab"] in (RECOMMENDATION.tab, [RECOMMENDATION.tab])
+    assert test.query_params["memory_next_sizes"] in ("true", ["true"])  # the sizes are open on arrival
 
 
 def test_home_says_which_columns_a_recommendation_needs(app, house, home):

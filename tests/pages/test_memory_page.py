@@ -153,7 +153,7 @@ def test_the_tasks_are_those_of_the_library(page, runs, house):
     test = page()
     found = house().workbench.assessment(runs, AssessmentSettings())
     shown = {metric.label: metric.value for metric in test.metric}
-    assert shown["Memory utilisation"] == format_share(found.memory.utilisation)
+    assert shown["Memory utilisation"] == format_share(found.memory.utilisation_by_time)
     table = test.dataframe[0].value
     assert list(table["full_name"]) == [task.task for task in found.tasks]
     assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h

@@ -47,7 +47,7 @@ def test_tasks(tasks, printed):
     page = tasks.page("memory", "tasks", memory_tab="Tasks")
     assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
     same_metrics(page, printed, "memory")
-    assert page.metric("Memory utilisation") == [format_share(told["memory"]["utilisation"])]
+    assert page.metric("Memory utilisation") == [format_share(told["memory"]["utilisation_by_time"])]
     assert page.files["tasks-tasks.csv"] == printed.csv("memory")["memory-tasks"]
     assert page.files["tasks-request-groups.csv"] == printed.csv("memory")["memory-groups"]
     table = page.csv("tasks-tasks.csv")

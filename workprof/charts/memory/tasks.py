@@ -95,10 +95,10 @@ def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
     return (
         Headline(
             "Memory utilisation",
-            format_share(found.memory.utilisation) if found.memory.n else "no data",
-            "Use over request of memory, every run counting as one; below it weighted by run time, which is what GB·h "
-            f"count. {counted(found.memory.n, 'run')}.",
-            f"time-weighted {format_share(found.memory.utilisation_by_time)}" if found.memory.n else "no such pairs",
+            format_share(found.memory.utilisation_by_time) if found.memory.n else "no data",
+            "GB·h used over GB·h requested; below it every run counts as one, however long it ran. "
+            f"{counted(found.memory.n, 'run')}.",
+            f"mean of runs {format_share(found.memory.utilisation)}" if found.memory.n else "no such pairs",
         ),
         Headline(
             "Requested",
@@ -112,7 +112,7 @@ def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
             "Runs that used more than they requested: too small already, whatever is saved elsewhere.",
             f"{format_share(over / found.n_runs)} of runs",
         ),
-        _used("CPU utilisation", found.cpu, "Mean CPU use over requested cores, every run counting as one."),
+        _used("CPU utilisation", found.cpu, "CPU use over requested cores, weighted by run time."),
     )
 
 
@@ -141,9 +141,9 @@ def _used(label: str, found: Utilisation, meaning: str) -> Headline:
         return Headline(label, "no data", f"{meaning} The table has no such pairs.", "no such pairs")
     return Headline(
         label,
-        format_share(found.utilisation),
-        f"{meaning} Time-weighted: by hours. {counted(found.n, 'run')}.",
-        f"time-weighted {format_share(found.utilisation_by_time)}",
+        format_share(found.utilisation_by_time),
+        f"{meaning} Below it every run counts as one. {counted(found.n, 'run')}.",
+        f"mean of runs {format_share(found.utilisation)}",
     )
 
 
