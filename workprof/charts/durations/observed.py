@@ -251,19 +251,19 @@ def cursors(figure: go.Figure, view: ObservedView, target: str, colour: str) -> 
         )
 
 
-def scaled_axes(figure: go.Figure, view: ObservedView, target: str, low: float, high: float) -> None:
-    """Set the axis of values from low to high and the axis of shares."""
+def scaled_axes(view: ObservedView, target: str, low: float, high: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the axis of values from low to high and the axis of shares."""
     axis = value_axis(target, log=view.log_x)
-    figure.update_xaxes(title={"text": axis.title})
+    values: dict[str, Any] = {"title": axis.title}
     if view.log_x:
-        figure.update_xaxes(type="log", range=[float(np.log10(low)) - 0.05, float(np.log10(high)) + 0.05])
+        values |= {"type": "log", "range": [float(np.log10(low)) - 0.05, float(np.log10(high)) + 0.05]}
     if axis.ticks:
-        figure.update_xaxes(tickvals=list(axis.ticks), ticktext=list(axis.words))
+        values |= {"tickvals": list(axis.ticks), "ticktext": list(axis.words)}
     elif target == "duration_s" or target.endswith("_bytes"):
-        ticks = np.linspace(0, high, 5)
-        figure.update_xaxes(tickvals=ticks, ticktext=[formatted(target, value) for value in ticks])
+        ticks = np.linspace(0, high, 5).tolist()
+        values |= {"tickvals": ticks, "ticktext": [formatted(target, value) for value in ticks]}
     words = "Share of runs above" if view.complementary else "Share of runs at or below"
-    figure.update_yaxes(title={"text": words}, range=[-0.02, 1.02], tickformat=".0%")
+    return values, {"title": words, "range": [-0.02, 1.02], "tickformat": ".0%"}
 
 
 def span(curves: list[DurationCurve], limit: float) -> tuple[float, float]:
@@ -331,8 +331,8 @@ def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: Observ
         traces.append(curve_line(curve, view, look(found, position), target, legend, points))
     traces.append(curve_line(found.everything, view, whole, target, "all runs", points))
     low, high = span([found.everything, *found.groups], view.limit)
-    figure = figure_of(traces, x={}, y={}, height=PLOT_PX + LEGEND_PX * len(found.groups))
-    scaled_axes(figure, view, target, low, high)
+    values, shares = scaled_axes(view, target, low, high)
+    figure = figure_of(traces, x=values, y=shares, height=PLOT_PX + LEGEND_PX * len(found.groups))
     cursors(figure, view, target, NEUTRAL)
     figure.update_layout(
         showlegend=bool(found.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
@@ -418,16 +418,18 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
         f"<b>{plotly_text(fitted(name, LONGEST_LABEL))}</b><br>{view.percentile:g} %: {formatted(target, at)}{few}"
     )
     place: dict[str, Any] = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
-    figure = figure_of(traces, x={}, y={}, height=HEIGHT_PX, annotations=[shapes.words(label_of, x=0, y=1.02, **place)])
     low, high = span([found.everything, *found.groups], view.limit)
-    scaled_axes(figure, view, target, low, high)
-    _few_ticks(figure, low, high)
-    if view.limit > 0:
-        figure.add_vline(x=view.limit, line={"color": NEUTRAL, "dash": "dot", "width": 1.6})
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.title = {"text": None, "standoff": 0}  # the caption names the axes; here there is no room
-    figure.update_yaxes(tickvals=[0, 0.5, 1])
-    figure.update_layout(margin={"t": 44, "b": 0})
+    values, shares = scaled_axes(view, target, low, high)
+    bare = {"title": "", "automargin": False}  # the caption names the axes; a margin to be found is drawn twice
+    figure = figure_of(
+        traces,
+        x=_few_ticks(values, low, high) | bare,
+        y=shares | bare | {"tickvals": [0, 0.5, 1]},
+        height=HEIGHT_PX,
+        margin={"l": 44, "r": 12, "t": 44, "b": 22},
+        annotations=[shapes.words(label_of, x=0, y=1.02, **place)],
+        shapes=[shapes.vertical(view.limit, dash="dot", width=1.6)] if view.limit > 0 else [],
+    )
     words = f"{name}, {curve.n_rows:,} runs{' (too few to compare)' if curve.few else ''}: "
     words += f"{view.percentile:g} % {within_words(target, at)}"
     if view.limit > 0:
@@ -441,12 +443,10 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
     )
 
 
-def _few_ticks(figure: go.Figure, low: float, high: float) -> None:
-    """Keep at most four of the ticks that an axis names between its ends."""
-    axis = figure.layout.xaxis
-    if axis.tickvals is None:
-        figure.update_xaxes(nticks=MOST_TICKS)
-        return
-    inside = [(at, words) for at, words in zip(axis.tickvals, axis.ticktext, strict=True) if low <= at <= high]
+def _few_ticks(axis: dict[str, Any], low: float, high: float) -> dict[str, Any]:
+    """Return an axis with at most four of the ticks that it names between its ends."""
+    if "tickvals" not in axis:
+        return axis | {"nticks": MOST_TICKS}
+    inside = [(at, words) for at, words in zip(axis["tickvals"], axis["ticktext"], strict=True) if low <= at <= high]
     kept = inside[:: max(1, -(-len(inside) // MOST_TICKS))]
-    figure.update_xaxes(tickvals=[at for at, _ in kept], ticktext=[words for _, words in kept])
+    return axis | {"tickvals": [at for at, _ in kept], "ticktext": [words for _, words in kept]}
