@@ -67,7 +67,7 @@ def test_a_real_trace_opens_on_every_page(app, home, page):
         workbench.profiles(report.hash)
     test = app(page)
     assert problems(test) == []
-    assert "686 rows" in words(test)
+    assert "686 runs" in words(test)
 
 
 def test_a_link_to_unknown_data_says_so_and_does_not_switch(app, loaded):

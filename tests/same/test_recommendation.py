@@ -1,5 +1,6 @@
 """One recommendation: Home, Memory, the tour, the report, the command and the library say the same figures."""
 
+import html
 import io
 import json
 
@@ -82,7 +83,7 @@ def test_home_report_and_library_say_the_same(tasks):
     same_metrics(memory, printed, "memory", len(FIGURES))
     for name in ("memory-recommendation", "memory-recommended-sizes"):
         assert memory.figures[name] in printed.figures("memory")[name]
-    assert sentence in printed.page
+    assert sentence in html.unescape(printed.page)
     there = pd.read_csv(io.BytesIO(printed.csv("memory")["memory-recommended"]))
     assert there["size_gb"].tolist() == pytest.approx([one["size_gb"] for one in told["sizes"]])
 
