@@ -40,7 +40,7 @@ MODULES = {name: module for module, names in COMMANDS.items() for name in names}
 
 @functools.cache
 def registered(module: str) -> typer.Typer:
-    """Return the commands of a module, which is imported when the first of them is asked for."""
+    """Return the commands of a module, which is imported when the first of them is used."""
     tree = typer.Typer(add_completion=False, rich_markup_mode=None)
     room = importlib.import_module(f"workprof.cli.{module}")
     if module in COMMANDS:
@@ -51,7 +51,7 @@ def registered(module: str) -> typer.Typer:
 
 
 class _Parts(UserDict[str, Any]):
-    """All commands by name; one is None until it is asked for."""
+    """All commands by name; one is None until it is used."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the command; its module is imported now."""

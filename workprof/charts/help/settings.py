@@ -53,8 +53,8 @@ SETTING_COLUMNS = (
 
 def setting_lines(questions: Iterable[Question[Any, Any]], text: str = "") -> tuple[SettingLine, ...]:
     """Return the settings that a command has, by command; those alone in which a text stands, where it is given."""
-    asked = sorted((one for one in questions if not one.no_command), key=lambda one: one.words)
-    lines = [SettingLine(question, leaf) for question in asked for leaf in question.leaves]
+    named = sorted((one for one in questions if not one.no_command), key=lambda one: one.words)
+    lines = [SettingLine(question, leaf) for question in named for leaf in question.leaves]
     seen = {(line.question.words, line.leaf.flag): line for line in reversed(lines)}  # of two questions of a command
     words = text.strip().lower()
     return tuple(

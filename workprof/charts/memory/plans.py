@@ -446,7 +446,7 @@ def waterfall(found: PredictorResult) -> Chart:
 
 
 def waterfall_sentence(found: PredictorResult) -> str:
-    """Return from where to where the steps lead, and what stands between the bins at best and the plan."""
+    """Return from where to where the steps lead, and what stands between the upper bound of the bins and the plan."""
     best = every_model(found)[0]
     steps = best.waterfall
     share = 1 - steps.planned_gb_h / steps.now_gb_h if steps.now_gb_h > 0 else float("nan")

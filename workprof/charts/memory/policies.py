@@ -23,7 +23,7 @@ from workprof.memory.replay import FrontierPoint, PolicyFigures, ReplayResult
 from workprof.memory.why import Why
 
 OURS, NOW, ORACLE = "workprof", "preset", "oracle"
-"""Names of policies; `NOW` gives every run what it asked for, `ORACLE` is how those begin that cannot be had."""
+"""Names of policies; `NOW` gives every run its request, `ORACLE` is how those begin that cannot be had."""
 
 
 @dataclass(frozen=True)
