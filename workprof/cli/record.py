@@ -35,7 +35,7 @@ SIGNALLED = 128
 """A shell adds the number of the signal that ended a command."""
 
 STOPPED_BY = (signal.SIGINT, signal.SIGTERM)
-"""A shell starts what runs in the background deaf to SIGINT, so that one is asked for too."""
+"""A shell starts what runs in the background deaf to SIGINT, so that one is handled too."""
 
 HELP = """Record the counters of this host by the second while COMMAND runs.
 
@@ -236,7 +236,7 @@ BEFORE = (
 """Of tables that an earlier release began: they are continued as they are."""
 
 COLUMNS = (*BEFORE, "user", "exit_status")
-"""Requests are empty: fill them in, or map them, to see what a run asked for beside what it used."""
+"""Requests are empty: fill them in, or map them, to see what a run requested beside what it used."""
 
 COMPLETED, FAILED, KILLED = "completed", "failed", "killed"
 KILLS = (-9, -15, 137, 143)

@@ -39,7 +39,7 @@ class Made:
     """A result, and by-products of its making that are worth keeping under keys of their own.
 
     Attributes:
-        record: what was asked for.
+        record: the result itself.
         extras: step name -> record.
     """
 

@@ -244,7 +244,7 @@ def train_classifier(
         gives the same trees, and that base_score is the 0.5 of the XGBoost of that time.
 
     Raises:
-        ColumnMissing: when the table has none of the fields, or not one that was asked for.
+        ColumnMissing: when the table has none of the fields, or lacks a requested one.
         NotEnoughData: with fewer than 20 rows or fewer than two profiles.
         TraceError: when a plan field holds something that is no number.
     """

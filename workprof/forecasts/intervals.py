@@ -165,7 +165,7 @@ def interval(low: Floats, high: Floats, level: Ints, calibration: Calibration) -
 def _margin(scores: Floats, units: Ints, nominal: float) -> float:
     """Return the smallest score that a share of nominal + (nominal - 1/2) / n does not exceed, at most the largest.
 
-    n is the effective number of units. The published rank, ceil((n + 1) * nominal), puts the row that is asked for
+    n is the effective number of units. The published rank, ceil((n + 1) * nominal), puts the row in question
     among the scores, larger than all; so does this, but with its unit, which is expected to hold 1 / n of the rows and
     to lie half below the margin where it lies across it. With units of one row both are the same up to one rank; with
     units of unequal sizes coverage is nominal on average over draws, where the published rank covers less.
