@@ -27,6 +27,7 @@ from workprof.forecasts.feedback.drift import FeedbackNow
 from workprof.forecasts.feedback.loop import FeedbackSettings, Observed
 from workprof.forecasts.feedback.model import RefitSettings
 from workprof.inputs import spool_upload
+from workprof.profiles.names import with_names
 
 FILE, DATASET = "file", "dataset"
 WORK = "work_feedback"
@@ -54,7 +55,8 @@ def _answer(view: View, settings: FeedbackSettings) -> None:
     if now is None:
         figures.answer("Compare finished jobs with their predictions and detect drift.")
     else:
-        figures.answer(markdown_text(f"{observed_words(now.state)}. {advice_sentence(now.assessment)}", 400))
+        advice = with_names(advice_sentence(now.assessment), view.naming.names)
+        figures.answer(markdown_text(f"{observed_words(now.state)}. {advice}", 400))
         _stands(view, now)
     if view.visit.readonly:
         st.info("This server is read-only: finished jobs cannot be added.", icon=":material/lock:")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -37,11 +37,12 @@ from workprof.core.fields import Leaf
 from workprof.core.shares import in_words
 from workprof.inputs import safe_name
 from workprof.memory.exports import Origin
-from workprof.memory.ledger import Ledger, LedgerRunList
+from workprof.memory.ledger import Ledger, LedgerRunList, called
 from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.memory.ledger_rules import RULES
 from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -72,17 +73,27 @@ def ledger(context: PageContext) -> None:
             return
     with st.spinner("Adding up what runs request and use…", show_time=True):
         found = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
+    names = _names(context, found, fit)
+    shown = called(found, names)
     with top:
-        figures.answer(markdown_text(ledger_sentence(found), 500))
-        figures.show(ledger_bars(found), key="memory_ledger")
+        figures.answer(markdown_text(ledger_sentence(shown), 500))
+        figures.show(ledger_bars(shown), key="memory_ledger")
     figures.headline_row(ledger_headlines(found))
-    _findings(context, found)
-    figures.fold(f"Amounts by {found.settings.by}", "memory_ledger_rows_open", _rows, context, found)
+    _findings(context, found, shown)
+    figures.fold(f"Amounts by {found.settings.by}", "memory_ledger_rows_open", _rows, context, found, shown)
     figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, found, settings, fit)
     if found.totals.lost:
         figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, found)
     figures.fold("Export", "memory_ledger_exports", _exports, context, found)
     figures.fold("Method", "memory_ledger_method", _method, found)
+
+
+def _names(context: PageContext, found: Ledger, fit: ProfileSettings | None) -> dict[str, str]:
+    """Return row -> name of its profile; of nothing else."""
+    if fit is None or found.settings.by != PROFILE:
+        return {}
+    names = context.workbench.profile_names(context.dataset.hash, fit)
+    return {row.name: name_of(row.name, names) for row in found.rows}
 
 
 def _method(found: Ledger) -> None:
@@ -98,12 +109,13 @@ def without_memory(visit: Visit, dataset: Dataset) -> None:
         ledger(PageContext(visit, dataset, LedgerSettings().target, 0.0, columns))
 
 
-def _findings(context: PageContext, found: Ledger) -> None:
+def _findings(context: PageContext, found: Ledger, shown: Ledger) -> None:
+    """Show the findings; `shown` is the ledger with the names of the profiles."""
     st.header("Findings")
-    st.markdown(f"**{markdown_text(findings_sentence(found), 400)}**")
+    st.markdown(f"**{markdown_text(findings_sentence(shown), 400)}**")
     if not found.findings:
         return
-    table = finding_table(found)
+    table = finding_table(shown)
     picked = tables.show(
         table,
         [one for one in FINDING_COLUMNS if one.name in table.columns],
@@ -127,11 +139,11 @@ def _findings(context: PageContext, found: Ledger) -> None:
         )
 
 
-def _rows(context: PageContext, found: Ledger) -> None:
-    table = ledger_table(found)
+def _rows(context: PageContext, found: Ledger, shown: Ledger) -> None:
+    table = ledger_table(shown)
     picked = tables.show(
         table,
-        ledger_columns(found),
+        ledger_columns(shown),
         key="memory_ledger_rows",
         alt=f"{len(table) - 1} rows and the total",
         on_select="rerun",
@@ -174,6 +186,7 @@ def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: Pr
     """Show the choice of runs, the runs, and links to them."""
     joined = [",".join(one.counts) for one in found.findings if len(one.counts) > 1]
     unjudged = {one.rule for one in found.unjudged}
+    names = _names(context, found, fit)
     offered = {
         "row": [row.name for row in found.rows],
         "task": list(dict.fromkeys(one.task for one in found.findings)),
@@ -181,7 +194,8 @@ def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: Pr
         "cause": [cause for cause in CAUSES if cause in {one.cause for one in found.totals.lost}],
     }
     own: dict[str, Callable[[], Any]] = {
-        path: partial(_listed, LEDGER_RUNS.leaf(path), names) for path, names in offered.items()
+        path: partial(_listed, LEDGER_RUNS.leaf(path), listed, names if path == "row" else {})
+        for path, listed in offered.items()
     }
     given = forms.within("ledger", settings)
     asked = forms.settings(context.visit, context.dataset, LEDGER_RUNS, RUNS_MAIN, given, own)
@@ -192,10 +206,18 @@ def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: Pr
     _run_table(context, runs)
 
 
-def _listed(leaf: Leaf, names: list[str]) -> str:
-    """Show a list of names whose first entry means all of them, and return the chosen one; '' = all."""
+def _listed(leaf: Leaf, names: list[str], shown: Mapping[str, str]) -> str:
+    """Show a list of names whose first entry means all of them, and return the chosen one; '' = all.
+
+    Args:
+        leaf: the setting.
+        names: as results have them.
+        shown: name -> what is shown for it, where that is another one.
+    """
     every = leaf.about.empty
-    chosen = choice(leaf.label.partition(" (")[0], leaf.key(LEDGER_RUNS.page), (every, *names), leaf.about.help)
+    chosen = choice(
+        leaf.label.partition(" (")[0], leaf.key(LEDGER_RUNS.page), (every, *names), leaf.about.help, shown=shown
+    )
     return "" if chosen == every else chosen
 
 

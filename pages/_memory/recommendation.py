@@ -35,6 +35,7 @@ from workprof.memory.exports import EXPORTS, FOR_EVERY_KEY
 from workprof.memory.questions import RECOMMENDATION
 from workprof.memory.recommend import Recommendation, RecommendationSettings, next_step
 from workprof.memory.size_lists import sizes_of_recommendation
+from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -102,7 +103,7 @@ def _names(context: PageContext, found: Recommendation) -> dict[str, str]:
     if found.settings.by != PROFILE:
         return {}
     names = context.workbench.profile_names(context.dataset.hash)
-    return {f"P{profile}": name for profile, name in enumerate(names[:-1])}
+    return {one.key: name_of(one.key, names) for one in found.sizes}
 
 
 def _more_kills(found: Recommendation) -> None:
@@ -182,10 +183,11 @@ def _method(found: Recommendation) -> None:
 
 
 def _sizes(context: PageContext, found: Recommendation) -> None:
-    chart = sizes_chart(found)
+    names = _names(context, found)
+    chart = sizes_chart(found, names)
     if chart is not None:
         figures.show(chart, key="memory_recommended_sizes")
-    table = size_table(found)
+    table = size_table(found, names)
     tables.show(
         table.head(figures.MOST_TABLE_ROWS),
         key="memory_recommended_table",

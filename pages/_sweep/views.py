@@ -15,6 +15,7 @@ from pages._frame.visit import Visit
 from pages._parts import figures, tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep.maps import (
+    Names,
     comparison_headlines,
     moved_jobs,
     overlap_heatmap,
@@ -183,8 +184,14 @@ def compare(view: View) -> None:
             view.dataset.hash, view.state.settings, names.index(first), names.index(second)
         )
         figures.headline_row(comparison_headlines(comparison))
-        figures.show(overlap_heatmap(comparison, first, second), key=f"sweep_overlap_{first}_{second}")
-        _moved(view, comparison)
+        called = _profiles_of(view, names.index(first)), _profiles_of(view, names.index(second))
+        figures.show(overlap_heatmap(comparison, first, second, called), key=f"sweep_overlap_{first}_{second}")
+        _moved(view, comparison, called)
+
+
+def _profiles_of(view: View, run: int) -> tuple[str, ...]:
+    """Return the names of the profiles of a setting, where the Profiles page has computed them."""
+    return view.visit.workbench.profile_names(view.dataset.hash, view.state.runs[run].settings)
 
 
 def _pick(words: str, names: tuple[str, ...], default: int, key: str) -> str:
@@ -192,7 +199,7 @@ def _pick(words: str, names: tuple[str, ...], default: int, key: str) -> str:
     return chosen
 
 
-def _moved(view: View, comparison: RunComparison) -> None:
+def _moved(view: View, comparison: RunComparison, names: Names) -> None:
     ids = comparison.row_ids
     st.markdown(f"**Runs that changed group: {len(ids):,}**")
     if not len(ids):
@@ -203,13 +210,13 @@ def _moved(view: View, comparison: RunComparison) -> None:
     shown = ids[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE].tolist()
     workbench, dataset = view.visit.workbench, view.dataset.hash
     tables.show(
-        moved_jobs(workbench.rows(dataset, shown), comparison),
+        moved_jobs(workbench.rows(dataset, shown), comparison, names),
         key="sweep_moved",
         alt=f"{len(shown)} of {len(ids)} runs that changed group, page {page}",
     )
     st.download_button(
         "Download CSV",
-        data=lambda: csv_bytes(moved_jobs(workbench.rows(dataset, ids.tolist()), comparison)),
+        data=lambda: csv_bytes(moved_jobs(workbench.rows(dataset, ids.tolist()), comparison, names)),
         file_name="moved-jobs.csv",
         mime="text/csv",
         on_click="ignore",

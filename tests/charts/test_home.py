@@ -108,6 +108,8 @@ def test_kept_requests_are_said_to_be_kept():
     kept = dataclasses.replace(recommended(), kept=True, recommended=recommended().requested)
     found = told(recommendation=kept)
     assert (found["Memory saving"].value, found["Memory saving"].detail) == ("0.0 %", "keep the requests")
+    assert found["Kills"].detail == f"if enforced: {kept.enforced.failures:,}"
+    assert "limit nothing, so no run is killed" in found["Kills"].help
 
 
 def test_what_is_not_computed_is_not_yet():

@@ -25,6 +25,7 @@ from workprof.charts.memory.load import (
 )
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.plans import waterfall, waterfall_table
+from workprof.charts.memory.recommendation import size_table
 from workprof.charts.memory.tasks import gb, gb_h
 from workprof.core.units import GB
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
@@ -172,3 +173,15 @@ def test_the_load_is_drawn_and_told_as_computed():
     all_fit = rollup_of(given.frames(), RollupSettings(plan=PlanSettings(cap_bytes=1000 * GB)))
     assert never_sentence(all_fit.plan.never) == "Every one of 185 runs fits the node cap of 1,000 GB."
     assert bursts_sentence(all_fit) == ""
+
+
+def test_a_kept_request_has_the_kills_of_its_enforcement_and_profiles_have_their_names():
+    found = given.recommended()
+    first = found.sizes[0]
+    kept = replace(first, key="P3", kept=True, n_tested=4, kill_probability=0.25, kill_low=0.05, kill_high=0.7)
+    settings = replace(found.settings, by="profile")
+    record = replace(found, settings=settings, sizes=(kept, replace(kept, kept=False), replace(kept, n_tested=0)))
+    table = size_table(record, {"P3": "bert (P3)"})
+    likely = "25.0 % (5.0 to 70.0 %)"
+    assert table["kill_probability"].tolist() == [f"if enforced: {likely}", likely, "not tested"]
+    assert set(table["key"]) == set(table["full_name"]) == {"bert (P3)"}

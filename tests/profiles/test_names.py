@@ -12,10 +12,12 @@ from workprof.profiles.names import (
     Labelled,
     fitted,
     name_at,
+    name_of,
     number_of,
     shown_names,
     successors,
     typical_names,
+    with_names,
 )
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import RowResults, feature_spread, summarise
@@ -214,3 +216,22 @@ def test_splits_merges_and_ties(old, new, found):
 
 def test_clusterings_without_a_common_run_share_no_name():
     assert successors(cut_of(0, 0), Labelled(np.array([7, 8]), np.array([0, 0]))) == {}
+
+
+NAMED = ("bert · worker (P0)", "ctr (P1)", UNCLUSTERED)
+
+
+def test_what_results_call_a_profile_gets_its_name():
+    assert [name_of(word, NAMED) for word in ("profile 1", "P0", "no profile")] == ["ctr (P1)", NAMED[0], UNCLUSTERED]
+    assert [name_of(word, NAMED) for word in ("P1 worker", "all runs", "profile 7")] == ["P1 worker", "all runs", "P7"]
+    assert name_of("profile 1", ()) == "profile 1"
+    assert name_of("no profile", ()) == "no profile"
+
+
+def test_a_sentence_gets_the_names_once():
+    assert with_names("moved in P0, P1 and P9", NAMED) == "moved in bert · worker (P0), ctr (P1) and P9"
+    assert (
+        with_names("profile 1: 3 runs; CPU1, ctr (P1)", dict(enumerate(NAMED[:-1])))
+        == "ctr (P1): 3 runs; CPU1, ctr (P1)"
+    )
+    assert with_names("P0", ()) == "P0"

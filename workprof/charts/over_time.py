@@ -22,6 +22,7 @@ from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
 from workprof.memory.ledger_settings import PROFILE, TASK
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
+from workprof.profiles.names import name_of
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
@@ -52,9 +53,8 @@ def row_names(found: OverTime, profiles: Sequence[str]) -> dict[str, str]:
     """
     by = found.settings.by
     if by == PROFILE:
-        names = {f"profile {label}": name for label, name in enumerate(profiles[:-1])}
-        names |= {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
-        return {row: names.get(row, row) for row in found.rows}
+        known = {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
+        return {row: known.get(row) or name_of(row, profiles) for row in found.rows}
     if by == TASK:
         return {task: name for name, task in task_labels(found.rows).items()}
     return {row: row for row in found.rows}

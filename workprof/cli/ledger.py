@@ -16,10 +16,11 @@ from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import format_share
 from workprof.memory.exports import Origin
-from workprof.memory.ledger import Ledger, LedgerRow, LedgerRunList
+from workprof.memory.ledger import Ledger, LedgerRow, LedgerRunList, called
 from workprof.memory.ledger_exports import EXPORTS, finding_sentence, ledger_json, number
-from workprof.memory.ledger_settings import RESOURCES
+from workprof.memory.ledger_settings import PROFILE, RESOURCES
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
 
 SHOWN_ROWS = 20
@@ -112,10 +113,12 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
         entry = workbench.dataset(dataset)
         found = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
         shares = workbench.machine_shares(entry.hash)
+        names = workbench.profile_names(entry.hash, fit_of(given.get("fit"))) if found.settings.by == PROFILE else ()
+        shown = called(found, {row.name: name_of(row.name, names) for row in found.rows})
     for note in found.notes:
         warn(f"note: {note}")
     if to is None or output is None:
-        emit_of(shares, ledger_json(found), as_json, lambda: ledger_text(found))
+        emit_of(shares, ledger_json(found), as_json, lambda: ledger_text(shown))
         return
     text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
     write_whole(output, text.encode())

@@ -590,6 +590,12 @@ def _advised(one: AdvisedSize) -> dict[str, Any]:
     return found | in_gb | {"next_gb": [size / GB for size in found.pop("next_bytes")]}
 
 
+def _tested(one: AdvisedSize) -> str:
+    if not one.n_tested:
+        return "not tested"
+    return f"{'if enforced: ' if one.kept else ''}{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}"
+
+
 def recommendation_text(result: Recommendation) -> str:
     """Return what is recommended and why, beside the two baselines, and the sizes."""
     ways = {result.setting: result.recommended, "requested": result.requested, "requests enforced": result.enforced}
@@ -610,9 +616,7 @@ def recommendation_text(result: Recommendation) -> str:
             "size GB": f"{one.size_bytes / GB:.2f}{' (request)' if one.kept else ''}",
             "after a kill": ", ".join(f"{size / GB:.2f}" for size in one.next_bytes),
             "request GB": f"{one.requested_bytes / GB:.2f}",
-            "kill probability": f"{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}"
-            if one.n_tested
-            else "not tested",
+            "kill probability": _tested(one),
             "reason": one.why,
         }
         for one in result.sizes[:SHOWN_TASKS]
@@ -635,7 +639,14 @@ add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
 add(
     app,
     Face(questions.BINS, bins_json, bins_text, _messages),
-    Face(questions.PROFILE_BINS, profile_bins_json, profile_bins_text, _profile_notes, "--profile"),
+    Face(
+        questions.PROFILE_BINS,
+        profile_bins_json,
+        profile_bins_text,
+        _profile_notes,
+        "--profile",
+        profiles_of=lambda dataset, _: dataset,
+    ),
 )
 add(
     app,

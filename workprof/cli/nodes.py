@@ -350,7 +350,16 @@ def _transfer(reports: Path, scores: Path | None, as_json: bool, **given: Any) -
 
 add(app, Face(questions.RANK, ranking_json, ranking_text, lambda result: result.notes))
 add(app, Face(questions.GROUPS, groups_json, groups_text, lambda result: result.notes))
-add(app, Face(questions.ADVICE, advice_json, advice_text, lambda result: result.notes))
+add(
+    app,
+    Face(
+        questions.ADVICE,
+        advice_json,
+        advice_text,
+        lambda result: result.notes,
+        profiles_of=lambda _, settings: settings.jobs,
+    ),
+)
 add(app, Face(questions.DETECT, detection_json, detection_text, lambda result: result.messages))
 register(
     app,

@@ -15,6 +15,7 @@ from workprof.cli.console import Home, Json, emit_of, names, opened, progress_li
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
+from workprof.profiles.names import with_names
 from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
@@ -50,6 +51,7 @@ class Face:
             several with spaces between them.
         more: further options of the command.
         complete: (workbench, dataset, options) -> the options with what the home or a file has to say of them.
+        profiles_of: (dataset, settings) -> the dataset whose profiles have their names in the text; None = in none.
     """
 
     question: Question[Any, Any]
@@ -59,6 +61,7 @@ class Face:
     when: str = ""
     more: tuple[inspect.Parameter, ...] = ()
     complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    profiles_of: Callable[[str, Any], str] | None = None
 
 
 def add(app: typer.Typer, *faces: Face) -> None:
@@ -90,9 +93,11 @@ def add(app: typer.Typer, *faces: Face) -> None:
                 settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, progress_line(), **more)
             shares = workbench.machine_shares(dataset)
+            whose = dataset if face.profiles_of is None else face.profiles_of(dataset, settings)
+            called = () if face.profiles_of is None else workbench.profile_names(whose, more.get("fit"))
         for note in face.notes(result):
             warn(f"note: {note}")
-        emit_of(shares, face.to_json(result), as_json, lambda: face.to_text(result))
+        emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(result), called))
 
     parameters = [parameter("dataset", Dataset)]
     parameters += options(*(one.question for one in faces), required=required)

@@ -383,3 +383,15 @@ def ledger_run_list(
         hours=runs.hours[listed],
         wasted_each=wasted[listed],
     )
+
+
+def called(ledger: Ledger, names: Mapping[str, str]) -> Ledger:
+    """Return a ledger for people, whose rows and findings are called by other names.
+
+    Args:
+        ledger: as computed; what lists the runs of a row knows the names there.
+        names: name of a row -> what it is called; a row without one keeps its own.
+    """
+    rows = tuple(replace(row, name=names.get(row.name, row.name)) for row in ledger.rows)
+    findings = tuple(replace(one, who=names.get(one.who, one.who)) for one in ledger.findings)
+    return replace(ledger, rows=rows, findings=findings)

@@ -59,6 +59,10 @@ FEATURES = {
 }
 """Feature -> the words for little and much of it."""
 
+NO_PROFILE = "no profile"
+_CALLED = re.compile(r"(?:profile |P)(\d{1,6})", re.ASCII)
+"""How results, whose keys never change, call a profile."""
+_NUMBER_IN_TEXT = re.compile(r"(?<![\w(])(?:profile |P)(\d{1,6})\b", re.ASCII)
 _UNITS = ("_bytes", "_percent", "_count", "_s")
 _CODE = re.compile(r"[0-9a-f]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}|\d+", re.IGNORECASE | re.ASCII)
 """Hashes and numbers: values that name nothing."""
@@ -84,6 +88,30 @@ def name_at(names: Sequence[str], label: int) -> str:
     if label == OUTLIERS:
         return UNCLUSTERED
     return names[label] if label < len(names) - 1 else f"P{label}"
+
+
+def name_of(word: str, names: Sequence[str]) -> str:
+    """Return the name of what a result calls 'profile 3', 'P3' or 'no profile'; any other word as it is.
+
+    Args:
+        word: of a result.
+        names: of the clustering by label, that of -1 last; () = not known, then the word stays.
+    """
+    found = _CALLED.fullmatch(word)
+    if found is None or not names:
+        return UNCLUSTERED if word == NO_PROFILE and names else word
+    return name_at(names, int(found[1]))
+
+
+def with_names(text: str, names: Mapping[int, str] | Sequence[str]) -> str:
+    """Return a sentence of a result with the names of profiles for 'profile 3' and 'P3'; what has none stays.
+
+    Args:
+        text: of ours, without words of a trace.
+        names: by label.
+    """
+    known = names if isinstance(names, Mapping) else dict(enumerate(names[:-1]))
+    return _NUMBER_IN_TEXT.sub(lambda found: known.get(int(found[1]), found[0]), text)
 
 
 def number_of(name: str) -> int | None:

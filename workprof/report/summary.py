@@ -36,7 +36,7 @@ from workprof.memory.recommend import Recommendation, RecommendationSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.timeline import TimelineSettings
-from workprof.profiles.names import UNCLUSTERED
+from workprof.profiles.names import NO_PROFILE, name_of
 from workprof.report.parts import Decision, Table
 from workprof.store.reports import Counts, Dataset
 from workprof.workbench import JOBS, Workbench
@@ -87,7 +87,7 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
 def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
     """Return how the ledger calls a profile -> its name; nothing without a clustering."""
     names = workbench.profile_names(dataset.hash)
-    return {f"profile {label}": name for label, name in enumerate(names[:-1])} | {"no profile": UNCLUSTERED}
+    return {name: name_of(name, names) for name in (*(f"profile {label}" for label in range(len(names))), NO_PROFILE)}
 
 
 def _answer(counts: Counts, memory: Amount) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +61,9 @@ def saving_headlines(found: Recommendation) -> tuple[Headline, Headline]:
             KILLS,
             f"{found.recommended.failures:,}",
             f"Attempts of {runs} that are killed for memory and run again; below it those of requests enforced, where "
-            "a run above its request is killed and retried.",
-            f"enforced: {found.enforced.failures:,}",
+            "a run above its request is killed and retried."
+            + (" The requests are kept and limit nothing, so no run is killed." if found.kept else ""),
+            f"if enforced: {found.enforced.failures:,}",
         ),
     )
 
@@ -287,12 +288,17 @@ def _tried(one: TriedSetting) -> dict[str, Any]:
     }
 
 
-def sizes_chart(found: Recommendation) -> Chart | None:
-    """Return request, largest use and recommended size of the keys that waste most; None for single runs."""
+def sizes_chart(found: Recommendation, names: Mapping[str, str] | None = None) -> Chart | None:
+    """Return request, largest use and recommended size of the keys that waste most; None for single runs.
+
+    Args:
+        found: the recommendation.
+        names: key -> what it is called, where that is another word, as of profiles.
+    """
     sizes = [one for one in found.sizes if math.isfinite(one.size_bytes)][:MOST_ROWS]
     if found.settings.by == RUN or not sizes:
         return None
-    rows = row_labels([one.key for one in sizes])
+    rows = row_labels([(names or {}).get(one.key, one.key) for one in sizes])
     kept = [one.kept for one in sizes]
     amounts = [size for one in sizes for size in (one.size_bytes, one.requested_bytes, one.largest_bytes)]
     widest = max(size for size in amounts if math.isfinite(size)) / GB
@@ -315,7 +321,7 @@ def sizes_chart(found: Recommendation) -> Chart | None:
         figure=figure,
         takeaway=f"{changed:,} of {counted(len(found.sizes), by)} get another size than they request now.",
         shows=f"Request, largest use and recommended size of {counted(len(sizes), by)}.",
-        data=size_table(found),
+        data=size_table(found, names),
         note="The one that wastes most with its requests first; a ring: the request is kept."
         + (f" {others:,} more in the table." if others else ""),
     )
@@ -345,9 +351,10 @@ def _next(one: AdvisedSize) -> str:
 def _kill_words(one: AdvisedSize) -> str:
     if not one.n_tested:
         return "not tested"
+    ways = "if enforced: " if one.kept else ""
     if math.isnan(one.kill_probability):  # one run
-        return "killed" if one.n_killed else "not killed"
-    return f"{100 * one.kill_probability:.1f} % ({100 * one.kill_low:.1f} to {100 * one.kill_high:.1f} %)"
+        return ways + ("killed" if one.n_killed else "not killed")
+    return ways + f"{100 * one.kill_probability:.1f} % ({100 * one.kill_low:.1f} to {100 * one.kill_high:.1f} %)"
 
 
 ONLY_IN_FILES = ("kill_percent", "kill_low", "kill_high")
@@ -363,7 +370,8 @@ SIZE_COLUMNS = (
         "kill_probability",
         _kill_words,
         heading="kill probability",
-        help="Of the runs of the second half, each sized from those before it; in brackets Wilson's 95 % interval.",
+        help="Of the runs of the second half, each sized from those before it; where the request is kept, "
+        "if it were enforced as a limit. In brackets Wilson's 95 % interval.",
     ),
     Column("kill_percent", lambda one: 100 * one.kill_probability, form="%.1f %%"),
     Column("kill_low", lambda one: 100 * one.kill_low, form="%.1f %%"),
@@ -378,8 +386,8 @@ SIZE_COLUMNS = (
 """A line per task, profile, user, group or run."""
 
 
-def size_table(found: Recommendation) -> pd.DataFrame:
+def size_table(found: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return what to request for the next run of every key, the one that wastes most first; shares in per cent."""
-    keys = [one.key for one in found.sizes]
-    table = frame(SIZE_COLUMNS, found.sizes).assign(full_name=keys)
+    keys = [(names or {}).get(one.key, one.key) for one in found.sizes]
+    table = frame(SIZE_COLUMNS, found.sizes).assign(key=keys, full_name=keys)
     return table.assign(key=list(task_labels(keys))) if found.settings.by == TASK else table

@@ -29,9 +29,10 @@ from workprof.charts.sweep.runs import (
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR
 from workprof.core.units import format_count, format_share
-from workprof.profiles.names import UNCLUSTERED
+from workprof.profiles.names import fitted, name_at
 from workprof.profiles.sweep import RunComparison, SweepRun
 
+LONGEST_GROUP = 24
 HEAT_LINE_PX = 38
 HEAT_AROUND_PX = 130
 SIZE_AXIS = {
@@ -282,12 +283,19 @@ def comparison_headlines(comparison: RunComparison) -> tuple[Headline, ...]:
     )
 
 
-def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart:
+Names = tuple[Sequence[str], Sequence[str]]
+"""Of the profiles of both settings, by label with that of -1 last; () = not known."""
+
+
+def overlap_heatmap(comparison: RunComparison, before: str, after: str, names: Names = ((), ())) -> Chart:
     """Return where the rows of each group of the first run are in the second; each line adds up to 1.
 
     Groups of the second run are put in the order of the groups of the first that they took most from.
     """
-    lines, columns = _names(comparison.overlap.shape[0]), _names(comparison.overlap.shape[1])
+    lines, columns = (
+        [fitted(name_at(of, label), LONGEST_GROUP) for label in range(-1, groups - 1)]
+        for of, groups in zip(names, comparison.overlap.shape, strict=True)
+    )
     order = _matched_order(comparison.overlap)
     counts = comparison.overlap[:, order]
     columns = [columns[i] for i in order]
@@ -313,7 +321,7 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
     return Chart(
         name="sweep-overlap",
         figure=figure,
-        takeaway=_comparison_takeaway(comparison, before, after),
+        takeaway=_comparison_takeaway(comparison, before, after, names[0]),
         shows=f"Heat map of {len(lines)} groups of the first setting against {len(columns)} of the second, as shares "
         "of the first one's groups.",
         data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
@@ -322,13 +330,13 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str) -> Chart
     )
 
 
-def moved_jobs(jobs: pd.DataFrame, comparison: RunComparison) -> pd.DataFrame:
+def moved_jobs(jobs: pd.DataFrame, comparison: RunComparison, names: Names = ((), ())) -> pd.DataFrame:
     """Return rows of the store with the group that each had in both runs in front."""
     at = {int(row): i for i, row in enumerate(comparison.row_ids)}
     places = [at[int(row)] for row in jobs["row_id"]]
     told = jobs.copy()
-    told.insert(0, "first run", [_group(int(comparison.before[i])) for i in places])
-    told.insert(1, "second run", [_group(int(comparison.after[i])) for i in places])
+    told.insert(0, "first run", [name_at(names[0], int(comparison.before[i])) for i in places])
+    told.insert(1, "second run", [name_at(names[1], int(comparison.after[i])) for i in places])
     return told
 
 
@@ -338,15 +346,7 @@ def _matched_order(overlap: NDArray[np.int64]) -> list[int]:
     return [0, *sorted(range(1, overlap.shape[1]), key=lambda column: (best[column] or overlap.shape[0], column))]
 
 
-def _names(groups: int) -> list[str]:
-    return [_group(label) for label in range(-1, groups - 1)]
-
-
-def _group(label: int) -> str:
-    return UNCLUSTERED if label < 0 else f"P{label}"
-
-
-def _comparison_takeaway(comparison: RunComparison, before: str, after: str) -> str:
+def _comparison_takeaway(comparison: RunComparison, before: str, after: str, names: Sequence[str]) -> str:
     if before == after:
         return "The same setting twice: nothing moved."
     moved, common = len(comparison.row_ids), comparison.n_common
@@ -354,7 +354,7 @@ def _comparison_takeaway(comparison: RunComparison, before: str, after: str) -> 
     gone = np.flatnonzero(comparison.overlap[1:].argmax(axis=1) == 0).tolist() if profiles else []
     lost = ""
     if gone:
-        named = listed([f"P{label}" for label in gone[:MOST_NAMED]])
+        named = listed([name_at(names, label) for label in gone[:MOST_NAMED]])
         which = named if len(gone) <= MOST_NAMED else f"{len(gone)} of {profiles} profiles"
         lost = f"; {which} {'becomes' if len(gone) == 1 else 'become'} outliers in the second setting"
     return f"{counted(moved, 'run')} of {common:,} ({format_share(moved / common)}) change group{lost}."
