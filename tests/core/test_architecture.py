@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
     "report": GROUND | MIDDLE | METHODS | {"report", "workbench", "charts"},
     "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench", "report"},
+    "service": GROUND | MIDDLE | METHODS | {"cli", "workbench", "service"},  # answers are those of the commands
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [

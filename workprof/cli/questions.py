@@ -64,6 +64,10 @@ class Face:
     profiles_of: Callable[[str, Any], str] | None = None
 
 
+FACES: dict[str, Face] = {}
+"""How the result of each question is shown, by the question's name, once the module of its command is imported."""
+
+
 def add(app: typer.Typer, *faces: Face) -> None:
     """Add the command of one question, or of several that share a command, to the tree.
 
@@ -71,6 +75,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
         app: group of commands.
         faces: the first is the usual one; each of the others has the option that chooses it.
     """
+    FACES.update({face.question.name: face for face in faces})
     usual, *others = faces
     own = {leaf.flag for face in faces for leaf in leaves(face.question.settings)}
     further = {one.name: one for face in faces for one in face.more}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -16,7 +18,7 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +26,7 @@ from workprof.cli import smoke
 from workprof.cli.console import Home, announce_home, opened, progress_line, settings_for, warn
 from workprof.core.errors import SettingsError, StepFailed
 from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
+from workprof.core.units import parse_size
 from workprof.store.home import HANDED_OVER, hold
 
 if TYPE_CHECKING:
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
     from workprof.workbench import Workbench
 
 ADDRESS = "127.0.0.1"
-DEFAULT_PORT = 8501
+DEFAULT_PORT, API_PORT = 8501, 8600
+LOOPBACK = (ADDRESS, "localhost", "::1")
 STARTUP_S = 60.0
 SAMPLES = ("benchmarks.jsonl", "telemetry.csv", "pai_sample.parquet")
 """The jobs come last, so that the first page opens with them."""
@@ -45,13 +49,64 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def serve(port: Port = DEFAULT_PORT, home: Home = None) -> None:
-    """Open the dashboard alone."""
+def serve(
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=1, max=65535, help="Default: 8501, of the service 8600.", show_default=False),
+    ] = None,
+    api: Annotated[bool, typer.Option("--api", help="Serve JSON over HTTP instead of the dashboard.")] = False,
+    host: Annotated[
+        str, typer.Option("--host", help="Of the service; another than this machine's own needs WORKPROF_TOKEN.")
+    ] = ADDRESS,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", help="Of the service: what a request means that names none. Default: the newest."),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0, help="Of the service: requests a second of one address; 0 = any.")
+    ] = 0.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Of the service: seconds until an answer is given up.")
+    ] = 30.0,
+    body: Annotated[str, typer.Option("--body", metavar="SIZE", help="Of the service: largest request.")] = "8MB",
+    home: Home = None,
+) -> None:
+    """Open the dashboard alone, or serve predictions, sizes and every question over HTTP (--api)."""
     settings = settings_for(home)
+    if api:
+        options = {"host": host, "port": port or API_PORT, "dataset": dataset or "", "rate": rate}
+        _serve_api(settings, options | {"timeout_s": timeout, "body_bytes": parse_size(body)})
+        return
+    given = {
+        "--host": host != ADDRESS,
+        "--dataset": dataset is not None,
+        "--rate": rate != 0,
+        "--timeout": timeout != 30,
+    }
+    if odd := [name for name, changed in given.items() if changed]:
+        raise SettingsError(f"{odd[0]} changes nothing for the dashboard; add --api, or leave it out")
+    port = port or DEFAULT_PORT
     _refuse_unusable(port)
     with _server(settings, port) as server:
         _announce(port, settings)
         _until_ended(server)
+
+
+def _serve_api(settings: Settings, options: dict[str, Any]) -> None:
+    """Become the service: one process, so that signals and its end are its own."""
+    if options["host"] not in LOOPBACK and not os.environ.get("WORKPROF_TOKEN"):
+        raise SettingsError(
+            f"--host is {options['host']!r}, which others can reach; set WORKPROF_TOKEN to a long random text "
+            "first, or leave --host out"
+        )
+    if missing := [name for name in ("fastapi", "uvicorn") if importlib.util.find_spec(name) is None]:
+        raise SettingsError(f"{' and '.join(missing)} not installed; pip install 'workprof[service]'")
+    _refuse_unusable(int(options["port"]), str(options["host"]))
+    announce_home(settings.home)
+    warn(f"workprof answers on http://{options['host']}:{options['port']} (home {settings.home}); Ctrl-C ends it")
+    os.environ["WORKPROF_HOME"] = str(settings.home)
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "workprof.service", json.dumps(options)])  # noqa: S606  ourselves
 
 
 def demo(
@@ -194,13 +249,13 @@ def _wait_until_healthy(server: subprocess.Popen[bytes], port: int) -> None:
     raise StepFailed(f"the dashboard did not answer on port {port} within {STARTUP_S:.0f} s")
 
 
-def _refuse_unusable(port: int) -> None:
+def _refuse_unusable(port: int, host: str = ADDRESS) -> None:
     """Say before any work what would keep the server from starting."""
     frame_ancestors(os.environ)
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((ADDRESS, port))
+            probe.bind((host, port))
         except OSError as error:
             raise SettingsError(f"port {port} cannot be used ({error.strerror}); give another with --port") from error
 

@@ -1,0 +1,156 @@
+"""The examples of docs/service, each beside a real service and beside none."""
+
+import base64
+import importlib.util
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import run_here
+from tests.service.running import free_port, serving
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "service"
+NOBODY_S = 2.0
+"""Far more than the 50 ms that an example waits: processes start meanwhile."""
+
+
+@pytest.fixture(scope="module")
+def served(filled, tmp_path_factory):
+    home = tmp_path_factory.mktemp("examples") / "home"
+    shutil.copytree(filled, home)
+    with serving(home, "--dataset", "wasteful", ready="/healthz") as client:
+        end = time.monotonic() + 60
+        while client.post("/v1/size", json={"task_name": "align"}).status_code == 503:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def advised(filled):
+    """A task whose size is advised, and that size in GB."""
+    plan = run_here("memory", "plan", "wasteful", "--json", home=filled).json
+    one = next(one for one in plan["sizes"] if not one["kept"])
+    return one["key"], one["size_gb"]
+
+
+def silent_port():
+    """Return a listening socket that never answers."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    return silent, silent.getsockname()[1]
+
+
+LUA = """
+slurm = {SUCCESS = 0, log_user = function(...) io.stderr:write(string.format(...), "\\n") end}
+dofile(arg[1])
+job = {name = arg[2], pn_min_memory = load("return " .. arg[3])(), user_name = "o'hara \\"x\\"", account = "a\\\\b"}
+assert(slurm_job_submit(job, {}, 0) == slurm.SUCCESS)
+print(string.format("%.0f", job.pn_min_memory))
+"""
+
+
+def submit(tmp_path, url, name, mib):
+    lua = next((one for one in ("lua5.4", "lua5.3", "lua") if shutil.which(one)), None)
+    assert lua, "no lua found: install it (Debian: apt-get install lua5.4)"
+    script = tmp_path / "submit.lua"
+    script.write_text(LUA, encoding="utf-8")
+    command = [lua, str(script), str(EXAMPLES / "job_submit.lua"), name, str(mib)]
+    environment = os.environ | {"WORKPROF_URL": url}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=30)
+    return int(done.stdout)
+
+
+def test_slurm_takes_the_size_and_keeps_the_request_without_an_answer(served, advised, tmp_path):
+    task, size_gb = advised
+    url = str(served.base_url)
+    sizes = {submit(tmp_path, url, task, 50_000) for _ in range(3)}  # the first may come too late on a busy machine
+    assert -(-size_gb * 1e9 // 2**20) in sizes
+    assert submit(tmp_path, url, "never seen; $(false) 'x'", 50_000) == 50_000
+    assert submit(tmp_path, url, task, "2^63 + 4096") == 2**63 + 4096  # per CPU
+    silent, port = silent_port()
+    with silent:
+        started = time.monotonic()
+        assert submit(tmp_path, f"http://127.0.0.1:{port}", task, 50_000) == 50_000
+        assert time.monotonic() - started < NOBODY_S
+    assert submit(tmp_path, f"http://127.0.0.1:{free_port()}", task, 50_000) == 50_000
+
+
+def review_of(task, memory):
+    container = {
+        "name": "main",
+        "image": "x",
+        "resources": {"requests": {"memory": memory, "cpu": "2"}, "limits": {"memory": memory}},
+    }
+    other = {"name": "never seen", "image": "y"}
+    pod = {"metadata": {"labels": {}}, "spec": {"containers": [container | {"name": task}, other]}}
+    request = {"uid": "705ab4f5", "kind": {"kind": "Pod"}, "operation": "CREATE", "namespace": "team", "object": pod}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+
+
+def ask_webhook(url, document):
+    port = free_port()
+    command = [sys.executable, str(EXAMPLES / "kubernetes_webhook.py"), str(port)]
+    webhook = subprocess.Popen(command, env=os.environ | {"WORKPROF_URL": url}, stderr=subprocess.DEVNULL)
+    try:
+        request = urllib.request.Request(f"http://127.0.0.1:{port}", json.dumps(document).encode())
+        for _ in range(100):
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    return json.load(answer)["response"]
+            except urllib.error.URLError:
+                time.sleep(0.05)
+        raise AssertionError("the webhook did not answer")
+    finally:
+        webhook.kill()
+        webhook.wait(10)
+
+
+def test_kubernetes_patches_what_is_advised_and_admits_everything_else(served, advised):
+    task, size_gb = advised
+    response = next(
+        found
+        for found in (ask_webhook(str(served.base_url), review_of(task, "64Gi")) for _ in range(3))
+        if "patch" in found
+    )
+    assert (response["uid"], response["allowed"], response["patchType"]) == ("705ab4f5", True, "JSONPatch")
+    (patch,) = json.loads(base64.b64decode(response["patch"]))
+    memory = f"{-(-size_gb * 1e9 // 2**20):.0f}Mi"
+    assert patch == {
+        "op": "add",
+        "path": "/spec/containers/0/resources",
+        "value": {"requests": {"memory": memory, "cpu": "2"}, "limits": {"memory": memory}},
+    }
+    nobody = ask_webhook(f"http://127.0.0.1:{free_port()}", review_of(task, "64Gi"))
+    assert nobody == {"uid": "705ab4f5", "allowed": True}
+    silent, port = silent_port()
+    with silent:
+        assert ask_webhook(f"http://127.0.0.1:{port}", review_of(task, "1e9")) == {"uid": "705ab4f5", "allowed": True}
+
+
+def test_quantities_of_kubernetes():
+    spec = importlib.util.spec_from_file_location("webhook", EXAMPLES / "kubernetes_webhook.py")
+    webhook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(webhook)
+    found = [webhook.quantity(text) for text in ("512Mi", "2G", "1e9", "128974848", "1500m", "", "x", None)]
+    assert found == [512 * 2**20, 2e9, 1e9, 128974848, 1.5, None, None, None]
+
+
+def test_nextflow_waits_no_longer_than_the_others():
+    """Groovy itself is not among the tools of the tests: what can be read is the time, the fields and the fallback."""
+    text = (EXAMPLES / "nextflow.config").read_text(encoding="utf-8")
+    assert re.findall(r"(?:connect|read)Timeout = (\d+)", text) == ["50", "50"]
+    assert "catch (IOException" in text
+    assert set(re.findall(r"size\.(\w+)", text)) == {"source", "size_gb", "next_gb"}
+    assert text.count("{") == text.count("}")

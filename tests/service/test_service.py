@@ -1,0 +1,241 @@
+"""The service: the numbers of the library and the commands, refusals in words, and what is handed in stays."""
+
+import json
+import math
+import shutil
+import time
+from dataclasses import replace
+
+import httpx
+import pandas as pd
+import pytest
+
+from tests.command_line import run_here
+from tests.service.running import serving
+from workprof import Workbench, from_environment
+from workprof.cli.forecasts import forecast_json
+from workprof.forecasts.forecaster import ForecasterSettings
+from workprof.forecasts.questions import LEARNED
+from workprof.formats import rules_of
+from workprof.service.jobs import BadFields, FieldReader
+from workprof.service.prediction import load_model
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def client(filled, tmp_path_factory):
+    home = tmp_path_factory.mktemp("served") / "home"
+    shutil.copytree(filled, home)
+    with serving(home, "--body", "200KB") as found:
+        yield found
+
+
+def problem(answer, status):
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told["status"] == status
+    return told
+
+
+def close(one, other):
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, float):
+        return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-6)
+    return one == other
+
+
+def known_jobs(workbench, n):
+    entry = workbench.dataset("small")
+    table = workbench.frames_of(entry, LEARNED)()["jobs"].iloc[::37].head(n)
+    submit = FieldReader().allowed
+    return [
+        {name: value for name, value in row.items() if name in submit and pd.notna(value)}
+        for row in table.to_dict("records")
+    ]
+
+
+def test_many_jobs_at_once_get_the_answers_that_each_gets_alone_from_the_library(home):
+    """The service answers jobs together and through tables of its own; no number may differ."""
+    with Workbench(replace(from_environment(), home=home)) as workbench:
+        jobs = [*known_jobs(workbench, 12), {"task_name": "never seen"}, {"requested_cpu_percent": 400.0}]
+        jobs.append({"user": jobs[0]["user"], "start_time_s": 86_400.0})
+        model = load_model(workbench, "small")
+        together = model.predict(jobs)
+        settings = workbench.forecaster.resolved("small", ForecasterSettings())
+        for job, answer in zip(jobs, together, strict=True):
+            (alone,) = workbench.forecast_job("small", {name: str(value) for name, value in job.items()}, settings)
+            expected = forecast_json(alone, model.names) | {"shap": None}
+            assert close(json.loads(json.dumps(expected)), json.loads(json.dumps(answer)))
+
+
+def test_a_prediction_with_reasons_is_that_of_the_command(client, filled, tmp_path):
+    job = {"task_name": "worker", "user": "nobody", "requested_memory_gb": 8, "instances": 2}
+    (expected,) = run_here(
+        *("classify", "predict", "small", "--set", "task_name=worker", "--set", "user=nobody", "--json"),
+        *("--set", "requested_memory_bytes=8e9", "--set", "instances=2"),
+        home=filled,
+    ).json
+    answer = client.post("/v1/predict", json={"jobs": [job], "explain": True}).json()
+    assert answer["dataset"] == "small"
+    assert close(expected, answer["predictions"][0])
+    alone = client.post("/v1/predict", json=job).json()
+    assert close(expected | {"shap": None}, alone)
+
+
+@pytest.mark.parametrize("dataset", ["small", "wasteful"])
+def test_sizes_are_those_of_the_plan_and_a_task_without_runs_keeps_its_request(client, filled, dataset):
+    plan = run_here("memory", "plan", dataset, "--json", home=filled).json
+    jobs = [{"task_name": one["key"], "requested_memory_gb": 7.5} for one in plan["sizes"]]
+    asked = {"jobs": jobs, "dataset": dataset}
+    while (found := client.post("/v1/size", json=asked)).status_code == 503:
+        time.sleep(0.1)
+    answer = found.json()
+    assert {one["kept"] for one in plan["sizes"]} == {dataset == "small"}
+    assert answer["setting"] == plan["recommended"]["setting"]
+    for size, advised in zip(answer["sizes"], plan["sizes"], strict=True):
+        expected = 7.5 if advised["kept"] else advised["size_gb"]
+        assert size["size_gb"] == pytest.approx(expected)
+        assert size["next_gb"] == ([] if advised["kept"] else pytest.approx(advised["next_gb"]))
+        assert size["why"] == advised["why"]
+        assert size["kill_probability"] == pytest.approx(advised["kill_probability"], nan_ok=True)
+    unknown = client.post("/v1/size", json={"task_name": "never seen", "requested_memory_gb": 3}).json()
+    assert (unknown["size_gb"], unknown["source"]) == (3, "request")
+    assert "has no runs" in unknown["why"]
+    by_profile = client.post("/v1/size", json={"jobs": jobs[:1], "by": "profile"})
+    assert by_profile.status_code in (200, 503)
+
+
+def test_every_bad_field_is_named_with_its_value_and_what_is_allowed(client):
+    jobs = [{"task_name": "worker"}, {"usr": "ana", "instances": "many"}, {"requested_cpu_percent": -1}]
+    told = problem(client.post("/v1/predict", json={"jobs": jobs}), 422)
+    assert [(one["job"], one["field"], one["value"]) for one in told["errors"]] == [
+        (1, "usr", "ana"),
+        (1, "instances", "many"),
+        (2, "requested_cpu_percent", -1),
+    ]
+    assert "user" in told["errors"][0]["allowed"]
+    assert told["errors"][1]["allowed"] == "a number of 0 or more"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"{", "body"),
+        (b"[]", "body"),
+        (b"{}", "jobs"),
+        (b'{"jobs":[]}', "jobs"),
+        (b'{"jobs":3}', "jobs"),
+        (b'{"jobs":[3]}', "jobs"),
+        (b'{"jobs":[{"user":["a"]}]}', "user"),
+        (b'{"user":"a","instances":true}', "instances"),
+        (b'{"jobs":[{"user":"a"}],"explain":"yes"}', "explain"),
+        (b'{"jobs":[{"user":"a"}],"x":1}', "x"),
+        (b'{"user":"a","dataset":7}', "dataset"),
+        (b"\xff\xfe", "body"),
+    ],
+)
+def test_a_body_that_is_no_request_is_refused(client, body, field):
+    told = problem(client.post("/v1/predict", content=body), 422)
+    assert told["errors"][0]["field"] == field
+
+
+def test_refusals_by_route_method_dataset_size_and_origin(client):
+    problem(client.get("/v1/nothing"), 404)
+    problem(client.get("/v1/predict"), 405)
+    problem(client.post("/v1/predict", json={"user": "a", "dataset": "absent"}), 404)
+    problem(client.post("/v1/predict", content=b" " * 300_000), 413)
+    problem(client.post("/v1/predict", content=iter([b" " * 150_000] * 2)), 413)
+    problem(client.get("/metrics", headers={"Origin": "http://elsewhere.example"}), 403)
+    problem(client.get("/metrics", headers={"Host": "elsewhere.example"}), 403)
+
+
+def test_a_declared_question_is_asked_by_its_settings(client, filled):
+    expected = run_here("memory", "bins", "small", "--task", "worker", "-k", "2", "--json", home=filled).json
+    for name in ("k", "bins_k"):
+        answer = client.get("/v1/questions/memory.bins", params={"task": "worker", name: "2"})
+        if name == "k":
+            assert answer.json() | {"seconds": 0} == expected | {"seconds": 0}
+        else:
+            assert problem(answer, 422)["errors"][0]["field"] == name
+    told = problem(client.get("/v1/questions/memory.bins", params={"task": "worker", "k": "99"}), 422)
+    assert told["errors"][0] | {"allowed": ""} == {"field": "k", "value": "99", "allowed": ""}
+    assert problem(client.get("/v1/questions/memory.bins"), 422)["errors"][0]["field"] == "task"
+    listed = {one["name"] for one in client.get("/v1/questions").json()}
+    assert {"memory.bins", "profiles.fit", "profiles.forecaster"} <= listed
+    profiles = client.get("/v1/profiles").json()
+    assert len(profiles["names"]) == len(profiles["profiles"]) + 1
+
+
+def test_openapi_names_every_route_setting_and_example(client):
+    document = client.get("/openapi.json").json()
+    paths = document["paths"]
+    assert {"/v1/predict", "/v1/size", "/v1/observations", "/v1/profiles", "/healthz", "/readyz", "/metrics"} <= set(
+        paths
+    )
+    parameters = {one["name"] for one in paths["/v1/questions/memory.bins"]["get"]["parameters"]}
+    assert {"task", "k", "headroom", "dataset"} <= parameters
+    for path in ("/v1/predict", "/v1/size"):
+        body = paths[path]["post"]["requestBody"]["content"]["application/json"]
+        for example in body["examples"].values():
+            assert client.post(path, json=example["value"]).status_code == 200
+
+
+def test_finished_runs_are_taken_once(client):
+    run = {
+        "run": "r1",
+        "task_name": "worker",
+        "user": "u",
+        "duration_s": 60,
+        "end_time_s": 1e6,
+        "peak_memory_bytes": 1e9,
+    }
+    first = client.post("/v1/observations", json={"runs": [run, run | {"run": "r2"}, run]}).json()
+    assert (first["accepted"], first["repeated"], first["different"]) == (2, 1, [])
+    again = client.post("/v1/observations", json=run).json()
+    assert (again["accepted"], again["repeated"], again["total"]) == (0, 1, first["total"])
+    other = client.post("/v1/observations", json=run | {"duration_s": 61}).json()
+    assert (other["repeated"], other["different"]) == (1, ["r1"])
+    told = problem(client.post("/v1/observations", json={"task_name": "worker"}), 422)
+    assert told["errors"][0]["field"] == "run"
+    assert client.get("/v1/observations").json()["total"] == first["total"]
+
+
+def test_metrics_count_answers(client):
+    client.post("/v1/predict", json={"user": "a"})
+    lines = client.get("/metrics").text.splitlines()
+    counted = [line for line in lines if line.startswith('workprof_requests_total{route="/v1/predict",status="200"}')]
+    assert int(counted[0].split()[-1]) >= 1
+    assert any(line.startswith('workprof_request_seconds_bucket{route="/v1/predict",le="+Inf"}') for line in lines)
+
+
+def test_a_token_is_asked_of_everybody_and_the_rate_is_limited(home):
+    with serving(home, "--rate", "20", ready="/healthz", WORKPROF_TOKEN="secret", WORKPROF_READONLY="1") as client:
+        with httpx.Client(base_url=client.base_url) as stranger:
+            assert stranger.get("/healthz").status_code == 200
+            problem(stranger.get("/metrics"), 401)
+            problem(stranger.get("/metrics", headers={"Authorization": "Bearer wrong"}), 401)
+            problem(stranger.get("/metrics", headers={"Authorization": "Bearer s\u00e9cret".encode()}), 401)
+        problem(client.post("/v1/observations", json={"run": "a", "user": "b"}), 403)
+        statuses = [client.get("/metrics").status_code for _ in range(60)]
+        assert 429 in statuses
+        assert 200 in statuses
+
+
+def test_only_this_machine_is_served_without_a_token(home):
+    ended = run_here("serve", "--api", "--host", "0.0.0.0", home=home)
+    assert ended.status == 2
+    assert "WORKPROF_TOKEN" in ended.err
+    assert run_here("serve", "--rate", "3", home=home).status == 2
+
+
+def test_fields_of_the_trace_are_taken_in_its_own_units():
+    reader = FieldReader(rules_of("pai-sample"))
+    source = next(rule for rule in rules_of("pai-sample") if rule.field == "requested_memory_bytes")
+    assert reader.read({source.source: 2})["requested_memory_bytes"] == pytest.approx(2 * 1024**3)
+    with pytest.raises(BadFields, match="allowed: job_name"):
+        reader.read({"nothing": 1})

@@ -1,0 +1,41 @@
+"""`python -m workprof.service`: what `workprof serve --api` becomes once its options are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import uvicorn
+
+from workprof.core.settings import from_environment
+from workprof.service.app import make_app
+from workprof.service.guard import Limits
+from workprof.service.state import State
+from workprof.workbench import Workbench
+
+END_WITHIN_S = 5
+
+
+def main(options: dict[str, str | int | float]) -> None:
+    """Serve until a signal ends the process.
+
+    Args:
+        options: host, port, dataset, rate, timeout_s and body_bytes.
+    """
+    with Workbench(from_environment()) as workbench:
+        state = State(workbench, str(options["dataset"]))
+        limits = Limits(int(options["body_bytes"]), float(options["rate"]), float(options["timeout_s"]))
+        app = make_app(state, token=os.environ.get("WORKPROF_TOKEN", ""), limits=limits)
+        uvicorn.run(
+            app,
+            host=str(options["host"]),
+            port=int(options["port"]),
+            access_log=False,
+            log_level="warning",
+            timeout_graceful_shutdown=END_WITHIN_S,
+        )
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,151 @@
+"""Predictions of single requests, made together: what arrives while one batch is computed is the next batch.
+
+One table of many jobs costs hardly more than one of a single job, so the service keeps up with many clients without a
+second implementation of any method: each batch goes through `LoadedForecaster.forecast`, as a file of jobs does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workprof.cli.forecasts import forecast_json
+from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.formats import rules_of
+from workprof.service.jobs import FieldReader, Job, table_of
+from workprof.workbench import Workbench
+from workprof.workbench.forecasts import job_forecast, job_forecasts
+
+MOST_IN_BATCH = 512
+MOST_WAITING = 20_000
+"""Jobs; beyond that a request is refused at once, so that nobody waits for an answer that comes too late."""
+
+Answers = list[dict[str, Any]]
+
+
+class TooMany(Exception):
+    """More jobs wait than can be answered in time."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A forecaster in memory, with the names of its profiles."""
+
+    dataset: str  # name
+    hash: str
+    forecaster: LoadedForecaster
+    names: tuple[str, ...]
+    reader: FieldReader
+
+    def predict(self, jobs: Sequence[Job]) -> Answers:
+        """Return the JSON of each job."""
+        said = self.forecaster.forecast(table_of(jobs))
+        return [forecast_json(job_forecast(said, row, None), self.names) for row in range(len(jobs))]
+
+    def explain(self, jobs: Sequence[Job]) -> Answers:
+        """Return the same with SHAP values."""
+        table = table_of(jobs)
+        return [forecast_json(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
+
+
+def load_model(workbench: Workbench, dataset: str, settings: ForecasterSettings | None = None) -> Model:
+    """Return the forecaster of a dataset; profiles and forecaster are made where they are not cached."""
+    chosen = settings or ForecasterSettings()
+    entry = workbench.dataset(dataset)
+    workbench.forecaster(entry.hash, chosen)
+    names = workbench.profile_names(entry.hash, chosen.classifier.profiles)
+    forecaster = workbench.loaded_forecaster(entry.hash, workbench.forecaster.resolved(entry.hash, chosen))
+    model = Model(entry.name, entry.hash, forecaster, names, FieldReader(rules_of(entry.format)))
+    model.predict([{"task_name": ""}])  # what is compiled and made ready at the first use
+    return model
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    model: Model
+    jobs: Sequence[Job]
+    loop: asyncio.AbstractEventLoop
+    answered: asyncio.Future[Answers]
+
+
+class Batches:
+    """The thread that answers; one per process."""
+
+    def __init__(self, told: Callable[[int], None] = lambda n_jobs: None) -> None:
+        """Start it; `told` is called with the jobs of every batch."""
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._told = told
+        self.waiting = 0
+        self._guard = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="predictions", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread after what it is at."""
+        self._queue.put(None)
+        self._thread.join()
+
+    async def predict(self, model: Model, jobs: Sequence[Job]) -> Answers:
+        """Return the JSON of each job.
+
+        Raises:
+            TooMany: when too many wait already.
+        """
+        if self.waiting + len(jobs) > MOST_WAITING:
+            raise TooMany
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Answers] = loop.create_future()
+        with self._guard:
+            self.waiting += len(jobs)
+        self._queue.put(_Waiting(model, jobs, loop, answered))
+        return await answered
+
+    def _run(self) -> None:
+        while True:
+            first = self._queue.get()
+            if first is None:
+                return
+            batch, n_jobs, last = [first], len(first.jobs), False
+            while n_jobs < MOST_IN_BATCH and not last:
+                try:
+                    further = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if further is None:
+                    last = True
+                else:
+                    batch.append(further)
+                    n_jobs += len(further.jobs)
+            self._answer(batch)
+            with self._guard:
+                self.waiting -= n_jobs
+            self._told(n_jobs)
+            if last:
+                return
+
+    def _answer(self, batch: list[_Waiting]) -> None:
+        for model in {id(one.model): one.model for one in batch}.values():
+            own = [one for one in batch if one.model is model]
+            found: list[Answers | Exception]
+            try:
+                answers = iter(model.predict([job for one in own for job in one.jobs]))
+                found = [[next(answers) for _ in one.jobs] for one in own]
+            except Exception as error:  # noqa: BLE001  told to everybody who waits for it
+                found = [error] * len(own)
+            for loop in {id(one.loop): one.loop for one in own}.values():
+                pairs = [(one.answered, told) for one, told in zip(own, found, strict=True) if one.loop is loop]
+                loop.call_soon_threadsafe(_deliver, pairs)
+
+
+def _deliver(pairs: Sequence[tuple[asyncio.Future[Answers], Answers | Exception]]) -> None:
+    for answered, told in pairs:
+        if answered.done():  # the request was given up
+            continue
+        if isinstance(told, Exception):
+            answered.set_exception(told)
+        else:
+            answered.set_result(told)

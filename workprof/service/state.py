@@ -1,0 +1,214 @@
+"""What a running service holds: the open home, the model of each dataset that is asked about, and finished runs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from workprof.cli.forecasts import observed_json
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.records import to_json
+from workprof.formats import rules_of
+from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.memory.advised_sizes import RUN, AdvisedSize
+from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.service.jobs import FieldReader
+from workprof.service.observations import Journal
+from workprof.service.prediction import Model, load_model
+from workprof.workbench import JOBS, Workbench
+
+LOG = logging.getLogger(__name__)
+Made = TypeVar("Made")
+FOLD_EVERY_S = 2.0
+AGAIN_AFTER_S = 30.0
+
+
+class NotReady(Exception):
+    """What is needed is still being made."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The recommended sizes of a dataset by one key, by its value."""
+
+    dataset: str
+    found: Recommendation
+    by_key: dict[str, AdvisedSize]
+
+
+class Held:
+    """Values that are made once by name, each in a thread of its own; whoever asks meanwhile is told so."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._made: dict[Any, Any] = {}
+        self._running: set[Any] = set()
+        self._failed: dict[Any, tuple[WorkprofError, float]] = {}
+
+    def get(self, key: Any, make: Callable[[], Made]) -> Made:
+        """Return the value of a key.
+
+        Raises:
+            NotReady: while it is made.
+            WorkprofError: when it could not be made; it is tried again after half a minute.
+        """
+        found: Made | None = self._made.get(key)
+        if found is not None:
+            return found
+        with self._guard:
+            error, when = self._failed.get(key, (None, 0.0))
+            if error is not None and time.monotonic() - when < AGAIN_AFTER_S:
+                raise error
+            if key not in self._running:
+                self._running.add(key)
+                threading.Thread(target=self._make, args=(key, make), daemon=True, name=f"make {key}").start()
+        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in some seconds")
+
+    def _make(self, key: Any, make: Callable[[], Any]) -> None:
+        try:
+            made = make()
+            with self._guard:
+                self._made[key] = made
+                self._failed.pop(key, None)
+        except WorkprofError as error:
+            with self._guard:
+                self._failed[key] = (error, time.monotonic())
+        except Exception:
+            LOG.exception("%s could not be made", key)
+            with self._guard:
+                self._failed[key] = (WorkprofError(f"{key[0]} could not be made; the log says why"), time.monotonic())
+        finally:
+            with self._guard:
+                self._running.discard(key)
+
+
+class State:
+    """One service over one open home; every method may be called from any thread."""
+
+    def __init__(self, workbench: Workbench, dataset: str = "") -> None:
+        """Take the home.
+
+        Args:
+            workbench: open.
+            dataset: that is meant where a request names none; '' = the job trace that was loaded last.
+        """
+        self.workbench, self._default = workbench, dataset
+        self._held = Held()
+        self._journals: dict[str, Journal] = {}
+        self._drift: dict[str, Any] = {}
+        self._guard = threading.Lock()
+        self._ended = threading.Event()
+        self._folding = threading.Thread(target=self._fold_all, daemon=True, name="feedback")
+        self._folding.start()
+
+    def close(self) -> None:
+        """Write what waits and let the files go."""
+        self._ended.set()
+        self._folding.join()
+        for journal in self._journals.values():
+            journal.close()
+
+    def hash_of(self, dataset: str) -> str:
+        """Return the hash of a dataset of jobs, of the usual one for ''.
+
+        Raises:
+            DatasetUnknown: names what there is.
+            NotEnoughData: when none is named and there is none.
+        """
+        name = dataset or self._default
+        if name:
+            return self.workbench._jobs_of(name).hash
+        jobs = [entry for entry in self.workbench.datasets() if entry.kind == JOBS]
+        if not jobs:
+            raise NotEnoughData("there is no job trace; load one with `workprof ingest FILE`")
+        return jobs[0].hash
+
+    def model(self, dataset: str = "") -> Model:
+        """Return the forecaster of a dataset; raises as `Held.get`."""
+        chosen = self.hash_of(dataset)
+        return self._held.get(("forecaster", chosen), lambda: load_model(self.workbench, chosen))
+
+    def sizes(self, dataset: str = "", by: str = "task") -> Sizes:
+        """Return the recommended sizes of a dataset; raises as `Held.get`."""
+        if by == RUN:
+            raise SettingsError("by is 'run'; sizes of new runs go by task, profile, user or group")
+        chosen, settings = self.hash_of(dataset), RecommendationSettings(by=by)
+
+        def make() -> Sizes:
+            found = self.workbench.recommendation(chosen, settings)
+            return Sizes(self.workbench.dataset(chosen).name, found, {one.key: one for one in found.sizes})
+
+        return self._held.get(("sizes", by, chosen), make)
+
+    def journal(self, dataset: str = "") -> Journal:
+        """Return the finished runs of a dataset.
+
+        Raises:
+            WorkprofError: where WORKPROF_READONLY is set.
+            HomeBusy: when another process takes them.
+        """
+        if self.workbench.settings.readonly:
+            raise WorkprofError("WORKPROF_READONLY is set: finished runs cannot be kept here; unset it to observe")
+        chosen = self.hash_of(dataset)
+        with self._guard:
+            if chosen not in self._journals:
+                self._journals[chosen] = Journal(self.workbench.settings.home, chosen)
+            return self._journals[chosen]
+
+    @property
+    def n_observed(self) -> int:
+        """Finished runs kept, of every dataset that was asked about."""
+        return sum(map(len, list(self._journals.values())))
+
+    def run_reader(self, dataset: str = "") -> FieldReader:
+        """Return what reads finished runs: every field, and every number that the dataset has."""
+        chosen = self.hash_of(dataset)
+        entry = self.workbench.dataset(chosen)
+        own = [column.name for column in self.workbench.columns(chosen) if column.numeric and not column.truth]
+        further = [name for name in dict.fromkeys((*FIELDS, *own)) if name not in TEXT_FIELDS]
+        return FieldReader(rules_of(entry.format), further)
+
+    def drift(self, dataset: str = "") -> Any:
+        """Return what the finished runs showed at the last look, None before the first."""
+        return self._drift.get(self.hash_of(dataset))
+
+    def ready(self) -> str:
+        """Return what the service still waits for; '' = ready."""
+        waits = ""
+        for what, make in (("predictions", self.model), ("sizes", self.sizes)):  # both are begun
+            try:
+                make()
+            except NotReady as error:
+                waits = waits or str(error)
+            except WorkprofError as error:
+                waits = waits or f"no {what}: {error}"
+        return waits
+
+    def _fold_all(self) -> None:
+        while not self._ended.wait(FOLD_EVERY_S):
+            for chosen, journal in list(self._journals.items()):
+                try:
+                    self._fold(chosen, journal)
+                except WorkprofError as error:
+                    self._drift[chosen] = {"waiting": str(error)}
+                except Exception:
+                    LOG.exception("finished runs were kept and not folded in")
+                    self._drift[chosen] = {"waiting": "the log says why the feedback loop did not go on"}
+
+    def _fold(self, chosen: str, journal: Journal) -> None:
+        """Fold the next part of the finished runs in."""
+        part = journal.part()
+        if part is None:
+            return
+        runs, end = part
+        try:
+            seen = self.workbench.observe(chosen, runs)
+        except (ColumnMissing, NoRows, NotEnoughData) as error:
+            self._drift[chosen] = {"not_used": len(runs), "reason": str(error)}
+        else:
+            self._drift[chosen] = to_json(observed_json(seen))
+        journal.done(end)
