@@ -87,7 +87,7 @@ def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings, answer: Answer[
 def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
     """Show one clustering: the answer, its fingerprints, the controls, then the selected profile and further views."""
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
-    view = views.View(visit, dataset, settings, fit, names, overview.memory_used(visit, dataset, settings))
+    view = views.View(visit, dataset, settings, fit, names, *overview.memory_used(visit, dataset, settings))
     figures.answer(markdown_text(overview.answer(view), 400))
     if settings.mode == "faithful":
         header.published_flag()

@@ -161,7 +161,7 @@ def _importance(view: View, result: GlobalExplanation) -> None:
     """Show what matters most, by field."""
     if not result.additive:
         st.warning(
-            f"The SHAP values do not add up (largest gap {result.additivity_error:.1e}); the charts are hidden because "
+            f"The SHAP values do not add up (largest gap {result.additivity_error:.2g}); the charts are hidden because "
             "they would be wrong.",
             icon=":material/warning:",
         )

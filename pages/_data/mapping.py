@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from pages._parts import tables
+from pages._parts import controls, tables
 from workprof.charts.data import column_kind
 from workprof.charts.text import label, markdown_text, visible
 from workprof.core.errors import WorkprofError
@@ -26,6 +26,7 @@ Mapping = dict[str, FieldSource]
 WAITING = "data_waiting"
 WAITING_OPTIONS = "data_waiting_options"
 MOST_LINES = 6
+KEEP_POPUP, SAVED_POPUP = "map_keep_popup", "map_saved_popup"
 MOST_JSON_BYTES = 200_000
 NEEDED = {NAME: NAME_FIELDS, DURATION: ("duration_s", "start_time_s", "end_time_s")}
 """What a file lacks -> the fields of which one will do (of the times both)."""
@@ -209,7 +210,7 @@ def _offered(visit: Visit, guessed: Suggestion) -> None:
 
 def _keep(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) -> None:
     """Show the ways to keep a mapping: under a name, as JSON, and back from JSON."""
-    with st.popover("Save or load mapping", icon=":material/bookmark_add:"):
+    with controls.popup("Save or load mapping", KEEP_POPUP, icon=":material/bookmark_add:"):
         name = st.text_input(
             "Mapping name", key="map_name", max_chars=MOST_NAME, help="An existing name is overwritten."
         )
@@ -219,7 +220,8 @@ def _keep(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) ->
             except WorkprofError as error:
                 refused(str(error))
             else:
-                st.success(f"Saved as {markdown_text(kept.name)}.", icon=":material/check:")
+                st.toast(f"Saved as {markdown_text(kept.name)}.", icon=":material/check:")
+                controls.close(KEEP_POPUP)
         st.download_button(
             "Download mapping (JSON)",
             data=json.dumps(document(mapping), indent=2),
@@ -243,7 +245,7 @@ def _load(name: str, content: bytes, shown: Suggestion) -> None:
         refused(str(error))
         return
     st.session_state["map_pending"] = mapping
-    st.rerun()
+    controls.close(KEEP_POPUP)
 
 
 def saved(visit: Visit) -> None:
@@ -251,7 +253,7 @@ def saved(visit: Visit) -> None:
     kept = {one.name: one for one in visit.workbench.mappings()}
     if not kept:
         return
-    with st.popover("Saved mappings", icon=":material/bookmarks:"):
+    with controls.popup("Saved mappings", SAVED_POPUP, icon=":material/bookmarks:"):
         name = st.selectbox("Mapping", list(kept), format_func=visible, key="mapping_chosen")
         if name in kept:
             _one(visit, kept[name])
@@ -273,9 +275,9 @@ def _one(visit: Visit, one: KeptMapping) -> None:
         with st.container(horizontal=True):
             if st.button("Rename", key="mapping_rename", disabled=visit.readonly or new.strip() in ("", one.name)):
                 visit.workbench.rename_mapping(one.name, new)
-                st.rerun()
+                controls.close(SAVED_POPUP)
             if st.button("Remove", key="mapping_remove", icon=":material/delete:", disabled=visit.readonly):
                 visit.workbench.remove_mapping(one.name)
-                st.rerun()
+                controls.close(SAVED_POPUP)
     except WorkprofError as error:
         refused(str(error))

@@ -271,7 +271,8 @@ def bins(context: PageContext) -> None:
     given = {name: value for name, value in context.shared.items() if name != "task"}
     own: dict[str, Callable[[], Any]] = {"task": partial(scope.chosen_task, tasks), "edges_bytes": typed}
     with below:
-        settings = forms.settings(context.visit, context.dataset, BINS, MAIN, given=given, own=own)
+        limits = ("edges_bytes",) if st.session_state.get(EDGES) or st.query_params.get(EDGES) else ()  # in sight
+        settings = forms.settings(context.visit, context.dataset, BINS, (*MAIN, *limits), given=given, own=own)
     wanted = st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK)
     with st.expander("Bins of a profile", icon=":material/bubble_chart:", expanded=wanted != A_TASK):
         profile = chosen(context)

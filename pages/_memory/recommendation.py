@@ -10,10 +10,10 @@ from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import exports
-from pages._memory.scope import PageContext, needs_requests
+from pages._memory.scope import PageContext, assessment, needs_requests
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
-from workprof.charts.memory.held import held_chart
+from workprof.charts.memory.held import held_chart, requested_chart
 from workprof.charts.memory.recommendation import (
     ONLY_IN_FILES,
     SIZE_COLUMNS,
@@ -90,6 +90,8 @@ def recommendation(context: PageContext) -> None:
         if found is not None:
             figures.answer(markdown_text(recommendation_sentence(found), 500))
             figures.show(held_chart(found, _names(context, found)), key="memory_held")
+        else:
+            figures.show(requested_chart(assessment(context)), key="memory_requested")
     if found is not None:
         _more_kills(found)
         figures.headline_row(recommendation_headlines(found))
@@ -157,7 +159,8 @@ def _acceptable_kills(leaf: Leaf) -> str:
         value=KILLS[0],
         key=key,
         bind="query-params",
-        help=f"{leaf.about.help} default: {leaf.about.empty}.",
+        format_func=lambda stop: leaf.about.shown.get(stop, stop),
+        help=f"{leaf.about.help} Automatic: {leaf.about.empty}.",
     )
     try:
         return str(read(leaf, str(chosen)))

@@ -48,7 +48,7 @@ def degradation(context: PageContext) -> None:
         context.dataset,
         DETECT,
         MAIN,
-        own={"train": lambda: other_dataset(DETECT, "train", others, "earlier runs of this dataset")},
+        own={"train": lambda: other_dataset(DETECT, "train", others, "its earlier runs")},
     )
     with first:
         result = _detection(context, settings, "nodes_detect")

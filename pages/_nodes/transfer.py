@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._frame import link
 from pages._nodes.context import PageContext, notes
 from pages._parts import figures, forms
 from pages._parts.controls import choice
-from workprof.charts.nodes.groups import interval_sentence, transfer_bars
+from workprof.charts.nodes.groups import interval_sentence, transfer_bars, transfer_sentence
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file
 from workprof.nodes.questions import TRANSFER
@@ -24,6 +25,7 @@ COMPARED, YES = "nodes_compared", "yes"
 
 def transfer(context: PageContext) -> None:
     """Show where the reports are, then the comparison; it uses no benchmark run of the dataset."""
+    first = st.container()
     st.caption(
         "From files, not from this dataset: a folder with MACHINE/.../execution_report_*.csv, scored by the published "
         "machine scores, or by a CSV machine,cpu,linpack,memory,io."
@@ -39,12 +41,13 @@ def transfer(context: PageContext) -> None:
         help="Relative to the server's data folder (WORKPROF_DATA); nothing outside it can be read.",
     ).strip()
     if not folder:
-        st.info("Name a folder of reports to compare the methods.", icon=":material/info:")
+        with first:
+            figures.answer("Name a folder of execution reports to test runtime predictions for other machines.")
         return
-    _compare(context, chosen_file(data, folder))
+    _compare(context, chosen_file(data, folder), first)
 
 
-def _compare(context: PageContext, folder: Path) -> None:
+def _compare(context: PageContext, folder: Path, first: DeltaGenerator) -> None:
     machines, data = context.workbench.report_machines(folder), context.visit.app_state.settings.data
     about = {leaf.path: leaf.about for leaf in TRANSFER.leaves}
     with st.grid(min_column_width=220, gap="small"):
@@ -73,15 +76,20 @@ def _compare(context: PageContext, folder: Path) -> None:
         st.query_params[COMPARED] = YES
     of_folder, result = st.session_state.get(SHOWN, (None, None))
     if result is not None and of_folder == folder:
-        if result.settings != settings:
-            st.warning("These results are for the previous settings.", icon=":material/history:")
+        with first:
+            figures.answer(markdown_text(transfer_sentence(result.result), 400))
+            if result.settings != settings:
+                st.warning("These results are for the previous settings.", icon=":material/history:")
         _show(result)
+    else:
+        with first:
+            figures.answer(f"Runtimes of {len(machines)} machines are there; the methods are not compared yet.")
 
 
 def _show(compared: RuntimeTransfer) -> None:
     targets = ", ".join(compared.settings.targets)
     st.caption(markdown_text(f"Trained on {compared.settings.local}, predicted on {targets}.", 300))
-    figures.show(transfer_bars(compared.result), key="nodes_transfer_bars")
+    figures.show(transfer_bars(compared.result), key="nodes_transfer_bars", sentence=False)
     if sentence := interval_sentence(compared.interval):
         st.markdown(markdown_text(sentence, 400))
     notes((*compared.notes, *(f"{name} is excluded: {reason}" for name, reason in compared.result.left_out.items())))

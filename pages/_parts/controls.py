@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pages._frame import link
 from workprof.charts.help.terms import explained
@@ -83,6 +84,25 @@ def worded(
     else:
         st.selectbox(label, options, **words)
     return now
+
+
+def popup(label: str, key: str, **further: Any) -> PopoverContainer:
+    """Return a popup; `close` shuts it.
+
+    Args:
+        label: of its button.
+        key: of the popup.
+        further: as of `st.popover`.
+    """
+    if st.session_state.pop(f"{key}_done", False):
+        st.session_state[key] = False
+    return st.popover(label, key=key, on_change="rerun", **further)
+
+
+def close(key: str) -> None:
+    """Have a popup that has done its work shut with the next run, and begin it."""
+    st.session_state[f"{key}_done"] = True
+    st.rerun()
 
 
 def worded_many(

@@ -42,6 +42,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     own: Mapping[str, Callable[[], Any]] | None = None,
     *,
     begin: S | None = None,
+    rest_of: str = "More settings",
 ) -> S:
     """Show a question's form and return the settings.
 
@@ -49,10 +50,11 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         visit: this run of the page.
         dataset: whose columns are offered.
         question: declared; every setting has a control, so that every setting stands in the address.
-        main: paths of the settings that are shown; the others fold into "More settings".
+        main: paths of the settings that are shown; the others fold.
         given: path -> value of the settings that the page shows elsewhere, or that the question has from another.
         own: path -> a control of the page's own that shows itself and returns the value.
         begin: settings that the controls begin with; None = the defaults.
+        rest_of: title of the fold, where a view has two forms.
 
     Raises:
         SettingsError: when the chosen settings are not valid together.
@@ -90,7 +92,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     rest = [path for path in shown if path not in main]
     if rest:
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
-        with st.expander("More settings", icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
+        with st.expander(rest_of, icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
     return question.default(**values) if begin is None else put(begin, values)
 

@@ -35,7 +35,8 @@ def evaluation(context: PageContext) -> None:
     settings = EvaluationSettings(context.library, train_hash=train)
     if not train:  # else nothing is split
         shared = context.shared | {"train_hash": train}
-        settings = forms.settings(context.visit, context.dataset, EVALUATE, ("splits", "open_splits"), shared)
+        main, title = ("splits", "open_splits"), "More settings of the evaluation"
+        settings = forms.settings(context.visit, context.dataset, EVALUATE, main, shared, rest_of=title)
     ask = context.workbench.evaluate_phases
     with first:
         result = long_question.result(

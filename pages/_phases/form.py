@@ -151,6 +151,7 @@ def _library(visit: Visit, dataset: Dataset) -> LibrarySettings:
             LIMIT: partial(forms.control, limit, PAGE, typed=True),
         },
         begin=begin,
+        rest_of="Settings of phases and matches",
     )
     if mode == "faithful" or settings.match.two_sided:
         header.published_flag()

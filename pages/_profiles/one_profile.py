@@ -13,6 +13,7 @@ from pages._frame.cross_link import Link
 from pages._parts import clusterings, controls, figures
 from pages._profiles import selection
 from pages._profiles.views import View
+from workprof.charts.memory.tasks import gb_h
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
 from workprof.charts.text import counted, label, markdown_text, shortened
@@ -80,7 +81,9 @@ def _facts(view: View, card: ProfileCard) -> str:
         lines.append(f"{format_share(card.spike_share)} run exactly {format_duration(card.spike_s)}")
     used = view.used.get(card.profile, math.nan)
     if math.isfinite(used):
-        lines.append(f"Memory: **{format_share(used)}** of the request used (weighted by run time)")
+        unused = view.unused.get(card.profile, math.nan)
+        left = f", {markdown_text(gb_h(unused))} unused" if math.isfinite(unused) else ""
+        lines.append(f"Memory: **{format_share(used)}** of the request used (weighted by run time){left}")
     first = {top.field: top for top in reversed(card.top_metadata)}
     typical = [
         f"{label(top.field)} {shortened(top.value, 20)} ({format_share(top.share)})"
@@ -110,7 +113,8 @@ def _note(view: View, card: ProfileCard) -> None:
             "Name and note", icon=":material/edit:", key=f"note_{card.profile}", disabled=True, help=view.visit.refusal
         )
         return
-    with st.popover("Name and note", icon=":material/edit:"), st.form(f"note_{card.profile}", border=False):
+    popup = f"note_popup_{card.profile}"
+    with controls.popup("Name and note", popup, icon=":material/edit:"), st.form(f"note_{card.profile}", border=False):
         name = st.text_input(
             "Name", value=kept.name.strip() if kept else "", max_chars=40, key=f"note_name_{card.profile}"
         )
@@ -118,7 +122,7 @@ def _note(view: View, card: ProfileCard) -> None:
         if st.form_submit_button("Save", type="primary"):
             written = ProfileNote(card.profile, name.strip(), note.strip())
             view.visit.workbench.set_profile_note(view.dataset.hash, view.settings, written)
-            st.rerun()
+            controls.close(popup)
 
 
 TAB, JOBS_VIEW = "profiles_tab", "Map"

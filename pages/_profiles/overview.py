@@ -16,7 +16,8 @@ from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import headlines, paper_headlines, together
 from workprof.charts.text import label, listed, markdown_text
 from workprof.core.units import format_duration
-from workprof.memory.ledger_settings import PROFILE, LedgerSettings
+from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
+from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -26,8 +27,11 @@ WIDE, NARROW = "profiles_fingerprints", "profiles_fingerprints_phone"
 PHONE_PX = 640
 
 
-def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> dict[int, float]:
-    """Return label -> memory used over memory requested, by time, from Memory's ledger; empty where it is unknown."""
+def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tuple[dict[int, float], dict[int, float]]:
+    """Return label -> memory used over requested, by time, and label -> GB·h requested and not used.
+
+    Both are from Memory's ledger; empty where it is unknown.
+    """
     ledger = LedgerSettings(by=PROFILE)
     found: Any = None
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
@@ -37,9 +41,13 @@ def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> di
             if found is None and dataset.rows <= MOST_ROWS:
                 found = visit.workbench.ledger(dataset.hash, ledger, fit=settings)
     if found is None:
-        return {}
-    numbered = ((row.name.rpartition(" ")[2], row) for row in found.rows)
-    return {int(number): row.of("memory").utilisation for number, row in numbered if number.isdigit()}
+        return {}, {}
+    numbered = [(number_of(row.name.removeprefix("profile ")), row.of(MEMORY)) for row in found.rows]
+    known = {number: amount for number, amount in numbered if number is not None}
+    return (
+        {number: amount.utilisation for number, amount in known.items()},
+        {number: amount.wasted for number, amount in known.items()},
+    )
 
 
 def answer(view: View) -> str:

@@ -22,7 +22,7 @@ from workprof.store.reports import Dataset
 
 @dataclass(frozen=True)
 class View:
-    """One clustering on the page: where it comes from, its record, its profiles' names and the memory that they use."""
+    """One clustering on the page: where it comes from, its record, its profiles' names and memory."""
 
     visit: Visit
     dataset: Dataset
@@ -30,6 +30,7 @@ class View:
     fit: ProfileFit
     names: dict[int, str]
     used: dict[int, float]
+    unused: dict[int, float]
 
 
 ORDER_WORDS = {"std": "Spread", "median": "Median", "size": "Size"}

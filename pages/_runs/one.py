@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame import cross_link
 from pages._frame.visit import Visit
-from pages._parts import clusterings, figures
+from pages._parts import clusterings, controls, figures
 from pages._parts.controls import choice
 from pages._runs import links
 from pages._runs.links import Parameters
@@ -68,14 +68,14 @@ def _clustering(visit: Visit, run: StoredRun, page: str) -> Parameters:
 
 
 def _removal(visit: Visit, run: StoredRun) -> None:
-    with st.popover("Remove", icon=":material/delete:", key="runs_remove", disabled=visit.readonly, help=visit.refusal):
+    with controls.popup("Remove", "runs_remove", icon=":material/delete:", disabled=visit.readonly, help=visit.refusal):
         st.markdown(
             f"**{markdown_text(run_title(run), 120)}** will be removed from this home folder. The dataset stays; "
             "the result can be computed again."
         )
         if st.button("Remove result", icon=":material/delete:", key="runs_remove_now", disabled=visit.readonly):
             visit.workbench.remove_run(run.run)
-            st.rerun()
+            controls.close("runs_remove")
 
 
 def _settings(run: StoredRun) -> None:

@@ -66,7 +66,8 @@ def traded(app_state: AppState, dataset: str) -> None:
             KILLS,
             key="tour_kills",
             bind="query-params",
-            help=f"{leaf.about.help} default: {leaf.about.empty}.",
+            format_func=lambda stop: leaf.about.shown.get(stop, stop),
+            help=f"{leaf.about.help} Automatic: {leaf.about.empty}.",
         )
     stop = trade(app_state.workbench, dataset, str(read(leaf, str(chosen))))
     with top:

@@ -18,16 +18,9 @@ TEXTS = ("data", "report", "runs", "help")
 """Pages whose answer is about a table or a text."""
 CONTROLS = ", ".join(
     f"[data-testid={name}]"
-    for name in (
-        "stSelectbox",
-        "stSlider",
-        "stNumberInput",
-        "stButtonGroup",
-        "stMultiSelect",
-        "stTextInput",
-        "stButton",
-    )
+    for name in ("stSelectbox", "stSlider", "stNumberInput", "stButtonGroup", "stMultiSelect", "stTextInput")
 )
+"""Settings; a button is none: every page has Copy link and Reset."""
 PLACES = """
 controls => {
   const main = document.querySelector('[data-testid=stMain]');

@@ -107,8 +107,8 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     assert sum(bars.x[:-1]) == pytest.approx(bars.x[-1])
     assert list(bars.measure) == ["absolute", "relative", "relative", "relative", "total"]
     assert "(unseen)" in bars.y[1]
-    assert "check passed" in chart.note
-    assert "FAILED" in additivity(explanation(additive=False))
+    assert "The contributions add up to the score." in chart.note
+    assert "do not add up to the score (gap" in additivity(explanation(additive=False))
     assert chart.takeaway.startswith("Strongest reason: user = ")
     assert chart.takeaway.endswith("(unseen in training) adds +1.5 log-odds to P7.")
 
@@ -245,8 +245,8 @@ def test_importance_adds_up_the_classes_and_states_its_sample():
         (bars,) = chart.figure.data
         assert np.array(bars.x) == pytest.approx(means.sum(axis=1))
         assert "60 of 5,000 runs, seed 3" in chart.note
-        assert "check passed" in chart.note
-    assert "FAILED" in field_bars(global_explanation(additive=False), NAMING).note
+        assert "The contributions add up to the score." in chart.note
+    assert "do not add up to the score (gap" in field_bars(global_explanation(additive=False), NAMING).note
     assert field_bars(found, NAMING).takeaway.startswith("Most important: user (80 %)")
 
 

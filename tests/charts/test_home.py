@@ -71,13 +71,20 @@ def test_the_data_behind_it_has_four_more():
 
 
 def test_the_answer_has_runs_users_memory_and_its_use():
-    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=400.0, total_unused=620.0)
+    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=400.0, total_unused=604.0)
     share = f"{100 * record.total_used / record.total_requested:.0f} %"
     held = f"{compact(record.total_requested)} GB·h of memory"
     assert memory_sentence(record, Counts(15_000, 15_000, 0, 0, 1_041, 63)) == (
         f"15,000 runs by 63 users hold {held} and use {share} of it."
     )
     assert memory_sentence(record, Counts(1, 1, 0, 0, None, None)) == f"1 run holds {held} and uses {share} of it."
+
+
+def test_use_above_the_requests_is_why_used_and_unused_are_more_than_all():
+    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=350.0, total_unused=680.0)
+    assert memory_sentence(record, Counts(9, 9, 0, 0, None, None)) == (
+        "9 runs hold 1 k GB·h of memory and use 35 % of it (3 % is use above the requests)."
+    )
 
 
 def test_much_use_above_the_requests_is_named_so_that_the_figures_add_up():

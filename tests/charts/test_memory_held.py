@@ -6,7 +6,7 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.memory.held import MOST_ROWS, held_chart, held_table
+from workprof.charts.memory.held import MOST_ROWS, held_chart, held_table, requested_chart
 from workprof.charts.memory.recommendation import frontier_and_baselines, recommendation_headlines
 from workprof.memory.advised_sizes import OUTSIDE, Held
 from workprof.memory.recommend import next_step
@@ -82,3 +82,13 @@ def test_the_next_step_saves_on_both_halves_with_the_fewest_further_kills():
         assert step.past.failures > 0
         assert min(step.past.saved_share, step.judged.saved_share) > 0
     assert next_step(found.tried, 1e9) is None
+
+
+def test_before_a_recommendation_requests_and_use_stand_alone():
+    found = given.assessment()
+    requested, used = requested_chart(found).figure.data
+    tasks = sorted(found.tasks, key=lambda one: -one.wasted_gb_h)[:MOST_ROWS]
+    assert list(requested.x) == [one.requested_gb_h for one in tasks]
+    assert [asked - held for asked, held in zip(requested.x, used.x, strict=True)] == pytest.approx(
+        [one.wasted_gb_h for one in tasks]
+    )

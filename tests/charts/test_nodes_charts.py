@@ -208,6 +208,8 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
     shown = {line.label: line for line in ranking_headlines(found)}
     assert (shown["Degraded"].value, shown["Degraded"].detail) == ("1 node", "big")
     assert degraded_sentences(ranking()) == ()
+    ranked = [one.score for one in found.nodes if one.rank]
+    assert shown["Best / worst"].value == f"{ranked[0] / ranked[-1]:.1f} ×"
 
 
 def test_pairs_and_leave_outs_and_dropped_metrics_are_listed():

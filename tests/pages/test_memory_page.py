@@ -192,6 +192,8 @@ def test_the_bins_are_those_of_the_library_with_the_risk_beside(page, runs, hous
 def test_edges_of_ones_own_stand_in_the_address_and_take_effect(page):
     test = page("Bins", memory_edges="30, 5")
     assert problems(test) == []
+    folded = [item.key for fold in test.expander for item in fold.text_input]
+    assert "memory_edges" not in folded  # a link's limits are in sight
     assert "put in increasing order" in words(test)
     above = int((given.jobs()["peak_memory_bytes"] > 30 * GB).sum())
     assert f"{above} runs" in {metric.value for metric in test.metric}

@@ -124,7 +124,7 @@ def test_the_ranking_is_that_of_the_library(page, runs, house):
     found = house().workbench.node_ranking(runs, settings)
     table = next(one.value for one in test.dataframe if "tied_with" in one.value.columns)
     assert list(table["score"]) == [one.score for one in found.nodes]
-    assert "Weights: CPU 60.0 %, memory 20.0 %, network 20.0 %." in words(test)
+    assert "Weights: CPU 60 %, memory 20 %, network 20 %." in words(test)
     assert f"{found.nodes[0].node} is" in words(test)
 
 
@@ -335,6 +335,7 @@ def test_transfer_compares_the_methods_on_reports_of_the_data_folder(page, tmp_p
     reports(tmp_path / "data" / "lab")
     test = page("Transfer", nodes_reports="lab", nodes_local="old", nodes_scores_file="lab/scores.csv")
     assert problems(test) == []
+    assert "Runtimes of 2 machines are there; the methods are not compared yet." in words(test)
     test.button(key="nodes_transfer").click().run()
     assert problems(test) == []
     assert "of the measured runtime" in words(test)

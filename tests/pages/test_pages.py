@@ -153,6 +153,7 @@ def test_a_name_given_to_a_profile_is_kept(app, loaded, house):
     assert problems(test) == []
     kept = house().workbench.profile_notes(loaded.hash, ProfileSettings())
     assert {profile: note.name for profile, note in kept.items()} == {int(field.key[10:]): "short <b>ps</b>"}
+    assert test.session_state[f"note_popup_{field.key[10:]}"] is False  # it has done its work
 
 
 def test_a_read_only_server_offers_no_change(app, loaded, monkeypatch):

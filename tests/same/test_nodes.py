@@ -34,7 +34,7 @@ def test_ranking(nodes, printed):
     }
     best, worst = told["nodes"][0], told["nodes"][-1]
     assert page.metric("Best node") == [best["node"]]
-    assert page.metric("Best / worst") == [f"{best['score'] / worst['score']:.2f} times"]
+    assert page.metric("Best / worst") == [f"{best['score'] / worst['score']:.1f} ×"]
 
 
 def test_groups(nodes, printed):

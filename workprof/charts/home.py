@@ -89,6 +89,8 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
 NO_DATA, NOT_YET = "no data", "not yet"
 UNUSED, IN_PROFILE = "Unused memory", "In a profile"
 USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
+ABOVE_NAMED = 0.005
+"""Share of the requested memory from which used and unused memory visibly add up to more than 100 %."""
 ABOVE_SHOWN = 0.05
 """Share of the requested memory from which use above the requests is named."""
 
@@ -96,14 +98,16 @@ ABOVE_SHOWN = 0.05
 def memory_sentence(found: OverTime, counts: Counts) -> str:
     """Return what the runs of a trace hold and how much of it they use, in one sentence.
 
-    Where runs use much more than they request, the sentence gives what is unused and what is above the requests: used
-    and unused memory would not add up to what is requested.
+    Use above the requests is named, because used and unused memory add up to more than what is requested by it. Where
+    it is much, the sentence gives what is unused and what is above the requests instead of the share used.
     """
     by = f" by {counted(counts.users, 'user')}" if counts.users else ""
     held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
     share = found.total_used / found.total_requested if found.total_requested > 0 else math.nan
     used = f" and {'uses' if counts.runs == 1 else 'use'} {format_share(share, 0)} of it"
     above = found.total_used + found.total_unused - found.total_requested
+    if found.total_requested > 0 and above >= ABOVE_NAMED * found.total_requested:
+        used += f" ({format_share(above / found.total_requested, 0)} is use above the requests)"
     if found.total_requested > 0 and above > ABOVE_SHOWN * found.total_requested:
         unused = format_share(found.total_unused / found.total_requested, 0)
         leave = "leaves" if counts.runs == 1 else "leave"

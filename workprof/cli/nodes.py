@@ -201,8 +201,8 @@ def with_interval(one: RankedNode | AspectScore) -> str:
 
 
 def weights_text(shares: dict[str, float]) -> str:
-    """Return the weights: 'cpu 50.0 %, disk 50.0 %'."""
-    return ", ".join(f"{name} {format_share(share)}" for name, share in shares.items()) or "none"
+    """Return the weights: 'cpu 50 %, disk 50 %'."""
+    return ", ".join(f"{name} {format_share(share, 0)}" for name, share in shares.items()) or "none"
 
 
 def detection_json(result: Detection) -> dict[str, Any]:

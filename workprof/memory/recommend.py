@@ -61,6 +61,7 @@ class RecommendationSettings:
             most=20,
             named={"default": ""},
             empty="no more than requests enforced, at most 1 % of runs",
+            shown={"default": "automatic"},
             key="memory_kills",
             label="Acceptable kills",
         ),

@@ -465,10 +465,12 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     shown = _first_of_each(runs)
     asked = [TimelineSettings(run=name) for name in shown]
     found = [through_job(workbench.timeline, dataset.hash, own, progress) for own in asked]
+    charts = tuple(timeline_chart(one, most_moving(one)) for one in found)
+    held = f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads."
     return Content(
         settings=dict(zip(shown, asked, strict=True)),
-        words=(f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads.",),
-        charts=tuple(timeline_chart(one, most_moving(one)) for one in found),
+        words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=True))[:1]), held),
+        charts=charts,
         tables=tuple(
             Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one))
             for name, one in zip(shown, found, strict=True)

@@ -17,6 +17,7 @@ from workprof.charts.memory.recommendation import (
 )
 from workprof.charts.memory.tasks import task_labels
 from workprof.charts.nodes.ranking import (
+    decision_sentence,
     degraded_sentences,
     node_table,
     ranked_bars,
@@ -192,7 +193,7 @@ def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     table = node_table(found)
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
-        answer=chart.takeaway,
+        answer=decision_sentence(found),
         advice=" ".join(degraded_sentences(found)) or "No node has degraded.",
         headlines=ranking_headlines(found)[:4],
         chart=_below(chart),
@@ -209,7 +210,7 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
     if found is not None:
         known = known_bars(found)
         return Decision(
-            answer=f"{held}: {evaluation_sentence(found)}",
+            answer=f"{evaluation_sentence(found)} {held}.",
             headlines=evaluation_headlines(found)[:4],
             chart=None if known is None else _below(known),
             tables=(

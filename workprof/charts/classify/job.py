@@ -206,8 +206,15 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
 
 
 def additivity(found: JobExplanation) -> str:
-    """Return whether base and contributions add up to the score, with the gap."""
-    return f"SHAP sum check {'passed' if found.additive else 'FAILED'}: gap {found.additivity_error:.1e} (limit 0.001)."
+    """Return whether base and contributions add up to the score."""
+    return sum_words(found.additivity_error, passed=found.additive)
+
+
+def sum_words(gap: float, *, passed: bool) -> str:
+    """Return whether the contributions of the fields add up to the score that they explain."""
+    if passed:
+        return "The contributions add up to the score."
+    return f"The contributions do not add up to the score (gap {gap:.2g}, at most 0.001)."
 
 
 def _lines(found: JobExplanation) -> list[str]:

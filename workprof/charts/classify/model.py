@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from workprof.charts import shapes
-from workprof.charts.classify.job import Naming
+from workprof.charts.classify.job import Naming, sum_words
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
@@ -447,11 +447,8 @@ def value_bars(found: GlobalExplanation, naming: Naming) -> Chart:
 
 def sample_words(found: GlobalExplanation) -> str:
     """Return what the means rest on, and whether they add up."""
-    verdict = "passed" if found.additive else "FAILED"
-    return (
-        f"Random sample of {found.n_sampled:,} of {found.n_rows:,} runs, seed {found.seed}. SHAP sum check {verdict}: "
-        f"largest gap {found.additivity_error:.1e} (limit 0.001)."
-    )
+    adds_up = sum_words(found.additivity_error, passed=found.additive)
+    return f"Random sample of {found.n_sampled:,} of {found.n_rows:,} runs, seed {found.seed}. {adds_up}"
 
 
 def _totals(lines: list[str], means: np.ndarray) -> go.Figure:

@@ -91,9 +91,10 @@ def predictor_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
     for name in SHARES:
         words[name] = [format_share(float(share)) for share in words[name]]
     words["mae"] = [formatted(target, float(value)) for value in words["mae"]]
-    for name in ("ratio_p50", "ratio_p80", "ratio_p90", "factor_p50", "factor_p90"):
-        sign = "×" if name.startswith("factor") else ""
-        words[name] = [f"{number(float(value))}{sign}" for value in words[name]]
+    for name in ("ratio_p50", "ratio_p80", "ratio_p90"):
+        words[name] = [format_share(float(x), 0) if math.isfinite(x) else number(float(x)) for x in words[name]]
+    for name in ("factor_p50", "factor_p90"):
+        words[name] = [f"{number(float(value))}×" for value in words[name]]
     return words.rename(columns=_HEADINGS)
 
 
@@ -103,9 +104,9 @@ _HEADINGS = {
     "within_20pct": "≤ 20 %",
     "within_100pct": "≤ 100 %",
     "within_500pct": "≤ 500 %",
-    "ratio_p50": "ratio p50",
-    "ratio_p80": "ratio p80",
-    "ratio_p90": "ratio p90",
+    "ratio_p50": "error p50",
+    "ratio_p80": "error p80",
+    "ratio_p90": "error p90",
     "factor_p50": "factor p50",
     "factor_p90": "factor p90",
     "within_2x": "within 2×",

@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import LONGEST_ROW, gb_h, row_labels, shown
+from workprof.charts.memory.tasks import LONGEST_ROW, assessment_sentence, gb_h, row_labels, shown, task_table
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, ROW_PX
 from workprof.core.units import format_share
 from workprof.memory.advised_sizes import OUTSIDE, RUN, TASK, Held
+from workprof.memory.assessment import Assessment
 from workprof.memory.recommend import Recommendation
 
 MOST_ROWS = 10
@@ -23,6 +24,7 @@ REQUESTED_COLOUR = "rgba(123, 130, 140, 0.32)"
 ABOVE_AND_BELOW_PX = 132
 LESS, MORE = "recommended", "recommended, more than requested"
 LONGEST = 40
+AXIS = {"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 5, "tickangle": 0}
 _DETAIL = re.compile(r", [^()]*(?= \(P\d+\)$)")
 LEAST_CHANGE = 0.0005
 """Of the request; less is none."""
@@ -45,7 +47,7 @@ def held_chart(found: Recommendation, names: Mapping[str, str] | None = None) ->
             _bar("used", [one.used_gb_h for one in held], rows, (COLOURS[0], 0.44), hover),
             *_recommended(found, held, rows, hover),
         ],
-        x={"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 5, "tickangle": 0},
+        x=AXIS,
         y=rows_axis(rows),
         height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
         **LEGEND_ABOVE,
@@ -60,6 +62,39 @@ def held_chart(found: Recommendation, names: Mapping[str, str] | None = None) ->
         shows=f"Requested, used and recommended GB·h of {counted(len(held), by)}, the largest waste first.",
         data=held_table(found, known),
         note=f"{counted(found.n_judged, 'run')} of the second half of the trace, kills charged.{more}",
+    )
+
+
+def requested_chart(found: Assessment) -> Chart:
+    """Return requested and used GB·h of the tasks that leave most unused: what is known before a recommendation."""
+    tasks = sorted((one for one in found.tasks if one.requested_gb_h > 0), key=lambda one: -one.wasted_gb_h)
+    shown_tasks = tasks[:MOST_ROWS]
+    rows = row_labels([one.task for one in shown_tasks])
+    within = [one.requested_gb_h - one.wasted_gb_h for one in shown_tasks]
+    hover = [
+        f"<b>{row}</b>, {counted(one.n, 'run')}<br>requested {gb_h(one.requested_gb_h)}"
+        f"<br>not used {gb_h(one.wasted_gb_h)} ({format_share(one.wasted_gb_h / one.requested_gb_h)})"
+        for one, row in zip(shown_tasks, rows, strict=True)
+    ]
+    figure = figure_of(
+        [
+            _bar("requested", [one.requested_gb_h for one in shown_tasks], rows, (REQUESTED_COLOUR, 0.82), hover),
+            _bar("used, up to the request", within, rows, (COLOURS[0], 0.44), hover),
+        ],
+        x=AXIS,
+        y=rows_axis(rows),
+        height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
+        **LEGEND_ABOVE,
+        barmode="overlay",
+    )
+    more = f"The {len(shown_tasks)} of {counted(len(tasks), 'task')} with most waste." if len(tasks) > MOST_ROWS else ""
+    return Chart(
+        name="memory-requested",
+        figure=figure,
+        takeaway=assessment_sentence(found),
+        shows=f"Requested and used GB·h of {counted(len(shown_tasks), 'task')}, the largest waste first.",
+        data=task_table(found),
+        note=more,
     )
 
 

@@ -320,8 +320,8 @@ def aspect_table(found: Ranking) -> pd.DataFrame:
 
 
 def weight_words(shares: Mapping[str, float]) -> str:
-    """Return weights above 0: 'CPU 50.0 %, disk 50.0 %'."""
-    return ", ".join(f"{resource(name)} {format_share(share)}" for name, share in shares.items() if share > 0)
+    """Return weights above 0: 'CPU 50 %, disk 50 %'."""
+    return ", ".join(f"{resource(name)} {format_share(share, 0)}" for name, share in shares.items() if share > 0)
 
 
 def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
@@ -405,7 +405,7 @@ def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
 
 
 def _lead(ranked: list[RankedNode]) -> str:
-    return f"{ranked[0].score / ranked[-1].score:.2f} times" if len(ranked) > 1 else NO_DATA
+    return f"{ranked[0].score / ranked[-1].score:.1f} ×" if len(ranked) > 1 else NO_DATA
 
 
 def node_table(found: Ranking) -> pd.DataFrame:
