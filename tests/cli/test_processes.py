@@ -12,6 +12,7 @@ SERVING = {"demo", "serve"}
 
 LINES = {
     "ingest": ("ingest", "{trace}", "--name", "again"),
+    "pull": ("pull", "--from", "nowhere.duckdb", "--as", "x"),
     "datasets": ("datasets",),
     "mappings": ("mappings",),
     "rename": ("rename", "small", "small"),

@@ -9,7 +9,19 @@ import pytest
 from tests.sources import PACKAGE, ROOT, nodes, python_files
 
 GROUND = {"core"}
-MIDDLE = {"store", "formats", "synthetic", "cache", "jobs", "steps", "children", "background", "inputs", "parallel"}
+MIDDLE = {
+    "store",
+    "formats",
+    "synthetic",
+    "cache",
+    "jobs",
+    "steps",
+    "children",
+    "background",
+    "inputs",
+    "parallel",
+    "pull",
+}
 METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}
 
 MAY_IMPORT = {

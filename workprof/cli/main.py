@@ -24,6 +24,7 @@ DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
     "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
+    "pull": ("pull",),
     "serve": ("demo", "serve"),
     "forecasts": ("durations", "classify", "estimate"),
     "report": ("report",),

@@ -35,6 +35,7 @@ from workprof.store.reports import (
     FieldSource,
     IngestOptions,
     IngestReport,
+    Upstream,
     lines_lost,
     shares_of,
 )
@@ -56,7 +57,7 @@ MIXED_LINE_ENDS = "state machine"
 
 @dataclass(frozen=True)
 class Task:
-    """One ingest and what it works with."""
+    """One ingest and what it works with; `upstream` is what an engine did with the trace before."""
 
     database: Database
     files: NamedFiles
@@ -64,9 +65,16 @@ class Task:
     hashing: ContentHash
     progress: Progress
     started: float
+    upstream: Upstream | None = None
 
 
-def ingest(database: Database, paths: Sequence[Path], options: IngestOptions, progress: Progress) -> IngestReport:
+def ingest(
+    database: Database,
+    paths: Sequence[Path],
+    options: IngestOptions,
+    progress: Progress,
+    upstream: Upstream | None = None,
+) -> IngestReport:
     """Return what became of a trace; see `TraceStore.ingest`."""
     started = time.perf_counter()
     database.refuse_if_readonly()
@@ -80,7 +88,7 @@ def ingest(database: Database, paths: Sequence[Path], options: IngestOptions, pr
         try:
             with database.cursor() as cursor:
                 name = catalogue.free_name(cursor, options.name, files.stem) if options.name else ""
-            task = Task(database, files, replace(options, name=name), hashing, progress, started)
+            task = Task(database, files, replace(options, name=name), hashing, progress, started, upstream)
             return _known(task) or _loaded_despite_mixed_ends(task)
         finally:
             hashing.stop()
@@ -184,17 +192,18 @@ def _stage(cursor: duckdb.DuckDBPyConnection, stage: Stage, task: Task, spooled:
 def _report(
     name: str, hashed: str, task: Task, loaded: Loaded, rejects_file: Path | None, counts: Counts | None
 ) -> IngestReport:
+    upstream = task.upstream or Upstream(task.files.origin, loaded.rows_read, 0)
     return IngestReport(
         dataset=name,
         hash=hashed,
         kind=loaded.kind,
         format=task.files.format,
-        rows_read=loaded.rows_read,
+        rows_read=upstream.rows_read,
         rows=loaded.rows,
-        rejected=loaded.rejected,
+        rejected=loaded.rejected + upstream.dropped,
         rejects_file=str(rejects_file) if rejects_file else None,
-        joins=loaded.joins,
-        checks=loaded.checks,
+        joins=(*upstream.joins, *loaded.joins),
+        checks=(*upstream.checks, *loaded.checks),
         seconds=time.perf_counter() - task.started,
         lost=loaded.lost,
         running=counts.running if counts else 0,
@@ -227,7 +236,7 @@ def _commit_rows(
         finished_rows=loaded.finished_rows,
         created=datetime.now(UTC).isoformat(timespec="milliseconds"),
         mode=loaded.mode,
-        origin=task.files.origin,
+        origin=task.upstream.origin if task.upstream else task.files.origin,
     )
     catalogue.insert(cursor, dataset, loaded.columns, loaded.aliases, report, task.hashing.content_bytes or 0)
 

@@ -128,6 +128,25 @@ class IngestReport:
     users: int | None = None
 
 
+@dataclass(frozen=True)
+class Upstream:
+    """What an engine did with a trace before its rows came here.
+
+    Attributes:
+        origin: where the trace lies, for people; without a password.
+        rows_read: rows of the trace there.
+        dropped: of them, those that are in no run.
+        joins: what was joined, folded and drawn there.
+        checks: findings about the whole trace.
+    """
+
+    origin: str
+    rows_read: int
+    dropped: int
+    joins: tuple[JoinStep, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
 def lines_lost(lost: int) -> str:
     """Return how many lines are lost, in words."""
     return f"{lost:,} {'line' if lost == 1 else 'lines'} lost"

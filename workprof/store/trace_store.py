@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from workprof.store.reports import (
     SampleReport,
     Suggestion,
     TimeCoverage,
+    Upstream,
 )
 
 
@@ -48,6 +50,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         """
         self._database = Database(settings)
         self._known = Known(self._database)
+        self.memory_limit_bytes = settings.memory_limit_bytes
         self._last_look: tuple[tuple[Path, int, IngestOptions], Look] | None = None
         if settings.readonly:
             return
@@ -71,15 +74,37 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
 
     # Traces in
 
-    def ingest(self, paths: Sequence[Path], options: IngestOptions, progress: Progress = silent) -> IngestReport:
+    def ingest(
+        self,
+        paths: Sequence[Path],
+        options: IngestOptions,
+        progress: Progress = silent,
+        upstream: Upstream | None = None,
+    ) -> IngestReport:
         """Load a trace as a dataset and return the report; the same content again is 'already loaded'.
+
+        `upstream` is what an engine did with it before: the report counts its rows and says its findings, too.
 
         Raises:
             TraceError: (ColumnMissing, UnitUnknown, NoRows) when the trace cannot be read as asked; nothing is kept.
             SettingsError: when the name is taken, or the format or an option is not known.
             Cancelled: when `progress` raised it; nothing is kept.
         """
-        return ingest.ingest(self._database, [Path(path) for path in paths], options, progress)
+        return ingest.ingest(self._database, [Path(path) for path in paths], options, progress, upstream)
+
+    def spool_folder(self, name: str) -> AbstractContextManager[Path]:
+        """Return a context with a fresh folder of the home; it is gone afterwards."""
+        self._database.refuse_if_readonly()
+        return self._database.home.spool_folder(name)
+
+    def with_mapping(self, path: Path, options: IngestOptions) -> IngestOptions:
+        """Return the options with what names and values of a generic file tell for sure.
+
+        Raises:
+            ColumnMissing: when no column seems to be a required field.
+            UnitUnknown: when a unit is a guess; shows the evidence.
+        """
+        return proposal.taken(self._database, path, options)
 
     def suggest(self, path: Path, options: IngestOptions) -> Suggestion:
         """Return what a look at the first rows of a generic file proposes, or says of the mapping in the options.

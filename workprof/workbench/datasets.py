@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -39,6 +39,9 @@ from workprof.store.reports import (
 )
 from workprof.workbench.asking import JOBS, OpenHome, refuse_other_kind
 
+if TYPE_CHECKING:
+    from workprof.pull.pulling import PullReport, PullSettings
+
 
 class DatasetQuestions(OpenHome):
     """The store's questions, one method each."""
@@ -48,6 +51,12 @@ class DatasetQuestions(OpenHome):
     ) -> IngestReport:
         """Return what became of a trace; the same content again answers 'already loaded'."""
         return self._store.ingest(paths, options or IngestOptions(), progress)
+
+    def pull(self, settings: PullSettings, progress: Progress = silent) -> PullReport:
+        """Return what became of a trace in another engine: joined, folded and sampled there, loaded here."""
+        from workprof.pull.pulling import pull  # noqa: PLC0415  an extra
+
+        return pull(self._store, settings, progress)
 
     def suggest(self, path: Path, options: IngestOptions | None = None) -> Suggestion:
         """Return a proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
