@@ -284,7 +284,7 @@ def test_an_infinite_error_ends_the_curve_instead_of_the_page():
         chart = error_cdf(found, ErrorView(measure))
         assert all(np.isfinite(np.asarray(trace.x)).all() for trace in chart.figure.data)
     assert "infinite" in error_cdf(found, ErrorView("ratio")).takeaway
-    assert "infinite" in set(predictor_words(predictor_table(found), "duration_s")["error p90"])
+    assert "infinite" in set(predictor_words(predictor_table(found), "duration_s")["ratio p90"])
 
 
 def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
