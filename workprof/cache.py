@@ -9,6 +9,7 @@ may not be written there, is kept in memory until it can be, and `unsaved` says 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
@@ -67,9 +68,17 @@ class CachedEntry:
 
 
 class ResultCache:
-    """Results by key; safe to share between threads of one process."""
+    """Results by key; safe to share between threads, and its folder between processes."""
 
-    def __init__(self, folder: Path, *, memory_bytes: int, disk_bytes: int) -> None:
+    def __init__(self, folder: Path, *, memory_bytes: int, disk_bytes: int, sweep: bool = True) -> None:
+        """Take a folder.
+
+        Args:
+            folder: of the entries; made where it is not there.
+            memory_bytes: of results in memory.
+            disk_bytes: of results on disk.
+            sweep: remove what killed processes left; only where no other process writes there.
+        """
         self._folder = folder
         self._disk_bytes = disk_bytes
         self._memory = ResultsInMemory(memory_bytes)
@@ -78,7 +87,8 @@ class ResultCache:
         self._unkept, self._tried = "", 0.0
         with contextlib.suppress(OSError):  # a home that cannot be written: what is there is read all the same
             make_folder(folder)
-        self._sweep()
+        if sweep:
+            self._sweep()
 
     @property
     def unsaved(self) -> str:
@@ -158,7 +168,12 @@ class ResultCache:
                 shutil.rmtree(place, ignore_errors=True)
             else:
                 place.unlink(missing_ok=True)
-            entry.rename(place)
+            try:
+                entry.rename(place)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                shutil.rmtree(entry, ignore_errors=True)  # another process has just written the same
             self._memory.forget(key)
         trim(self._folder, self._disk_bytes, keep=place)
 

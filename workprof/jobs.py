@@ -92,13 +92,15 @@ class _Job:
 class Jobs:
     """The process-wide registry of running steps."""
 
-    def __init__(self, cache: ResultCache, folder: Path) -> None:
+    def __init__(self, cache: ResultCache, folder: Path, *, sweep: bool = True) -> None:
+        """Take a folder; `sweep` removes what killed processes left, where no other process has jobs there."""
         self._cache = cache
         self._folder = folder
         self._jobs: dict[str, _Job] = {}
         self._guard = threading.Lock()
         self._slots = threading.Semaphore(SLOTS)
-        shutil.rmtree(folder, ignore_errors=True)
+        if sweep:
+            shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):  # a home that cannot be written: then no job can be run, and says so
             make_folder(folder)
 

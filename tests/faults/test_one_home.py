@@ -1,4 +1,4 @@
-"""One home, one process: who comes second is told who is there; whoever dies frees it; what may not be written is read.
+"""One home for several processes: commands beside a server; whoever dies frees it; what may not be written is read.
 
 Real servers and commands; the app's own page is asked through Streamlit's test driver.
 """
@@ -21,8 +21,9 @@ import streamlit as st  # noqa: TID251  the app's own page
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from pages._frame import visit
-from tests.faults.soundness import bytes_below, lines_of, until
+from tests.faults.soundness import bytes_below, until
 from tests.faults.works import write_trace
+from workprof.core import settings
 from workprof.store.home import LOCK
 
 pytestmark = pytest.mark.slow
@@ -79,42 +80,66 @@ def serving(home):
         server.wait(PATIENCE_S)
 
 
-def told_who(ended, home, pid):
-    """Check the refusal of a home that a process holds."""
-    assert ended.status == 2
-    assert ended.out == ""
-    expected = f"workprof: home {home} is held by process {pid} .*; stop that process, or .*--home DIR"
-    assert re.fullmatch(expected, ended.err.strip()), ended.err
-
-
-def test_a_command_beside_a_server_is_told_and_a_killed_server_leaves_nothing_running(home, run):
+def test_commands_beside_a_server_read_and_write_and_a_killed_server_leaves_nothing_running(home, run, tmp_path):
     with serving(home) as (server, family):
         assert len(family) == 2
         for command in (("datasets",), ("runs", "--json"), ("memory", "assess", "kept")):
-            told_who(run(*command), home, server.pid)
-        told_who(run("serve", "--port", free_port()), home, server.pid)
+            assert run(*command).status == 0
+        assert run("ingest", write_trace(tmp_path / "more.csv", 500)).status == 0
+        assert run("rename", "more", "later").status == 0
         server.send_signal(signal.SIGKILL)
         server.wait(PATIENCE_S)
         until(lambda: not any(process.is_running() for process in family[1:]), patience_s=PATIENCE_S)
-    assert [row["dataset"] for row in json.loads(run("datasets", "--json").out)] == ["kept"]
+    assert {row["dataset"] for row in json.loads(run("datasets", "--json").out)} == {"kept", "later"}
 
 
-def test_the_app_beside_a_command_is_a_friendly_page_until_the_command_is_killed(home, forks, tmp_path, monkeypatch):
-    log = tmp_path / "log"
-    holder = forks.start("job", home, log, 1)
-    until(lambda: "squaring" in lines_of(log) or "reading the data" in lines_of(log))
-    os.kill(holder, signal.SIGSTOP)  # a command that takes as long as this test needs
+WRITES = """
+import sys
+from workprof import Workbench, from_environment
+with Workbench(from_environment()) as workbench, workbench._store.writing():
+    print("writes", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def writing(home):
+    """Run a process that writes for as long as the body takes."""
+    pipe, environment = subprocess.PIPE, os.environ | {"WORKPROF_HOME": str(home)}
+    command = [sys.executable, "-c", WRITES]
+    writer = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True)
+    try:
+        assert writer.stdout.readline() == "writes\n"
+        yield writer
+    finally:
+        writer.kill()
+        writer.communicate()
+
+
+def test_a_command_beside_one_that_writes_ends_with_the_status_for_busy(home, run):
+    with writing(home) as writer:
+        for command in (("memory", "assess", "kept"), ("rename", "kept", "other")):
+            ended = run(*command, "--wait", "0.2")
+            assert (ended.status, ended.out) == (75, "")
+            expected = f"workprof: home {home} is in use by process {writer.pid} .*--wait SECONDS.*--home DIR"
+            assert re.fullmatch(expected, ended.err.strip()), ended.err
+    assert run("rename", "kept", "other", "--wait", "20").status == 0
+
+
+def test_the_app_beside_a_command_that_writes_is_a_friendly_page_until_it_is_killed(home, monkeypatch):
     monkeypatch.setenv("WORKPROF_HOME", str(home))
+    monkeypatch.setattr(settings, "DEFAULT_WAIT_S", 0.2)
+    monkeypatch.setattr(
+        settings.Settings.__init__, "__defaults__", (*settings.Settings.__init__.__defaults__[:-1], 0.2)
+    )
     st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S).run()
-    assert not app.exception
-    assert [title.value for title in app.title] == ["The home folder is in use"]
-    (warning,) = [item.value for item in app.warning]
-    assert f"process {holder} " in warning
-    assert "home DIR" in warning
-    os.kill(holder, signal.SIGKILL)
-    forks.reap(holder)
-    assert (home / LOCK).read_text(encoding="utf-8") == str(holder)
+    with writing(home) as writer:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S).run()
+        assert not app.exception
+        assert [title.value for title in app.title] == ["The home folder is in use"]
+        (warning,) = [item.value for item in app.warning]
+        assert f"process {writer.pid} " in warning
+        assert "home DIR" in warning
     (again,) = [button for button in app.button if button.label == "Try again"]
     again.click().run()
     assert not app.exception

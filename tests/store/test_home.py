@@ -1,13 +1,15 @@
-"""One home, one process; a process killed at any moment leaves nothing."""
+"""A home that processes share: all read, one writes at a time; a process killed at any moment leaves nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,21 +61,117 @@ def end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def test_a_second_process_is_told_who_holds_the_home(settings):
-    holder = child(settings.home)
+HELD = """
+import sys
+from pathlib import Path
+from workprof.core.settings import Settings
+from workprof.store.trace_store import TraceStore
+store = TraceStore(Settings(home=Path(sys.argv[1]), data=Path(sys.argv[1]), wait_s=0.0))
+with getattr(store._database, sys.argv[2])() as cursor:
+    if cursor is not None:
+        cursor.execute("SELECT 1").fetchall()
+    print("held", flush=True)
+    sys.stdin.readline()
+print("let go", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def holding(settings, what):
+    """Run a process that reads (`cursor`) or writes (`writing`) until it is written a line."""
+    command, pipe = [sys.executable, "-c", HELD, str(settings.home), what], subprocess.PIPE
+    holder = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
     try:
-        wait_for(holder, "opened")
-        with pytest.raises(HomeBusy, match=rf"process {holder.pid} .*--home"):
-            TraceStore(settings)
+        wait_for(holder, "held")
+        yield holder
     finally:
         end(holder)
+
+
+def let_go(holder):
+    holder.stdin.write("\n")
+    holder.stdin.flush()
+    wait_for(holder, "let go")
+
+
+@pytest.fixture
+def filled(settings, tmp_path):
+    (tmp_path / "kept.csv").write_text("job_name,duration_s\na,1\n")
     with TraceStore(settings) as store:
-        assert store.datasets() == ()
+        store.ingest([tmp_path / "kept.csv"], IngestOptions())
+    return replace(settings, wait_s=0.3)
 
 
-def test_the_same_process_twice_is_told_too(store, settings):
-    with pytest.raises(HomeBusy, match=str(os.getpid())):
-        TraceStore(settings)
+def test_processes_that_read_share_a_home(filled):
+    with holding(filled, "cursor"), TraceStore(filled) as store:
+        assert store.preview("kept")["job_name"].tolist() == ["a"]
+        assert not store.alone
+
+
+def test_a_writer_is_told_who_reads_and_writes_once_nobody_does(filled):
+    with holding(filled, "cursor") as holder, TraceStore(filled) as store:
+        with pytest.raises(HomeBusy, match=rf"process {holder.pid} .*--wait SECONDS.*--home DIR"):
+            store.rename("kept", "other")
+        assert store.preview("kept")["job_name"].tolist() == ["a"]
+        let_go(holder)
+        with TraceStore(replace(filled, wait_s=20.0)) as patient:  # the reader lets the database go when it is asked
+            assert patient.rename("kept", "other").name == "other"
+        assert [one.name for one in store.datasets()] == ["other"]  # written by another connection, and seen
+
+
+def test_while_another_process_writes_what_is_known_is_told_and_the_rest_waits(filled):
+    with TraceStore(filled) as store:
+        assert [one.name for one in store.datasets()] == ["kept"]
+        time.sleep(1.5)  # nobody reads: the database is let go
+        with holding(filled, "writing") as holder:
+            assert [one.name for one in store.datasets()] == ["kept"]
+            with pytest.raises(HomeBusy, match=f"process {holder.pid} "):
+                store.preview("kept")
+            with pytest.raises(HomeBusy, match=f"process {holder.pid} "):
+                store.rename("kept", "other")
+            let_go(holder)
+            assert store.preview("kept")["job_name"].tolist() == ["a"]
+
+
+def test_a_process_that_comes_while_another_is_there_sweeps_nothing_up(filled):
+    with holding(filled, "cursor"):
+        for folder in ("spool", "tmp"):
+            (filled.home / folder / "of-the-other").mkdir()
+        with TraceStore(filled):
+            assert (filled.home / "spool" / "of-the-other").is_dir()
+    with TraceStore(filled):
+        assert list((filled.home / "spool").iterdir()) == list((filled.home / "tmp").iterdir()) == []
+
+
+def test_two_connections_of_one_process_take_turns(filled):
+    patient = replace(filled, wait_s=20.0)
+    with TraceStore(patient) as one, TraceStore(patient) as other:
+        for turn in range(4):
+            store, beside = (one, other) if turn % 2 else (other, one)
+            store.rename("kept" if not turn else f"name{turn - 1}", f"name{turn}")
+            assert [entry.name for entry in beside.datasets()] == [f"name{turn}"]
+
+
+def test_threads_read_while_one_of_them_writes(filled):
+    patient = replace(filled, wait_s=20.0)
+    stop, seen = threading.Event(), []
+
+    def read(store):
+        while not stop.is_set():
+            seen.append(len(store.preview(store.datasets()[0].hash)))
+
+    with TraceStore(patient) as store:
+        readers = [threading.Thread(target=read, args=(store,)) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for turn in range(20):
+            store.rename("kept" if not turn else f"name{turn - 1}", f"name{turn}")
+        stop.set()
+        for reader in readers:
+            reader.join(20)
+            assert not reader.is_alive()
+    assert set(seen) == {1}
 
 
 @pytest.mark.parametrize("moment", ["spooling", "reading", "checking", "committing"])

@@ -89,7 +89,10 @@ def test_missing_values_and_texts_that_read_alike_are_strata_of_their_own(store,
     rows = "".join(f"j{i},{'' if i % 4 == 0 else 'n' if i % 4 == 1 else 'm'},{i}\n" for i in range(200))
     path = write("pai.csv", "job_name,kind_,duration_s\n" + rows)
     store.ingest([path], IngestOptions())
-    with store._database.cursor() as cursor:  # no format keeps the text NULL; a Parquet file may hold it
+    with (
+        store._database.writing(),
+        store._database.cursor() as cursor,
+    ):  # no format keeps the text NULL; a Parquet file may hold it
         table = f'"rows_{store.dataset("pai").hash}"'
         cursor.execute(f"UPDATE {table} SET kind_ = 'NULL' WHERE kind_ = 'n'")
     report = store.sample("pai", "kind_", 100, "s")

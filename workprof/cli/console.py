@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,21 +26,36 @@ Home = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 
-_chosen: dict[str, Path] = {}
+
+@dataclass
+class _Chosen:
+    """What was given before a command, or is understood by every command."""
+
+    home: Path | None = None
+    wait_s: float | None = None
 
 
-def choose_home(home: Path | None) -> None:
-    """Remember the home given before the command."""
-    _chosen.clear()
-    if home is not None:
-        _chosen["home"] = home
+_chosen = _Chosen()
+
+
+def choose_home(home: Path | None, wait_s: float | None = None) -> None:
+    """Remember the home and the time to wait that were given before the command."""
+    _chosen.home, _chosen.wait_s = home, wait_s
+
+
+def choose_wait(wait_s: float | None) -> float | None:
+    """Remember the time to wait that was given after the command, and return it."""
+    if wait_s is not None:
+        _chosen.wait_s = wait_s
+    return wait_s
 
 
 def settings_for(home: Path | None) -> Settings:
     """Return the settings with the home given after or before the command, else the environment's."""
     settings = from_environment()
-    given = home or _chosen.get("home")
-    return settings.at(given) if given is not None else settings
+    given = home or _chosen.home
+    settings = settings.at(given) if given is not None else settings
+    return settings if _chosen.wait_s is None else replace(settings, wait_s=_chosen.wait_s)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The entry point: the tree of commands and the exit status (0 done, 2 the caller's mistake, 1 ours)."""
+"""The entry point: the tree of commands and the exit status (0 done, 2 the caller's mistake, 75 busy, 1 ours)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ import typer
 from typer.core import TyperGroup
 
 import workprof
-from workprof.cli.console import choose_home, warn
-from workprof.core.errors import Cancelled, StepFailed, WorkprofError
+from workprof.cli.console import choose_home, choose_wait, warn
+from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
+from workprof.core.settings import LONGEST_WAIT_S
 
-DONE, OURS, CALLERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
+DONE, OURS, CALLERS_MISTAKE, BUSY, INTERRUPTED = 0, 1, 2, 75, 130
 
 COMMANDS = {
     "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
@@ -51,14 +52,51 @@ def registered(module: str) -> typer.Typer:
     return tree
 
 
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        max=LONGEST_WAIT_S,
+        help="Wait so long for another process that uses the home; default 10.",
+        callback=choose_wait,
+        show_default=False,
+    ),
+]
+
+
 class _Parts(UserDict[str, Any]):
     """All commands by name; one is None until it is used."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the command; its module is imported now."""
         if self.data[name] is None:
-            self.data |= typer.main.get_group(registered(MODULES[name])).commands
+            found = typer.main.get_group(registered(MODULES[name])).commands
+            for command in found.values():
+                _add_wait(command)
+            self.data |= found
         return self.data[name]
+
+
+def _add_wait(command: Any) -> None:
+    """Let every command that opens a home take --wait."""
+    for part in getattr(command, "commands", {}).values():
+        _add_wait(part)
+    if any(one.name == "home" for one in command.params):
+        command.params.append(_wait_option())
+
+
+def _wait_option() -> Any:
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command()(_waiting)
+    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "wait")
+    option.expose_value = False
+    return option
+
+
+def _waiting(wait: Wait = None) -> None:
+    """Carry the declaration of --wait."""
 
 
 class Commands(TyperGroup):
@@ -87,9 +125,10 @@ LONGEST_NAME = 80
 def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
     home: Annotated[Path | None, typer.Option("--home", help="Folder of database and cache.")] = None,
+    wait: Wait = None,
 ) -> None:
     """Remember what stands before the command."""
-    choose_home(home)
+    choose_home(home, wait)
     if version:
         print(f"workprof {workprof.__version__}")  # noqa: T201  stdout is the product
         raise typer.Exit(DONE)
@@ -105,6 +144,9 @@ def main(arguments: list[str] | None = None) -> None:
     except StepFailed as error:
         warn(f"workprof: {error}")
         sys.exit(OURS)
+    except HomeBusy as error:
+        warn(f"workprof: {error}")
+        sys.exit(BUSY)
     except WorkprofError as error:
         warn(f"workprof: {error}")
         sys.exit(CALLERS_MISTAKE)

@@ -52,7 +52,7 @@ class EntryDamaged(WorkprofError):
 
 
 class HomeBusy(WorkprofError):
-    """Another process holds the home folder."""
+    """Another process reads or writes the home folder for longer than one waits."""
 
 
 class DiskFull(WorkprofError):

@@ -14,6 +14,8 @@ from workprof.core.units import GIB, MIB, parse_size
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
 SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
 DEFAULT_EXPANSION_LIMIT = 100
+DEFAULT_WAIT_S = 10.0
+LONGEST_WAIT_S = 86_400.0
 """Traces shrink 3-30 times; a bomb a thousand times."""
 LONGEST_NUMBER = 9
 YES = frozenset({"1", "true", "yes", "on"})
@@ -37,6 +39,7 @@ class Settings:
         dask: address of a Dask scheduler for the sweep, or None.
         readonly: refuse everything that changes the store.
         expansion_limit: how many times its size a compressed or Parquet file may hold, once that is over 256 MiB.
+        wait_s: how long to wait for another process that writes to the home, or reads what is to be written.
     """
 
     home: Path
@@ -46,6 +49,7 @@ class Settings:
     dask: str | None = None
     readonly: bool = False
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
+    wait_s: float = DEFAULT_WAIT_S
 
     def __post_init__(self) -> None:
         if self.memory_limit_bytes < SMALLEST_MEMORY_LIMIT_BYTES:
@@ -54,6 +58,8 @@ class Settings:
             raise SettingsError(f"threads is {self.threads}; give at least 1")
         if self.expansion_limit < 1:
             raise SettingsError(f"WORKPROF_EXPANSION_LIMIT is {self.expansion_limit}; give at least 1")
+        if not 0 <= self.wait_s <= LONGEST_WAIT_S:
+            raise SettingsError(f"the time to wait is {self.wait_s:g} s; give 0 to {LONGEST_WAIT_S:,.0f} s")
 
     def at(self, home: Path) -> Settings:
         """Return the same settings with another home folder."""

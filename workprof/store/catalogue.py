@@ -53,16 +53,32 @@ ROWS = "rows_"
 REJECTS = "rejects_"
 
 
-def create(cursor: duckdb.DuckDBPyConnection) -> None:
-    """Create what is missing and drop what a killed ingest may have left."""
+NAMED = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
+TABLES = {found[1] for statement in STATEMENTS if (found := NAMED.search(statement))}
+
+
+def is_complete(cursor: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether there is nothing for `create` to do."""
+    return _names(cursor) >= TABLES and not _left(cursor)
+
+
+def create(cursor: duckdb.DuckDBPyConnection, *, drop: bool) -> None:
+    """Create what is missing and, where asked to, drop what a killed ingest may have left."""
     for statement in STATEMENTS:
         cursor.execute(statement)
-    tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    for name in _left(cursor) if drop else ():
+        cursor.execute(f'DROP TABLE "{name}"')
+
+
+def _names(cursor: duckdb.DuckDBPyConnection) -> set[str]:
+    return {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def _left(cursor: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return the tables of no dataset."""
     known = {hashed for (hashed,) in cursor.execute("SELECT hash FROM catalogue").fetchall()}
     kept = {prefix + hashed for hashed in known for prefix in (ROWS, REJECTS)}
-    for name in tables:
-        if name.startswith((STAGE, ROWS, REJECTS)) and name not in kept:
-            cursor.execute(f'DROP TABLE "{name}"')
+    return {name for name in _names(cursor) if name.startswith((STAGE, ROWS, REJECTS)) and name not in kept}
 
 
 HASH_DIGITS = 32
@@ -334,7 +350,7 @@ class Known:
     def entries(self) -> tuple[Entry, ...]:
         """Return every entry, newest first."""
         last, commits = self._last, self._database.commits
-        if last is None or last.commits != commits:
+        if last is None or (last.commits != commits and not self._database.written_elsewhere):
             with self._database.cursor() as cursor:
                 last = self._last = _Reading(commits, whole_entries(cursor))
         return last.entries

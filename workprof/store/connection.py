@@ -1,5 +1,10 @@
 """The process's one DuckDB connection: its configuration, a cursor per call, one write lock.
 
+DuckDB lets several processes read a database, or one write it. So that a dashboard, a service and commands share a
+home, the connection is one for reading, and closed when nobody has read for a second; it is one for writing only while
+something is written. Whoever wants to write holds the home's writer lock meanwhile, and readers in other processes let
+go of the database when they see that, and wait.
+
 File access is limited to the home folder before anything is read (`allowed_directories`, then
 `enable_external_access=false`, which cannot be undone), so no query, whatever its text, opens a file elsewhere. DuckDB
 resolves symbolic links before it compares; an input from outside therefore enters the home as a hard link, or as a
@@ -9,19 +14,24 @@ copy in the spool where the file system allows no link.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 
-from workprof.core.errors import SettingsError, WorkprofError
+from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.store.home import Home, busy, free_bytes, is_full, narrow, no_room, room_in
 
 WAIT_FOR_WRITER_S = 0.2
+IDLE_S = 1.0
+LOOK_AGAIN_S = 0.02
 SPILL_SHARE_OF_FREE_DISK = 0.8
 SMALLEST_SPILL_BYTES = GIB
 SMALLEST_INGEST_BYTES = GIB // 2
@@ -29,6 +39,8 @@ MEMORY_PER_INPUT_BYTE = 0.8
 WAL_BYTES = 64 * 1024 * 1024
 DAMAGED = ("Corrupt database file", "has been invalidated")
 OTHER_VERSION = "version number"
+ANOTHER_OF_OURS = "different configuration"
+"""Another connection of this process has the same database open in another way."""
 INTERRUPTED = "Query interrupted"
 """The RuntimeError that DuckDB makes of a Ctrl-C."""
 
@@ -47,40 +59,73 @@ class Database:
     """The open database of one home."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take the home and open its database; a read-only one is opened so, and never made.
+        """Open the home; a read-only database is never made.
 
         Raises:
-            HomeBusy: when another process holds it.
+            HomeBusy: when an earlier version of workprof holds it.
             SettingsError: when the home cannot be used; when it is read-only and there is no database.
         """
         self.home = Home(settings.home, readonly=settings.readonly)
         self.readonly = settings.readonly
         self.expansion_limit = settings.expansion_limit
+        self._settings = settings
         self._memory_bytes = settings.memory_limit_bytes
-        self._write_lock = threading.Lock()
-        self.commits = 0
+        self._write_lock = threading.RLock()
+        self._own = threading.local()
+        self._free = threading.Condition()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._writable = self._writing = self._turning = self._closed = False
+        self._active, self._depth, self._last_used = 0, 0, 0.0
+        self._timer: threading.Timer | None = None
+        self._commits = 0
+        self._signature: tuple[tuple[int, int, int], ...] = ()
         try:
-            self._connection = self._open(settings)
+            if settings.readonly or self.home.database.exists():
+                with self.cursor():
+                    pass  # a database that cannot be read is told at once
         except BaseException:
-            self.home.release()
+            self.close()
             raise
 
     def close(self) -> None:
         """Close the database, then let the home go."""
-        self._connection.close()
+        with self._free:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+            self._let_go()
         self.home.release()
+
+    @property
+    def commits(self) -> int:
+        """Changes of the database that were seen, also those by other processes."""
+        found = tuple(map(_stamp, (self.home.database, self.home.log)))
+        if found != self._signature:
+            self._signature = found
+            self._commits += 1
+        return self._commits
+
+    @property
+    def written_elsewhere(self) -> bool:
+        """Whether another process writes now: what was read before may be used until it is done."""
+        return bool(self.home.writer_elsewhere())
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield a cursor of this call's own: results never cross between threads.
 
         Raises:
+            HomeBusy: when another process writes for longer than one waits.
             SettingsError: when a query finds the database damaged.
             KeyboardInterrupt: when Ctrl-C came while a query ran.
         """
-        cursor = self._connection.cursor()
+        connection = self._enter()
         try:
-            yield cursor
+            cursor = connection.cursor()
+            try:
+                yield cursor
+            finally:
+                cursor.close()
         except RuntimeError as error:
             if str(error) == INTERRUPTED:
                 raise KeyboardInterrupt from error
@@ -90,14 +135,69 @@ class Database:
                 raise self._damaged(error) from error
             raise
         finally:
-            cursor.close()
+            self._leave()
+
+    def _enter(self) -> duckdb.DuckDBPyConnection:
+        """Return the connection, opened for reading where there is none, and count one more who uses it."""
+        with self._free:
+            within = getattr(self._own, "cursors", 0) > 0 or getattr(self._own, "writes", False)
+            while self._turning and not within:
+                self._free.wait()
+            if not self._active and not self._writing and (self._writable or self.home.writer_elsewhere()):
+                self._let_go()
+            if self._connection is None:
+                if self._closed:
+                    raise WorkprofError("this home was closed; open it again")
+                self._connection = self._open(writable=False)
+                self._writable = False
+            self._active += 1
+            self._own.cursors = getattr(self._own, "cursors", 0) + 1
+            return self._connection
+
+    def _leave(self) -> None:
+        with self._free:
+            self._active -= 1
+            self._own.cursors -= 1
+            self._last_used = time.monotonic()
+            if self._active:
+                return
+            if not self._writing and (self._writable or self.home.writer_elsewhere()):
+                self._let_go()
+            elif self._timer is None and not self._closed:
+                self._close_later(IDLE_S)
+            self._free.notify_all()
+
+    def _close_later(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, self._close_if_idle)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _close_if_idle(self) -> None:
+        with self._free:
+            self._timer = None
+            rests = self._last_used + IDLE_S - time.monotonic()
+            if self._active or self._writing or self._closed:
+                return  # whoever is there sets the clock again
+            if rests > 0:
+                self._close_later(rests)
+            else:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """Close the connection, so that another process may write; called with `_free` held."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+            self._writable = False
+        self.home.stop_writing()
 
     @contextlib.contextmanager
     def writing(self, progress: Progress = silent) -> Iterator[None]:
-        """Hold the write lock; while another holds it, `progress` is told and may cancel.
+        """Hold the write lock, which a thread may take again; while others hold it, `progress` is told and may cancel.
 
         Raises:
             WorkprofError: when the store is read-only.
+            HomeBusy: when another process reads or writes for longer than one waits.
             DiskFull: when there is no room for what is written.
         """
         self.refuse_if_readonly()
@@ -105,9 +205,54 @@ class Database:
             progress(None, "waiting for another write to finish")
         try:
             with room_in(self.home.folder, "nothing was changed"):
-                yield
+                if not self._depth:
+                    self._begin_writing(progress)
+                self._depth += 1
+                try:
+                    yield
+                finally:
+                    self._depth -= 1
+                    if not self._depth:
+                        self._end_writing()
         finally:
             self._write_lock.release()
+
+    def _begin_writing(self, progress: Progress) -> None:
+        """Turn the connection into one for writing, once nobody of this process reads and no other process has it."""
+        end = time.monotonic() + self._settings.wait_s
+        while not self.home.start_writing():
+            if time.monotonic() >= end:
+                raise busy(self.home.folder, self.home.writer_elsewhere() or "unknown")
+            progress(None, "waiting for another process that writes")
+            time.sleep(LOOK_AGAIN_S)
+        with self._free:
+            self._own.writes, self._turning = True, True
+            try:
+                if getattr(self._own, "cursors", 0):
+                    raise RuntimeError("a thread that reads cannot begin to write")
+                while self._active:
+                    self._free.wait(WAIT_FOR_WRITER_S)
+                    progress(None, "waiting for what is being read")
+                if self._connection is not None and not self._writable:
+                    self._connection.close()
+                    self._connection = None
+                if self._connection is None:
+                    self._connection = self._open(writable=True, progress=progress)
+                self._writable = self._writing = True
+            except BaseException:
+                self._own.writes = False
+                self.home.stop_writing()
+                raise
+            finally:
+                self._turning = False
+                self._free.notify_all()
+
+    def _end_writing(self) -> None:
+        with self._free:
+            self._own.writes, self._writing = False, False
+            if not self._active:
+                self._let_go()
+            self._free.notify_all()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -118,7 +263,7 @@ class Database:
                 yield cursor
                 cursor.execute("COMMIT")
                 narrow(self.home.log)
-                self.commits += 1  # by whoever holds `writing`: one at a time
+                self._commits += 1  # by whoever holds `writing`: one at a time
             except BaseException:
                 with contextlib.suppress(duckdb.Error):
                     cursor.execute("ROLLBACK")
@@ -153,7 +298,25 @@ class Database:
                 "WORKPROF_READONLY is set: nothing can be added, changed or removed here; unset it to write"
             )
 
-    def _open(self, settings: Settings) -> duckdb.DuckDBPyConnection:
+    def _open(self, *, writable: bool, progress: Progress = silent) -> duckdb.DuckDBPyConnection:
+        """Return a connection, as soon as no other process is in its way.
+
+        Raises:
+            HomeBusy: when one is for longer than one waits.
+        """
+        end = time.monotonic() + self._settings.wait_s
+        while True:
+            try:
+                if writable or not self.home.writer_elsewhere() or time.monotonic() >= end:
+                    return self._connect(writable=writable)
+            except HomeBusy:
+                if time.monotonic() >= end:
+                    raise
+            progress(None, "waiting for another process")
+            time.sleep(LOOK_AGAIN_S)
+
+    def _connect(self, *, writable: bool) -> duckdb.DuckDBPyConnection:
+        settings = self._settings
         spill = max(SMALLEST_SPILL_BYTES, int(free_bytes(settings.home) * SPILL_SHARE_OF_FREE_DISK))
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{settings.memory_limit_bytes}B",
@@ -167,16 +330,19 @@ class Database:
         }
         new = not self.home.database.exists()
         try:
-            connection = duckdb.connect(str(self.home.database), read_only=self.readonly, config=config)
+            connection = duckdb.connect(str(self.home.database), read_only=not writable, config=config)
         except duckdb.Error as error:  # a damaged one is told by various classes
             raise self._not_opened(error) from error
         if new:
             narrow(self.home.database)
-        connection.execute(f"SET allowed_directories=[{text(str(self.home.folder))}]")
-        connection.execute("SET enable_external_access=false")
+        if _one("SELECT current_setting('enable_external_access')", connection):  # else: another of this process's own
+            connection.execute(f"SET allowed_directories=[{text(str(self.home.folder))}]")
+            connection.execute("SET enable_external_access=false")
         return connection
 
     def _not_opened(self, error: duckdb.Error) -> WorkprofError:
+        if ANOTHER_OF_OURS in str(error):
+            return busy(self.home.folder, str(os.getpid()))
         holder = re.search(r"PID (\d+)", str(error))
         if holder or "Could not set lock" in str(error):
             return busy(self.home.folder, holder.group(1) if holder else "unknown")
@@ -203,3 +369,18 @@ class Database:
 
 def _first_line(error: duckdb.Error) -> str:
     return str(error).splitlines()[0][:300]
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """Return what changes with a file's content."""
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _one(sql: str, connection: duckdb.DuckDBPyConnection) -> object:
+    """Return the one value that a query has."""
+    ((value,),) = connection.execute(sql).fetchall()
+    return value

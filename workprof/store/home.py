@@ -8,7 +8,8 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -131,27 +132,32 @@ except ImportError:  # pragma: no cover - Windows: DuckDB's own lock alone keeps
 
 
 DATABASE = "workprof.duckdb"
-LOCK = "lock"
+LOCK, WRITER = "lock", "writer"
 READONLY = "WORKPROF_READONLY"
+SWEPT_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.02
 HANDED_OVER = "WORKPROF_LOCK_FD"
 """Variable with the number of an open, locked file that this process was started with."""
 
 
 class Home:
-    """The folders of one home; holds its lock until `release`.
+    """The folders of one home, which several processes may have open at a time.
 
-    The lock is the operating system's on an open file, so it ends with the process however that dies; the PID written
-    into the file is only for the message.
+    Each of them shares a lock until `release`. Whoever opens a home that nobody else has open holds the lock alone for
+    that moment, and sweeps up what killed processes left. The locks are the operating system's on open files, so they
+    end with the process however that dies; the PIDs written into the files are only for messages.
 
     A read-only home is neither made nor swept. What is still written there: the PID in the lock file, and for the time
     of one query or export DuckDB's spill files and the finished file before it is moved to its place.
+
+    Attributes:
+        alone: whether nobody else had it open when it was opened.
     """
 
     def __init__(self, folder: Path, *, readonly: bool = False) -> None:
-        """Make the folders (unless read-only) and take the lock.
+        """Make the folders (unless read-only) and share the lock.
 
         Raises:
-            HomeBusy: when another process holds it (names its PID).
+            HomeBusy: when an earlier version of workprof holds it (names its PID).
             SettingsError: when the folder cannot be made or written; when it is read-only and there is no database.
         """
         _refuse_what_duckdb_misreads(folder)
@@ -159,20 +165,51 @@ class Home:
         self.database = folder / DATABASE
         self.log = folder / f"{DATABASE}.wal"
         self.spool = folder / "spool"
-        self.spill = folder / "tmp"
+        self.spill = folder / "tmp" / f"{os.getpid()}"
         self.rejects = folder / "rejects"
+        self._writer: IO[str] | None = None
         try:
-            for path in () if readonly else (folder, self.spool, self.spill, self.rejects):
+            for path in () if readonly else (folder, self.spool, self.spill.parent, self.rejects):
                 make_folder(path)
-            self._lock = hold(folder, readonly=readonly)
+            self._lock, self.alone = _shared(folder, readonly=readonly, alone=self._sweep)
         except OSError as error:
             raise _unusable(folder, error, look=_is_file(self.database)) from error
-        if not readonly:
-            self._sweep()
 
     def release(self) -> None:
-        """Let another process have the home."""
+        """Let the home go."""
+        self.stop_writing()
         self._lock.close()
+
+    def start_writing(self) -> bool:
+        """Take the one lock of those who write; return whether it was free, or this process had it."""
+        if self._writer is None:
+            stream = open_private(self.folder / WRITER, "a+")
+            if not _taken(stream):
+                stream.close()
+                return False
+            _sign(stream)
+            self._writer = stream
+        return True
+
+    def stop_writing(self) -> None:
+        """Let another process write."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def writer_elsewhere(self) -> str:
+        """Return the PID of another process that writes or waits for that, '' where none does."""
+        if self._writer is not None or fcntl is None:
+            return ""
+        try:
+            with (self.folder / WRITER).open(encoding="utf-8") as stream:
+                try:
+                    fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return stream.read().strip() or "unknown"
+        except OSError:  # nobody wrote yet
+            return ""
+        return ""
 
     @contextlib.contextmanager
     def spool_folder(self, name: str) -> Iterator[Path]:
@@ -194,7 +231,7 @@ class Home:
 
     def _sweep(self) -> None:
         """Remove what a killed process left: spooled inputs and DuckDB's spill files."""
-        for folder in (self.spool, self.spill):
+        for folder in (self.spool, self.spill.parent):
             for left in folder.iterdir():
                 if left.is_dir() and not left.is_symlink():
                     shutil.rmtree(left, ignore_errors=True)
@@ -203,15 +240,20 @@ class Home:
 
 
 def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
-    """Take the lock of a home folder and return the open file that holds it; closing it gives the home back.
+    """Share the lock of a home folder and return the open file that holds it; closing it lets the home go.
 
-    A server is handed the lock of the command that started it as an open file (see `HANDED_OVER`), so that the home is
-    held from the first moment and not from the first visitor on.
+    A server is handed the lock of the command that started it as an open file (see `HANDED_OVER`), so that nobody
+    sweeps the home up between the two.
 
     Raises:
-        HomeBusy: when another process holds it (names its PID).
+        HomeBusy: when an earlier version of workprof holds it (names its PID).
         SettingsError: when it is to be read only and there is nothing to read.
     """
+    return _shared(folder, readonly=readonly)[0]
+
+
+def _shared(folder: Path, *, readonly: bool, alone: Callable[[], None] | None = None) -> tuple[IO[str], bool]:
+    """Return the open file that shares the lock, and whether nobody else had it: then `alone` is called first."""
     if not readonly:
         make_folder(folder)
     elif not (folder / DATABASE).is_file():
@@ -220,20 +262,39 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
             f"first, or give another home with --home or WORKPROF_HOME"
         )
     stream = _handed_over(folder / LOCK) or _lock_file(folder / LOCK, readonly)
-    if fcntl is not None:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    was_alone = False
+    if alone is not None and not readonly and _taken(stream):
+        was_alone = True
+        _sign(stream)
+        alone()
+    end = time.monotonic() + SWEPT_WITHIN_S
+    while not _taken(stream, share=True):  # somebody else may be sweeping
+        if time.monotonic() > end:
             stream.seek(0)
             holder = stream.read().strip() or "unknown"
             stream.close()
-            raise busy(folder, holder) from None
+            raise busy(folder, holder)
+        time.sleep(LOOK_AGAIN_S)
+    return stream, was_alone
+
+
+def _taken(stream: IO[str], *, share: bool = False) -> bool:
+    """Take a lock on an open file, alone or shared; return whether it could be had at once."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(stream, (fcntl.LOCK_SH if share else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _sign(stream: IO[str]) -> None:
+    """Write the PID of this process into a lock file, as far as that may be written."""
     if stream.writable():
         stream.seek(0)
         stream.truncate()
         stream.write(str(os.getpid()))
         stream.flush()
-    return stream
 
 
 def open_to_others(folder: Path) -> str:
@@ -297,8 +358,8 @@ def _handed_over(path: Path) -> IO[str] | None:
 
 
 def busy(folder: Path, holder: str) -> HomeBusy:
-    """Return the refusal of a home that another process holds."""
+    """Return the refusal of a home that another process reads or writes for longer than one waits."""
     return HomeBusy(
-        f"home {folder} is held by process {holder} (a dashboard or another command); "
-        f"stop that process, or give another home with --home DIR"
+        f"home {folder} is in use by process {holder} (a dashboard or another command); wait longer with --wait "
+        f"SECONDS, stop that process, or give another home with --home DIR"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import uuid
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 
 from workprof.core.errors import EntryDamaged
@@ -35,7 +37,7 @@ from workprof.store.reports import (
 
 
 class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
-    """One home folder's database. One per process; every method may be called from any thread.
+    """One home folder's database, shared with other processes; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
     """
@@ -44,7 +46,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         """Open or create the database; where `readonly` is set, open it and change nothing.
 
         Raises:
-            HomeBusy: when another process holds it (names its PID).
+            HomeBusy: when another process writes for longer than one waits (names its PID).
             SettingsError: when the home or its database cannot be used, or is read-only and there is none yet.
             DiskFull: when there is no room to begin with.
         """
@@ -55,12 +57,32 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         if settings.readonly:
             return
         try:
-            with self._database.writing(), self._database.transaction() as cursor:
-                catalogue.create(cursor)
-            self._sweep_rejects()
+            if not self._is_complete():
+                with self._database.writing(), self._database.transaction() as cursor:
+                    catalogue.create(cursor, drop=self.alone)
+            if self.alone:
+                self._sweep_rejects()
         except BaseException:
             self._database.close()
             raise
+
+    def _is_complete(self) -> bool:
+        if not self._database.home.database.exists():
+            return False
+        with self._database.cursor() as cursor:
+            try:
+                return catalogue.is_complete(cursor)
+            except duckdb.CatalogException:  # no table at all
+                return False
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody else had the home open when it was opened."""
+        return self._database.home.alone
+
+    def writing(self) -> contextlib.AbstractContextManager[None]:
+        """Return what keeps every other thread and process from writing, for what is read, changed and written."""
+        return self._database.writing()
 
     def close(self) -> None:
         """Close the database and let the home go."""

@@ -124,13 +124,16 @@ class OpenHome:
         """Open the home folder.
 
         Raises:
-            HomeBusy: when another process holds it.
+            HomeBusy: when another process writes for longer than one waits.
         """
         self.settings = settings
         self._store = TraceStore(settings)
         memory = settings.memory_limit_bytes // MEMORY_SHARE_OF_CACHE
-        self._cache = ResultCache(settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE)
-        self._jobs = Jobs(self._cache, settings.home / "jobs")
+        alone = self._store.alone
+        self._cache = ResultCache(
+            settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE, sweep=alone
+        )
+        self._jobs = Jobs(self._cache, settings.home / "jobs", sweep=alone)
         self._guard = threading.Lock()
         self._views = Views(VIEWS_KEPT)
         self._table: tuple[str, tuple[str, ...], bool, pd.DataFrame] | None = None

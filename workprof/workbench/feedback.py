@@ -142,7 +142,7 @@ class FeedbackQuestions(ForecastQuestions):
         loop = self._loop(dataset, settings)
         table, notes = self._finished_table(loop, jobs, options, progress)
         self._make_ready(loop, progress)
-        with self._cache.lock(loop.lock):
+        with self._cache.lock(loop.lock), self._store.writing():  # what is read must be what is written upon
             found = self._fold_in(loop, table, progress)
         if refit or (loop.settings.refit and found.assessment.recluster_advised):
             asked = RefitSettings(loop.forecaster, _files_digest(self._observed_state(loop)))
@@ -173,7 +173,7 @@ class FeedbackQuestions(ForecastQuestions):
         made = self._cache.get(key, Refit)
         if made is None:
             raise NotEnoughData("there is no such refit; start it again")
-        with self._cache.lock(loop.lock):
+        with self._cache.lock(loop.lock), self._store.writing():
             state = self._observed_state(loop)
             if state.model_key != key:
                 state = start_again(state, made.model, key, now())

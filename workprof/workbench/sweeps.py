@@ -78,7 +78,7 @@ class SweepQuestions(ProfileQuestions):
         """Open the home folder.
 
         Raises:
-            HomeBusy: when another process holds it.
+            HomeBusy: when another process writes for longer than one waits.
         """
         super().__init__(settings)
         self._sweepers: dict[tuple[str, tuple[GroupSettings, ...]], _Sweeper] = {}
