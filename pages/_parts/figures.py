@@ -41,8 +41,12 @@ def show(
     """Show a chart; `on_select` makes selections of these modes call it. Without its sentence below an answer."""
     if sentence:
         st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
+    figure = readable(chart.figure, dark=st.context.theme.type == "dark")
+    if on_select:  # as Streamlit sets it once a chart is drawn, which would draw it again
+        figure.layout.update(clickmode="event+select", hovermode="closest")
     st.plotly_chart(
-        readable(chart.figure, dark=st.context.theme.type == "dark"),
+        figure,
+        theme=None,  # the figure has the look already
         key=key,
         on_select=on_select or "ignore",
         selection_mode=modes,
@@ -82,7 +86,7 @@ def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared
 def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
     """Show a chart of a card: figure and sentence, no controls."""
     figure = readable(chart.figure, dark=st.context.theme.type == "dark")
-    st.plotly_chart(figure, key=key, alt=chart.alt, config={"displayModeBar": False})
+    st.plotly_chart(figure, theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
     if sentence:
         st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
 

@@ -84,7 +84,7 @@ def _meaning(stop: TourStop) -> None:
 
 def _drawn(chart: Chart, key: str) -> None:
     figure = readable(large(chart.figure), dark=st.context.theme.type == "dark")
-    st.plotly_chart(figure, key=key, alt=chart.alt, config={"displayModeBar": False})
+    st.plotly_chart(figure, theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
     if chart.note:
         st.caption(markdown_text(chart.note, LONGEST))
 

@@ -1,11 +1,14 @@
 """What figures are put together from: traces, intervals, cells, panels, labels that stand side by side."""
 
+import json
+
 import numpy as np
 import pytest
+from plotly.io import to_json
 
 from workprof.charts import shapes
-from workprof.charts.shapes import placed_labels
-from workprof.charts.theme import BLACK, WHITE
+from workprof.charts.shapes import NEUTRAL, placed_labels
+from workprof.charts.theme import BLACK, WHITE, readable
 
 
 def boxes_of(across, up, names):
@@ -96,3 +99,30 @@ def test_an_axis_is_named_by_a_text_or_has_its_title_among_its_settings():
     figure = shapes.figure_of([], x="Rows", y={"title": "Share", "range": [0, 1]}, height=300, **shapes.LEGEND_BELOW)
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("Rows", "Share")
     assert figure.layout.showlegend and figure.layout.legend.y < 0
+
+
+def drawn_from(values):
+    """Return what a browser is sent of a figure with these values."""
+    cells = np.array([[1.0, np.nan]])
+    traces = [shapes.points(np.array([1, 2]), np.array(values), colour=NEUTRAL, size=[4, 9], customdata=cells)]
+    figure = shapes.figure_of(traces, x="time", y={"title": "share", "gridcolor": "red"}, height=300)
+    return json.loads(to_json(readable(figure, dark=False), validate=False))
+
+
+def test_a_chart_that_is_given_twice_is_no_change():
+    """Plotly draws anew for a template, for a binary array, and for arrays without a revision."""
+    sent = drawn_from([0.5, np.nan])
+    assert sent["layout"].get("template") is None
+    assert sent["data"][0]["x"] == [1, 2]
+    assert sent["data"][0]["y"] == [0.5, None]
+    assert sent["data"][0]["customdata"] == [[1.0, None]]
+    assert sent == drawn_from([0.5, np.nan])
+    assert sent["layout"]["datarevision"] != drawn_from([0.5, 0.7])["layout"]["datarevision"]
+
+
+def test_what_a_figure_sets_itself_stays():
+    layout = drawn_from([0.5, 0.6])["layout"]
+    assert layout["xaxis"]["title"]["text"] == "time"
+    assert layout["height"] == 300
+    assert layout["margin"]["pad"] == 8
+    assert layout["legend"]["orientation"] == "h"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 OUTLIERS = -1
@@ -52,24 +56,81 @@ def mark(profile: int) -> Mark:
     return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[turn], _SYMBOLS[turn])
 
 
-def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
-    """Return a copy whose words stand out on the page's background (at least 4.5:1).
+FONT = '"Source Sans", sans-serif'
+"""Of the pages' other words."""
+SMALL_PX, TITLE_PX = 12, 14
 
-    It is made as one specification: Plotly checks every update of a figure anew, which costs more than the figure.
+
+def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
+    """Return a copy in the look of the pages: its words stand out on their background (at least 4.5:1).
+
+    It is made as one specification: Plotly checks every update of a figure anew, which costs more than the figure. It
+    has no template, its arrays as lists, and a revision made of its traces: Streamlit's front end gives every chart to
+    Plotly twice, and otherwise Plotly takes the second time for a change and draws everything again.
     """
-    colour = "#d5dae2" if dark else "#3d4654"
-    grid = "#2c3442" if dark else "#e3e7ed"
-    spec = figure.to_dict()
-    layout = spec["layout"]
-    axes = [axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis"))]
-    for words in (layout, layout.setdefault("legend", {}), *(axis.setdefault("title", {}) for axis in axes)):
-        words.setdefault("font", {})["color"] = colour
-    for axis in axes:
+    words, grid, ground = ("#d5dae2", "#2c3442", DARK_BACKGROUND) if dark else ("#3d4654", "#e3e7ed", LIGHT_BACKGROUND)
+    traces = [_plain(trace.to_plotly_json()) for trace in figure.data]
+    layout = _with(figure.layout.to_plotly_json(), _look(words, grid, ground))
+    layout["datarevision"] = hashlib.sha256(repr(traces).encode()).hexdigest()[:16]
+    axes = {name: _with(axis, _axis(name, words, grid)) for name, axis in layout.items() if _AXIS.match(name)}
+    layout |= {"xaxis": _axis("xaxis", words, grid), "yaxis": _axis("yaxis", words, grid)} | axes
+    for one in (layout, layout["legend"], *(axis["title"] for axis in axes.values())):
+        one["font"]["color"] = words
+    for axis in axes.values():
         axis["gridcolor"] = grid
-        axis.setdefault("tickfont", {})["color"] = colour
     for note in layout.get("annotations", ()):
-        note.setdefault("font", {}).setdefault("color", colour)
-    return go.Figure(spec, _validate=False)  # it has been checked as a figure
+        note.setdefault("font", {}).setdefault("color", words)
+    for trace in traces:
+        if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
+            trace["marker"].setdefault("line", {}).setdefault("width", 0)
+    made = go.Figure({"data": traces, "layout": layout}, _validate=False)  # it has been checked as a figure
+    made.layout.template = None  # of which a new figure has the default
+    return made
+
+
+_AXIS = re.compile(r"[xy]axis\d*$")
+
+
+def _look(words: str, grid: str, ground: str) -> dict[str, Any]:
+    small = {"color": words, "size": SMALL_PX}
+    return {
+        "font": {"family": FONT, **small},
+        "legend": {"font": dict(small), "title": {"font": dict(small), "side": "top"}, "borderwidth": 0},
+        "paper_bgcolor": ground,
+        "plot_bgcolor": ground,
+        "colorway": list(COLOURS),
+        "margin": {"pad": 8, "l": 0, "r": 0},
+        "hoverlabel": {"bgcolor": ground, "bordercolor": grid, "font": {"family": FONT, **small}},
+    }
+
+
+def _axis(name: str, words: str, grid: str) -> dict[str, Any]:
+    across = name.startswith("x")
+    return {
+        "gridcolor": grid,
+        "zerolinecolor": grid,
+        "tickfont": {"color": words, "size": SMALL_PX},
+        "title": {"font": {"color": words, "size": TITLE_PX}, "standoff": 20 if across else 24},
+        "automargin": True,
+        **({"showgrid": False, "zeroline": False} if across else {}),
+    }
+
+
+def _with(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return what is given, and the defaults of what is not."""
+    both = {name: _with(given[name], value) for name, value in defaults.items() if isinstance(given.get(name), dict)}
+    return {**defaults, **given, **both}
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a trace with its arrays as lists: Plotly takes every binary array for a change."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if not isinstance(value, np.ndarray) or value.dtype.kind == "M":
+        return value
+    if value.dtype.kind == "f" and np.isnan(value).any():
+        value = np.where(np.isnan(value), np.array(None), value)
+    return value.tolist()
 
 
 def rows_height(rows: int) -> int:
