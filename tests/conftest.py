@@ -4,14 +4,18 @@ What is compiled is kept from run to run, as numba keeps its loops: the tests th
 makes of a network of a shape that it has seen.
 """
 
+import gc
 import os
+import re
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 sys.dont_write_bytecode = False  # pytest compiles thousands of asserts: ten seconds of every run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+gc.set_threshold(100_000)  # imports, tests and syntax trees make millions of objects that nobody drops
 
 settings.register_profile(
     "steady",
@@ -33,6 +37,27 @@ def pytest_configure(config):
 
 LONG = ("browser", "pages", "same", "faults", "cli", "report", "docs")
 """Rooms with the files that take longest, in the order in which they begin."""
+
+
+SLOW = re.compile(r"^pytestmark = .*\bmark\.(slow|soak)\b", re.MULTILINE)
+SLOW_ROOMS = ("browser", "pages")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import no file that is slow as a whole where `pytest` alone leaves the slow tests out."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or "not slow" not in config.option.markexpr:
+        return None
+    if collection_path.is_dir():
+        return True if collection_path.name in SLOW_ROOMS else None
+    return True if collection_path.suffix == ".py" and SLOW.search(collection_path.read_text("utf-8")) else None
+
+
+def pytest_collection_finish():
+    gc.freeze()  # modules and tests stay to the end
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items):

@@ -3,14 +3,13 @@
 import ast
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import typer
 
+from tests.sources import PACKAGE, ROOT, nodes, python_files
 from workprof.cli.main import app
 
-ROOT = Path(__file__).parents[2]
 BANNED = {
     r"at best": "upper bound",
     r"ask(s|ed|ing)? for": "requested, request",
@@ -35,7 +34,7 @@ KEPT = {
 FOUND = re.compile(rf"\b({'|'.join(BANNED)})\b", re.IGNORECASE)
 CODE = re.compile(r"```.*?```|``.*?``|`[^`\n]*`|<!--.*?-->", re.DOTALL)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "workprof").rglob("*.py")])
+SOURCES = (ROOT / "app.py", *python_files(PACKAGE, ROOT / "pages"))
 
 
 def prose(text):
@@ -44,11 +43,11 @@ def prose(text):
 
 
 def strings(tree):
-    """Yield (line, text) of every string that is no docstring; what is filled in stands as {}."""
-    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare | inner:
+    """Yield (line, text) of every string that is no docstring among nodes; what is filled in stands as {}."""
+    other = {id(node.value) for node in tree if isinstance(node, ast.Expr)}
+    other |= {id(part) for node in tree if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in tree:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in other:
             yield node.lineno, node.value
         elif isinstance(node, ast.JoinedStr):
             parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
@@ -71,7 +70,7 @@ def test_sources_say_nothing_that_people_should_not_read():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {' '.join(text.split())[:120]}"
         for path in SOURCES
-        for line, text in strings(ast.parse(path.read_text(encoding="utf-8")))
+        for line, text in strings(nodes(path))
         if " " in text.strip() and text not in KEPT and FOUND.search(text)
     ]
     assert found == []
@@ -84,9 +83,8 @@ def test_help_of_commands_speaks_the_terms_of_the_field():
 
 
 def test_the_search_sees_what_it_should():
-    tree = ast.parse(
-        '"""told"""\nA = f"saves {x} at best"\nB = "told"\ndef f():\n    "asked for"\n    return g("Ask for it")\n'
-    )
+    code = '"""told"""\nA = f"saves {x} at best"\nB = "told"\ndef f():\n    "asked for"\n    return g("Ask for it")\n'
+    tree = list(ast.walk(ast.parse(code)))
     assert Counter(FOUND.search(text)[0] for _, text in strings(tree) if FOUND.search(text)) == {
         "at best": 1,
         "told": 1,
