@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+SPARK := .venv/spark
 
 .PHONY: help setup demo test soak lint bench tools audit clean
 
@@ -30,6 +31,11 @@ lint: $(READY)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
+# Spark is large, and only the tests of `workprof pull` run it.
+$(SPARK): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt --editable '.[test,spark]'
+	@touch $@
+
 tools:
 	@bash .ci/tools
 
@@ -41,7 +47,8 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 test: lint tools
 	$(BIN)/pytest -m "not soak" $(TWO)
 
-soak: $(READY) tools
+soak: $(SPARK)
+	@bash .ci/tools soak
 	$(BIN)/pytest -m soak $(TWO)
 
 bench: $(READY)

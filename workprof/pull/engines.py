@@ -17,6 +17,7 @@ import glob
 import importlib
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -220,7 +221,9 @@ def opened(address: Address, memory_bytes: int, spill: Path) -> Iterator[Engine]
             config: dict[str, Any] = {"memory_limit": f"{memory_bytes}B", "temp_directory": str(spill)}
             connection = duckdb.connect(place, read_only=address.engine == "duckdb", config=config)
         elif address.engine == "spark":
-            connection = ibis.pyspark.connect(_spark(address.url))
+            with warnings.catch_warnings():  # of pandas, whose frames are not used here
+                warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+                connection = ibis.pyspark.connect(_spark(address.url))
         else:
             connection = ibis.connect(address.url)
     except Exception as error:
@@ -245,7 +248,9 @@ def _spark(master: str) -> Any:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     for name, value in settings.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def extra(module: str, name: str) -> Any:
