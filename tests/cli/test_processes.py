@@ -30,6 +30,7 @@ LINES = {
     "nodes": ("nodes", "rank", "nothing"),
     "phases": ("phases", "runs", "nothing"),
     "runs": ("runs",),
+    "campaign": ("campaign", "status", "nowhere.toml"),
 }
 
 

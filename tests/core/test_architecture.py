@@ -21,6 +21,7 @@ MIDDLE = {
     "inputs",
     "parallel",
     "pull",
+    "campaign",
 }
 METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}
 

@@ -48,6 +48,7 @@ BOUND = {
     "map.json": "map.json",
     "finished.csv": "finished.csv",
     "big.bin": "big.bin",
+    "plan.toml": "plan.toml",
 }
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
@@ -83,6 +84,7 @@ def scratch(tmp_path_factory):
     frame.to_csv(folder / "jobs.csv", index=False)
     mapping = {"job_name": {"from": "id"}, "duration_s": {"from": "runtime", "unit": "s"}, "user": {"from": "user"}}
     (folder / "map.json").write_text(json.dumps(mapping))
+    (folder / "plan.toml").write_text('[commands]\nnothing = "true"\n')
     (folder / "big.bin").write_bytes(os.urandom(2_000_000))
     (folder / "data" / "sample").mkdir(parents=True)
     write(folder / "runs.jsonl", runs_of(TWO, n_runs=10))

@@ -33,7 +33,7 @@ COMMANDS = {
 }
 """Module -> the commands that it registers."""
 
-GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs", "mappings")
+GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs", "mappings", "campaign")
 """Groups of commands, each its module."""
 
 MODULES = {name: module for module, names in COMMANDS.items() for name in names} | {name: name for name in GROUPS}

@@ -1,0 +1,209 @@
+"""What a campaign runs: a TOML file of commands, inputs, repeats and nodes becomes a list of runs."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workprof.core.errors import SettingsError
+from workprof.core.records import digest
+from workprof.core.units import parse_size
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+MOST_RUNS = 100_000
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "local": (),
+    "ssh": ("ssh", "-o", "BatchMode=yes", "{host}"),
+    "slurm": ("srun", "--quiet", "--nodelist={host}", "--mem={memory_mib}M", "--job-name={run}"),
+    "kubernetes": (
+        *("kubectl", "run", "{run_name}", "--rm", "--stdin", "--quiet", "--restart=Never", "--image={image}"),
+        '--overrides={{"spec":{{"nodeName":"{host}"}}}}',
+        "--",
+    ),
+}
+"""Executor -> what stands before the command of a run; on Slurm and Kubernetes `folder` has to be a shared one."""
+
+KNOWN = {
+    "": {"name", "repeats", "at_once", "retries", "lift", "memory", "inputs", "commands", "nodes", "suite"},
+    "nodes": {"name", "executor", "host", "options", "folder", "python", "image"},
+    "suite": {"every", "options"},
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """Where runs are executed.
+
+    Attributes:
+        executor: one of `TEMPLATES`.
+        options: further words of the executor, before the host.
+        folder: on the node; what ran there and its results.
+        python: on the node, with workprof.
+        image: of Kubernetes.
+    """
+
+    name: str
+    executor: str = "local"
+    host: str = ""
+    options: tuple[str, ...] = ()
+    folder: str = ""
+    python: str = "python3"
+    image: str = ""
+
+    def prefix(self, run: str, memory_bytes: float) -> list[str]:
+        """Return what stands before the command of a run."""
+        given = {
+            "host": self.host or self.name,
+            "run": run,
+            "run_name": re.sub(r"[^a-z0-9-]+", "-", run.lower()).strip("-")[-60:].strip("-"),
+            "memory_mib": max(1, int(memory_bytes / 2**20)),
+            "image": self.image,
+        }
+        words = [word.format(**given) for word in TEMPLATES[self.executor]]
+        return [*words[:1], *self.options, *words[1:]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a command on an input and a node, for the nth time; these and the command's text make its `name`."""
+
+    name: str
+    command: str
+    shell: str
+    input: str
+    path: str
+    node: Node
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign.
+
+    Attributes:
+        runs: in order: repeat by repeat, so that a campaign that is stopped early has something of everything.
+        at_once: runs at a time, over all nodes.
+        retries: further attempts of a run that fails, each with `lift` times the memory of the one before.
+        memory_bytes: limit of a first attempt; 0 = none.
+        suite_every: runs between two rounds of benchmarks; 0 = none.
+        suite_options: of `workprof nodes suite`.
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    nodes: tuple[Node, ...]
+    at_once: int = 1
+    retries: int = 0
+    lift: float = 2.0
+    memory_bytes: float = 0.0
+    suite_every: int = 0
+    suite_options: tuple[str, ...] = field(default_factory=tuple)
+
+
+def read_plan(path: Path) -> Plan:
+    """Return the plan of a TOML file.
+
+    Raises:
+        SettingsError: says which key has which value, and what it may be.
+    """
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path}: the plan cannot be read ({error})") from error
+    return plan_of(given, path)
+
+
+def plan_of(given: Mapping[str, Any], path: Path) -> Plan:
+    """Return the plan of a document; `path` names its place, from which inputs are found."""
+    _refuse_unknown(given, "", path)
+    suite = _table(given, "suite", path)
+    _refuse_unknown(suite, "suite", path)
+    nodes = tuple(_node(one, path) for one in given.get("nodes", [{"name": "local"}]))
+    commands, inputs = _table(given, "commands", path), _table(given, "inputs", path) or {"": ""}
+    if not commands:
+        raise SettingsError(f"{path}: [commands] is empty; write NAME = 'COMMAND {{input}}'")
+    repeats = _whole(given, "repeats", 1, 1, path)
+    for name in (*commands, *filter(None, inputs), *(node.name for node in nodes)):
+        _checked_name(name, path)
+    if len({node.name for node in nodes}) < len(nodes):
+        raise SettingsError(f"{path}: two nodes have the same name; give each its own")
+    if len(commands) * len(inputs) * len(nodes) * repeats > MOST_RUNS:
+        raise SettingsError(f"{path}: that is more than {MOST_RUNS:,} runs; lower repeats, or split the plan")
+    lift = given.get("lift", 2.0)
+    if not isinstance(lift, int | float) or not 1 <= lift <= 16:
+        raise SettingsError(f"{path}: lift is {lift!r}; give 1 to 16")
+    runs = tuple(
+        _run((command, str(shell)), (name, str(place)), node, repeat, path)
+        for repeat, (command, shell), (name, place), node in itertools.product(
+            range(1, repeats + 1), commands.items(), inputs.items(), nodes
+        )
+    )
+    return Plan(
+        name=_checked_name(str(given.get("name", path.stem)), path),
+        runs=runs,
+        nodes=nodes,
+        at_once=_whole(given, "at_once", 1, 1, path),
+        retries=_whole(given, "retries", 0, 0, path),
+        lift=float(lift),
+        memory_bytes=parse_size(str(given["memory"]), bare="GB") if given.get("memory") else 0.0,
+        suite_every=_whole(suite, "every", 0, 0, path),
+        suite_options=tuple(shlex.split(str(suite.get("options", "")))),
+    )
+
+
+def _run(of: tuple[str, str], on: tuple[str, str], node: Node, repeat: int, path: Path) -> Run:
+    (command, shell), (name, place) = of, on
+    found = str(path.parent.resolve() / place) if place and node.executor == "local" else place
+    text = shell.replace("{input}", shlex.quote(found)) if place else shell
+    if "{input}" in text:
+        raise SettingsError(f"{path}: command {command!r} names {{input}}, but [inputs] is empty")
+    short = digest(f"{shell}\n{place}\n{node.executor}\n{node.host}", size=4)
+    full = ".".join(filter(None, (command, name, node.name, str(repeat), short)))
+    return Run(full, command, text, name, found, node, repeat)
+
+
+def _node(given: Any, path: Path) -> Node:
+    table = {"name": given} if isinstance(given, str) else given
+    if not isinstance(table, dict) or "name" not in table:
+        raise SettingsError(f"{path}: nodes holds {given!r}; write a name, or [[nodes]] with name = ...")
+    _refuse_unknown(table, "nodes", path)
+    options = table.get("options", [])
+    made = Node(**{**table, "options": tuple(shlex.split(options) if isinstance(options, str) else options)})
+    if made.executor not in TEMPLATES:
+        raise SettingsError(f"{path}: executor is {made.executor!r}; use one of {', '.join(TEMPLATES)}")
+    if made.executor != "local" and not made.folder:
+        raise SettingsError(f"{path}: node {made.name!r} needs a folder there, for its runs and their results")
+    return made
+
+
+def _table(given: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
+    found = given.get(key, {})
+    if not isinstance(found, dict):
+        raise SettingsError(f"{path}: {key} is {found!r}; write a table [{key}]")
+    return found
+
+
+def _whole(given: Mapping[str, Any], key: str, default: int, least: int, path: Path) -> int:
+    value = given.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_RUNS:
+        raise SettingsError(f"{path}: {key} is {value!r}; give a whole number from {least}")
+    return value
+
+
+def _checked_name(name: str, path: Path) -> str:
+    if not NAME.fullmatch(name):
+        raise SettingsError(f"{path}: {name!r} is no name; use letters, digits, and _ . - (63 at most)")
+    return name
+
+
+def _refuse_unknown(given: Mapping[str, Any], part: str, path: Path) -> None:
+    unknown = sorted(given.keys() - KNOWN[part])
+    if unknown:
+        where = f" in {part}" if part else ""
+        raise SettingsError(f"{path}: {unknown[0]!r} is not known{where}; use {', '.join(sorted(KNOWN[part]))}")

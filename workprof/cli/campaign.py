@@ -1,0 +1,204 @@
+"""Commands of campaigns: run, status, and the agent that makes one attempt on a node."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import fcntl
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table
+from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
+
+if TYPE_CHECKING:
+    from workprof.campaign.journal import Journal
+    from workprof.campaign.plan import Plan
+    from workprof.workbench import Workbench
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Run commands over inputs, nodes and repeats; size them."
+)
+
+PlanFile = Annotated[Path, typer.Argument(help="PLAN.toml, see docs/campaigns.md.", show_default=False)]
+Folder = Annotated[
+    Path | None, typer.Option("--folder", help="What is known of its runs (default: PLAN.campaign beside it).")
+]
+SAMPLE_S = 0.2
+OUT_OF_MEMORY = (137, 139)
+SHOWN_CHARACTERS = 200
+
+
+@app.command()
+def run(
+    plan_file: PlanFile,
+    folder: Folder = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Try failed runs again.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Run what is not done yet, then import it and size the commands; after a kill, call it again."""
+    from workprof.campaign.running import finish, run_plan  # noqa: PLC0415  `workprof --version` stays quick
+
+    plan, journal = _campaign(plan_file, folder)
+    with journal.held():
+        run_plan(plan, journal, progress_line(), again=failed)
+        finish(plan, journal, lambda jobs, nodes: _load(home, plan, jobs, nodes))
+    answer = status_json(plan, journal)
+    emit(answer, as_json, lambda: status_text(answer))
+
+
+@app.command()
+def status(plan_file: PlanFile, folder: Folder = None, as_json: Json = False) -> None:
+    """Show the state of every run; nothing is started."""
+    plan, journal = _campaign(plan_file, folder)
+    answer = status_json(plan, journal)
+    emit(answer, as_json, lambda: status_text(answer))
+
+
+def _campaign(plan_file: Path, folder: Path | None) -> tuple[Plan, Journal]:
+    from workprof.campaign.journal import Journal  # noqa: PLC0415
+    from workprof.campaign.plan import read_plan  # noqa: PLC0415
+
+    return read_plan(plan_file), Journal(folder or plan_file.with_suffix(".campaign"))
+
+
+def status_json(plan: Plan, journal: Journal) -> dict[str, Any]:
+    """Return the states of a campaign, counted and run by run."""
+    states = [journal.states.get(run.name) for run in plan.runs]
+    rows = [
+        {
+            "run": one.name,
+            "command": one.command,
+            "input": one.input,
+            "node": one.node.name,
+            "repeat": one.repeat,
+            "state": state.state if state else "REGISTERED",
+            "attempt": state.attempt if state else 0,
+            "size_gb": state.size_gb if state else None,
+            "reason": state.reason if state else "",
+        }
+        for one, state in zip(plan.runs, states, strict=True)
+    ]
+    counts = Counter(str(row["state"]) for row in rows)
+    done = sum(counts[name] for name in ("PROFILED", "SIZED"))
+    return {"campaign": plan.name, "folder": str(journal.folder), "done": done, "states": dict(counts), "runs": rows}
+
+
+def status_text(answer: dict[str, Any]) -> str:
+    """Return the states of a campaign for people."""
+    counts = ", ".join(f"{count:,} {name}" for name, count in answer["states"].items())
+    done = f"{answer['campaign']}: {answer['done']:,} of {len(answer['runs']):,} done ({counts})"
+    return f"{done}\n\n{table(answer['runs'])}"
+
+
+def _load(home: Path | None, plan: Plan, jobs: Path, nodes: Path | None) -> dict[str, tuple[float | None, str]]:
+    """Import what the runs used, and return command -> size of its next run in GB, or why there is none."""
+    from workprof.store.reports import IngestOptions  # noqa: PLC0415
+
+    sizes: dict[str, tuple[float | None, str]] = {}
+    with opened(home) as workbench:
+        report = workbench.ingest([jobs], IngestOptions(format="generic"))
+        if nodes is not None:
+            workbench.ingest([nodes], IngestOptions())
+        for command in dict.fromkeys(run.command for run in plan.runs):
+            sizes[command] = _size(workbench, report.dataset, command)
+    return sizes
+
+
+def _size(workbench: Workbench, dataset: str, command: str) -> tuple[float | None, str]:
+    from workprof.memory.why import WhySettings  # noqa: PLC0415
+
+    try:
+        return workbench.why_size(dataset, WhySettings(task=command)).size_bytes / 1e9, ""
+    except (NotEnoughData, SettingsError) as error:
+        return None, str(error)
+
+
+@app.command(hidden=True)
+def agent() -> None:
+    """Make one attempt, which is described on standard input, or return the result that it left before."""
+    spec = json.loads(sys.stdin.read())
+    place = Path(spec["folder"]).expanduser() / str(spec["run"])
+    place.mkdir(parents=True, exist_ok=True)
+    kept = place / f"{spec['attempt']}.json"
+    with (place / f"{spec['attempt']}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # an agent that outlived its campaign is waited for
+        if not kept.exists():
+            make = _benchmarks if spec["kind"] == "suite" else _attempt
+            result = make(spec, place) | {"started": time.time()}
+            aside = kept.with_suffix(".tmp")
+            aside.write_text(json.dumps(result), encoding="utf-8")
+            aside.replace(kept)
+        print(kept.read_text(encoding="utf-8"), flush=True)  # noqa: T201  the protocol
+
+
+def _attempt(spec: dict[str, Any], place: Path) -> dict[str, Any]:
+    file, log = place / f"{spec['attempt']}.csv", place / f"{spec['attempt']}.log"
+    file.unlink(missing_ok=True)  # of an agent that was killed
+    shell = str(spec["shell"])
+    if spec["memory_bytes"]:
+        shell = f"ulimit -v {max(1, int(spec['memory_bytes'] / 1024))}; {shell}"
+    words = ["record", "--usage", "-o", str(file), "--interval", str(SAMPLE_S), "--workload", str(spec["command"])]
+    status = _called([*words, "--run", str(spec["run"]), "--", "sh", "-c", shell], log)
+    rows = list(csv.DictReader(file.open(newline="", encoding="utf-8"))) if file.exists() else []
+    source = Path(str(spec["path"])) if spec["path"] else None
+    size = source.stat().st_size if source and source.is_file() else None
+    result: dict[str, Any] = {"exit": status, "usage": rows[-1] if rows else {}, "input_bytes": size, "reason": ""}
+    if status or not rows:
+        said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
+        result |= {"exit": status or 1, "reason": f"exit {status}" + (f": {said}" if said else "")}
+        if status in OUT_OF_MEMORY:
+            result["reason"] = f"killed ({result['reason']})"
+    return result
+
+
+def _benchmarks(spec: dict[str, Any], place: Path) -> dict[str, Any]:
+    file, log = place / "runs.jsonl", place / "suite.log"
+    file.unlink(missing_ok=True)
+    status = _called(["nodes", "suite", "--node", str(spec["node"]), "-o", str(file), *spec["options"]], log)
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
+    return {"exit": status, "lines": lines, "reason": f"exit {status}: {said}" if status else ""}
+
+
+def _called(words: list[str], log: Path) -> int:
+    """Return the exit status of another command of workprof, run here with its output in a file."""
+    from workprof.cli.main import main  # noqa: PLC0415  it imports this module
+
+    with _output_in(log):
+        try:
+            main(words)
+        except SystemExit as end:
+            return int(end.code or 0) if not isinstance(end.code, str) else 1
+        except WorkprofError as error:
+            print(error, file=sys.stderr)  # noqa: T201  into the log
+            return 1
+    return 0
+
+
+@contextlib.contextmanager
+def _output_in(path: Path) -> Iterator[None]:
+    """Send what this process and its children print to a file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, handle in zip((1, 2), kept, strict=True):
+            os.dup2(handle, number)
+            os.close(handle)
