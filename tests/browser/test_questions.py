@@ -46,7 +46,6 @@ def test_edges_in_the_link_are_the_edges_on_the_page(sized, visitors):
     server, runs = sized
     visitor = visitors(server).open(f"/memory?ds={runs}&memory_tab=Bins&memory_edges=3,7,20")
     assert "3 GB" in visitor.page.locator("[data-testid=stMain]").inner_text()
-    visitor.page.get_by_text("More settings").first.click()
     field = visitor.page.get_by_role("textbox", name="Custom limits (GB)")
     assert field.input_value() == "3,7,20"
     field.fill("5, 21")

@@ -1,5 +1,8 @@
 """The ledger's sentences, bars and tables against its own records."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,3 +113,10 @@ def test_the_table_of_runs_says_what_is_listed():
     assert "the 5 that wasted most are listed" in runs_sentence(found)
     lost = ledger_run_list({"jobs": jobs()}, LedgerRunsSettings(cause="failed"))
     assert runs_sentence(lost).startswith("20 runs held ")
+
+
+def test_a_finding_without_advice_has_a_dash_where_its_size_would_stand():
+    found = ledger()
+    first = replace(found.findings[0], requested=math.nan, instead=math.nan)
+    table = finding_table(replace(found, findings=(first,)))
+    assert table[["requested", "instead"]].to_numpy().tolist() == [["–", "–"]]

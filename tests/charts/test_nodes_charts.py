@@ -374,3 +374,10 @@ def test_detectors_metrics_and_runs_without_a_verdict_are_listed():
     assert len(runs_table(found)) == given.N
     shown = {line.label: line.value for line in detection_headlines(found)}
     assert (shown["Flagged"], shown["Detector"], shown["F1 of degraded"]) == ("1", "Combined", "0.950")
+
+
+def test_a_bracket_is_explained_where_one_is_drawn():
+    assert "Bracket: no clear difference." in ranked_bars(tied()).note
+    clear = ranking()
+    assert not tie_spans(clear.nodes)
+    assert "Bracket" not in ranked_bars(clear).note

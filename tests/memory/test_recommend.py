@@ -20,13 +20,14 @@ from workprof.memory.recommend import (
     KEEP,
     Recommendation,
     RecommendationSettings,
+    _none_fits,
     next_step,
     recommend,
     recommendation_of,
 )
 from workprof.memory.replay import charge, finished_order
 from workprof.memory.retry import RetrySettings
-from workprof.memory.trial import COLD_RUNS, FrontierSettings, frontier_charges_of
+from workprof.memory.trial import COLD_RUNS, FrontierSettings, Judged, frontier_charges_of
 from workprof.memory.usage import runs_of
 from workprof.memory.why import WhySettings, why
 
@@ -346,3 +347,14 @@ def test_a_burst_is_named_and_can_be_left_out():
     assert left.left_out == {"in a burst": 100}
     assert left.n_past + left.n_judged == 480
     assert left.requested.charged_gb_h == pytest.approx(240 * 8)
+
+
+def test_acceptable_kills_are_whole_in_the_reason():
+    asked = RecommendationSettings(acceptable_kills="0.5%")
+    before = [Judged(700, 1.0, 1.0, kills, kills, 0.0) for kills in (9, 5)]
+    limit = asked.kills_of(700, 700)
+    assert limit == 3.5
+    words = (
+        "Every setting kills more than the acceptable 3 on the first half of the runs; the most cautious has 5 kills"
+    )
+    assert _none_fits(before, limit, ()) == f"{words}."

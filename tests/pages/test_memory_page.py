@@ -1,5 +1,6 @@
 """The Memory page in every state: no data, wrong data, no requests, every view, training, replay, scenarios."""
 
+import json
 import shutil
 import time
 
@@ -450,3 +451,9 @@ def test_the_tables_of_the_thesis_stand_behind_a_fold(page, house):
     assert problems(test) == []
     eleven = next(one.value for one in test.dataframe if {"bins", "estimated"} <= set(one.value.columns))
     assert eleven["bins"].tolist() == [2, 3, 4]
+
+
+def test_limits_have_four_digits_and_a_missing_value_is_a_dash(page):
+    (editor,) = (one for one in page("Bins").dataframe if "edge_gb" in one.proto.columns)
+    assert json.loads(editor.proto.columns)["edge_gb"]["type_config"]["format"] == "%.4g"
+    assert editor.proto.placeholder == "–"

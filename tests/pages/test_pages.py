@@ -176,3 +176,9 @@ def test_a_busy_home_is_a_friendly_page_and_is_tried_again(app, home, loaded):
 def test_the_sample_is_bundled():
     assert SAMPLE.is_file()
     assert SAMPLE.stat().st_size < 3_000_000
+
+
+def test_an_export_counts_profiles_without_the_unclustered(app, loaded, house):
+    test = app("profiles", profiles_tab="Export")
+    n = house().workbench.profiles(loaded.hash).scores.n_clusters
+    assert f"Summary of {n} profiles (CSV)" in [one.proto.label for one in test.get("download_button")]

@@ -1,0 +1,98 @@
+"""Five questions of a new user on the sample and two real traces: from Home, each is answered within two clicks.
+
+A path is data: the links that are clicked, and what the page that they lead to must say.
+"""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from tests.browser.conftest import PATIENCE_MS, ROOT, SAMPLE, running_server
+from tests.shared_data import FOLDER, PAI_SAMPLE
+from workprof.core.settings import from_environment
+from workprof.nodes.selection import RankSettings
+from workprof.workbench import Workbench
+
+MOST_CLICKS = 2
+AMOUNT = r"\d[\d.,]*( [kM])? GB·h"
+TRACES = {
+    "sample": SAMPLE,
+    "workflow": FOLDER / "nextflow" / "trace_rnaseq.csv",
+    "cluster": PAI_SAMPLE,
+}
+NODES = ROOT / "data" / "sample" / "benchmarks.jsonl"
+
+pytestmark = pytest.mark.soak
+
+
+@dataclass(frozen=True)
+class Path:
+    """One question: how the links are called that are clicked, one after another, and what is then to be read."""
+
+    question: str
+    clicks: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+PATHS = (
+    Path("what is wasted most", (r"Biggest waste: .+ unused",), (rf"{AMOUNT} unused",)),
+    Path(
+        "what should I request", ("What to request next",), (r"get another size|the requests are kept|Keep the", AMOUNT)
+    ),
+    Path("what breaks", (r"What breaks: [\d,]+ kills?",), (r"enforced: [\d,]+",)),
+    Path("which profile is this job", ("Classify",), (r"\(P\d+\)|No profile predicted", r"Actual")),
+    Path("which node is bad", ("Nodes",), (r"Degraded: |No node has degraded|is \d+ % faster",)),
+)
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """A server over the traces, imported and computed as its buttons do, and the hash of each."""
+    folder = tmp_path_factory.mktemp("paths")
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            workbench.node_ranking(workbench.ingest([NODES]).hash, RankSettings())
+            for name, path in TRACES.items():
+                if path.is_file():
+                    found[name] = workbench.ingest([path]).hash
+                    workbench.profiles(found[name])
+                    workbench.recommendation(found[name])
+                    workbench.forecaster(found[name])
+    with running_server(folder / "home") as running:
+        yield running, found
+
+
+def named(visitor, name):
+    """Return the link or button of a name; its icon's name may stand before it."""
+    words = re.compile(rf"^(\w+\s+)?{name}")
+    return visitor.page.get_by_role("link", name=words).or_(visitor.page.get_by_role("button", name=words)).first
+
+
+def follow(visitor, path):
+    """Click a path's links from Home; return what the last page says."""
+    for name in path.clicks:
+        named(visitor, name).click(timeout=PATIENCE_MS)
+        visitor.page.wait_for_timeout(500)  # the address changes before the page begins to run
+        visitor.settle()
+    return visitor.page.locator("[data-testid=stMain]").inner_text()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.question)
+@pytest.mark.parametrize("trace", TRACES)
+def test_a_question_is_answered_within_two_clicks(computed, visitors, trace, path):
+    server, hashes = computed
+    if trace not in hashes:
+        pytest.skip("the real traces are not beside the checkout")
+    assert len(path.clicks) <= MOST_CLICKS
+    said = follow(visitors(server).open(f"/?ds={hashes[trace]}"), path)
+    assert [answer for answer in path.answers if not re.search(answer, said)] == []
+
+
+def test_the_biggest_waste_has_the_amount_that_home_named(computed, visitors):
+    server, hashes = computed
+    visitor = visitors(server).open(f"/?ds={hashes['sample']}")
+    waste = re.search(AMOUNT, named(visitor, "Biggest waste: ").inner_text())[0]
+    assert waste in follow(visitor, PATHS[0])
