@@ -92,14 +92,21 @@ def test_cancel_acts_within_two_seconds(server, visitors):
     visitor.settle()
 
 
-def test_another_session_stays_responsive_during_a_fit(server, visitors):
-    busy, other = visitors(server), visitors(server).open("/")
-    start_long_fit(busy, 12)
+def seconds_to_the_columns(visitor):
+    visitor.open("/")
     before = time.monotonic()
-    other.page.get_by_role("link", name="Data", exact=True).click()
-    other.page.get_by_role("tab", name="Columns").click()
-    other.page.get_by_text("the small bars show the distribution").wait_for()
-    assert time.monotonic() - before < 5
+    visitor.page.get_by_role("link", name="Data", exact=True).click()
+    visitor.page.get_by_role("tab", name="Columns").click()
+    visitor.page.get_by_text("the small bars show the distribution").wait_for()
+    return time.monotonic() - before
+
+
+def test_another_session_stays_responsive_during_a_fit(server, visitors):
+    busy, other = visitors(server).open("/"), visitors(server)
+    load_sample(busy)
+    alone = seconds_to_the_columns(other)
+    start_long_fit(busy, 12)
+    assert seconds_to_the_columns(other) < 5 * alone
     other.page.get_by_text("computation running").wait_for()
     busy.button("Cancel").click()
     busy.page.get_by_text("was cancelled").wait_for()
