@@ -48,6 +48,7 @@ def test_a_doubtful_unit_is_refused_and_looked_at(workprof, steps, tmp_path):
     assert (other.status, other.out) == (2, "") and "--look" in other.err
 
 
+@pytest.mark.slow
 def test_a_mapping_is_saved_used_renamed_and_removed(workprof, steps, tmp_path):
     workprof("ingest", steps, "--look", "-o", tmp_path / "map.json")
     assert workprof("mappings", "save", "flow", tmp_path / "map.json", "--json").json == {

@@ -108,6 +108,7 @@ def test_only_recordings_of_the_folder_are_followed(data, name):
         recording(kept, name)
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_a_name_of_ours_is_a_plain_name(given_name):
     name = safe_name(given_name)

@@ -91,6 +91,7 @@ def kept(tmp_path_factory):
     return folder, place, {file.name: file.read_bytes() for file in place.iterdir()}
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.data())
 def test_a_broken_file_of_a_kept_result_counts_as_not_there(kept, data):

@@ -9,6 +9,8 @@ from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.forecasts.held_out import hold_out
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def jobs():

@@ -19,6 +19,8 @@ from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.new_jobs import NULLS, named_jobs, read_new_jobs
 from workprof.formats.pai_sample import PAI_RULES
 
+pytestmark = pytest.mark.slow
+
 FIELDS = ("job_name", "task_name", "requested_cpu_percent", "requested_memory_bytes")
 JOBS = "job_name,task_name,plan_cpu,plan_mem,note\n" + "".join(f"j{at},ps,{100 * at},{at}.5,n\n" for at in range(6))
 REPORT = (

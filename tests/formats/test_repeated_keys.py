@@ -65,6 +65,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("json")
 
 
+@pytest.mark.slow
 @given(rows=some.lists(ROW | some.just(7), min_size=1, max_size=5), as_array=some.booleans())
 @settings(max_examples=200, deadline=None)
 def test_every_row_with_a_repeated_key_is_counted_once_and_its_last_value_is_read(folder, rows, as_array):

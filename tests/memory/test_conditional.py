@@ -91,6 +91,7 @@ def test_it_does_so_on_random_halves_of_the_jobs_too():
     assert np.mean(np.array(ratios) <= 0.92) >= 0.75
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", NAMES)
 def test_workflows_waste_less_than_they_request_and_no_more_than_by_the_task_alone(name):

@@ -32,6 +32,7 @@ def mean_of(results, name, sampling, field, kind="models"):
     return float(np.mean(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sampling"), [("xgboost", "none"), ("svm", "weighted")])
 def test_deduplicate_is_told_by_what_it_reads(name, sampling):
     """Published by us before: optimal 58.1, accuracy 98.8, u-rate 1.2, estimated 56.2, replayed 58.1 (percent)."""

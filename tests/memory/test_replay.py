@@ -55,6 +55,7 @@ def test_published_bound_of_three_bins(name, wasted, failures):
     assert found.failures == failures
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize(("name", "bar"), [("iwd", 0.47), ("eager", 160), ("methylseq", 640), ("rnaseq", 38)])
 def test_bars_of_ours(name, bar):

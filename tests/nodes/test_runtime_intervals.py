@@ -42,6 +42,7 @@ def test_an_interval_never_sees_its_own_workflow_or_target():
     assert one_target.held_out == "workflow"
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("local", MACHINES)
 def test_coverage_on_real_reports_is_near_what_was_asked_for(local):

@@ -91,6 +91,7 @@ def test_steps_of_a_counter_that_takes_few_values():
     assert changes(y, max_phases=2) == [60]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "most_phases"), [(0.02, 1.6), (0.05, 3.0), (0.3, 1.2)])
 def test_lone_spikes_are_hardly_phases(share, most_phases):
     """A count that is nearly always 0: without a floor each spike is a phase, and the least jitter decides."""
