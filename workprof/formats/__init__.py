@@ -6,6 +6,7 @@ To add a format: write one file like `nextflow.py` and list its FORMAT here.
 from __future__ import annotations
 
 from workprof.core.errors import SettingsError
+from workprof.core.units import HOUR_S
 from workprof.formats import (
     airflow,
     alibaba,
@@ -35,7 +36,7 @@ from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
 
-__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of"]
+__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of", "utc_offset_s"]
 
 FORMATS: dict[str, Format] = {
     known.name: known
@@ -77,6 +78,9 @@ FORMATS: dict[str, Format] = {
 TABLES = "pai-tables"
 AUTO = "auto"
 NAMES: tuple[str, ...] = (*FORMATS, TABLES, *MEASUREMENTS)
+UTC_OFFSETS_S = {pai_sample.FORMAT.name: 8 * HOUR_S, TABLES: 8 * HOUR_S}
+"""The PAI trace's times are shifted by an unknown whole number of weeks; read at UTC+8 they keep hour and weekday
+(its README)."""
 
 
 def declared(name: str) -> Format:
@@ -100,3 +104,8 @@ def rules_of(name: str) -> tuple[Rule, ...]:
     if name == TABLES:
         return tuple(CORRECTED.rules)
     return tuple(FORMATS[name].rules) if name in FORMATS else ()
+
+
+def utc_offset_s(name: str) -> int:
+    """Return the seconds to add to a format's times for local hours and weekdays; 0 where they are plain UTC."""
+    return UTC_OFFSETS_S.get(name, 0)

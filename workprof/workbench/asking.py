@@ -15,7 +15,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.settings import Settings
-from workprof.formats.clock import utc_offset_s
+from workprof.formats import utc_offset_s
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
