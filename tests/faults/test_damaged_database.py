@@ -119,7 +119,7 @@ def test_a_log_that_is_none_hurts_no_database(tmp_path, database, wal):
 def test_a_cut_log_gives_what_was_whole(tmp_path):
     """A dataset is in the log of a killed process: cut anywhere, it is whole or absent, or the file is named."""
     home, trace = tmp_path / "home", write_trace(tmp_path / "kept.csv", 3000)
-    with TraceStore(settings_of(home)) as store:
+    with TraceStore(settings_of(home)) as store, store.writing():  # the log is there while something is written
         store.ingest([trace], IngestOptions())
         wanted = {"kept": rows_hash(store, "kept")}
         files = {name: (home / name).read_bytes() for name in (DATABASE, f"{DATABASE}.wal")}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Ints
+from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -32,6 +32,7 @@ from workprof.forecasts.boosting import (
 )
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
+    Encoded,
     Inputs,
     MetadataEncoder,
     encode,
@@ -219,10 +220,13 @@ class LoadedClassifier:
         return concatenated(parts)
 
     def _predict(self, jobs: pd.DataFrame) -> Predictions:
-        model = self.model
-        rows = encode(model.encoder, jobs)
-        probabilities = softmax(margins(self.booster, model.encoder, rows), model.tuning.temperature)
-        settings = model.settings
+        rows = encode(self.model.encoder, jobs)
+        return self.decide(rows, margins(self.booster, self.model.encoder, rows))
+
+    def decide(self, rows: Encoded, scores: Floats) -> Predictions:
+        """Return the answers for encoded rows from their (n_rows, n_classes) scores before the softmax."""
+        model, settings = self.model, self.model.settings
+        probabilities = softmax(scores, model.tuning.temperature)
         rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
         return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
 

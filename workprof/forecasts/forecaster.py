@@ -120,8 +120,8 @@ class LoadedForecaster:
     def __init__(self, forecaster: Forecaster) -> None:
         """Load the trees."""
         self.forecaster = forecaster
-        self._classifier = LoadedClassifier(forecaster.classifier)
-        self._estimators = {name: load_estimator(model) for name, model in forecaster.estimators.items()}
+        self.classifier = LoadedClassifier(forecaster.classifier)
+        self.estimators = {name: load_estimator(model) for name, model in forecaster.estimators.items()}
 
     def forecast(self, jobs: pd.DataFrame, progress: Progress = silent) -> Forecasts:
         """Return the profiles and estimates of new jobs; a field that the table lacks counts as not given.
@@ -130,16 +130,16 @@ class LoadedForecaster:
             NotEnoughData: for an empty table.
             ColumnMissing: when the table has none of the classifier's fields.
         """
-        profiles = self._classifier.predict(jobs, part_of(progress, 0.0, 0.5))
+        profiles = self.classifier.predict(jobs, part_of(progress, 0.0, 0.5))
         estimates = {}
-        for i, (target, estimator) in enumerate(self._estimators.items()):
-            progress(0.5 + 0.5 * i / len(self._estimators), f"Estimating {target}")
+        for i, (target, estimator) in enumerate(self.estimators.items()):
+            progress(0.5 + 0.5 * i / len(self.estimators), f"Estimating {target}")
             estimates[target] = estimate(estimator, completed(jobs, estimator))
         return Forecasts(profiles, estimates)
 
     def explain(self, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
         """Return the SHAP values of one job's profile (a table of one row)."""
-        return explain_job(self._classifier, job, profile)
+        return explain_job(self.classifier, job, profile)
 
     def nearest(self, job: pd.DataFrame, target: str, count: int = 10) -> NearestJobs:
         """Return the past jobs that weigh most in one estimate, by their row ids.
@@ -147,9 +147,9 @@ class LoadedForecaster:
         Raises:
             ColumnMissing: when the target is not estimated here.
         """
-        if target not in self._estimators:
-            raise ColumnMissing(f"{target} is not estimated here; choose from {', '.join(self._estimators)}")
-        estimator = self._estimators[target]
+        if target not in self.estimators:
+            raise ColumnMissing(f"{target} is not estimated here; choose from {', '.join(self.estimators)}")
+        estimator = self.estimators[target]
         nearest = nearest_past_jobs(estimator, completed(job, estimator), count)
         return replace(nearest, positions=self.forecaster.row_ids[target][nearest.positions])
 

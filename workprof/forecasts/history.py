@@ -55,6 +55,17 @@ class Past:
     units: Ints  # (n_past,) what stays together in the split; a row never sees its own unit
 
     @cached_property
+    def _overall(self) -> dict[tuple[float, ...], Floats]:
+        return {}
+
+    def overall(self, levels: Floats) -> Floats:
+        """Return (n_levels,) quantiles of all jobs together; found once for each set of levels."""
+        asked = tuple(levels.tolist())
+        if asked not in self._overall:
+            self._overall[asked] = np.quantile(self.targets, levels, method="inverted_cdf")
+        return self._overall[asked]
+
+    @cached_property
     def in_order(self) -> tuple[Ordered, ...]:
         """The jobs by cell and time, for each level; made once for all questions."""
         times = self.cells.times
@@ -144,7 +155,7 @@ def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floa
     from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
 
     n_queries, n_past = len(queries.times), len(past.targets)
-    quantiles = np.tile(np.quantile(past.targets, levels, method="inverted_cdf"), (n_queries, 1))
+    quantiles = np.tile(past.overall(levels), (n_queries, 1))
     level_of, count_of = np.full(n_queries, len(past.cells.fewest)), np.full(n_queries, n_past)
     open_rows = np.arange(n_queries)
     for level, least in enumerate(past.cells.fewest):

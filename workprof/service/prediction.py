@@ -1,7 +1,6 @@
 """Predictions of single requests, made together: what arrives while one batch is computed is the next batch.
 
-One table of many jobs costs hardly more than one of a single job, so the service keeps up with many clients without a
-second implementation of any method: each batch goes through `LoadedForecaster.forecast`, as a file of jobs does.
+Many jobs at once cost little more than a single one, so the service keeps up with many clients.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 
 from workprof.cli.forecasts import forecast_json
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.served import ServedForecaster
 from workprof.formats import rules_of
 from workprof.service.jobs import FieldReader, Job, table_of
 from workprof.workbench import Workbench
@@ -38,12 +38,13 @@ class Model:
     dataset: str  # name
     hash: str
     forecaster: LoadedForecaster
+    served: ServedForecaster  # the same, for what comes often
     names: tuple[str, ...]
     reader: FieldReader
 
     def predict(self, jobs: Sequence[Job]) -> Answers:
         """Return the JSON of each job."""
-        said = self.forecaster.forecast(table_of(jobs))
+        said = self.served.forecast(jobs)
         return [forecast_json(job_forecast(said, row, None), self.names) for row in range(len(jobs))]
 
     def explain(self, jobs: Sequence[Job]) -> Answers:
@@ -59,7 +60,9 @@ def load_model(workbench: Workbench, dataset: str, settings: ForecasterSettings 
     workbench.forecaster(entry.hash, chosen)
     names = workbench.profile_names(entry.hash, chosen.classifier.profiles)
     forecaster = workbench.loaded_forecaster(entry.hash, workbench.forecaster.resolved(entry.hash, chosen))
-    model = Model(entry.name, entry.hash, forecaster, names, FieldReader(rules_of(entry.format)))
+    model = Model(
+        entry.name, entry.hash, forecaster, ServedForecaster(forecaster), names, FieldReader(rules_of(entry.format))
+    )
     model.predict([{"task_name": ""}])  # what is compiled and made ready at the first use
     return model
 

@@ -1,0 +1,159 @@
+"""A forecaster for single jobs that come often: the same numbers as `LoadedForecaster.forecast`, without tables.
+
+Texts are looked up in dictionaries, trees are walked by compiled loops, and what history a job has is found as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workprof.core.arrays import Floats, Ints
+from workprof.forecasts.candidates import LEVELS, CandidateQuantiles
+from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
+from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
+from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
+from workprof.forecasts.history import (
+    DAY_HOURS,
+    DEFAULT_BANDWIDTH_S,
+    HOUR_S,
+    TIMES,
+    Cells,
+    Vocabulary,
+    history,
+    read_cells,
+    recent_quantiles,
+)
+from workprof.forecasts.trees import Singles, quantiles_of_leaves, trees_of
+from workprof.profiles.metadata import NOT_GIVEN
+
+Job = Mapping[str, Any]
+"""Field -> text or number, in the fields' units; what is not given is absent."""
+MOST_KNOWN = 100_000
+"""Combinations of texts whose history keys are kept."""
+
+
+class ServedForecaster:
+    """A loaded forecaster, ready for single jobs; safe to share between threads."""
+
+    def __init__(self, loaded: LoadedForecaster) -> None:
+        """Prepare the look-ups and the trees."""
+        self._classifier = _Classifier(loaded)
+        self._estimators = [_Estimator(one) for one in loaded.estimators.values()]
+
+    def forecast(self, jobs: Sequence[Job]) -> Forecasts:
+        """Return the profiles and estimates of jobs."""
+        keys: dict[tuple[str, ...], Any] = {}
+        for one in self._estimators:
+            if one.fields not in keys:
+                keys[one.fields] = one.keys(jobs)
+        return Forecasts(
+            self._classifier.predict(jobs),
+            {one.target: one.estimate(jobs, keys[one.fields]) for one in self._estimators},
+        )
+
+
+def _numbers(jobs: Sequence[Job], name: str) -> Floats:
+    return np.array([job.get(name, np.nan) for job in jobs], dtype=np.float64)
+
+
+class _Classifier:
+    """The classifier: codes from dictionaries, and its trees over a dense row of single precision."""
+
+    def __init__(self, loaded: LoadedForecaster) -> None:
+        self._loaded = loaded.classifier
+        encoder = self._encoder = self._loaded.model.encoder
+        self._trees = trees_of(self._loaded.booster)
+        self._codes = [
+            dict.fromkeys(seen.rare, len(seen.kept)) | {text: code for code, text in enumerate(seen.kept)}
+            for seen in encoder.categories
+        ]
+
+    def predict(self, jobs: Sequence[Job]) -> Any:
+        encoder = self._encoder
+        codes = np.empty((len(jobs), len(encoder.categories)), dtype=np.int64)
+        for place, (seen, known) in enumerate(zip(encoder.categories, self._codes, strict=True)):
+            missing, unseen = (len(seen.kept) + STATES.index(state) for state in (NOT_GIVEN, "unseen"))
+            texts = (job.get(seen.field) for job in jobs)
+            codes[:, place] = [missing if text is None else known.get(text, unseen) for text in texts]
+        numbers = [_numbers(jobs, number.field).astype(np.float32).astype(np.float64) for number in encoder.numbers]
+        rows = Encoded(codes, np.column_stack(numbers) if numbers else np.zeros((len(jobs), 0)))
+        return self._loaded.decide(rows, self._trees.sums(_dense(encoder, rows)))
+
+
+def _dense(encoder: MetadataEncoder, rows: Encoded) -> Singles:
+    """Return (n_rows, n_columns) as `to_matrix` means it, NaN where it holds nothing."""
+    starts, n = encoder.starts, len(encoder.categories)
+    dense = np.full((len(rows), int(starts[-1])), np.nan, dtype=np.float32)
+    for place, seen in enumerate(encoder.categories):
+        there = rows.codes[:, place] < (seen.width - 1 if encoder.mode == "faithful" else seen.width)
+        dense[np.flatnonzero(there), rows.codes[there, place] + starts[place]] = 1.0
+    dense[:, starts[n:-1]] = rows.numbers
+    return dense
+
+
+class _Estimator:
+    """One target: history, forest and boosting."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.model = estimator.model
+        self.target = estimator.model.settings.target
+        trained = estimator.loaded.trained
+        self.fields, self._past, self._kept = trained.fields, trained.past, trained.forest
+        self._forest, self._boosted = trees_of(estimator.loaded.forest), trees_of(estimator.loaded.boosted)
+        self._vocabulary: Vocabulary = trained.vocabulary
+        self._places = {
+            name: {text: float(place) for place, text in enumerate(known)}
+            for name, known in trained.vocabulary.texts.items()
+        }
+        self._known: dict[tuple[Any, ...], Any] = {}
+        self._latest = float(trained.past.cells.times.max(initial=0.0))
+
+    def keys(self, jobs: Sequence[Job]) -> Any:
+        """Return (n_levels, n_jobs) keys of the history cells; those of combinations not seen before are computed."""
+        names = [name for name in self.fields if name != "job_name"]
+        combinations = [tuple(job.get(name) for name in names) for job in jobs]
+        known = self._known
+        fresh = [one for one in dict.fromkeys(combinations) if one not in known]
+        if fresh:
+            table = {"job_name": pd.Series([None] * len(fresh), dtype=object)}
+            for place, name in enumerate(names):
+                values = [one[place] for one in fresh]
+                text = name in METADATA_FIELDS
+                table[name] = pd.Series(values, dtype=object if text else np.float64)
+            cells = read_cells(pd.DataFrame(table), self.fields, self._past.cells)
+            known = dict(known) if len(known) < MOST_KNOWN else {}
+            known |= dict(zip(fresh, cells.keys.T, strict=True))
+            self._known = known
+            known = known | {one: self._known[one] for one in fresh}
+        try:
+            return np.array([known[one] for one in combinations], dtype=np.uint64).T
+        except KeyError:  # the others were just let go
+            self._known = {}
+            return self.keys(jobs)
+
+    def estimate(self, jobs: Sequence[Job], keys: Any) -> Estimates:
+        """Return the estimates of jobs with these keys."""
+        submitted, started = TIMES
+        given = np.array([job.get(submitted, job.get(started, np.nan)) for job in jobs], dtype=np.float64)
+        times = np.where(np.isnan(given), self._latest, given)
+        queries, units = Cells(np.ascontiguousarray(keys), times, self._past.cells.fewest), _new(len(jobs))
+        recent = recent_quantiles(self._past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
+        columns = [times, times / HOUR_S % DAY_HOURS]
+        columns += [_numbers(jobs, name) for name in self._vocabulary.numbers]
+        columns += [
+            np.array([known.get(job.get(name, ""), np.nan) for job in jobs]) for name, known in self._places.items()
+        ]
+        encoded = np.column_stack(columns)
+        design = np.column_stack([encoded, history(self._past, queries, units)]).astype(np.float32)
+        forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
+        boosted = np.sort(self._boosted.sums(design), axis=1)
+        stacked = np.stack([recent.quantiles, forest, boosted])
+        return combined_estimates(self.model, CandidateQuantiles(stacked, recent.level, recent.count))
+
+
+def _new(n: int) -> Ints:
+    return np.full(n, -1, dtype=np.int64)
