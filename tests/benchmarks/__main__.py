@@ -30,6 +30,7 @@ NAMES = (
     "page_warm_p95",
     "page_cold",
     "page_browser",
+    "service",
     "import_workprof",
 )
 
