@@ -26,6 +26,7 @@ READY_S = 600
 
 PLAIN = """
 import sys
+import threading
 import pandas as pd
 import uvicorn
 from fastapi import FastAPI, Request
@@ -39,11 +40,14 @@ settings = workbench.forecaster.resolved("pai_sample", ForecasterSettings())
 loaded = workbench.loaded_forecaster("pai_sample", settings)
 names = workbench.profile_names("pai_sample")
 app = FastAPI()
+lock = threading.Lock()  # XGBoost's boosters are not for several threads at once
 
 @app.post("/v1/predict")
 def predict(job: dict):
     table = pd.DataFrame([{name: job.get(name) for name in (*SUBMIT_FIELDS, "submit_time_s")}])
-    return forecast_json(job_forecast(loaded.forecast(table), 0, None), names)
+    with lock:
+        said = loaded.forecast(table)
+    return forecast_json(job_forecast(said, 0, None), names)
 
 @app.get("/readyz")
 def ready():
@@ -65,7 +69,8 @@ with Workbench(from_environment()) as bench:
     hashed = bench.ingest([Path(sys.argv[1])]).hash
     bench.forecaster(hashed, ForecasterSettings())
     bench.recommendation(hashed, RecommendationSettings())
-    jobs = bench.frames_of(bench.dataset(hashed), LEARNED)()["jobs"].sample(int(sys.argv[2]), replace=True, random_state=0)
+    jobs = bench.frames_of(bench.dataset(hashed), LEARNED)()["jobs"]
+    jobs = jobs.sample(int(sys.argv[2]), replace=True, random_state=0)
     names = (*SUBMIT_FIELDS, "submit_time_s")
     rows = [{n: v for n, v in row.items() if n in names and pd.notna(v)} for row in jobs.to_dict("records")]
     print(json.dumps(rows, default=float))

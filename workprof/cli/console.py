@@ -108,7 +108,7 @@ def warn(message: str) -> None:
 
 def progress_line() -> Progress:
     """Return a progress that redraws one line on a terminal's stderr and is silent elsewhere."""
-    last = 0.0
+    last, started = 0.0, time.monotonic()
 
     def tell(fraction: float | None, message: str) -> None:
         nonlocal last
@@ -117,12 +117,24 @@ def progress_line() -> Progress:
             return
         last = now
         share = "      " if fraction is None else f"{fraction * 100:4.0f} %"
-        sys.stderr.write(f"\r\033[K{share} {_cell(message)}")
+        sys.stderr.write(f"\r\033[K{share} {_cell(message)}{time_left(fraction, now - started)}")
         if fraction == 1.0:
             sys.stderr.write("\r\033[K")
         sys.stderr.flush()
 
     return tell
+
+
+SOON_S, LEAST_SHARE = 2.0, 0.02
+
+
+def time_left(fraction: float | None, elapsed_s: float) -> str:
+    """Return ', about 12 s left' at the rate so far, '' in the first seconds and where it cannot be told."""
+    if fraction is None or elapsed_s < SOON_S or not LEAST_SHARE <= fraction < 1:
+        return ""
+    from workprof.core.units import format_duration  # noqa: PLC0415  light until needed
+
+    return f", about {format_duration(elapsed_s * (1 - fraction) / fraction)} left"
 
 
 def table(rows: list[dict[str, object]]) -> str:

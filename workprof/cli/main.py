@@ -111,8 +111,8 @@ app = typer.Typer(
     name="workprof",
     cls=Commands,
     help="Profiles workloads of shared clusters.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

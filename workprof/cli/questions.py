@@ -156,10 +156,26 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
     if isinstance(leaf.default, dict):
         metavar = "NAME=VALUE,..." if leaf.each is str else "NAME=NUMBER,..."
     option = typer.Option(
-        leaf.flag, *about.also, help=" ".join(words), metavar=metavar, show_default=False, hidden=hidden
+        leaf.flag,
+        *about.also,
+        help=" ".join(words),
+        metavar=metavar,
+        show_default=False,
+        hidden=hidden,
+        autocompletion=_completion(about.choices) if about.choices else None,
     )
     kind: Any = list[str] | None if about.repeated else str if required else str | None
     return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
+
+
+def _completion(choices: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return what gives a shell the choices that begin so; of a list, those of its last part."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{one}" for one in map(str, choices) if one.startswith(last)]
+
+    return complete
 
 
 def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: Any = None) -> Any:

@@ -101,7 +101,10 @@ def record(
         ),
     ] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the runs that FILE.csv holds.")] = False,
-    quiet: Annotated[float, typer.Option("--quiet", help="Seconds of rest before; 0: no write-back either.")] = 1.0,
+    quiet: Annotated[
+        float,
+        typer.Option("--settle", "--quiet", help="Seconds of rest before; 0: no write-back either. Once --quiet."),
+    ] = 1.0,
     as_json: Json = False,
 ) -> None:
     """Run the command and write its counters."""

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.core.errors import SettingsError, UnitUnknown
+from workprof.core.text import near
 from workprof.core.units import GB, MEMORY_FACTORS, parse_size
 
 Record = TypeVar("Record")
@@ -222,7 +223,8 @@ def check_value(leaf: Leaf, given: Any) -> None:
     for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
         unset = value == "" and about.empty and not leaf.many
         if choices and value not in about.choices and not unset:
-            raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {choices}")
+            meant = near(str(value), map(str, about.choices))
+            raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {choices}{meant}")
         size = len(value) if isinstance(value, str) else value
         if isinstance(size, (int, float)) and not _within(size, about):
             raise SettingsError(f"{leaf.path} is {_short(value)}; give {_kind_words(leaf)}")
@@ -428,7 +430,8 @@ def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, 
         path = name.strip().replace("-", "_")
         leaf = by_path.get(path)
         if leaf is None:
-            raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {', '.join(by_path)}")
+            known = ", ".join(by_path)
+            raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {known}{near(path, by_path)}")
         exact = given
         if leaf.number and leaf.about.unit == "bytes":
             with contextlib.suppress(ValueError, TypeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 HIDDEN = (
     (0x00, 0x08), (0x0B, 0x0C), (0x0E, 0x1F), (0x7F, 0x9F),  # of terminals
@@ -37,3 +38,12 @@ def spreadsheet_text(text: str) -> str:
     Hidden characters are spelled out.
     """
     return visible("'" + text if text.startswith(FORMULA_STARTS) else text)
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """Return '; did you mean X?' with the name that is most like one that there is not, '' where none is."""
+    import difflib  # noqa: PLC0415  only where something is wrong
+
+    plain = {one.lower().replace("_", "-"): one for one in names}
+    found = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
+    return f"; did you mean {visible(plain[found[0]])!r}?" if found else ""

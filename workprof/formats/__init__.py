@@ -6,6 +6,7 @@ To add a format: write one file like `nextflow.py` and list its FORMAT here.
 from __future__ import annotations
 
 from workprof.core.errors import SettingsError
+from workprof.core.text import near
 from workprof.core.units import HOUR_S
 from workprof.formats import (
     airflow,
@@ -90,7 +91,7 @@ def declared(name: str) -> Format:
         SettingsError: names the formats there are.
     """
     if name not in FORMATS:
-        raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}")
+        raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}{near(name, NAMES)}")
     return FORMATS[name]
 
 

@@ -12,6 +12,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, number
 from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
+from workprof.core.text import near
 from workprof.core.units import GB, HOUR_S
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def task_named(tasks: Sequence[str], name: str) -> str:
         return found[0]
     if found:
         raise SettingsError(f"task {name!r} is short for {len(found)} tasks; choose one of {', '.join(found[:8])}")
-    raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}")
+    meant = near(name, (*tasks, *(task.rpartition(":")[2] for task in tasks)))
+    raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}{meant}")
 
 
 def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:

@@ -12,6 +12,7 @@ import duckdb
 
 from workprof.core.errors import DatasetUnknown, EntryDamaged, SettingsError
 from workprof.core.records import pack
+from workprof.core.text import near
 from workprof.store import documents
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, stored
@@ -329,7 +330,8 @@ def _unknown(asked: str, known: Sequence[Dataset], found: Sequence[Dataset]) -> 
                 f"no dataset has the hash {asked!r}; the one that is called so has the hash {dataset.hash}: give that"
             )
     there = ", ".join(dataset.name for dataset in known) or "none yet: `workprof ingest FILE` loads one"
-    return DatasetUnknown(f"no dataset {asked!r}; there are: {there}")
+    meant = near(asked, (dataset.name for dataset in known))
+    return DatasetUnknown(f"no dataset {asked!r}; there are: {there}{meant}")
 
 
 @dataclass(frozen=True)

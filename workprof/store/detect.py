@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workprof.core.errors import SettingsError, TraceError
+from workprof.core.text import near
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader
 from workprof.formats.declare import Format
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
@@ -198,7 +199,8 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
         raise TraceError("no file is named; give the path of a trace")
     family = [name for name in NAMES if f"{name}-".startswith(f"{options.format}-")]
     if options.format != AUTO and not family:
-        raise SettingsError(f"format {options.format!r} is not known; use {AUTO} or one of {', '.join(NAMES)}")
+        meant = near(options.format, NAMES)
+        raise SettingsError(f"format {options.format!r} is not known; use {AUTO} or one of {', '.join(NAMES)}{meant}")
     for path in paths:
         if not path.is_dir():
             checked_input(path)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.core.records import digest
+from workprof.core.text import near
 from workprof.store import catalogue, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, ROW_ID
@@ -35,7 +36,8 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
         column = entry.column(name)
         if column is None:
             there = shown([known.name for known in entry.columns])
-            raise ColumnMissing(f"dataset {entry.dataset.name} has no column {name!r}; it has {there}")
+            meant = near(name, (*(known.name for known in entry.columns), *entry.aliases))
+            raise ColumnMissing(f"dataset {entry.dataset.name} has no column {name!r}; it has {there}{meant}")
         found[column.name] = column
     return tuple(found.values())
 

@@ -14,6 +14,7 @@ from workprof.core.arrays import numbers_of
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
+from workprof.core.text import near
 from workprof.forecasts import questions
 from workprof.forecasts.candidates import LEVELS
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
@@ -308,6 +309,7 @@ class ForecastQuestions(SweepQuestions):
         if given.unknown:
             raise SettingsError(
                 f"{', '.join(given.unknown)} is not known at submission; use {', '.join(SUBMIT_FIELDS)}"
+                f"{near(given.unknown[0], SUBMIT_FIELDS)}"
             )
         self.forecaster(entry.hash, settings, progress)
         loaded = self.loaded_forecaster(entry.hash, settings)
