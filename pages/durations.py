@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages import _shell
-from pages._frame import datasets, header, link
+from pages._frame import datasets, header, link, look
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures, forms, long_question, running_work, tables, tabs
@@ -60,6 +60,8 @@ PAGE = _shell.Page(
 LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GB, 0 = none)", float(GB))}
 TOGETHER, EACH = "together", "one each"
 LAYOUTS = {EACH: "Small multiples", TOGETHER: "Overlaid"}
+MOST_BESIDE = 4
+"""Small charts beside each other."""
 PUBLISHED = "As published: the published estimators per predicted profile, on the published five fields."
 
 
@@ -173,9 +175,9 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
 
 
 def _each(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> None:
-    with st.grid(min_column_width=230, gap="small"):
+    with st.grid(MOST_BESIDE, min_column_width=150, gap="small"):  # two on a phone
         for position in range(len(names)):
-            chart = group_curve(result, names, position, view)
+            chart = group_curve(result, names, position, view, narrow=look.narrow())
             figures.small(chart, key=f"durations_each_{position}", sentence=False)
 
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages._parts.figures import ANSWER
 
 CHOSEN = "light-dark(#1f66b0, #7db4f0)"
 """Of what is chosen: the theme's colours of links. Its primary colour has less than 4.5:1 on black."""
+WINDOW = "window"
+"""Key of what tells the width of the window."""
+PHONE_PX = 640
+JS = f"""
+export default function ({{ data, setStateValue }}) {{
+  const phone = matchMedia("(max-width: {PHONE_PX}px)");
+  const tell = () => {{ if (phone.matches !== data.narrow) setStateValue("narrow", phone.matches); }};
+  tell();
+  phone.addEventListener("change", tell);
+  return () => phone.removeEventListener("change", tell);
+}}
+"""
+_WINDOW = st.components.v2.component("workprof_window", js=JS)
 CSS = f"""
 <style>
 @media (min-width: 768px) {{
@@ -16,6 +31,7 @@ CSS = f"""
   [data-testid="stHeader"], [data-testid="stHeader"] * {{ pointer-events: none; }}
   [data-testid="stHeader"] button, [data-testid="stHeader"] button * {{ pointer-events: auto; }}
 }}
+.st-key-{WINDOW} {{ display: none; }}
 .st-key-{ANSWER} p {{ font-size: 1.2rem; line-height: 1.4; }}
 [role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],
 [data-testid="stButtonGroup"] [data-selected="true"] p {{ color: {CHOSEN}; }}
@@ -24,5 +40,12 @@ CSS = f"""
 
 
 def show() -> None:
-    """Send the style; it takes no room on the page."""
+    """Send the style, and what tells the width of the window; they take no room on the page."""
     st.html(CSS)
+    _WINDOW(key=WINDOW, data={"narrow": narrow()}, on_narrow_change=lambda: None)
+
+
+def narrow() -> bool:
+    """Return whether the window is as narrow as a phone; a first visit counts as wide until its browser tells."""
+    told: Any = st.session_state.get(WINDOW) or {}
+    return bool(told.get("narrow"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages._frame import look
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import figures
@@ -23,8 +24,7 @@ from workprof.store.reports import Dataset
 
 MOST_ROWS = 500_000
 """Runs of which the ledger is added up while the page waits, a second or two; of more, once Memory has done so."""
-WIDE, NARROW = "profiles_fingerprints", "profiles_fingerprints_phone"
-PHONE_PX = 640
+PLOT = "profiles_fingerprints_plot"
 
 
 def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tuple[dict[int, float], dict[int, float]]:
@@ -57,17 +57,9 @@ def answer(view: View) -> str:
 
 def fingerprints(view: View) -> None:
     """Show the fingerprints; a phone has room for the cells alone."""
-    st.html(
-        f"<style>@media (max-width: {PHONE_PX}px) {{ .st-key-{WIDE} {{ display: none }} }}"
-        f"@media (min-width: {PHONE_PX + 1}px) {{ .st-key-{NARROW} {{ display: none }} }}</style>"
-    )
-    chosen = one_profile.chosen(view)
-    for key, narrow in ((WIDE, False), (NARROW, True)):
-        with st.container(key=key):
-            chart = drawn.fingerprints(view.fit, view.names, view.used, chosen, narrow=narrow)
-            plot = f"{key}_plot"
-            clicked = partial(one_profile.take_click, plot)
-            figures.show(chart, key=plot, on_select=clicked, modes=("points",), sentence=False)
+    chart = drawn.fingerprints(view.fit, view.names, view.used, one_profile.chosen(view), narrow=look.narrow())
+    clicked = partial(one_profile.take_click, PLOT)
+    figures.show(chart, key=PLOT, on_select=clicked, modes=("points",), sentence=False)
 
 
 def quality(view: View) -> None:

@@ -86,3 +86,15 @@ def test_what_is_missing_is_named():
     near = {"top": 100, "bottom": 400}
     assert faults("home", {"height": 900, "answer": near, "chart": near, "control": near}) == []
     assert faults("help", {"height": 900, "answer": near, "chart": None, "control": near}) == []
+
+
+def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
+    address = BY_NAME["profiles"].link(whole.hashes).partition("profiles_tab=")[0].rstrip("&")
+    visitor = visitors(whole.server, width=PHONE[0], height=PHONE[1]).open(address)
+    charts = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure]")
+    beside = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure][aria-label*='; then runs']")
+    visitor.page.wait_for_function("document.querySelector('[role=figure]')?.querySelector('.main-svg')")
+    assert (charts.count(), beside.count()) == (1, 0)
+    visitor.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    beside.wait_for()
+    assert charts.count() == 1

@@ -188,6 +188,7 @@ def test_a_small_chart_names_its_group_and_reads_its_cursor():
         assert (mark.x[0], mark.y[0]) == (value_at(group, 0.9), 0.9)
         assert len(figure.layout.xaxis.tickvals) <= 4
         assert not figure.layout.showlegend
+        assert len(group_curve(OBSERVED, GROUPS, position, SLO, narrow=True).figure.layout.xaxis.tickvals) <= 3
 
 
 def test_what_is_drawn_stays_small():

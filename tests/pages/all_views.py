@@ -7,6 +7,7 @@ from workprof.phases.questions import EVALUATE
 NOT_IN_THE_ADDRESS = {
     "*_tab": "stands in the address by hand, so that Back leads to the view before",
     "shell_dataset": "is the address's ds",
+    "window": "tells how wide the window is",
     "image_format": "is how pictures are saved, and no figure of a page",
     "profiles_slider": "writes profiles_min_cluster_size",
     "recut_*": "writes the form of the profiles",

@@ -105,11 +105,15 @@ def test_a_stranger_does_not_see_it(app, few, house, gate):
         assert any("2 computations running" in item.value for item in test.sidebar.markdown)
 
 
+def _given(node):
+    return json.loads(node.proto.json)
+
+
 def test_a_copied_link_leaves_running_work_out(app, few, house, gate):
     key = house().reports.begin("few", waiting_for(gate)).key
     test = app("report", ds=few, report_note="x", work_report=key)
     assert test.query_params["work_report"] == key
-    told = next(json.loads(node.proto.json) for node in test.main.get("bidi_component"))
+    told = next(one for one in map(_given, test.main.get("bidi_component")) if "but" in one)
     assert told == {"name": "ds", "value": few, "but": "work_"}  # and the browser takes the rest of its address
 
 

@@ -102,7 +102,7 @@ def percent(share: float) -> str:
 
 
 LONGEST_NAME = 48
-LONGEST_LABEL = 28
+LONGEST_LABEL, ON_A_PHONE = 28, 25
 _DASHES = ("solid", "longdashdot", "dashdot", "longdash")
 """One per turn through the colours."""
 
@@ -392,14 +392,20 @@ def multiples_note(found: ObservedDurations, view: ObservedView) -> str:
 
 
 HEIGHT_PX = 176
+LEFT_PX = 44
 SMALL_DRAWN = 160
 """Points of a line in a small chart, which is about as many pixels wide; both ends have all of theirs."""
 MOST_TICKS = 4
 """On the axis of a small chart."""
 
 
-def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView) -> Chart:
-    """Return the curve of the group at a position, labelled in the figure; every small chart has the same axes."""
+def group_curve(
+    found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView, *, narrow: bool = False
+) -> Chart:
+    """Return the curve of the group at a position, labelled in the figure; every small chart has the same axes.
+
+    `narrow`: two stand beside each other on a phone, with fewer ticks and a shorter label.
+    """
     curve, name, target = found.groups[position], names[position], found.settings.target
     own = Look(NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0], "dash" if curve.few else "solid", 2.2)
     traces: list[dict[str, Any]] = []
@@ -414,19 +420,19 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
     hover = plotly_text(f"{name}: {view.percentile:g} % {within_words(target, at)}", 200)
     traces.append(shapes.points([max(at, 1e-12)], [level], colour=own.colour, size=9, hover=hover))
     few = f" · n < {FEWEST_ROWS}" if curve.few else ""
-    label_of = (
-        f"<b>{plotly_text(fitted(name, LONGEST_LABEL))}</b><br>{view.percentile:g} %: {formatted(target, at)}{few}"
-    )
+    shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
+    label_of = f"<b>{shown}</b><br>{view.percentile:g} %: {formatted(target, at)}{few}"
     place: dict[str, Any] = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    place["xshift"] = 4 - LEFT_PX
     low, high = span([found.everything, *found.groups], view.limit)
     values, shares = scaled_axes(view, target, low, high)
     bare = {"title": "", "automargin": False}  # the caption names the axes; a margin to be found is drawn twice
     figure = figure_of(
         traces,
-        x=_few_ticks(values, low, high) | bare,
+        x=_few_ticks(values, low, high, MOST_TICKS - narrow) | bare | {"tickangle": 0},
         y=shares | bare | {"tickvals": [0, 0.5, 1]},
         height=HEIGHT_PX,
-        margin={"l": 44, "r": 12, "t": 44, "b": 22},
+        margin={"l": LEFT_PX, "r": 12, "t": 44, "b": 22},
         annotations=[shapes.words(label_of, x=0, y=1.02, **place)],
         shapes=[shapes.vertical(view.limit, dash="dot", width=1.6)] if view.limit > 0 else [],
     )
@@ -443,10 +449,10 @@ def group_curve(found: ObservedDurations, names: tuple[str, ...], position: int,
     )
 
 
-def _few_ticks(axis: dict[str, Any], low: float, high: float) -> dict[str, Any]:
-    """Return an axis with at most four of the ticks that it names between its ends."""
+def _few_ticks(axis: dict[str, Any], low: float, high: float, most: int) -> dict[str, Any]:
+    """Return an axis with at most so many of the ticks that it names between its ends."""
     if "tickvals" not in axis:
-        return axis | {"nticks": MOST_TICKS}
+        return axis | {"nticks": most}
     inside = [(at, words) for at, words in zip(axis["tickvals"], axis["ticktext"], strict=True) if low <= at <= high]
-    kept = inside[:: max(1, -(-len(inside) // MOST_TICKS))]
+    kept = inside[:: max(1, -(-len(inside) // most))]
     return axis | {"tickvals": [at for at, _ in kept], "ticktext": [words for _, words in kept]}
