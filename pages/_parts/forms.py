@@ -78,11 +78,13 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
 
     def draw(paths: Sequence[str]) -> None:
         switches = [path for path in paths if shown[path].kind is bool or shown[path].about.switch]
-        fields = [path for path in paths if path not in switches]
-        if fields:
-            with st.grid(min_column_width=180, gap="small"):
-                for path in fields:
-                    show(path)
+        lists = [path for path in paths if path not in switches and shown[path].many]
+        fields = [path for path in paths if path not in (*switches, *lists)]
+        for group, width in ((fields, 180), (lists, 320)):  # several chosen options want more room
+            if group:
+                with st.grid(min_column_width=width, gap="small"):
+                    for path in group:
+                        show(path)
         if switches:
             with st.container(horizontal=True):  # as wide as their words, which a column would cut off
                 for path in switches:

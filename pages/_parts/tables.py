@@ -13,12 +13,15 @@ from workprof.charts.help.terms import explained
 from workprof.charts.text import column_words, visible_table
 from workprof.core.table import Column
 
+MISSING = "–"
+"""In a cell without a value."""
+
 
 def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] = (), **further: Any) -> Any:
     """Show a table, with the headings of its declared columns, as `st.dataframe` does and return what it returns."""
     if declared:
         further["column_config"] = columns(declared)
-    return st.dataframe(visible_table(pd.DataFrame(frame)), hide_index=True, **further)
+    return st.dataframe(visible_table(pd.DataFrame(frame)), hide_index=True, placeholder=MISSING, **further)
 
 
 def columns(declared: Sequence[Column]) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def columns(declared: Sequence[Column]) -> dict[str, Any]:
 
 def edit(frame: pd.DataFrame, **further: Any) -> None:
     """Show a table with an editable column as `st.data_editor` does."""
-    st.data_editor(visible_table(frame), hide_index=True, placeholder="–", **further)
+    st.data_editor(visible_table(frame), hide_index=True, placeholder=MISSING, **further)
 
 
 def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -414,3 +414,7 @@ def test_a_link_to_data_that_is_gone_says_so(page, tab, name):
     assert problems(test) == []
     assert f"`{name}` in the link could not be read: “<b>gone" in words(test)
     assert "in the link" not in words(page(tab))
+
+
+def test_a_missing_value_of_a_table_is_a_dash(page):
+    assert {one.proto.placeholder for one in page().dataframe} == {"–"}
