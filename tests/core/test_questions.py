@@ -26,7 +26,7 @@ from workprof.profiles.sweep import SweepSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
-CASES = (25, pytest.param(1000, marks=pytest.mark.soak))
+CASES = (10, pytest.param(1000, marks=pytest.mark.soak))
 WORDS = ("a", "b c", "flow:sort", "é", "x,y", " odd ", "n=1", "[1]", "-k", "")
 QUESTIONS = [*DECLARED.values(), forecasts.OBSERVE]
 BY_COMMAND = [one for one in QUESTIONS if not one.no_command]

@@ -34,6 +34,7 @@ def words(found):
     return {one.profile: (one.error.word, one.distribution.word) for one in found.assessment.drift}
 
 
+@pytest.mark.slow
 def test_no_drift_is_not_found_more_often_than_allowed():
     alarms, checks = 0, 40
     for seed in range(1, checks + 1):

@@ -119,6 +119,7 @@ def test_planted_facts_are_found_and_chance_is_not():
     assert "peak_memory_bytes" in reasons
 
 
+@pytest.mark.slow
 def test_chance_alone_is_called_a_finding_in_few_tables():
     alarms = 0
     for seed in range(40):

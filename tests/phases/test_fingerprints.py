@@ -144,6 +144,7 @@ def test_fingerprints_can_be_kept():
     assert again.normaliser.counters == found.normaliser.counters
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_runs_have_several_phases_and_finite_statistics():
     import pandas as pd
