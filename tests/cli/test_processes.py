@@ -30,6 +30,7 @@ LINES = {
     "nodes": ("nodes", "rank", "nothing"),
     "phases": ("phases", "runs", "nothing"),
     "runs": ("runs",),
+    "airflow-dag": ("airflow-dag", "nowhere.toml", "-o", "{folder}/dag.py"),
     "campaign": ("campaign", "status", "nowhere.toml"),
 }
 

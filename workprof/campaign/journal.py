@@ -51,8 +51,8 @@ class Journal:
             self.states[line.run] = line
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the campaign: one process at a time runs it.
+    def held(self, *, shared: bool = False) -> Iterator[None]:
+        """Hold the campaign: one process at a time runs it, or (`shared`) several, each a run of its own.
 
         Raises:
             SettingsError: when another one does.
@@ -61,7 +61,7 @@ class Journal:
         make_folder(self.folder / RESULTS)
         with (self.folder / LOCK).open("w") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             except OSError as error:
                 raise SettingsError(f"{self.folder}: another process runs this campaign; wait for it") from error
             yield

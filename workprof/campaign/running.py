@@ -13,12 +13,30 @@ from typing import Any
 
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, Plan, Run
-from workprof.core.errors import WorkprofError
+from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 
 AGENT = ("-m", "workprof.cli", "campaign", "agent")
 DONE = ("PROFILED", "SIZED")
 SHOWN_CHARACTERS = 300
+
+
+def run_only(plan: Plan, journal: Journal, name: str) -> None:
+    """Run one run of a plan, unless it is done; several processes may each run another one.
+
+    Raises:
+        SettingsError: when the plan has no such run.
+        WorkprofError: when it failed; says why.
+    """
+    found = next((run for run in plan.runs if run.name == name), None)
+    if found is None:
+        raise SettingsError(f"--only {name}: there is no such run; `workprof campaign status` lists them")
+    if name not in journal.states:
+        journal.note(name, "REGISTERED")
+    if journal.states[name].state not in DONE:
+        _one(plan, found, journal)
+    if journal.states[name].state == "FAILED":
+        raise WorkprofError(f"{name} failed: {journal.states[name].reason}")
 
 
 def run_plan(plan: Plan, journal: Journal, progress: Progress = silent, *, again: bool = False) -> None:

@@ -18,6 +18,7 @@ import typer
 
 from workprof.cli.console import Home, Json, emit, opened, progress_line, table
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.store.outputs import checked_output
 
 if TYPE_CHECKING:
     from workprof.campaign.journal import Journal
@@ -42,13 +43,18 @@ def run(
     plan_file: PlanFile,
     folder: Folder = None,
     failed: Annotated[bool, typer.Option("--failed", help="Try failed runs again.")] = False,
+    only: Annotated[str, typer.Option("--only", help="One run by its name; imports nothing.")] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Run what is not done yet, then import it and size the commands; after a kill, call it again."""
-    from workprof.campaign.running import finish, run_plan  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.campaign.running import finish, run_only, run_plan  # noqa: PLC0415  `workprof --version` stays quick
 
     plan, journal = _campaign(plan_file, folder)
+    if only:
+        with journal.held(shared=True):
+            run_only(plan, journal, only)
+        return
     with journal.held():
         run_plan(plan, journal, progress_line(), again=failed)
         finish(plan, journal, lambda jobs, nodes: _load(home, plan, jobs, nodes))
@@ -62,6 +68,28 @@ def status(plan_file: PlanFile, folder: Folder = None, as_json: Json = False) ->
     plan, journal = _campaign(plan_file, folder)
     answer = status_json(plan, journal)
     emit(answer, as_json, lambda: status_text(answer))
+
+
+def airflow_dag(
+    plan_file: PlanFile,
+    output: Annotated[Path, typer.Option("-o", "--output", help="DAG.py, for Airflow's folder.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Write a campaign as an Airflow DAG: a task per run, and one that imports and sizes."""
+    from workprof.campaign.airflow import dag_of  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.campaign.plan import read_plan  # noqa: PLC0415
+
+    checked_output(output, (".py",))
+    plan = read_plan(plan_file)
+    output.write_text(dag_of(plan, plan_file.resolve()), encoding="utf-8")
+    answer = {"file": str(output), "dag": f"workprof.{plan.name}", "runs": len(plan.runs)}
+    emit(answer, as_json, lambda: f"wrote DAG workprof.{plan.name} with {len(plan.runs):,} runs to {output}")
+
+
+def register(tree: typer.Typer) -> None:
+    """Add the group and the command beside it."""
+    tree.add_typer(app, name="campaign")
+    tree.command("airflow-dag")(airflow_dag)
 
 
 def _campaign(plan_file: Path, folder: Path | None) -> tuple[Plan, Journal]:

@@ -30,10 +30,11 @@ COMMANDS = {
     "forecasts": ("durations", "classify", "estimate"),
     "report": ("report",),
     "record": ("record",),
+    "campaign": ("campaign", "airflow-dag"),
 }
 """Module -> the commands that it registers."""
 
-GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs", "mappings", "campaign")
+GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs", "mappings")
 """Groups of commands, each its module."""
 
 MODULES = {name: module for module, names in COMMANDS.items() for name in names} | {name: name for name in GROUPS}
