@@ -114,12 +114,11 @@ def test_runs_one_by_one_are_the_campaign(tmp_path):
 
 PARSE = """
 import sys
-from airflow.models import DagBag
 try:
-    bag = DagBag(sys.argv[1], include_examples=False)
-except ImportError:
     from airflow.dag_processing.dagbag import DagBag
-    bag = DagBag(sys.argv[1], include_examples=False)
+except ImportError:
+    from airflow.models import DagBag
+bag = DagBag(sys.argv[1])
 assert not bag.import_errors, bag.import_errors
 (found,) = bag.dags.values()
 print(found.dag_id, len(found.tasks), len(found.get_task("import_and_size").upstream_list))
