@@ -15,6 +15,7 @@ from workprof.charts.classify.model import (
     SHOWN_AS,
     SPLIT_NAMES,
     beeswarm,
+    calibration_table,
     confusion_heatmap,
     field_bars,
     missed_table,
@@ -95,7 +96,7 @@ def _scores(view: View, result: ClassifierEvaluation) -> None:
         title = f"{counted(len(missed), 'profile')} with recall 0 in some split"
         figures.fold(title, "classify_missed", _missed, missed)
     figures.fold("Precision and recall of every profile", "classify_scores", _table_five, scores, naming)
-    figures.fold("Calibration of the probabilities", "classify_calibration", _calibration, scores, naming)
+    figures.fold("Calibration of the probabilities", "classify_calibration", _calibration, result, scores, naming)
 
 
 def _missed(table: pd.DataFrame) -> None:
@@ -111,8 +112,18 @@ def _table_five(scores: SplitScores, naming: Naming) -> None:
     figures.show(table_five(scores, naming), key=f"classify_table_{SPLIT_NAMES[scores.split]}")
 
 
-def _calibration(scores: SplitScores, naming: Naming) -> None:
+def _calibration(result: ClassifierEvaluation, scores: SplitScores, naming: Naming) -> None:
     figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{SPLIT_NAMES[scores.split]}")
+    table = calibration_table(result)
+    words = table.assign(split=[SPLIT_NAMES[name] for name in table["split"]])
+    for name in ("mean_probability", "correct_share", "calibration_error"):
+        words[name] = [f"{value:.3f}" for value in table[name]]
+    tables.show(words, key="classify_calibration_table", alt="Calibration of the probabilities by split")
+    st.caption(
+        "Mean probability of the most likely class, share of the runs in which it is right, and expected calibration "
+        "error. New users: training knew neither user nor group."
+    )
+    tables.csv(table, "calibration", "classify_calibration_csv", "Download CSV")
 
 
 def _about(view: View) -> None:

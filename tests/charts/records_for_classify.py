@@ -82,6 +82,7 @@ def scores(split="random", right=0.9):
         classes=classes,
         confusion=confusion,
         reliability=held,
+        new_users=reliability(np.full(20, 0.5), np.arange(20) < 9),
     )
 
 

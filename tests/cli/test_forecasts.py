@@ -36,7 +36,13 @@ def test_classifier_scores(workprof, sample):
     found = workprof("classify", "evaluate", "small", "--json").json
     assert set(found["splits"]) | set(found["not_made"]) == SPLITS
     for scores in found["splits"].values():
-        assert set(scores) == {"accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test"}
+        assert set(scores) == {
+            *("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test"),
+            *("mean_probability", "correct_share", "calibration_error", "new_users"),
+        }
+        assert scores["calibration_error"] >= abs(scores["mean_probability"] - scores["correct_share"]) - 1e-9
+        assert scores["new_users"]["n_test"] <= scores["n_test"]
+    assert any("found with the test runs" in note for note in found["notes"])
     assert set(found["classes"][0]) == {"profile", "precision", "recall", "f1", "support"}
     assert [one["f1"] for one in found["classes"]] == sorted(one["f1"] for one in found["classes"])
     assert found["train_seconds"] > 0

@@ -50,6 +50,16 @@ CHANGED: dict[str, str] = {
         ("version: nodes.rank", "version: nodes.advice"),
         "no pair is called different in a resource whose differences are within noise, as the groups have it",
     ),
+    **dict.fromkeys(
+        [
+            f"version: profiles.{step}"
+            for step in (
+                *("forecaster", "held_out", "classifier_evaluation"),
+                *("explain_all", "feedback_model", "feedback_refit"),
+            )
+        ],
+        "probabilities have a temperature for each kind of new job; a validation tells new users apart",
+    ),
     "version: phases.align": "holds the recorded counters of both runs, which are drawn over each other",
     "link: phases_entry": "the run of the library that can be opened is the one that the run is compared with",
     "link: classify_requested_memory_gib": "memory is given in GB; a link in GiB is converted",

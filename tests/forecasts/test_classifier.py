@@ -10,7 +10,15 @@ from sklearn.preprocessing import OneHotEncoder
 from tests.forecasts.metadata import sample, small_table
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
 from workprof.core.records import canonical_json, pack, unpack
-from workprof.forecasts.boosting import best_temperature, best_threshold, log_loss, softmax
+from workprof.forecasts.boosting import (
+    NEWNESS,
+    best_temperature,
+    best_threshold,
+    log_loss,
+    margins,
+    newness,
+    softmax,
+)
 from workprof.forecasts.classifier import (
     ClassifierModel,
     ClassifierSettings,
@@ -20,6 +28,7 @@ from workprof.forecasts.classifier import (
     train_classifier,
 )
 from workprof.forecasts.classifier_evaluation import reliability
+from workprof.forecasts.encoder import encode
 from workprof.forecasts.predictions import REASON_CODES
 from workprof.forecasts.splits import holdout
 
@@ -214,3 +223,20 @@ def test_reliability_counts_every_row_once():
     assert found.rows.sum() == 4
     assert np.isclose(found.error, (2 * 0.05 + 2 * 0.5) / 4)
     assert np.isnan(found.observed[4])
+
+
+def test_each_kind_of_newness_has_a_temperature_of_its_own():
+    jobs = sample()
+    fold = holdout(jobs, "by_group", 0.2)
+    train, test = jobs.iloc[fold.train], jobs.iloc[fold.test]
+    model = train_classifier(train, train["profile"].to_numpy(), ClassifierSettings())
+    kinds = newness(model.encoder, encode(model.encoder, test))
+    known = newness(model.encoder, encode(model.encoder, train))
+    assert set(kinds) <= {2, 3}
+    assert (kinds == 3).sum() == (~test["user"].isin(train["user"])).sum()
+    assert set(known) == {0}
+    assert len(model.tuning.temperatures) == len(NEWNESS)
+    assert model.tuning.temperatures[2] > model.tuning.temperatures[0]  # a new group is known less well
+    scores = margins(LoadedClassifier(model).booster, model.encoder, encode(model.encoder, test))
+    expected = softmax(scores, np.array(model.tuning.temperatures)[kinds])
+    assert np.allclose(predict(model, test).probabilities, expected)

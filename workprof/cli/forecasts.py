@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +17,7 @@ from workprof.cli.questions import register as add_function
 from workprof.core.errors import SettingsError
 from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability
 from workprof.forecasts.durations import (
     FEWEST_ROWS,
     PROFILE,
@@ -133,7 +134,14 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
 def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
     """Return the JSON document of an evaluation."""
     return {
-        "splits": {name: {key: getattr(scores, key) for key in SCORES} for name, scores in result.splits.items()},
+        "splits": {
+            name: {
+                **{key: getattr(scores, key) for key in SCORES},
+                **_calibration_json(scores.reliability),
+                "new_users": {"n_test": int(scores.new_users.rows.sum()), **_calibration_json(scores.new_users)},
+            }
+            for name, scores in result.splits.items()
+        },
         "not_made": result.not_made,
         "classes": [asdict(one) for one in result.classes],
         "shown": result.shown,
@@ -145,6 +153,15 @@ def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
     }
 
 
+def _calibration_json(held: Reliability) -> dict[str, float | None]:
+    found = {
+        "mean_probability": held.mean_stated,
+        "correct_share": held.mean_observed,
+        "calibration_error": held.error,
+    }
+    return {key: None if math.isnan(value) else value for key, value in found.items()}
+
+
 def _classifier_text(result: ClassifierEvaluation) -> str:
     rows: list[dict[str, object]] = [
         {
@@ -153,6 +170,9 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
             "macro F1": f"{scores.macro_f1:.3f}",
             "weighted F1": f"{scores.weighted_f1:.3f}",
             "abstained": format_share(scores.abstained_share),
+            "probability": f"{scores.reliability.mean_stated:.3f}",
+            "correct": f"{scores.reliability.mean_observed:.3f}",
+            "calibration error": f"{scores.reliability.error:.3f}",
             "test runs": f"{scores.n_test:,}",
         }
         for name, scores in result.splits.items()
@@ -171,6 +191,7 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
     scores = result.splits[strict]
     words = SPLITS[strict].removeprefix("a ")
     head = f"profile predicted correctly for {format_share(scores.accuracy, 0)} of the runs (split {strict}: {words})"
+    head += "\n" + "\n".join(result.notes)
     return f"{head}\n\n{table(rows)}\n\nby profile, lowest F1 first ({result.shown})\n{table(worst)}"
 
 

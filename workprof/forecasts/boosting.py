@@ -2,7 +2,9 @@
 
 Probabilities mean what they say: one temperature for all classes divides the scores before the softmax. It has one
 number to learn, so a hold-out with few rows of a small profile suffices, and it never changes the order of the classes;
-isotonic curves per class need many rows each and do.
+isotonic curves per class need many rows each and do. A job of a group that training never saw is predicted worse than
+another run of a known job, by trees that are as sure of both: so each kind of newness has a temperature of its own,
+from rows held out at random, by job, by group and by time.
 """
 
 from __future__ import annotations
@@ -22,13 +24,14 @@ from workprof.forecasts.encoder import (
     TrainingRows,
     encode,
     fit_encoder,
+    is_seen,
     merge_rows,
     rare_rows_of,
     to_matrix,
     training_rows,
 )
 from workprof.forecasts.predictions import NO_PROFILE
-from workprof.forecasts.splits import Fold, drawn_holdout
+from workprof.forecasts.splits import Fold, drawn_holdout, make_folds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,9 +129,9 @@ def _threads(n_rows: int, alone: int) -> int:
 TEMPERATURES = np.geomspace(0.5, 8.0, 49)
 
 
-def softmax(scores: Floats, temperature: float) -> Floats:
-    """Return (n_rows, n_classes) probabilities of scores at a temperature."""
-    scaled = scores / temperature
+def softmax(scores: Floats, temperature: float | Floats) -> Floats:
+    """Return (n_rows, n_classes) probabilities of scores at a temperature, or at (n_rows,) temperatures."""
+    scaled = scores / (temperature if isinstance(temperature, float) else temperature[:, None])
     powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
     shares: Floats = powers / powers.sum(axis=1, keepdims=True)
     return shares
@@ -194,17 +197,54 @@ class Tuning:
     log_loss: float  # of the held-out rows after calibration; NaN without
     log_loss_uncalibrated: float  # before
     note: str  # the same in words
+    temperatures: tuple[float, ...] = ()
+    """By `NEWNESS`; empty = `temperature` for every row (faithful mode, or nothing to calibrate on)."""
+
+    def of_rows(self, encoder: MetadataEncoder, rows: Encoded) -> float | Floats:
+        """Return the temperature of each encoded row: (n_rows,), or one for all."""
+        if not self.temperatures:
+            return self.temperature
+        return np.array(self.temperatures)[newness(encoder, rows)]
+
+
+NEWNESS = {
+    "job_name": "another run of a known job",
+    "group": "a new job of a known group",
+    "user": "a new group of a known user",
+    "": "a new user",
+}
+"""The narrowest field whose value training saw -> what the row is then; a temperature is fitted for each."""
+
+
+def newness(encoder: MetadataEncoder, rows: Encoded) -> Ints:
+    """Return (n_rows,) positions in `NEWNESS`; a field that is no input does not count."""
+    names = [values.field for values in encoder.categories]
+    seen = is_seen(encoder, rows)
+    found = np.full(len(rows), len(NEWNESS) - 1, dtype=np.int64)
+    for place, name in reversed(list(enumerate(NEWNESS))):
+        if name in names:
+            found[seen[:, names.index(name)]] = place
+    return found
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """Merged rows that an inner fit did not see: (n_rows, n_classes) scores, their newness, and what they were."""
+
+    scores: Floats
+    kinds: Ints
+    targets: Ints
+    weights: Floats
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """One candidate: rounds, temperature, loss after it and before it, (n_rows, n_classes) scores."""
+    """One candidate: rounds, one temperature for all rows, the held-out rows' loss after it and before it."""
 
     n_rounds: int
     temperature: float
     loss: float
     loss_before: float
-    scores: Floats
 
 
 def most_rounds(settings: ClassifierSettings) -> int:
@@ -228,20 +268,35 @@ def tune(
     if settings.mode == "faithful":
         return Tuning(PUBLISHED_ROUNDS, 1.0, 0.0, "", 0, nan, nan, "Published values; nothing is tuned.")
     split, fold = _split(jobs, settings)
-    test = _held_out(jobs, targets, fold, fields, settings)
+    test = _tried(jobs, targets, fold, fields, settings)
     if test is None:
         threshold = settings.threshold or settings.wrong_cost / (1 + settings.wrong_cost)
         return Tuning(
             ROUNDS[-1], 1.0, threshold, "", 0, nan, nan, "Too few rows for a hold-out: nothing is calibrated."
         )
-    trial, rows = test
-    threshold = settings.threshold or _threshold(trial, rows, classes, settings.wrong_cost)
-    n_held_out = int(rows.weights.sum())
+    trial, held = test
+    others = _others(jobs, targets, fields, settings, trial.n_rounds)
+    temperatures = _by_newness((held, *others), trial.temperature)
+    threshold = settings.threshold or _threshold(held, np.array(temperatures)[held.kinds], classes, settings.wrong_cost)
+    n_held_out = int(held.weights.sum())
     note = (
-        f"{format_count(n_held_out)} rows of held-out {WORDS[split]} chose {trial.n_rounds} rounds, temperature "
-        f"{trial.temperature:.2f} and, unless it was given, the threshold {threshold:.2f}."
+        f"{format_count(n_held_out)} rows of held-out {WORDS[split]} chose {trial.n_rounds} rounds and, unless it was "
+        f"given, the threshold {threshold:.2f}. Rows held out at random, by job, by group and by time, as far as the "
+        "table has them, chose the temperatures: "
+        + ", ".join(f"{value:.2f} for {words}" for value, words in zip(temperatures, NEWNESS.values(), strict=True))
+        + "."
     )
-    return Tuning(trial.n_rounds, trial.temperature, threshold, split, n_held_out, trial.loss, trial.loss_before, note)
+    return Tuning(
+        trial.n_rounds,
+        trial.temperature,
+        threshold,
+        split,
+        n_held_out,
+        trial.loss,
+        trial.loss_before,
+        note,
+        temperatures,
+    )
 
 
 def _split(jobs: pd.DataFrame, settings: ClassifierSettings) -> tuple[str, Fold]:
@@ -253,38 +308,96 @@ def _split(jobs: pd.DataFrame, settings: ClassifierSettings) -> tuple[str, Fold]
     return SPLIT_ORDER[-1], drawn_holdout(jobs, SPLIT_ORDER[-1], settings.calibration_share, settings.seed)
 
 
-def _held_out(
+def _tried(
     jobs: pd.DataFrame, targets: Ints, fold: Fold, fields: tuple[str, ...], settings: ClassifierSettings
-) -> tuple[_Trial, TrainingRows] | None:
-    """Return the best candidate and the merged held-out rows; None when none has a class that the inner fit knows."""
+) -> tuple[_Trial, _HeldOut] | None:
+    """Return the best number of rounds and its held-out rows; None when none has a class that the inner fit knows."""
+    found = _held_out(jobs, targets, fold, fields, settings, ROUNDS)
+    if not found:
+        return None
+    trials = [_trial(n_rounds, held) for n_rounds, held in zip(ROUNDS, found, strict=True)]
+    best = int(np.argmin([trial.loss for trial in trials]))
+    return trials[best], found[best]
+
+
+def _held_out(
+    jobs: pd.DataFrame,
+    targets: Ints,
+    fold: Fold,
+    fields: tuple[str, ...],
+    settings: ClassifierSettings,
+    rounds: tuple[int, ...],
+) -> tuple[_HeldOut, ...]:
+    """Return the fold's test rows, scored by an inner fit after each number of rounds.
+
+    Rows of a class that the inner fit does not know are left out; nothing is returned where no others are there.
+    """
     train = jobs.iloc[fold.train]
     known, inner = np.unique(targets[fold.train], return_inverse=True)
     rows = fold.test[np.isin(targets[fold.test], known)]
     if not len(rows) or len(known) < 2:
-        return None
+        return ()
     encoder = fit_encoder(train, fields, settings.mode, rare_rows_of(settings, len(jobs)))
     training = training_rows(encoder, encode(encoder, train), inner.astype(np.int64))
-    booster = grow_trees(encoder, training, len(known), ROUNDS[-1])
+    booster = grow_trees(encoder, training, len(known), rounds[-1])
     test = merge_rows(encode(encoder, jobs.iloc[rows]), targets[rows], np.ones(len(rows)))
-    trials = []
-    for n_rounds in ROUNDS:
+    kinds = newness(encoder, test.rows)
+    found = []
+    for n_rounds in rounds:
         scores = np.full((len(test.rows), int(targets.max()) + 1), NEVER)
         scores[:, known] = margins(booster, encoder, test.rows, n_rounds)
-        trials.append(_trial(n_rounds, scores, test))
-    return min(trials, key=lambda trial: trial.loss), test
+        found.append(_HeldOut(scores, kinds, test.targets, test.weights))
+    return tuple(found)
 
 
-def _trial(n_rounds: int, scores: Floats, test: TrainingRows) -> _Trial:
-    temperature = best_temperature(scores, test.targets, test.weights)
-    after = log_loss(scores, test.targets, test.weights, temperature)
-    return _Trial(n_rounds, temperature, after, log_loss(scores, test.targets, test.weights, 1.0), scores)
+CALIBRATION_FOLDS = {"random": 1, "by_group": 5, "by_time": 1}
+"""Split -> folds of five that are held out in turn beside those of `SPLIT_ORDER`. By group it is all of them: one group
+can be a seventh of the rows, and a temperature from a single fold then hangs on whether it is in it."""
+
+FEWEST_CALIBRATION_ROWS = 200
+"""Held-out rows of a kind of newness that has a temperature of its own."""
 
 
-def _threshold(trial: _Trial, test: TrainingRows, classes: Ints, wrong_cost: float) -> float:
+def _others(
+    jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...], settings: ClassifierSettings, n_rounds: int
+) -> list[_HeldOut]:
+    """Return the rows held out by the other splits, as far as the table can be split so."""
+    found: list[_HeldOut] = []
+    for split, n_folds in CALIBRATION_FOLDS.items():
+        try:
+            folds = make_folds(jobs, split, max(CALIBRATION_FOLDS.values()), settings.seed)
+        except (ColumnMissing, NotEnoughData):
+            continue
+        for fold in folds[:n_folds]:
+            found += _held_out(jobs, targets, fold, fields, settings, (n_rounds,))
+    return found
+
+
+def _by_newness(parts: tuple[_HeldOut, ...], otherwise: float) -> tuple[float, ...]:
+    """Return a temperature for each of `NEWNESS`; `otherwise` for those with too few held-out rows."""
+    n_kinds = len(NEWNESS)
+    scores, kinds, targets, weights = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "kinds", "targets", "weights")
+    )
+    temperatures = []
+    for kind in range(n_kinds):
+        own = kinds == kind
+        enough = weights[own].sum() >= FEWEST_CALIBRATION_ROWS
+        temperatures.append(best_temperature(scores[own], targets[own], weights[own]) if enough else otherwise)
+    return tuple(temperatures)
+
+
+def _trial(n_rounds: int, held: _HeldOut) -> _Trial:
+    temperature = best_temperature(held.scores, held.targets, held.weights)
+    after = log_loss(held.scores, held.targets, held.weights, temperature)
+    return _Trial(n_rounds, temperature, after, log_loss(held.scores, held.targets, held.weights, 1.0))
+
+
+def _threshold(held: _HeldOut, temperatures: Floats, classes: Ints, wrong_cost: float) -> float:
     """Return the best threshold on the held-out rows that the class 'no profile' does not take."""
-    probabilities = softmax(trial.scores, trial.temperature)
+    probabilities = softmax(held.scores, temperatures)
     first = int(classes[0] == NO_PROFILE)
     place = first + probabilities[:, first:].argmax(axis=1)
     probability = probabilities[np.arange(len(place)), place]
     likely = probability >= probabilities[:, 0]
-    return best_threshold(probability[likely], (place == test.targets)[likely], test.weights[likely], wrong_cost)
+    return best_threshold(probability[likely], (place == held.targets)[likely], held.weights[likely], wrong_cost)

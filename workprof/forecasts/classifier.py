@@ -42,6 +42,7 @@ from workprof.forecasts.encoder import (
     usable_fields,
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
+from workprof.forecasts.splits import TIMES
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ClassifierSettings:
     calibration_share: Annotated[
         float,
         Setting(
-            "Share of the training runs, held out by job to choose rounds, temperature and threshold.",
+            "Share of the training runs, held out by job to choose rounds and threshold.",
             unit="share",
             least=0.05,
             most=0.5,
@@ -127,6 +128,8 @@ LABEL = "profile"
 FEWEST_ROWS = 20
 UNIT_COLUMNS = ("job_name", "group")
 """What the hold-out keeps together."""
+HELD_OUT_BY = (*UNIT_COLUMNS, *TIMES, "duration_s")
+"""What the hold-outs are made by."""
 
 
 def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
@@ -226,7 +229,7 @@ class LoadedClassifier:
     def decide(self, rows: Encoded, scores: Floats) -> Predictions:
         """Return the answers for encoded rows from their (n_rows, n_classes) scores before the softmax."""
         model, settings = self.model, self.model.settings
-        probabilities = softmax(scores, model.tuning.temperature)
+        probabilities = softmax(scores, model.tuning.of_rows(model.encoder, rows))
         rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
         return decide(probabilities, model.classes, unseen_submitter(model.encoder, rows), rules)
 
@@ -237,7 +240,7 @@ def train_classifier(
     """Return a classifier that predicts the labels from submit-time metadata.
 
     Args:
-        jobs: training rows; only the fields, and job_name and group for the inner hold-out, are read.
+        jobs: training rows; only the fields, and job_name, group, times and duration for the inner hold-outs, are read.
         labels: (n_rows,) profile of each row, -1 = outlier.
         settings: what to do.
         progress: told each step.
@@ -254,7 +257,7 @@ def train_classifier(
     """
     used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)
-    used = with_categories(used[[name for name in used.columns if name in {*fields, *UNIT_COLUMNS}]])
+    used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
     watch = Stopwatch(progress, STEPS)
     with watch.step("encode", "Encoding the metadata"):
         encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))

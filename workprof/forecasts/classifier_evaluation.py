@@ -1,7 +1,8 @@
 """How well metadata foretells the profile, under splits that leak and splits that do not.
 
-The labels come from a clustering of all rows' sensors: they are the target, so the test rows' part in it gives nothing
-away about the metadata. Everything else (encoder, trees, temperature, threshold) is made from the training part alone.
+The labels come from one clustering of all rows, the test rows among them: without a test row its neighbours might have
+got another label, which no score here shows, and the notes say so. Everything else (encoder, trees, temperatures,
+threshold) is made from the training part alone.
 
 How abstentions count: the answer 'no profile' is right for an outlier and wrong for a row with a profile, whatever the
 reason it was given for. So an abstention lowers accuracy and the recall of its true profile, never the precision of
@@ -23,7 +24,7 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.stats import RELIABILITY_BINS, reliability_bins
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.encoder import usable_fields
-from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, Predictions
+from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, UNSEEN, Predictions
 from workprof.forecasts.splits import SPLITS, make_folds
 
 if TYPE_CHECKING:
@@ -39,6 +40,21 @@ class Reliability:
     stated: Floats  # (10,) mean probability; NaN in an empty bin
     observed: Floats  # (10,) share that was right; NaN in an empty bin
     error: float  # expected calibration error 0-1: |stated - observed| weighted by rows; NaN without rows
+
+    @property
+    def mean_stated(self) -> float:
+        """Mean probability over all rows; NaN without any."""
+        return _weighted(self.stated, self.rows)
+
+    @property
+    def mean_observed(self) -> float:
+        """Share of all rows that was right; NaN without any."""
+        return _weighted(self.observed, self.rows)
+
+
+def _weighted(values: Floats, rows: Ints) -> float:
+    filled = rows > 0
+    return float(np.average(values[filled], weights=rows[filled])) if filled.any() else float("nan")
 
 
 def reliability(probability: Floats, right: Bools) -> Reliability:
@@ -128,6 +144,7 @@ class SplitScores:
     classes: tuple[ClassScore, ...]  # Table V, worst first; -1 = the outliers
     confusion: Confusion  # truth against answer
     reliability: Reliability  # of the most likely class, 'no profile' included
+    new_users: Reliability  # the same of the rows of which training knew neither user nor group; all zero without any
 
 
 @dataclass(frozen=True)
@@ -149,6 +166,7 @@ def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
     likeliest = np.concatenate([fold.answers.top[:, 0] for fold in folds])
     stated = np.concatenate([fold.answers.top_probability[:, 0] for fold in folds])
     held = reliability(stated, likeliest == truth)
+    strangers = reason == UNSEEN
     confusion = confusion_of(truth, answered)
     classes = class_scores(confusion)
     right, profiled, abstained = answered == truth, truth != NO_PROFILE, reason > 0
@@ -171,6 +189,7 @@ def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
         classes=classes,
         confusion=confusion,
         reliability=held,
+        new_users=reliability(stated[strangers], (likeliest == truth)[strangers]),
     )
 
 
@@ -274,6 +293,7 @@ def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: C
         notes.append("As published: outliers are neither trained nor tested on, and every run gets a profile.")
     else:
         notes.append("Abstaining counts as correct only for outliers.")
+    notes.append("The profiles to predict were found with the test runs among the clustered ones.")
     strict = [name for name in ("by_job", "by_group") if name in scores]
     if "random" in scores and strict:
         lost = scores["random"].accuracy - min(scores[name].accuracy for name in strict)

@@ -89,7 +89,7 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
     model = loaded.model
     rows = encode(model.encoder, job)
     shap = contributions_of(loaded.booster, model.encoder, rows)
-    probabilities = softmax(shap.output, model.tuning.temperature)[0]
+    probabilities = softmax(shap.output, model.tuning.of_rows(model.encoder, rows))[0]
     chosen = int(model.classes[probabilities.argmax()]) if profile is None else profile
     if chosen not in model.classes:
         known = ", ".join(str(label) for label in model.classes)

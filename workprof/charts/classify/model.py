@@ -397,6 +397,25 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
     )
 
 
+def calibration_table(found: ClassifierEvaluation) -> pd.DataFrame:
+    """Return stated probability, share correct and calibration error by split, and of the new users apart."""
+    lines = []
+    for name, scores in found.splits.items():
+        for runs, held in (("all", scores.reliability), ("new users", scores.new_users)):
+            if held.rows.any():
+                lines.append(
+                    {
+                        "split": name,
+                        "runs": runs,
+                        "n_test": int(held.rows.sum()),
+                        "mean_probability": held.mean_stated,
+                        "correct_share": held.mean_observed,
+                        "calibration_error": held.error,
+                    }
+                )
+    return pd.DataFrame(lines)
+
+
 def _calibration_takeaway(scores: SplitScores) -> str:
     held = scores.reliability
     if not np.isfinite(held.error):
