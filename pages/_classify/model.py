@@ -118,7 +118,12 @@ def _calibration(result: ClassifierEvaluation, scores: SplitScores, naming: Nami
     words = table.assign(split=[SPLIT_NAMES[name] for name in table["split"]])
     for name in ("mean_probability", "correct_share", "calibration_error"):
         words[name] = [f"{value:.3f}" for value in table[name]]
-    tables.show(words, key="classify_calibration_table", alt="Calibration of the probabilities by split")
+    tables.show(
+        words,
+        key="classify_calibration_table",
+        alt="Calibration of the probabilities by split",
+        column_config=tables.headings(words.columns),
+    )
     st.caption(
         "Mean probability of the most likely class, share of the runs in which it is right, and expected calibration "
         "error. New users: training knew neither user nor group."
