@@ -129,7 +129,7 @@ def store(home, tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "home"
     shutil.copytree(home, copy)
     with TraceStore(settings_of(copy)) as opened:
-        with opened._database.transaction() as cursor:
+        with opened.writing(), opened._database.transaction() as cursor:
             may_be_null(cursor)
         yield opened
 
@@ -137,13 +137,13 @@ def store(home, tmp_path_factory):
 @contextlib.contextmanager
 def damaged(store, column, value):
     """Damage the one dataset of an open home, then mend it."""
-    with store._database.transaction() as cursor:
+    with store.writing(), store._database.transaction() as cursor:
         (before,) = cursor.execute(f"SELECT {column} FROM catalogue WHERE name = 'odd'").fetchone()
         put(cursor, column, value)
     try:
         yield
     finally:
-        with store._database.transaction() as cursor:
+        with store.writing(), store._database.transaction() as cursor:
             put(cursor, column, before)
 
 
