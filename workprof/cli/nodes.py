@@ -122,7 +122,7 @@ def ranking_text(result: Ranking) -> str:
     parts = [
         "\n".join(_best_lines(result)),
         "\n".join(degraded),
-        f"{result.n_runs} runs; weights {weights_text(result.shares)}; "
+        f"{result.n_runs} runs{_left_out(result)}; weights {weights_text(result.shares)}; "
         f"{'10-norm of the code' if result.published else '1 = geometric mean of the nodes'}",
         nodes_table(result.nodes),
         "\n".join(
@@ -136,6 +136,12 @@ def ranking_text(result: Ranking) -> str:
     if hang:
         parts.append(f"the order changes without {' or '.join(hang)}")
     return "\n\n".join(part for part in parts if part)
+
+
+def _left_out(result: Ranking) -> str:
+    """Return ' (91 labelled as stressed excluded)', or nothing."""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in result.left_out.items())
+    return f" ({reasons} excluded)" if reasons else ""
 
 
 def _best_lines(result: Ranking) -> list[str]:

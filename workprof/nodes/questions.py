@@ -10,7 +10,7 @@ from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
-from workprof.nodes.selection import FLAGGED, PERONA, RankSettings
+from workprof.nodes.selection import FLAGGED, KEEP_ALL, PERONA, RankSettings
 from workprof.nodes.suite import RunLine, SuiteSettings
 from workprof.nodes.transfer import Transfer, TransferSettings
 
@@ -24,12 +24,12 @@ RANK = Question(
     Ranking,
     "workprof.nodes.ranking:rank_nodes",
     finds="ranking of nodes",
-    version=2,
+    version=3,
     page=PAGE,
     tab="Ranking",
     fold="nodes_more",
     method="node_ranking",
-    published=lambda: RankSettings(score=PERONA),
+    published=lambda: RankSettings(score=PERONA, exclude=KEEP_ALL),
 )
 GROUPS = Question(
     "nodes.groups",
@@ -63,7 +63,7 @@ ADVICE = Question(
     Advice,
     "workprof.nodes.advice:advise",
     finds="nodes for a profile",
-    version=2,
+    version=3,
     page=PAGE,
     tab="Ranking",
     method="node_advice",

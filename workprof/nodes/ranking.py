@@ -53,8 +53,8 @@ class RankedNode:
     Attributes:
         score, low, high: overall, see `AspectScore`.
         rank: place by score, 1 = best; None where the node is not ranked, which `reason` tells.
-        tied_with: ranked nodes that are not clearly better or worse: their interval overlaps this one's, and that of
-            the ratio of the two, where they are compared, does not exclude 1.
+        tied_with: ranked nodes that are not clearly better or worse: the interval of the ratio of the two holds 1, or,
+            where the two are not compared, their intervals overlap.
         aspects: aspect -> score.
         n_runs: used.
         price_per_h, price_performance: NaN without a price.
@@ -153,7 +153,7 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
     nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
     order = tuple(one.node for one in nodes if one.rank)
     pairs = () if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence)
-    nodes = [replace(one, tied_with=_not_apart(one.node, one.tied_with, pairs)) for one in nodes]
+    nodes = [replace(one, tied_with=_ties(one.node, order, one.tied_with, pairs)) for one in nodes]
     counted = {name: share for name, share in settings.shares.items() if name in aspects and share > 0}
     used = {metric for one in aspects.values() for metric in one.metrics}
     features = features_of(levels)
@@ -177,10 +177,14 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
     )
 
 
-def _not_apart(node: str, overlapping: Sequence[str], pairs: Sequence[PairRatio]) -> tuple[str, ...]:
-    """Return the nodes of overlapping intervals without those that the pair's own comparison tells apart."""
-    apart = {frozenset((one.node, one.other)) for one in pairs if one.aspect == OVERALL and one.clear}
-    return tuple(other for other in overlapping if frozenset((node, other)) not in apart)
+def _ties(
+    node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Sequence[PairRatio]
+) -> tuple[str, ...]:
+    """Return the ranked nodes that the ratio of the pair does not tell apart, or without one the interval of each."""
+    own = [one for one in pairs if one.aspect == OVERALL and node in (one.node, one.other)]
+    clear = {one.other if one.node == node else one.node: one.clear for one in own}
+    ranked = [other for other in order if other != node] if node in order else []
+    return tuple(other for other in ranked if not clear.get(other, other not in overlapping))
 
 
 def _norms_of_kept_runs(norms: pd.DataFrame | None, kept_row_ids: Ints) -> pd.DataFrame:
@@ -260,7 +264,10 @@ def ranking_notes(
     if settings.exclude in (KEEP_ALL, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
         notes.append(f"{n_stressed} of {len(stressed)} runs were under load; they are included, as medians are robust")
     if settings.exclude == STRESSED and (n_unknown := int((stressed < 0).sum())):
-        notes.append(f"{n_unknown} runs do not show whether they were under load; they are included")
+        notes.append(
+            f"{n_unknown} of {len(stressed)} runs are not labelled as under load or idle; they are included, unless "
+            "runs that are flagged as degraded are excluded"
+        )
     if levels.by_campaign.any():
         notes.append("whole measurement campaigns were resampled where a benchmark has three or more of them")
     return tuple(notes)
@@ -314,7 +321,7 @@ def per_price(found: Ranking) -> Ranking:
         for one, own in zip(ranked, lines, strict=True)
     ]
     nodes = [
-        replace(one, tied_with=_not_apart(one.node, ties, pairs))
+        replace(one, tied_with=_ties(one.node, names, ties, pairs))
         for one, ties in zip(nodes, tied_with(names, lines), strict=True)
     ]
     return replace(found, nodes=(*nodes, *others), pairs=pairs, leave_outs=())

@@ -54,14 +54,14 @@ class RankSettings:
         Setting(
             "Runs that do not count.",
             choices={
+                STRESSED: "those labelled as under load do not",
                 KEEP_ALL: "all count, medians resist outliers",
-                STRESSED: "those labelled so do not",
                 FLAGGED: "those that the detection of degradation flags do not",
             },
-            shown={KEEP_ALL: "None", STRESSED: "Under load", FLAGGED: "Flagged as degraded"},
+            shown={STRESSED: "Under load", KEEP_ALL: "None", FLAGGED: "Flagged as degraded"},
             label="Excluded runs",
         ),
-    ] = KEEP_ALL
+    ] = STRESSED
     since_s: Annotated[
         float | None,
         Setting(
