@@ -23,6 +23,8 @@ LONGEST_LINE_BYTES = 16 * MIB
 PLAIN = ""
 """Unit of a value that is taken as it is."""
 
+NETWORK = "network"
+
 
 @dataclass(frozen=True)
 class SourceColumn:
@@ -38,12 +40,14 @@ class Rule:
 
     Attributes:
         keep: the source column stays in the table under its own name as well.
+        over: 'network' where the bytes of a read or write went over the network; '' = over whatever the field says.
     """
 
     field: str
     source: str
     unit: str = PLAIN
     keep: bool = False
+    over: str = ""
 
 
 @dataclass(frozen=True)

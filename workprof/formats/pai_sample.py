@@ -2,12 +2,13 @@
 
 Source: the sample of PolarisProfiler (TOIT). Time stamps are seconds with a constant offset, 0 = not known; CPU and
 GPU are in
-percent of one core or GPU; memory "GB" is GiB; plan_* are per instance; read and write are bytes.
+percent of one core or GPU; memory "GB" is GiB; plan_* are per instance; read and write are bytes of network input and
+output, read_count and write_count their packets' (Alibaba's description of the trace `cluster-trace-gpu-v2020`).
 """
 
 from __future__ import annotations
 
-from workprof.formats.declare import NUMBER, TEXT, Capacity, Format, Rule, SourceColumn
+from workprof.formats.declare import NETWORK, NUMBER, TEXT, Capacity, Format, Rule, SourceColumn
 
 PAI_RULES: tuple[Rule, ...] = (
     Rule("job_name", "job_name"),
@@ -30,8 +31,8 @@ PAI_RULES: tuple[Rule, ...] = (
     Rule("peak_memory_bytes", "max_mem", "GiB"),
     Rule("mean_gpu_memory_bytes", "avg_gpu_wrk_mem", "GiB"),
     Rule("peak_gpu_memory_bytes", "max_gpu_wrk_mem", "GiB"),
-    Rule("read_bytes", "read", "B"),
-    Rule("write_bytes", "write", "B"),
+    Rule("read_bytes", "read", "B", over=NETWORK),
+    Rule("write_bytes", "write", "B", over=NETWORK),
     Rule("read_count", "read_count"),
     Rule("write_count", "write_count"),
 )

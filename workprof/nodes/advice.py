@@ -21,6 +21,10 @@ BUSY = 95
 """Percentile over all jobs that counts as full use where nothing tells how much was requested."""
 
 
+MOVED = {"disk": ("read_bytes", "write_bytes"), "network": ("network_in_bytes", "network_out_bytes")}
+"""Aspect -> columns of the bytes that jobs move there."""
+
+
 @dataclass(frozen=True)
 class UseShare:
     """How much of a resource a profile uses.
@@ -43,14 +47,14 @@ def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
 
     Args:
         jobs: any of cpu_usage_percent, requested_cpu_percent, mean_memory_bytes, peak_memory_bytes,
-            requested_memory_bytes, read_bytes, write_bytes, duration_s; NaN = not known.
+            requested_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s;
+            NaN = not known.
         members: (n_jobs,) jobs of the profile; the others tell what full use is.
     """
     return (
         _of_request(jobs, members, "cpu", ("cpu_usage_percent",), "requested_cpu_percent"),
         _of_request(jobs, members, "memory", ("mean_memory_bytes", "peak_memory_bytes"), "requested_memory_bytes"),
-        _disk(jobs, members),
-        UseShare("network", float("nan"), "network use is not in the trace", 0),
+        *(_moved(jobs, members, aspect, names) for aspect, names in MOVED.items()),
     )
 
 
@@ -81,15 +85,15 @@ def _of_request(jobs: pd.DataFrame, members: Bools, aspect: str, used: tuple[str
     return _of_busy(aspect, use, members, column)
 
 
-def _disk(jobs: pd.DataFrame, members: Bools) -> UseShare:
-    names = [name for name in ("read_bytes", "write_bytes") if name in jobs]
+def _moved(jobs: pd.DataFrame, members: Bools, aspect: str, columns: tuple[str, ...]) -> UseShare:
+    names = [name for name in columns if name in jobs]
     if not names or "duration_s" not in jobs:
-        return UseShare("disk", float("nan"), "no columns read_bytes or write_bytes with duration_s", 0)
+        return UseShare(aspect, float("nan"), f"no columns {' or '.join(columns)} with duration_s", 0)
     duration = _numbers(jobs, "duration_s")
     moved = np.nansum([_numbers(jobs, name) for name in names], axis=0)
     moved[np.all([np.isnan(_numbers(jobs, name)) for name in names], axis=0)] = np.nan
     rate = np.divide(moved, duration, out=np.full(len(moved), np.nan), where=duration > 0)
-    return _of_busy("disk", rate, members, f"{' + '.join(names)} per second")
+    return _of_busy(aspect, rate, members, f"{' + '.join(names)} per second")
 
 
 def _of_busy(aspect: str, use: Floats, members: Bools, words: str) -> UseShare:

@@ -63,7 +63,7 @@ ADVICE = Question(
     Advice,
     "workprof.nodes.advice:advise",
     finds="nodes for a profile",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Ranking",
     method="node_advice",

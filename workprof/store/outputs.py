@@ -9,11 +9,12 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.text import spreadsheet_text
+from workprof.formats import rules_of
 from workprof.formats.fields import DESCRIPTIONS, FIELDS
 from workprof.store.catalogue import Entry
 from workprof.store.connection import Database, quoted, text
@@ -32,6 +33,7 @@ def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
     `type` is DuckDB's; `unit` is null where there is none, `source` null where the column was made while loading (from
     the file's name, or from other columns).
     """
+    over = {rule.field: rule.over for rule in rules_of(dataset.format) if rule.over}
     document = {
         "dataset": dataset.name,
         "hash": dataset.hash,
@@ -40,15 +42,17 @@ def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
         "join": dataset.mode,
         "rows": dataset.rows,
         "origin": dataset.origin,
-        "columns": [_described(column) for column in columns],
+        "columns": [_described(column, over) for column in columns],
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _described(column: Column) -> dict[str, str | None]:
+def _described(column: Column, over: Mapping[str, str]) -> dict[str, str | None]:
     description = PLANTED if column.truth else KEPT
     if column.name in FIELDS and not column.truth:
         description = DESCRIPTIONS[column.name]
+        if column.name in over:
+            description = f"{description.rstrip('.')} over the {over[column.name]}."
     return {
         "name": column.name,
         "type": column.type,

@@ -12,10 +12,12 @@ import pandas as pd
 
 from workprof.core.errors import NoRows, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
+from workprof.formats import rules_of
+from workprof.formats.declare import NETWORK
 from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes import questions
-from workprof.nodes.advice import MEMBER, AdviceSettings
+from workprof.nodes.advice import MEMBER, MOVED, AdviceSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import norm_10
@@ -34,6 +36,8 @@ USE = (
     *("requested_memory_bytes", "read_bytes", "write_bytes", "duration_s"),
 )
 """Columns of a job table that tell what a job uses of a node."""
+AS_NETWORK = dict(zip(MOVED["disk"], MOVED["network"], strict=True))
+"""What read and written bytes are called where a format says that they went over the network."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: An
         jobs = bench._store.frame(settings.jobs, [name for name in USE if name in present]).set_index("row_id")
         own = jobs.loc[profiles.row_ids].reset_index(drop=True)
         own[MEMBER] = profiles.labels == settings.profile
+        over = {rule.field for rule in rules_of(bench.dataset(settings.jobs).format) if rule.over == NETWORK}
+        own = own.rename(columns={one: other for one, other in AS_NETWORK.items() if one in over})
         return {**ranked(), "jobs": own}
 
     return read

@@ -134,7 +134,7 @@ def weight_bars(found: Advice) -> Chart:
         takeaway=_weights_sentence(found),
         shows=f"Weight of {len(aspects)} resources.",
         data=use_table(found),
-        note="A weight is the share of a resource in the use of all; network use is not in the trace.",
+        note="A weight is the share of a resource in the use of all; one that the trace does not hold has none.",
     )
 
 
