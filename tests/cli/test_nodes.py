@@ -53,12 +53,12 @@ def test_scores_from_a_file_and_what_they_lack(workprof, small):
     asked = ("nodes", "transfer", "--reports", small, "--local", "old", "--targets", "new")
     ran = workprof(*asked, "--scores", small / "scores.csv", "--json")
     assert ran.status == 0, ran.err
-    assert ran.json["methods"]["task-mix"] == {"median": 0, "p90": 0, "p95": 0, "n": 4}
-    assert set(ran.json["left_out"]) == {"lotaru", "cpu-memory", "cpu-memory-all"}
+    assert ran.json["methods"]["per-task"] == {"median": 0, "p90": 0, "p95": 0, "n": 4}
+    assert set(ran.json["left_out"]) == {"lotaru", "lotaru_a", "cpu-memory", "cpu-memory-all"}
     assert "note: lotaru is excluded: machine old has no linpack score" in ran.err
     assert ran.json["interval"]["share"] is None
     text = workprof(*asked, "--scores", small / "scores.csv")
-    assert "task-mix (default)" in text.out
+    assert "per-task (default)" in text.out
 
 
 def test_one_factor(workprof, small):

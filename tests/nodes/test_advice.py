@@ -8,6 +8,8 @@ from tests.nodes.planted_nodes import runs_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import silent
 from workprof.core.records import pack, to_json, unpack
+from workprof.formats import rules_of
+from workprof.formats.declare import NETWORK
 from workprof.nodes.advice import (
     Advice,
     AdviceSettings,
@@ -92,6 +94,14 @@ def test_weights_follow_what_the_jobs_use():
     told = {one.aspect: one for one in resource_use(table, members)}
     assert told["cpu"].source == "cpu_usage_percent of requested_cpu_percent"
     assert np.isnan(told["network"].share)
+
+
+def test_bytes_over_the_network_weigh_the_network():
+    table = jobs().rename(columns={"read_bytes": "network_in_bytes", "write_bytes": "network_out_bytes"})
+    told = {one.aspect: one for one in resource_use(table, ~table["in_profile"].to_numpy())}
+    assert told["network"].share == 1.0
+    assert np.isnan(told["disk"].share)
+    assert {rule.field for rule in rules_of("pai-sample") if rule.over == NETWORK} == {"read_bytes", "write_bytes"}
 
 
 def test_without_requests_use_is_a_share_of_what_is_much():

@@ -310,12 +310,15 @@ def transfer_json(result: Transfer, interval: Coverage | None) -> dict[str, Any]
         "left_out": result.left_out,
         "n_untrained": result.n_untrained,
         "n_absent": result.n_absent,
+        "history": list(result.history),
         "interval": asdict(interval) if interval else None,
     }
 
 
 def _transfer_notes(result: Transfer) -> list[str]:
     notes = [f"{name} is excluded: {reason}" for name, reason in result.left_out.items()]
+    if result.history:
+        notes.append(f"runs on {', '.join(result.history)} tell how each task follows the scores")
     if result.n_untrained:
         notes.append(f"{result.n_untrained} tasks and parts have one local run only; nothing is predicted from it")
     if result.n_absent:

@@ -177,9 +177,7 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
     )
 
 
-def _ties(
-    node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Sequence[PairRatio]
-) -> tuple[str, ...]:
+def _ties(node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Sequence[PairRatio]) -> tuple[str, ...]:
     """Return the ranked nodes that the ratio of the pair does not tell apart, or without one the interval of each."""
     own = [one for one in pairs if one.aspect == OVERALL and node in (one.node, one.other)]
     clear = {one.other if one.node == node else one.node: one.clear for one in own}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from workprof.core.arrays import Bools, Floats
 from workprof.core.errors import NotEnoughData
-from workprof.nodes.runtime_factors import DEFAULT_FACTOR, MachineScores, factor_named
+from workprof.nodes.runtime_factors import DEFAULT_FACTOR, MachineScores, TaskTraits, factor_named
 from workprof.nodes.runtime_models import TaskRuns, busy_share, line_or_median
 from workprof.nodes.transfer import Transfer, default_predictions, scaled
 
@@ -76,12 +76,15 @@ class RuntimeQuery:
         runs: of the task on the local machine.
         input_bytes: of the run to predict.
         local, target: scores of both machines.
+        own_ratio, exponent: of the task, see `TaskTraits`.
     """
 
     runs: TaskRuns
     input_bytes: float
     local: MachineScores
     target: MachineScores
+    own_ratio: float | None = None
+    exponent: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,8 @@ def forecast(query: RuntimeQuery, past: PastErrors, confidence: float = 0.9) -> 
         raise NotEnoughData("the task has no run on the local machine")
     local = line_or_median(runs, query.input_bytes)
     machines = query.local, query.target
-    times = scaled(factor_named(DEFAULT_FACTOR), machines, local.from_line, busy_share(runs))
+    traits = TaskTraits(busy_share(runs), query.own_ratio, query.exponent)
+    times = scaled(factor_named(DEFAULT_FACTOR), machines, local.from_line, traits)
     warnings = _warnings(query, local.from_line, times, past)
     runtime_s = local.runtime_s * times
     if not runtime_s > 0:

@@ -13,14 +13,31 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Bools, Floats
 from workprof.core.errors import NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.nodes.runtime_factors import DEFAULT_FACTOR, FACTORS, Factor, MachineScores, factor_named, scores_of
+from workprof.nodes.runtime_factors import (
+    DEFAULT_FACTOR,
+    FACTORS,
+    Factor,
+    MachineScores,
+    TaskBenchmarks,
+    TaskTraits,
+    exponent,
+    factor_named,
+    scores_of,
+    task_mix,
+    task_ratio,
+)
 from workprof.nodes.runtime_models import (
+    PARTS,
+    TaskKey,
+    TaskRuns,
+    TransferCase,
     TransferCases,
     busy_share,
     line_or_median,
     naive,
     online_m,
     online_p,
+    task_runs,
     transfer_cases,
 )
 
@@ -49,6 +66,14 @@ class TransferSettings:
         float, Setting("Confidence of intervals.", "share", least=0.5, most=0.99, key="nodes_transfer_confidence")
     ] = 0.9
     seed: Annotated[int, Setting("Seed of the draws of online_p.", least=0, key="nodes_transfer_seed")] = 0
+    history: Annotated[
+        bool,
+        Setting(
+            "Runs on the other machines in the folder, neither learned on nor predicted, tell how a task follows the "
+            "scores.",
+            label="Learn from other machines",
+        ),
+    ] = True
 
     def __post_init__(self) -> None:
         if not self.local or not self.targets:
@@ -110,6 +135,7 @@ class Transfer:
         left_out: factor -> why it could not be computed.
         predicted: one by one.
         n_untrained, n_absent: see `TransferCases`.
+        history: further machines whose runs told how tasks follow the scores.
     """
 
     methods: dict[str, ErrorFigures]
@@ -118,24 +144,60 @@ class Transfer:
     predicted: Predicted
     n_untrained: int
     n_absent: int
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of machines and tasks: scores, the tasks' own benchmarks, and (machine, part) -> runs elsewhere."""
+
+    scores: Mapping[str, MachineScores]
+    benchmarks: TaskBenchmarks
+    elsewhere: Mapping[tuple[str, int], Mapping[TaskKey, TaskRuns]]
+
+    def traits(self, local: str, case: TransferCase) -> TaskTraits:
+        """Return what a factor may know of the task of a case."""
+        task, busy = (case.workflow, case.task), busy_share(case.training)
+        measured = []
+        for machine, part in self.elsewhere:
+            shown = self._shown(case, machine) if part == case.part else None
+            if shown is not None:
+                own = task_ratio(self.benchmarks, task, local, machine)
+                said = task_mix(scores_of(local, self.scores), scores_of(machine, self.scores), busy, own)
+                measured.append((float(np.log(said)), shown))
+        return TaskTraits(busy, task_ratio(self.benchmarks, task, local, case.target), exponent(measured))
+
+    def _shown(self, case: TransferCase, machine: str) -> float | None:
+        """Return the median ln(runtime there / runtime here) on inputs that both ran; None without one."""
+        there = self.elsewhere[machine, case.part].get((case.workflow, case.task))
+        if there is None:
+            return None
+        by_size = dict(zip(there.input_bytes.tolist(), there.runtime_s.tolist(), strict=True))
+        here = zip(case.training.input_bytes.tolist(), case.training.runtime_s.tolist(), strict=True)
+        logs = [np.log(by_size[size] / runtime_s) for size, runtime_s in here if size in by_size]
+        return float(np.median(logs)) if logs else None
 
 
 def transfer(
-    reports: Mapping[str, pd.DataFrame], scores: Mapping[str, MachineScores], settings: TransferSettings
+    reports: Mapping[str, pd.DataFrame],
+    scores: Mapping[str, MachineScores],
+    settings: TransferSettings,
+    benchmarks: TaskBenchmarks | None = None,
 ) -> Transfer:
     """Return how well runtimes on one machine tell those on others.
 
     Args:
-        reports: machine -> its runs with `REPORT_COLUMNS`.
+        reports: machine -> its runs with `REPORT_COLUMNS`; further machines that have scores are the history.
         scores: machine -> what benchmarks say of it.
         settings: local, targets, factors.
+        benchmarks: of the tasks themselves; None = there are none.
 
     Raises:
         NoRows: when a machine has no report, or nothing can be predicted.
         NotEnoughData: when a machine has no scores, or none of the factors asked for can be computed.
 
     Source: Perona (Scheinert et al. 2022), Table III. Ours adds factors that keep the ratio of the scores, and
-    `task-mix`, which scales computing and waiting apart and medians like lines.
+    `per-task`, which scales computing and waiting apart, medians like lines, and each task as measured elsewhere.
     """
     lacking = [name for name in (settings.local, *settings.targets) if name not in reports]
     if lacking:
@@ -143,7 +205,10 @@ def transfer(
     cases = transfer_cases(reports, settings.local, settings.targets)
     rng = np.random.default_rng(settings.seed)
     draws = np.array([online_p(one.training, one.input_bytes, rng, N_DRAWS) for one in cases.cases])  # (n, N_DRAWS)
-    predicted, left_out = _predict(cases, draws[:, 0], scores, settings)
+    named = (settings.local, *settings.targets)
+    history = tuple(name for name in reports if settings.history and name not in named and name in scores)
+    elsewhere = {(name, part): task_runs(reports[name], part) for name in history for part in PARTS}
+    predicted, left_out = _predict(cases, draws[:, 0], _Known(scores, benchmarks or {}, elsewhere), settings)
     methods = {name: error_figures(values, predicted.measured_s) for name, values in predicted.by_method.items()}
     of_draws = [error_figures(column, predicted.measured_s) for column in draws.T]
     median, p90, p95 = (float(np.median([getattr(one, name) for one in of_draws])) for name in ("median", "p90", "p95"))
@@ -154,6 +219,7 @@ def transfer(
         predicted,
         cases.n_untrained,
         cases.n_absent,
+        history,
     )
 
 
@@ -166,29 +232,29 @@ def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
     return ErrorFigures(float(median), float(p90), float(p95), len(errors))
 
 
-def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_line: bool, busy: float) -> float:
+def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_line: bool, traits: TaskTraits) -> float:
     """Return by how much a factor scales one prediction: 1 for medians that it leaves alone.
 
     Args:
         factor: the rule.
         machines: local and target.
         from_line: False where the median is scaled.
-        busy: share of the runtime in which the task computes.
+        traits: of the task.
 
     Raises:
         NotEnoughData: when a score that it needs is absent.
     """
-    value = factor.rule(*machines, busy)
+    value = factor.rule(*machines, traits)
     return value if from_line or factor.scales_median else 1.0
 
 
 def _predict(
-    cases: TransferCases, one_draw: Floats, scores: Mapping[str, MachineScores], settings: TransferSettings
+    cases: TransferCases, one_draw: Floats, known: _Known, settings: TransferSettings
 ) -> tuple[Predicted, dict[str, str]]:
     locally = [line_or_median(one.training, one.input_bytes) for one in cases.cases]
     from_line = np.array([one.from_line for one in locally])
     locally_s = np.array([one.runtime_s for one in locally])
-    busy = [busy_share(one.training) for one in cases.cases]
+    traits = [known.traits(settings.local, one) for one in cases.cases]
     by_method = {
         "naive": np.array([naive(one.training, one.input_bytes) for one in cases.cases]),
         "online_m": np.array([online_m(one.training, one.input_bytes) for one in cases.cases]),
@@ -197,8 +263,9 @@ def _predict(
     left_out: dict[str, str] = {}
     for name in dict.fromkeys(("lotaru", *settings.factors)):
         try:
-            machines = [(scores_of(settings.local, scores), scores_of(one.target, scores)) for one in cases.cases]
-            rows = zip(machines, from_line.tolist(), busy, strict=True)
+            local = scores_of(settings.local, known.scores)
+            machines = [(local, scores_of(one.target, known.scores)) for one in cases.cases]
+            rows = zip(machines, from_line.tolist(), traits, strict=True)
             by_method[name] = locally_s * np.array([scaled(factor_named(name), *row) for row in rows])
         except NotEnoughData as error:
             left_out[name] = str(error)

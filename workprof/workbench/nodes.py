@@ -22,7 +22,7 @@ from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import NodeScenario
-from workprof.nodes.runtime_factors import PUBLISHED_SCORES, scores_from_frame
+from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks, scores_from_frame
 from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
@@ -127,6 +127,11 @@ def _for_profile(
     return replace(whole, jobs=trace.hash, profile=number, clustering=bench.profiles.key(trace.hash))
 
 
+def _machines_of(folder: Path) -> list[str]:
+    """Return the machines that have execution reports in a folder, in order."""
+    return sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
+
+
 def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | None = None) -> RuntimeTransfer:
     """Return the errors of every method on the reports of a folder, which are never datasets of the store.
 
@@ -139,8 +144,10 @@ def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | No
         NoRows: when a machine has no report, or nothing can be predicted.
     """
     known = scores_from_frame(read_scores(scores)) if scores else PUBLISHED_SCORES
-    read = read_reports(folder, (settings.local, *settings.targets))
-    result = transfer(read.by_machine, known, settings)
+    named = (settings.local, *settings.targets)
+    further = [name for name in _machines_of(folder) if name in known and name not in named] if settings.history else []
+    read = read_reports(folder, (*named, *further))
+    result = transfer(read.by_machine, known, settings, None if scores else published_task_benchmarks())
     interval = coverage(past_errors(result), settings.confidence) if result.default in result.methods else None
     return RuntimeTransfer(settings, result, interval, read.notes)
 
@@ -175,7 +182,7 @@ class NodeQuestions(ProfileQuestions):
         Raises:
             NoRows: when there are none.
         """
-        machines = sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
+        machines = _machines_of(folder)
         if not machines:
             raise NoRows(f"{folder.name} holds no MACHINE/.../execution_report_*.csv; choose another folder")
         return tuple(machines)
