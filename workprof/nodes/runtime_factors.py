@@ -120,11 +120,10 @@ def published_task_benchmarks() -> TaskBenchmarks:
     Source: `bio-bench-*.csv` of Lotaru's public code (Bader et al. 2024). Tasks that were not measured there (-1 or 1
     on every machine) are left out.
     """
-    table = pd.read_csv(Path(__file__).with_name("lotaru_a.csv")).set_index(["workflow", "task"])
-    return {
-        (str(workflow), str(task)): {str(machine): float(value) for machine, value in row.items()}
-        for (workflow, task), row in table.iterrows()
-    }
+    table = pd.read_csv(Path(__file__).with_name("lotaru_a.csv"))
+    keys = zip(table["workflow"].astype(str), table["task"].astype(str), strict=True)
+    rows = table.drop(columns=["workflow", "task"]).to_dict("records")
+    return {key: {str(name): float(value) for name, value in row.items()} for key, row in zip(keys, rows, strict=True)}
 
 
 def task_ratio(benchmarks: TaskBenchmarks, task: tuple[str, str], local: str, target: str) -> float | None:
