@@ -1,12 +1,14 @@
 """Estimates: known truth, coverage that holds, the same answers after being kept, honest use of rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import pack, unpack
-from workprof.forecasts.candidates import CandidateQuantiles, forest_quantiles, grow_forest
+from workprof.forecasts.candidates import LEVELS, CandidateQuantiles, forest_quantiles, grow_forest, shared_jobs
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
 from workprof.forecasts.estimates import (
     EstimateModel,
@@ -148,6 +150,18 @@ def test_forest_quantiles_are_those_of_the_leaves():
     found = forest_quantiles(forest, trees, np.array([[0.0], [1.0]]), np.array([0.1, 0.5, 0.9]))
     wanted = [np.quantile(values[side == at], [0.1, 0.5, 0.9]) for at in (0, 1)]
     assert found == pytest.approx(np.array(wanted), abs=0.35)
+
+
+def test_forest_quantiles_are_linear_ones_of_the_jobs_that_leaves_keep():
+    """Leaves keep unequal numbers of jobs; all rows are read at once and get what each would get alone."""
+    draw = np.random.default_rng(1)
+    design, values = draw.integers(0, 9, (400, 2)).astype(float), draw.normal(0, 1, 400)
+    forest, trees = grow_forest(design, values, seed=0)
+    forest = replace(forest, kept=np.where(draw.random(forest.kept.shape) < 0.2, -1, forest.kept))
+    shared = shared_jobs(forest, trees, design)
+    assert len(np.unique((shared >= 0).sum(axis=1))) > 1
+    wanted = [np.quantile(values[row[row >= 0]], LEVELS) for row in shared]
+    assert forest_quantiles(forest, trees, design, LEVELS) == pytest.approx(np.array(wanted), abs=1e-12)
 
 
 def test_the_choice_is_the_smallest_loss():
