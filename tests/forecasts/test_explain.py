@@ -105,3 +105,15 @@ def test_bad_input_is_told(loaded):
         explain_all(loaded, jobs, 0)
     with pytest.raises(NoRows, match="no jobs to explain"):
         explain_all(loaded, jobs.iloc[:0])
+
+
+def test_shap_draws_an_explanation(loaded, monkeypatch):
+    import shap
+
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    found = explain_job(loaded, small_table().iloc[[0]])
+    theirs = found.to_shap()
+    assert np.isclose(theirs.base_values + theirs.values.sum(), found.output, atol=1e-3)
+    axes = shap.plots.waterfall(theirs, show=False)
+    ticks = " ".join(label.get_text() for label in axes.get_yticklabels())
+    assert f"{found.values[0]} = {found.fields[0]}" in ticks

@@ -4,7 +4,7 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 from tests.profiles.planted import job_table
-from workprof.core.errors import NotEnoughData
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import SENSORS10, ProfileSettings, preset
@@ -181,3 +181,26 @@ def test_the_paper_preset_on_the_synthetic_sample(tmp_path):
     assert found.scores.truth_adjusted_rand >= 0.8
     assert found.scores.n_outliers <= len(jobs) / 3
     assert found.settings.min_cluster_size == found.settings.min_samples == 300
+
+
+def test_the_librarys_object_draws_and_predicts(plain, monkeypatch):
+    from hdbscan import approximate_predict
+
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    theirs = plain.to_hdbscan(JOBS)
+    inside = plain.labels >= 0
+    assert np.array_equal(theirs.labels_ >= 0, inside)
+    pairs = set(zip(plain.labels[inside].tolist(), theirs.labels_[inside].tolist(), strict=True))
+    assert len(pairs) == plain.scores.n_clusters
+    assert np.allclose(theirs.probabilities_, plain.probabilities)
+    assert theirs.condensed_tree_.plot().get_ylabel() == r"$\lambda$ value"
+    assert len(theirs.single_linkage_tree_.to_numpy()) == len(JOBS) - 1
+    labels, _ = approximate_predict(theirs, theirs._raw_data)
+    assert (labels[inside] == theirs.labels_[inside]).mean() > 0.95
+
+
+def test_the_librarys_object_is_refused_for_optics_and_other_rows(plain):
+    with pytest.raises(SettingsError, match="has no HDBSCAN tree"):
+        fit(algorithm="optics", min_samples=20).to_hdbscan(JOBS)
+    with pytest.raises(SettingsError, match="give the table that was clustered"):
+        plain.to_hdbscan(JOBS.iloc[1:])

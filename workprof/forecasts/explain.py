@@ -25,6 +25,7 @@ from workprof.profiles.metadata import NOT_GIVEN
 
 if TYPE_CHECKING:
     import pandas as pd
+    from shap import Explanation
 
     from workprof.forecasts.classifier import LoadedClassifier
 
@@ -51,6 +52,17 @@ class JobExplanation:
     additive: bool  # whether it is within 0.001
     sentences: tuple[str, ...]  # the contributions in words
     seconds: float  # time of this explanation
+
+    def to_shap(self) -> Explanation:
+        """Return the one profile's values as a `shap.Explanation` of (n_fields,), in log-odds, for shap's own plots."""
+        from shap import Explanation  # noqa: PLC0415  heavy
+
+        return Explanation(
+            values=self.contributions,
+            base_values=self.base,
+            data=np.array(self.values, dtype=object),
+            feature_names=list(self.fields),
+        )
 
 
 @dataclass(frozen=True)

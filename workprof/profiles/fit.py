@@ -30,10 +30,12 @@ from workprof.profiles.tree import (
     cut,
     find_neighbours,
     run_optics,
+    to_hdbscan,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+    from hdbscan import HDBSCAN
 
 _WARM_ROWS = 64
 _warmed: set[str] = set()
@@ -118,6 +120,30 @@ class ProfileFit:
     silhouettes_clustered: Floats | None = None
     """(n_rows,) among the non-outliers only; NaN for outliers and where not computed."""
     transform: FittedTransform | None = None  # the fitted transform of the features, to be applied to new rows
+
+    def to_hdbscan(self, jobs: pd.DataFrame) -> HDBSCAN:
+        """Return this clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
+
+        The spanning tree is built again. Points are scaled as in the fit (`transform`); labels are numbered as hdbscan
+        numbers them, not by size.
+
+        Args:
+            jobs: the table that was clustered, as in `fit_profiles`.
+
+        Raises:
+            SettingsError: for OPTICS, which has no such tree, or when the table has other rows than the fit.
+        """
+        if self.settings.algorithm != "hdbscan":
+            raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
+        prepared = prepare(jobs, self.settings)
+        if not np.array_equal(prepared.row_ids, self.row_ids):
+            raise SettingsError(
+                f"the table gives {len(prepared.row_ids):,} rows to cluster, not the {len(self.row_ids):,} rows of "
+                "this fit; give the table that was clustered"
+            )
+        resolved = prepared.settings
+        tree = grow_tree(prepared, Stopwatch(silent, STEPS))
+        return to_hdbscan(prepared.points, tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
 
 
 def fit_profiles(

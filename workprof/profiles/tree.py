@@ -10,11 +10,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, Positions
 from workprof.core.errors import NotEnoughData, SettingsError
+
+if TYPE_CHECKING:
+    from hdbscan import HDBSCAN
 
 ROWS_PER_BLOCK = 128
 LISTED = 32
@@ -237,6 +241,40 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
     shown[selected] = rank
     condensed = CondensedTree(np.arange(n_nodes, dtype=np.int64), up, birth, death, rows_at_birth, shown)
     return Clusters(labels, strength, condensed)
+
+
+def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method: str, epsilon: float) -> HDBSCAN:
+    """Return a fitted `hdbscan.HDBSCAN` over our spanning tree: its trees draw, and `approximate_predict` takes it.
+
+    Its labels are those of `cut` in hdbscan's own numbering, which is not by size.
+
+    Args:
+        points: (n_rows, n_dims) scaled values that the tree spans.
+        tree: of the mutual-reachability graph.
+        min_cluster_size: as in `cut`.
+        method: as in `cut`.
+        epsilon: as in `cut`.
+    """
+    from hdbscan import HDBSCAN  # noqa: PLC0415  heavy
+    from hdbscan._hdbscan_linkage import label  # noqa: PLC0415
+    from hdbscan.hdbscan_ import _tree_to_labels  # noqa: PLC0415
+
+    found = HDBSCAN(
+        min_cluster_size=min_cluster_size,
+        min_samples=tree.min_samples,
+        metric=tree.metric,
+        cluster_selection_method=method,
+        cluster_selection_epsilon=float(epsilon),
+    )
+    edges = np.column_stack([tree.source, tree.target, tree.weight]).astype(np.float64)
+    labels, strengths, persistence, condensed, linkage = _tree_to_labels(
+        points, label(edges), min_cluster_size, method, cluster_selection_epsilon=float(epsilon)
+    )
+    found.labels_, found.probabilities_, found.cluster_persistence_ = labels, strengths, persistence
+    found._condensed_tree, found._single_linkage_tree, found._min_spanning_tree = condensed, linkage, edges
+    found._raw_data, found._all_finite, found.n_features_in_ = points, True, points.shape[1]
+    found.generate_prediction_data()
+    return found
 
 
 def select_clusters(up: Ints, stability: Floats, birth: Floats, method: str, epsilon: float) -> Ints:
