@@ -101,7 +101,7 @@ def test_a_login_that_cannot_work_lets_nobody_in(app, loaded, monkeypatch, page)
     test = app()
     assert [title.value for title in test.title] == ["Nobody can log in"]
     assert problems(test) and "section" in problems(test)[0]
-    assert len(test.main) == 3 and len(test.sidebar) == 0
+    assert len(test.main) == 4 and len(test.sidebar) == 0  # the width of the window, a title, why, what to do
     if page != "home":
         test.switch_page(f"pages/{page}.py").run()
         assert [title.value for title in test.title] == ["Nobody can log in"]

@@ -163,16 +163,6 @@ def test_a_read_only_server_offers_no_change(app, loaded, monkeypatch):
     assert all(button.disabled for button in test.button if button.label in {"Rename", "Remove"})
 
 
-def test_a_busy_home_is_a_friendly_page_and_is_tried_again(app, home, loaded):
-    with Workbench(from_environment()):
-        test = app("home")
-        assert test.exception.len == 0
-        assert [title.value for title in test.title] == ["The home folder is in use"]
-    test.run()
-    assert problems(test) == []
-    assert loaded.hash[:8] in words(test)
-
-
 def test_the_sample_is_bundled():
     assert SAMPLE.is_file()
     assert SAMPLE.stat().st_size < 3_000_000

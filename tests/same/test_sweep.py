@@ -9,6 +9,7 @@ from tests.same.reading import bar, same_figures
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep.maps import moved_jobs
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_names, runner_up
+from workprof.profiles.names import name_at
 from workprof.profiles.sweep import SweepSettings
 
 pytestmark = pytest.mark.slow
@@ -71,7 +72,13 @@ def test_two_runs_differ_as_the_fits_of_their_settings_do(many_jobs, told):
     assert [state.runs[place].scores.acquires for place in chosen] == ranked[:2]
     fits = [many_jobs.library(lambda bench, at=at: bench.profiles("jobs", state.runs[at].settings)) for at in chosen]
     before, after = (pd.Series(fit.labels, index=fit.row_ids) for fit in fits)
-    rows = pd.crosstab(before, after)
+    names = [
+        many_jobs.library(lambda bench, at=at: bench.profile_names("jobs", state.runs[at].settings)) for at in chosen
+    ]
+    first, second = (
+        labels.map(lambda label, of=of: name_at(of, label)) for labels, of in zip((before, after), names, strict=True)
+    )
+    rows = pd.crosstab(first, second).rename_axis(index=None, columns=None)
     page = many_jobs.page("sweep", "jobs", sweep_tab="Compare two", unfolded=[_overlap_of(state, chosen)])
     inside = (before >= 0) & (after >= 0)
     agreed = adjusted_rand_score(before[inside], after[inside]), adjusted_rand_score(before, after)
@@ -81,18 +88,18 @@ def test_two_runs_differ_as_the_fits_of_their_settings_do(many_jobs, told):
     assert back == f"from outliers {((before < 0) & (after >= 0)).sum():,}"
     drawn = page.figures["sweep-overlap"][0]
     counts = pd.DataFrame(drawn["customdata"], index=drawn["y"], columns=drawn["x"])
-    assert counts.sort_index(axis=1).equals(_named(rows).loc[drawn["y"]].sort_index(axis=1))
+    assert counts.sort_index(axis=1).equals(rows.loc[drawn["y"]].sort_index(axis=1))
     assert np.array(drawn["z"]).sum(axis=1).tolist() == pytest.approx([1.0] * len(rows))
     saved = page.csv("sweep-overlap.csv").set_index("first run")
     assert saved.equals(counts.rename_axis("first run"))
     moved = page.csv("moved-jobs.csv").set_index("row_id")
     assert page.metric("Moved") == [f"{len(moved):,}"]
-    assert moved["first run"].tolist() == [_group(before[row]) for row in moved.index]
-    assert moved["second run"].tolist() == [_group(after[row]) for row in moved.index]
+    assert moved["first run"].tolist() == first[moved.index].tolist()
+    assert moved["second run"].tolist() == second[moved.index].tolist()
     shown = next(table for table in page.tables if "second run" in table.columns)
     assert shown["row_id"].tolist() == moved.index[: len(shown)].tolist()
     found = many_jobs.library(lambda bench: bench.compare_sweep_runs("jobs", SweepSettings(), *chosen))
-    table = many_jobs.library(lambda bench: moved_jobs(bench.rows("jobs", found.row_ids.tolist()), found))
+    table = many_jobs.library(lambda bench: moved_jobs(bench.rows("jobs", found.row_ids.tolist()), found, tuple(names)))
     assert page.files["moved-jobs.csv"] == csv_bytes(table)
 
 
@@ -100,11 +107,3 @@ def _overlap_of(state, chosen):
     """Return the key of the picture of two runs."""
     names = run_names(state.runs)
     return f"sweep_overlap_{names[chosen[0]]}_{names[chosen[1]]}"
-
-
-def _named(rows):
-    return rows.rename(index=_group, columns=_group).rename_axis(index=None, columns=None)
-
-
-def _group(label):
-    return "Unclustered" if label < 0 else f"P{label}"

@@ -61,7 +61,7 @@ def test_a_home_and_all_that_is_made_in_it_is_its_owners_alone(settings, write):
     def look(fraction, message):
         seen.extend(open_ones(settings.home))
 
-    with TraceStore(settings) as store:
+    with TraceStore(settings) as store, store.writing():
         for name, content in (
             ("a.csv", ROWS),
             ("b.csv.gz", gzip.compress((ROWS + "more,1\n").encode())),
