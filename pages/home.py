@@ -54,8 +54,9 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     recommendation = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
     counts = visit.workbench.counts(dataset.hash)
     place = st.container()
-    answer, row, chart = st.container(), st.container(), st.container()
+    answer, row = st.container(), st.container()
     settings = over_time.settings(visit, dataset)
+    chart = st.container()
     with place:
         found = None if settings is None else over_time.result(visit, dataset, settings)
     names = {} if found is None else row_names(found, visit.workbench.profile_names(dataset.hash))

@@ -27,6 +27,10 @@ S = TypeVar("S")
 OFFERED = ("any", "numeric", "category")
 """Columns that a form lists by itself."""
 MOST_ON_A_SLIDER = 12
+FIELD_PX = 170
+FIELD_HEIGHT_PX = 40
+ONE_ROW = 4
+"""Up to so many fields and switches stand side by side; more go below each other."""
 LEAST = 1e-9
 """From a bound that is itself not allowed."""
 NONE = "none"
@@ -80,7 +84,10 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         switches = [path for path in paths if shown[path].kind is bool or shown[path].about.switch]
         lists = [path for path in paths if path not in switches and shown[path].many]
         fields = [path for path in paths if path not in (*switches, *lists)]
-        for group, width in ((fields, 180), (lists, 320)):  # several chosen options want more room
+        if fields and switches and len(fields) + len(switches) <= ONE_ROW:
+            _side_by_side(fields, switches, show)
+            fields, switches = [], []
+        for group, width in ((fields, FIELD_PX), (lists, 320)):  # several chosen options want more room
             if group:
                 with st.grid(min_column_width=width, gap="small"):
                     for path in group:
@@ -97,6 +104,16 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         with st.expander(rest_of, icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
             draw(rest)
     return question.default(**values) if begin is None else put(begin, values)
+
+
+def _side_by_side(fields: Sequence[str], switches: Sequence[str], show: Callable[[str], None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for path in fields:
+            with st.container(width=FIELD_PX):
+                show(path)
+        for path in switches:
+            with st.container(width="content", height=FIELD_HEIGHT_PX, vertical_alignment="center", border=False):
+                show(path)
 
 
 def within(name: str, record: Any) -> dict[str, Any]:
