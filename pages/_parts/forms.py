@@ -67,12 +67,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     shown = {leaf.path: leaf for leaf in question.leaves if leaf.path not in values}
     if begin is not None:
         shown = {path: beginning_with(leaf, begin) for path, leaf in shown.items()}
-    columns = visit.workbench.columns(dataset.hash)
-    offered = {
-        "any": tuple(one.name for one in columns if not one.truth and one.name != "row_id"),
-        "numeric": tuple(one.name for one in columns if one.numeric and not one.truth and one.name != "row_id"),
-        "category": tuple(one.name for one in columns if not one.numeric and not one.truth),
-    }
+    offered = _columns(visit, dataset)
 
     def show(path: str) -> None:
         leaf = shown[path]
@@ -80,30 +75,41 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
         choices = [name for name in leaf.about.choices if name in present] or present
         values[path] = own[path]() if path in own else control(leaf, page, choices)
 
-    def draw(paths: Sequence[str]) -> None:
-        switches = [path for path in paths if shown[path].kind is bool or shown[path].about.switch]
-        lists = [path for path in paths if path not in switches and shown[path].many]
-        fields = [path for path in paths if path not in (*switches, *lists)]
-        if fields and switches and len(fields) + len(switches) <= ONE_ROW:
-            _side_by_side(fields, switches, show)
-            fields, switches = [], []
-        for group, width in ((fields, FIELD_PX), (lists, 320)):  # several chosen options want more room
-            if group:
-                with st.grid(min_column_width=width, gap="small"):
-                    for path in group:
-                        show(path)
-        if switches:
-            with st.container(horizontal=True):  # as wide as their words, which a column would cut off
-                for path in switches:
-                    show(path)
-
-    draw([path for path in main if path in shown])
-    rest = [path for path in shown if path not in main]
+    _draw({path: shown[path] for path in main if path in shown}, show)
+    rest = {path: leaf for path, leaf in shown.items() if path not in main}
     if rest:
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
         with st.expander(rest_of, icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
-            draw(rest)
+            _draw(rest, show)
     return question.default(**values) if begin is None else put(begin, values)
+
+
+def _columns(visit: Visit, dataset: Dataset) -> dict[str, tuple[str, ...]]:
+    """Return what a setting may name of a dataset, by kind of column."""
+    columns = [one for one in visit.workbench.columns(dataset.hash) if not one.truth]
+    return {
+        "any": tuple(one.name for one in columns if one.name != "row_id"),
+        "numeric": tuple(one.name for one in columns if one.numeric and one.name != "row_id"),
+        "category": tuple(one.name for one in columns if not one.numeric),
+    }
+
+
+def _draw(shown: Mapping[str, Leaf], show: Callable[[str], None]) -> None:
+    switches = [path for path in shown if shown[path].kind is bool or shown[path].about.switch]
+    lists = [path for path in shown if path not in switches and shown[path].many]
+    fields = [path for path in shown if path not in (*switches, *lists)]
+    if fields and switches and len(fields) + len(switches) <= ONE_ROW:
+        _side_by_side(fields, switches, show)
+        fields, switches = [], []
+    for group, width in ((fields, FIELD_PX), (lists, 320)):  # several chosen options want more room
+        if group:
+            with st.grid(min_column_width=width, gap="small"):
+                for path in group:
+                    show(path)
+    if switches:
+        with st.container(horizontal=True):  # as wide as their words, which a column would cut off
+            for path in switches:
+                show(path)
 
 
 def _side_by_side(fields: Sequence[str], switches: Sequence[str], show: Callable[[str], None]) -> None:

@@ -93,8 +93,9 @@ def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
     visitor = visitors(whole.server, width=PHONE[0], height=PHONE[1]).open(address)
     charts = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure]")
     beside = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure][aria-label*='; then runs']")
-    visitor.page.wait_for_function("document.querySelector('[role=figure]')?.querySelector('.main-svg')")
-    assert (charts.count(), beside.count()) == (1, 0)
+    charts.locator(".main-svg").first.wait_for()
+    beside.wait_for(state="detached")  # the page knows its width once the browser has told it
+    assert charts.count() == 1
     visitor.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     beside.wait_for()
     assert charts.count() == 1
