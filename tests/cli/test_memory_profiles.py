@@ -166,3 +166,15 @@ def test_a_table_too_small_for_profiles_says_so(home, tmp_path):
         with pytest.raises(NotEnoughData, match="9 rows cannot hold two profiles"):
             bench.profile_bins(report.hash, ProfileBinSettings(0))
         bench.remove(report.hash)
+
+
+@pytest.mark.parametrize("command", ["plan", "over-time"])
+def test_tables_for_people_have_the_names_of_profiles(ask, command):
+    called = library(lambda bench: bench.profile_names("jobs"))
+    text = ask("memory", command, "jobs", "--by", "profile")
+    table = text.rpartition("\n\n")[2].splitlines()
+    found = {name for name in called for line in table[1:] if name in line}
+    assert len(found) >= 2
+    assert not re.search(r"profile \d|no profile|outside every|(?<!\()P\d", text)
+    starts = {line.index(name) for line in table for name in called if name in line}
+    assert len(starts) == 1  # the columns are aligned

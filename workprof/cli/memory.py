@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from workprof.core.records import to_json
 from workprof.core.shares import in_words
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
-from workprof.memory.advised_sizes import AdvisedSize
+from workprof.memory.advised_sizes import OUTSIDE, PROFILE, AdvisedSize
 from workprof.memory.assessment import FEWEST_RUNS, Assessment
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
@@ -39,6 +39,7 @@ from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import TARGET_WORDS, evidence_words
 from workprof.memory.why import Why
+from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
 
 app = typer.Typer(
@@ -409,7 +410,7 @@ def _models_text(result: PredictorResult) -> str:
             "accuracy": format_share(one.accuracy),
             "u-score": f"{one.u_score:.1f}",
             "under-estimated": format_share(one.u_rate),
-            "95 % interval": f"{one.u_rate_interval.low:.1%} to {one.u_rate_interval.high:.1%}",
+            "95 % interval": f"{format_share(one.u_rate_interval.low)} to {format_share(one.u_rate_interval.high)}",
             "estimated": format_share(one.estimated_improvement),
             "replayed": format_share(one.replayed_improvement),
         }
@@ -492,7 +493,7 @@ def _replay_text(result: ReplayResult) -> str:
             "wasted GB·h": f"{one.wasted_gb_h:,.2f}",
             "charged GB·h": f"{one.charged_gb_h:,.2f}",
             "failures": f"{one.failures:,.10g}",
-            "failed runs": f"{one.failed_share.low:.2%} to {one.failed_share.high:.2%}",
+            "failed runs": f"{format_share(one.failed_share.low, 2)} to {format_share(one.failed_share.high, 2)}",
             "saves": format_share(one.saving_share),
         }
         for one in sorted(result.policies.values(), key=lambda one: one.wasted_gb_h)
@@ -593,7 +594,8 @@ def _advised(one: AdvisedSize) -> dict[str, Any]:
 def _tested(one: AdvisedSize) -> str:
     if not one.n_tested:
         return "not tested"
-    return f"{'if enforced: ' if one.kept else ''}{one.kill_low:.1%} to {one.kill_high:.1%} of {one.n_tested:,}"
+    between = f"{format_share(one.kill_low)} to {format_share(one.kill_high)} of {one.n_tested:,}"
+    return f"if enforced: {between}" if one.kept else between
 
 
 def recommendation_text(result: Recommendation) -> str:
@@ -630,6 +632,17 @@ def recommendation_text(result: Recommendation) -> str:
     return f"{head}\n\n{table(figures)}\n\n{table(sizes)}{more}"
 
 
+def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
+    """Return the recommendation for people: sizes and bursts of profiles have their names."""
+    if result.settings.by != PROFILE or not names:
+        return result
+    known = {one.key: names[-1] if one.key == OUTSIDE else name_of(one.key, names) for one in result.sizes}
+    sizes = tuple(replace(one, key=known[one.key]) for one in result.sizes)
+    return replace(
+        result, sizes=sizes, bursts=tuple(replace(one, task=name_of(one.task, names)) for one in result.bursts)
+    )
+
+
 def _notes(result: Any) -> Iterable[str]:
     found: Iterable[str] = result.notes
     return found
@@ -654,7 +667,7 @@ add(
     Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables"),
 )
 add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
-add(app, Face(questions.RECOMMENDATION, recommendation_json, recommendation_text, _notes))
+add(app, Face(questions.RECOMMENDATION, recommendation_json, recommendation_text, _notes, named=_named))
 add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +13,10 @@ from workprof.cli.console import table
 from workprof.cli.questions import Face, add
 from workprof.core.units import DAY_S, format_share
 from workprof.memory.ledger_exports import number
+from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.over_time import BIN_WORDS, OverTime, OverTimeRuns
 from workprof.memory.questions import OVER_TIME, OVER_TIME_RUNS
+from workprof.profiles.names import name_of
 
 SHOWN_BINS = 60
 SHOWN_BURSTS = 5
@@ -97,6 +99,14 @@ def over_time_text(found: OverTime) -> str:
     return "\n".join([*lines, "", table(rows), *([f"... and {rest} more bins: --json has all"] if rest > 0 else [])])
 
 
+def _named(found: OverTime, names: Sequence[str]) -> OverTime:
+    """Return memory over time for people: rows and bursts of profiles have their names."""
+    if found.settings.by != PROFILE:
+        return found
+    bursts = tuple(replace(one, row=name_of(one.row, names)) for one in found.bursts)
+    return replace(found, rows=tuple(name_of(row, names) for row in found.rows), bursts=bursts)
+
+
 def _notes(found: OverTime) -> Iterable[str]:
     if found.n_without_time:
         yield f"{found.n_without_time:,} runs say nothing of when they ran; they are in the sums and in no bin"
@@ -145,5 +155,5 @@ def over_time_runs_text(found: OverTimeRuns) -> str:
 
 def register_on(app: typer.Typer) -> None:
     """Add the commands `over-time` and `over-time-runs` to the group."""
-    add(app, Face(OVER_TIME, over_time_json, over_time_text, _notes))
+    add(app, Face(OVER_TIME, over_time_json, over_time_text, _notes, named=_named))
     add(app, Face(OVER_TIME_RUNS, over_time_runs_json, over_time_runs_text))

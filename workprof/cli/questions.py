@@ -52,6 +52,7 @@ class Face:
         more: further options of the command.
         complete: (workbench, dataset, options) -> the options with what the home or a file has to say of them.
         profiles_of: (dataset, settings) -> the dataset whose profiles have their names in the text; None = in none.
+        named: (result, names of the dataset's profiles) -> the result for people, whose tables have these names.
     """
 
     question: Question[Any, Any]
@@ -62,6 +63,7 @@ class Face:
     more: tuple[inspect.Parameter, ...] = ()
     complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     profiles_of: Callable[[str, Any], str] | None = None
+    named: Callable[[Any, Sequence[str]], Any] | None = None
 
 
 FACES: dict[str, Face] = {}
@@ -98,11 +100,12 @@ def add(app: typer.Typer, *faces: Face) -> None:
                 settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, progress_line(), **more)
             shares = workbench.machine_shares(dataset)
-            whose = dataset if face.profiles_of is None else face.profiles_of(dataset, settings)
-            called = () if face.profiles_of is None else workbench.profile_names(whose, more.get("fit"))
+            whose = face.profiles_of(dataset, settings) if face.profiles_of else dataset if face.named else None
+            called = () if whose is None else workbench.profile_names(whose, more.get("fit"))
         for note in face.notes(result):
             warn(f"note: {note}")
-        emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(result), called))
+        shown = result if face.named is None else face.named(result, called)
+        emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(shown), called))
 
     parameters = [parameter("dataset", Dataset)]
     parameters += options(*(one.question for one in faces), required=required)
