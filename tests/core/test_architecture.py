@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "forecasts": GROUND | {"forecasts", "profiles"},  # what is foretold is the profiles
     "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
+    "library": GROUND | MIDDLE | METHODS | {"library", "workbench"},
     "report": GROUND | MIDDLE | METHODS | {"report", "workbench", "charts"},
     "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench", "report"},
     "service": GROUND | MIDDLE | METHODS | {"cli", "workbench", "service"},  # answers are those of the commands

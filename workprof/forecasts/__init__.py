@@ -10,3 +10,37 @@ forecaster                          classifier and estimators trained in one go
 feedback                            do the forecasts still hold now that jobs have finished?
 weighted_samples                    statistics of samples whose rows count unequally
 """
+
+from typing import TYPE_CHECKING
+
+from workprof.core.lazily import lazily
+
+if TYPE_CHECKING:
+    from workprof.forecasts.classifier import ClassifierSettings
+    from workprof.forecasts.durations import DurationSettings
+    from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
+    from workprof.forecasts.feedback.model import RefitSettings
+    from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
+
+__all__ = [
+    "ClassifierSettings",
+    "DurationSettings",
+    "EstimateEvaluationSettings",
+    "EstimateSettings",
+    "ExplanationSettings",
+    "ForecasterSettings",
+    "RefitSettings",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "ClassifierSettings": "workprof.forecasts.classifier",
+        "DurationSettings": "workprof.forecasts.durations",
+        "EstimateEvaluationSettings": "workprof.forecasts.estimates",
+        "EstimateSettings": "workprof.forecasts.estimates",
+        "ExplanationSettings": "workprof.forecasts.forecaster",
+        "ForecasterSettings": "workprof.forecasts.forecaster",
+        "RefitSettings": "workprof.forecasts.feedback.model",
+    },
+)

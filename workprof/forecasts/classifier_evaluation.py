@@ -21,6 +21,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import RELIABILITY_BINS, reliability_bins
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.encoder import usable_fields
@@ -209,8 +210,8 @@ SHOWN = {"faithful": ("random",), "corrected": ("by_job", "by_group", "random")}
 WORDS = {"random": "rows at random", "by_job": "other jobs", "by_group": "other groups", "by_time": "later jobs"}
 
 
-@dataclass(frozen=True)
-class ClassifierEvaluation:
+@dataclass(frozen=True, repr=False)
+class ClassifierEvaluation(Shown):
     """The splits side by side."""
 
     settings: ClassifierSettings  # as given

@@ -20,6 +20,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.forecasts.estimates import Target
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ class DurationSettings:
     ] = 0.95
 
 
-@dataclass(frozen=True)
-class ObservedDurations:
+@dataclass(frozen=True, repr=False)
+class ObservedDurations(Shown):
     """The curves of a dataset."""
 
     settings: DurationSettings  # as given

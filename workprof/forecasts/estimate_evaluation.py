@@ -16,6 +16,7 @@ import numpy as np
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, predict_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
@@ -215,8 +216,8 @@ class ProfileErrors:
     beyond_100pct_share: float  # rows with a ratio error above 1
 
 
-@dataclass(frozen=True)
-class EstimateEvaluation:
+@dataclass(frozen=True, repr=False)
+class EstimateEvaluation(Shown):
     """Every predictor on the same tested rows."""
 
     settings: EstimateSettings  # as given

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NoRows, SettingsError
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import format_bytes
 from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
 from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field
@@ -191,8 +192,8 @@ LONGEST_TEXT = 40
 """Characters of a value that a beeswarm shows."""
 
 
-@dataclass(frozen=True)
-class GlobalExplanation:
+@dataclass(frozen=True, repr=False)
+class GlobalExplanation(Shown):
     """Mean |SHAP| in log-odds, and the rows that it comes from."""
 
     n_sampled: int  # rows drawn at random

@@ -12,6 +12,7 @@ from workprof.core.arrays import Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.estimates import (
     TARGETS,
@@ -94,8 +95,8 @@ class ExplanationSettings:
     ] = SAMPLE_ROWS
 
 
-@dataclass(frozen=True)
-class Forecaster:
+@dataclass(frozen=True, repr=False)
+class Forecaster(Shown):
     """A classifier and an estimator for every target that the table has."""
 
     settings: ForecasterSettings  # as given

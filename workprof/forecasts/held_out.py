@@ -15,6 +15,7 @@ import numpy as np
 from workprof.core.arrays import Ints, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.forecasts.classifier import LABEL, UNIT_COLUMNS
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, LoadedForecaster, train_forecaster
 from workprof.forecasts.splits import holdout
@@ -28,8 +29,8 @@ SHARE = 0.05
 TARGETS = ("duration_s", "peak_memory_bytes")
 
 
-@dataclass(frozen=True)
-class HeldOut:
+@dataclass(frozen=True, repr=False)
+class HeldOut(Shown):
     """A forecaster and the runs of the jobs that its training did not see."""
 
     settings: ForecasterSettings  # as given

@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
@@ -338,8 +339,8 @@ class TaskAssessment:
     box: Box
 
 
-@dataclass(frozen=True)
-class Assessment:
+@dataclass(frozen=True, repr=False)
+class Assessment(Shown):
     """The assessment of a table.
 
     Attributes:

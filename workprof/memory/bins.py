@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import GB
 from workprof.memory.assessment import FEWEST_RUNS, wasted_gb_h
 from workprof.memory.bin_search import (
@@ -208,8 +209,8 @@ GIVEN = "given"
 """Name of the search when the edges were given."""
 
 
-@dataclass(frozen=True)
-class Bins:
+@dataclass(frozen=True, repr=False)
+class Bins(Shown):
     """Bin edges of a task.
 
     Attributes:
@@ -393,8 +394,8 @@ class NoBins:
     weighted_saved_share: float
 
 
-@dataclass(frozen=True)
-class ImprovementCurve:
+@dataclass(frozen=True, repr=False)
+class ImprovementCurve(Shown):
     """Savings against the number of bins.
 
     Attributes:
@@ -496,8 +497,8 @@ class ProfileTask:
     n_runs: int
 
 
-@dataclass(frozen=True)
-class ProfileBins:
+@dataclass(frozen=True, repr=False)
+class ProfileBins(Shown):
     """Bins of a profile.
 
     Attributes:

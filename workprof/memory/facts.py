@@ -15,6 +15,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import holm
 from workprof.core.units import GB
 from workprof.memory.usage import USAGE_COLUMNS, Runs, Target, Task, runs_of
@@ -371,8 +372,8 @@ class FactPointsSettings:
     ] = 0
 
 
-@dataclass(frozen=True)
-class FactPoints:
+@dataclass(frozen=True, repr=False)
+class FactPoints(Shown):
     """One fact against the use.
 
     Attributes:

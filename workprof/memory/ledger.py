@@ -17,6 +17,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.causes import CAUSES, RUNNING, WAITING
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.memory.findings import Finding, findings_of
 from workprof.memory.ledger_rules import NODES, Unjudged, breaking
 from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
@@ -187,8 +188,8 @@ def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
     return [tuple(one) for one in found]
 
 
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, repr=False)
+class Ledger(Shown):
     """The ledger of a trace.
 
     Attributes:
@@ -298,8 +299,8 @@ def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
 HOURS = {one.name: one.hours for one in RESOURCES}
 
 
-@dataclass(frozen=True)
-class LedgerRunList:
+@dataclass(frozen=True, repr=False)
+class LedgerRunList(Shown):
     """The runs behind a number, those that waste most (of a cause: that held most) first.
 
     Attributes:

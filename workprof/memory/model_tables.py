@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import Interval
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import MOST_BINS
@@ -80,8 +81,8 @@ class BinningRow:
     replayed_improvement: float
 
 
-@dataclass(frozen=True)
-class PredictorTables:
+@dataclass(frozen=True, repr=False)
+class PredictorTables(Shown):
     """The tables of one task.
 
     Attributes:

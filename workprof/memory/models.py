@@ -13,6 +13,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import Interval
 from workprof.core.units import GB
 from workprof.memory.bin_models import (
@@ -224,8 +225,8 @@ class Importance:
     u_score_lost: float
 
 
-@dataclass(frozen=True)
-class PredictorResult:
+@dataclass(frozen=True, repr=False)
+class PredictorResult(Shown):
     """Models that tell the bin of a run of one task before it runs.
 
     Attributes:

@@ -17,6 +17,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
 from workprof.memory.ledger_runs import CLOCK_FROM_S, MONDAY_S, LedgerRuns, ledger_runs
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
@@ -127,8 +128,8 @@ class IdleBurst:
     n_runs: int
 
 
-@dataclass(frozen=True)
-class OverTime:
+@dataclass(frozen=True, repr=False)
+class OverTime(Shown):
     """Memory over time: arrays are (rows, bins), in GB·h.
 
     Attributes:
@@ -413,8 +414,8 @@ class OverTimeRunsSettings:
     ] = MOST_LISTED
 
 
-@dataclass(frozen=True)
-class OverTimeRuns:
+@dataclass(frozen=True, repr=False)
+class OverTimeRuns(Shown):
     """Runs that overlap a time bin, the one that leaves most idle in it first.
 
     Attributes:

@@ -14,6 +14,7 @@ from workprof.core.arrays import Floats, Ints, numbers_if_present
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import wilson
 from workprof.core.units import GB, MIB, PERCENT_FACTORS
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
@@ -304,8 +305,8 @@ class PlannedTask:
     too_few: bool
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """Advised sizes.
 
     Attributes:
@@ -446,8 +447,8 @@ class ViolationSettings:
     ] = MOST_LISTED
 
 
-@dataclass(frozen=True)
-class Violations:
+@dataclass(frozen=True, repr=False)
+class Violations(Shown):
     """Runs above the size of their task, the ones that are short by most first; ties as in the table.
 
     Attributes:

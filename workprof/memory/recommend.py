@@ -20,6 +20,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.records import Made
+from workprof.core.shown import Shown
 from workprof.core.stats import FEWEST_RUNS, Interval, saving_interval, wilson
 from workprof.core.units import format_share
 from workprof.memory.advised_sizes import KEYS, PROFILE, TASK, AdvisedSize, Held, advised_sizes, held_by, keys_of
@@ -128,8 +129,8 @@ class TriedSetting:
     chosen: bool
 
 
-@dataclass(frozen=True)
-class Recommendation:
+@dataclass(frozen=True, repr=False)
+class Recommendation(Shown):
     """What to do with the requests.
 
     Attributes:

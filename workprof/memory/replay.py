@@ -18,6 +18,7 @@ from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import Interval, reliability_bins, saving_interval, too_few, wilson
 from workprof.core.units import GB
 from workprof.memory.policies import (
@@ -605,8 +606,8 @@ def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettin
     return Foreseen(len(stated), float(stated.sum()), int(seen.sum()), rows, stated_share, killed_share, error)
 
 
-@dataclass(frozen=True)
-class ReplayResult:
+@dataclass(frozen=True, repr=False)
+class ReplayResult(Shown):
     """Every policy on the same runs, through one simulator.
 
     Attributes:

@@ -14,6 +14,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import GB
 from workprof.memory.load import (
     CAPPED,
@@ -365,8 +366,8 @@ def _column(jobs: pd.DataFrame, name: str, rows: Ints) -> Floats:
 NO_NAME = "(no name)"
 
 
-@dataclass(frozen=True)
-class Rollup:
+@dataclass(frozen=True, repr=False)
+class Rollup(Shown):
     """A roll-up.
 
     Attributes:

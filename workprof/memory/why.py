@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.stats import Interval, too_few, wilson
 from workprof.core.units import GB, format_share
 from workprof.memory.plan import GIVEN, KEPT, PlannedTask, PlanSettings, plan_of
@@ -157,8 +158,8 @@ class WhySettings:
     retry: RetrySettings = field(default_factory=RetrySettings)
 
 
-@dataclass(frozen=True)
-class Why:
+@dataclass(frozen=True, repr=False)
+class Why(Shown):
     """One size and what it rests on.
 
     Attributes:

@@ -1,1 +1,37 @@
 """Nodes: which machine for which work, and which one has gone bad."""
+
+from typing import TYPE_CHECKING
+
+from workprof.core.lazily import lazily
+
+if TYPE_CHECKING:
+    from workprof.nodes.advice import AdviceSettings
+    from workprof.nodes.detection import DegradationSettings
+    from workprof.nodes.detection_data import DetectSettings
+    from workprof.nodes.groups import GroupSettings
+    from workprof.nodes.selection import RankSettings
+    from workprof.nodes.suite import SuiteSettings
+    from workprof.nodes.transfer import TransferSettings
+
+__all__ = [
+    "AdviceSettings",
+    "DegradationSettings",
+    "DetectSettings",
+    "GroupSettings",
+    "RankSettings",
+    "SuiteSettings",
+    "TransferSettings",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "AdviceSettings": "workprof.nodes.advice",
+        "DegradationSettings": "workprof.nodes.detection",
+        "DetectSettings": "workprof.nodes.detection_data",
+        "GroupSettings": "workprof.nodes.groups",
+        "RankSettings": "workprof.nodes.selection",
+        "SuiteSettings": "workprof.nodes.suite",
+        "TransferSettings": "workprof.nodes.transfer",
+    },
+)

@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress
+from workprof.core.shown import Shown
 from workprof.nodes.metrics import ASPECTS
 from workprof.nodes.ranking import Ranking, rank_nodes
 from workprof.nodes.selection import RankSettings
@@ -131,8 +132,8 @@ class AdviceSettings:
     ranking: RankSettings = field(default_factory=RankSettings)
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, repr=False)
+class Advice(Shown):
     """Nodes for a profile.
 
     Attributes:

@@ -10,7 +10,6 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats
 from workprof.core.units import format_share
-from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.scores import (
     LEAST_RUNS,
     OVERALL,
@@ -187,7 +186,7 @@ def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...])
     measured = [
         name
         for i, name in enumerate(levels.benchmarks)
-        if levels.n_values[:, i].any() and shares.get(ASPECT_OF[name], 0.0) > 0
+        if levels.n_values[:, i].any() and shares.get(levels.aspects[i], 0.0) > 0
     ]
     for benchmark in dict.fromkeys(measured):
         kept = np.array([name != benchmark for name in levels.benchmarks])
@@ -195,6 +194,7 @@ def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...])
             levels.nodes,
             tuple(np.array(levels.metrics)[kept].tolist()),
             tuple(np.array(levels.benchmarks)[kept].tolist()),
+            tuple(np.array(levels.aspects)[kept].tolist()),
             levels.level[:, kept],
             levels.draws[:, :, kept],
             levels.n_values[:, kept],

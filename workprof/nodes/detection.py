@@ -14,6 +14,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.core.units import format_share
 from workprof.nodes.baselines import FeatureWeights, best_feature_weights, fit_forest, fit_logistic, fit_rule
 from workprof.nodes.calibration import (
@@ -149,8 +150,8 @@ class Parts:
     by: str
 
 
-@dataclass(frozen=True)
-class Detection:
+@dataclass(frozen=True, repr=False)
+class Detection(Shown):
     """Which runs are degraded, and how far to trust that.
 
     Attributes:

@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress
+from workprof.core.shown import Shown
 from workprof.nodes.detection_data import CORRECTED, FAITHFUL
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
@@ -63,8 +64,8 @@ class NodeGroup:
     scores: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Groups:
+@dataclass(frozen=True, repr=False)
+class Groups(Shown):
     """A grouping.
 
     Attributes:

@@ -12,6 +12,7 @@ import pandas as pd
 from workprof.core.arrays import Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress
+from workprof.core.shown import Shown
 from workprof.nodes.comparisons import (
     AspectScore,
     Change,
@@ -26,7 +27,6 @@ from workprof.nodes.comparisons import (
     tied_with,
 )
 from workprof.nodes.groups import features_of
-from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
 from workprof.nodes.selection import (
@@ -35,6 +35,7 @@ from workprof.nodes.selection import (
     PERONA,
     STRESSED,
     DroppedMetric,
+    MeasuredSettings,
     NotPooled,
     OrientedRuns,
     RankSettings,
@@ -78,8 +79,8 @@ class RankedNode:
     reason: str
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Shown):
     """Nodes by score.
 
     Attributes:
@@ -137,29 +138,55 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
 
     progress(0.4, "resampling the runs")
     levels = levels_of(runs, selection.nodes, settings.n_draws, settings.seed)
-    published = settings.score == PERONA
-    if published:
+    if settings.score == PERONA:
         norms = _norms_of_kept_runs(frames.get("norms"), parsed.row_ids[selection.kept])
         aspects, overall = norm_scores(norms, selection.nodes, settings)
     else:
         aspects, overall = scores_of_aspects(levels, settings.shares)
 
     progress(0.7, "comparing the nodes")
-    nodes = _ranked_nodes(aspects, overall, runs, selection.nodes, settings)
     anytime = select(parsed, replace(settings, since_s=None, until_s=None), flagged)
-    changed = changes(oriented(parsed, anytime.kept), selection.nodes, settings)
-    degraded = degraded_nodes(runs, selection.nodes)
+    found = _compared(runs, oriented(parsed, anytime.kept), levels, (aspects, overall), settings)
+    progress(1.0, "done")
+    used = {metric for one in aspects.values() for metric in one.metrics}
+    return replace(
+        found,
+        dropped_metrics=dropped_metrics(parsed, selection.kept, used),
+        not_pooled=selection.not_pooled,
+        left_out=selection.left_out,
+        notes=ranking_notes(parsed, selection, levels, found.nodes, settings),
+    )
+
+
+def _compared(
+    runs: OrientedRuns,
+    anytime: OrientedRuns,
+    levels: Levels,
+    scores: tuple[Mapping[str, NodeScores], NodeScores | None],
+    settings: RankSettings,
+) -> Ranking:
+    """Return the ranking of scores, with nothing said of what was left out.
+
+    Args:
+        runs: that are compared.
+        anytime: the same without a window of time.
+        levels: of the runs.
+        scores: by aspect, and overall.
+        settings: shares, prices, confidence.
+    """
+    aspects, overall = scores
+    published = settings.score == PERONA
+    nodes = _ranked_nodes(aspects, overall, runs, levels.nodes, settings)
+    changed = changes(anytime, levels.nodes, settings)
+    degraded = degraded_nodes(runs, levels.nodes)
     nodes = [replace(one, change=c, degraded=d) for one, c, d in zip(nodes, changed, degraded, strict=True)]
     nodes.sort(key=lambda one: (one.rank is None, one.rank or 0, one.node))
     order = tuple(one.node for one in nodes if one.rank)
     pairs = () if published else pair_ratios(levels, settings.shares, nodes[0].node, settings.confidence)
     nodes = [replace(one, tied_with=_ties(one.node, order, one.tied_with, pairs)) for one in nodes]
     counted = {name: share for name, share in settings.shares.items() if name in aspects and share > 0}
-    used = {metric for one in aspects.values() for metric in one.metrics}
     features = features_of(levels)
     alike = tuple(name for name, differs in zip(features.aspects, features.differ, strict=True) if not differs)
-    progress(1.0, "done")
-
     return Ranking(
         settings=settings,
         nodes=tuple(nodes),
@@ -167,14 +194,67 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
         leave_outs=() if published or not order else leave_outs(levels, settings.shares, order),
         shares={name: share / sum(counted.values()) for name, share in counted.items()},
         metrics={name: one.metrics for name, one in aspects.items()},
-        dropped_metrics=dropped_metrics(parsed, selection.kept, used),
-        not_pooled=selection.not_pooled,
-        n_runs=len(selection.kept),
-        left_out=selection.left_out,
-        notes=ranking_notes(parsed, selection, levels, nodes, settings),
+        dropped_metrics=(),
+        not_pooled=(),
+        n_runs=len(runs.node),
+        left_out={},
+        notes=(),
         published=published,
         alike=() if published else alike,
     )
+
+
+def rank_measured(measured: pd.DataFrame, settings: MeasuredSettings) -> Ranking:
+    """Return the nodes by the metrics of a table: each metric is an aspect of its own unless the table says of which.
+
+    A line is a run: the metrics of a benchmark that share a start are one run only where they stand in a line each,
+    and are resampled metric by metric.
+
+    Args:
+        measured: columns 'node', 'metric', 'value', 'higher_is_better'; 'benchmark', 'aspect' and 'started_s' where
+            known. Values above 0: those of 0 and below have no ratio and are left out, counted.
+        settings: weights of the aspects, prices.
+
+    Raises:
+        NotEnoughData: when no value is left.
+        SettingsError: when a metric has two directions, benchmarks or aspects.
+
+    Source: as `rank_nodes`, score='ratio'.
+    """
+    values = measured["value"].to_numpy(dtype=np.float64)
+    usable = np.isfinite(values) & (values > 0)
+    if not usable.any():
+        raise NotEnoughData(f"none of {len(values):,} values is above 0, and a ratio needs that; check the column")
+    used = measured[usable]
+    about = used.drop_duplicates(["metric", "higher_is_better", "benchmark", "aspect"])
+    twice = about["metric"][about["metric"].duplicated()]
+    if len(twice):
+        raise SettingsError(f"metric {twice.iloc[0]!r} has two directions, benchmarks or aspects; give it one of each")
+    names = about["metric"].tolist()
+    column = used["metric"].map({name: place for place, name in enumerate(names)}).to_numpy(dtype=np.int64)
+    sign = np.where(used["higher_is_better"].to_numpy(dtype=bool), 1.0, -1.0)
+    logs = np.full((len(used), len(names)), np.nan)
+    logs[np.arange(len(used)), column] = sign * np.log(values[usable])
+    runs = OrientedRuns(
+        node=used["node"].to_numpy(dtype=object),
+        benchmark=used["benchmark"].to_numpy(dtype=object),
+        started_s=used["started_s"].to_numpy(dtype=np.float64),
+        logs=logs,
+        metrics=tuple(names),
+        benchmarks=tuple(about["benchmark"]),
+        aspects=tuple(about["aspect"]),
+    )
+    settings = replace(settings, aspects=tuple(dict.fromkeys((*settings.weights_of, *runs.aspects))))
+    nodes = tuple(sorted({str(node) for node in measured["node"]}))
+    levels = levels_of(runs, nodes, settings.n_draws, settings.seed)
+    found = _compared(runs, runs, levels, scores_of_aspects(levels, settings.shares), settings)
+    notes = [] if any(one.rank for one in found.nodes) else _why_none(found.nodes)
+    left_out = {"without a value above 0": int((~usable).sum())} if not usable.all() else {}
+    return replace(found, left_out=left_out, notes=(*notes, *_what_is_not_compared(levels, settings)))
+
+
+def _why_none(nodes: Sequence[RankedNode]) -> list[str]:
+    return [f"no ranking: {'; '.join(dict.fromkeys(one.reason for one in nodes))}"]
 
 
 def _ties(node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Sequence[PairRatio]) -> tuple[str, ...]:
@@ -249,7 +329,7 @@ def ranking_notes(
     """Return what a reader of a ranking must know, the gravest first."""
     notes = [PUBLISHED_NOTE] if settings.score == PERONA else []
     if not any(one.rank for one in nodes):
-        notes.append(f"no ranking: {'; '.join(dict.fromkeys(one.reason for one in nodes))}")
+        notes += _why_none(nodes)
     notes += [
         f"{one.n_runs} runs of {one.benchmark} on {', '.join(one.nodes)} have other parameters than most and are not "
         f"pooled: {one.parameters} instead of {one.compared_with}"
@@ -276,7 +356,7 @@ def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
     notes = []
     known = levels.n_values > 0
     for aspect, share in settings.shares.items():
-        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
+        member = np.array([name == aspect for name in levels.aspects])
         if share > 0 and not known[:, member].any():
             notes.append(f"nobody was measured on {aspect}: it does not count")
             continue

@@ -32,7 +32,7 @@ class Levels:
 
     Attributes:
         nodes: names in order.
-        metrics, benchmarks: of the columns.
+        metrics, benchmarks, aspects: of the columns.
         level: (n_nodes, n_metrics); NaN where the node has no value.
         draws: (n_draws, n_nodes, n_metrics) of resampled runs; NaN with fewer than 3 values.
         n_values: (n_nodes, n_metrics) values behind a median.
@@ -42,6 +42,7 @@ class Levels:
     nodes: tuple[str, ...]
     metrics: tuple[str, ...]
     benchmarks: tuple[str, ...]
+    aspects: tuple[str, ...]
     level: Floats
     draws: Floats
     n_values: Ints
@@ -70,7 +71,7 @@ def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: in
                 by_campaign[row, column] = whole
                 if count >= LEAST_RUNS:
                     draws[:, row, column] = weighted_medians(values, weights)
-    return Levels(nodes, runs.metrics, runs.benchmarks, level, draws, n_values, by_campaign)
+    return Levels(nodes, runs.metrics, runs.benchmarks, runs.aspects, level, draws, n_values, by_campaign)
 
 
 def campaigns(started_s: Floats) -> Ints:
@@ -152,8 +153,8 @@ def aspect_weights(levels: Levels, nodes: Bools | None = None) -> dict[str, Floa
     chosen = np.ones(len(levels.nodes), dtype=np.bool_) if nodes is None else nodes
     known = np.isfinite(levels.level[chosen])
     weights: dict[str, Floats] = {}
-    for aspect in (one for one in ASPECTS if one in {ASPECT_OF[name] for name in levels.benchmarks}):
-        member = np.array([ASPECT_OF[name] == aspect for name in levels.benchmarks])
+    for aspect in (one for one in dict.fromkeys((*ASPECTS, *levels.aspects)) if one in levels.aspects):
+        member = np.array([name == aspect for name in levels.aspects])
         measured = known[:, member].any(axis=1)
         common = member & known[measured].all(axis=0) & bool(measured.any())
         benchmarks = {levels.benchmarks[i] for i in np.flatnonzero(common)}

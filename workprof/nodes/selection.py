@@ -122,6 +122,26 @@ class RankSettings:
 
 
 @dataclass(frozen=True)
+class MeasuredSettings(RankSettings):
+    """A ranking by metrics of one's own.
+
+    Attributes:
+        weights_of: aspect -> weight; empty = all alike.
+        aspects: of the table, filled in.
+    """
+
+    weights_of: dict[str, float] = field(default_factory=dict)
+    aspects: tuple[str, ...] = ()
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The weight of every aspect, summing to 1."""
+        weights = self.weights_of or dict.fromkeys(self.aspects, 1.0)
+        total = sum(weights.values()) or 1.0
+        return {aspect: weights.get(aspect, 0.0) / total for aspect in self.aspects}
+
+
+@dataclass(frozen=True)
 class DroppedMetric:
     """A metric that was measured and is not in the score, and why."""
 
@@ -150,6 +170,7 @@ class OrientedRuns:
         logs: (n_runs, n_metrics) direction times ln of the value; NaN where there is none.
         metrics: full names of the columns.
         benchmarks: benchmark of each column.
+        aspects: what each column is part of: one of `ASPECTS`, or the caller's own.
     """
 
     node: NDArray[Any]
@@ -158,6 +179,7 @@ class OrientedRuns:
     logs: Floats
     metrics: tuple[str, ...]
     benchmarks: tuple[str, ...]
+    aspects: tuple[str, ...]
 
 
 MOST_PARAMETER_SETS = 50
@@ -266,6 +288,7 @@ def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
         logs=sign * np.log(positive),
         metrics=tuple(names),
         benchmarks=tuple(METRICS[name].benchmark for name in names),
+        aspects=tuple(METRICS[name].aspect for name in names),
     )
 
 

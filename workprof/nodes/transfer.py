@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Bools, Floats
 from workprof.core.errors import NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.shown import Shown
 from workprof.nodes.runtime_factors import (
     DEFAULT_FACTOR,
     FACTORS,
@@ -125,8 +126,8 @@ class Predicted:
     by_method: dict[str, Floats]
 
 
-@dataclass(frozen=True)
-class Transfer:
+@dataclass(frozen=True, repr=False)
+class Transfer(Shown):
     """Errors of every method on the same predictions.
 
     Attributes:

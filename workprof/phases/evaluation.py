@@ -13,6 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.phases.fingerprints import RenormalisedRuns, prints_of
 from workprof.phases.library import (
     MEASURES,
@@ -158,8 +159,8 @@ class InnerDistances:
     n_pairs: int
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """Recognition of known and unknown workloads, measured.
 
     Attributes:

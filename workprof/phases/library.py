@@ -13,6 +13,7 @@ from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.fingerprints import Fingerprint, Fingerprints, FingerprintSettings, fingerprints_of
 from workprof.phases.runs import Runs, runs_of, texts_of
@@ -85,8 +86,8 @@ def faithful_library(counters: tuple[str, ...] = (), seed: int = 0) -> LibrarySe
 MEASURES = ("ed", "dtw")
 
 
-@dataclass(frozen=True)
-class Library:
+@dataclass(frozen=True, repr=False)
+class Library(Shown):
     """Everything that was learned from the training runs but the models, which are fitted again from it.
 
     Attributes:
@@ -209,8 +210,8 @@ class LibraryViewSettings:
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 
-@dataclass(frozen=True)
-class LibraryView:
+@dataclass(frozen=True, repr=False)
+class LibraryView(Shown):
     """A library to look at; runs are sorted by workload.
 
     Attributes:

@@ -14,6 +14,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
 from workprof.core.progress import Progress
+from workprof.core.shown import Shown
 from workprof.phases.changepoints import (
     LEAST_HAZARD_SAMPLES,
     PRUNE_BELOW,
@@ -193,8 +194,8 @@ class LiveSettings:
     edits: LibraryEdits = field(default_factory=LibraryEdits)
 
 
-@dataclass(frozen=True)
-class LiveLibrary:
+@dataclass(frozen=True, repr=False)
+class LiveLibrary(Shown):
     """What a recording is followed with.
 
     Attributes:

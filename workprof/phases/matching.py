@@ -11,6 +11,7 @@ import numpy as np
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.phases.detector import Detector, fit_detector
 from workprof.phases.fingerprints import Fingerprint, feature_vector, feature_vectors, fingerprint
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, TrainHash, library_of, relabelled
@@ -101,8 +102,8 @@ class Verdict:
     reason: str
 
 
-@dataclass(frozen=True)
-class Match:
+@dataclass(frozen=True, repr=False)
+class Match(Shown):
     """The answer for one run.
 
     Attributes:

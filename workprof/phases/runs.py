@@ -12,6 +12,7 @@ from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -336,8 +337,8 @@ class RunLine:
         return f"{self.workload}/{self.run}" if self.workload else self.run
 
 
-@dataclass(frozen=True)
-class RunList:
+@dataclass(frozen=True, repr=False)
+class RunList(Shown):
     """The runs by workload and name."""
 
     runs: tuple[RunLine, ...]

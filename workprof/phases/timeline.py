@@ -14,6 +14,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
 from workprof.phases.changepoints import ChangePoints, agreement_of, change_points
 from workprof.phases.fingerprints import (
     STATISTICS,
@@ -68,8 +69,8 @@ class CounterPhases:
     note: str
 
 
-@dataclass(frozen=True)
-class Phases:
+@dataclass(frozen=True, repr=False)
+class Phases(Shown):
     """Phases of one run.
 
     Attributes:
@@ -204,8 +205,8 @@ class TimelineSettings:
             raise SettingsError(f"the window is {self.from_s:g} to {self.to_s:g} s; give an end after its beginning")
 
 
-@dataclass(frozen=True)
-class Timeline:
+@dataclass(frozen=True, repr=False)
+class Timeline(Shown):
     """A look at one run.
 
     Attributes:
@@ -381,8 +382,8 @@ class AlignmentSettings:
     library: LibrarySettings = field(default_factory=LibrarySettings)
 
 
-@dataclass(frozen=True)
-class AlignedRuns:
+@dataclass(frozen=True, repr=False)
+class AlignedRuns(Shown):
     """Two runs laid over each other.
 
     Attributes:

@@ -9,3 +9,33 @@ fit                     all of it for one clustering, and a new cut of its kept 
 sweep                   many clusterings side by side
 hopkins, baseline, stability    is there anything to cluster, and would it come back?
 """
+
+from typing import TYPE_CHECKING
+
+from workprof.core.lazily import lazily
+
+if TYPE_CHECKING:
+    from workprof.profiles.baseline import BaselineSettings
+    from workprof.profiles.hopkins import HopkinsSettings
+    from workprof.profiles.settings import ProfileSettings
+    from workprof.profiles.stability import StabilitySettings
+    from workprof.profiles.sweep import SweepSettings
+
+__all__ = [
+    "BaselineSettings",
+    "HopkinsSettings",
+    "ProfileSettings",
+    "StabilitySettings",
+    "SweepSettings",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "BaselineSettings": "workprof.profiles.baseline",
+        "HopkinsSettings": "workprof.profiles.hopkins",
+        "ProfileSettings": "workprof.profiles.settings",
+        "StabilitySettings": "workprof.profiles.stability",
+        "SweepSettings": "workprof.profiles.sweep",
+    },
+)

@@ -12,6 +12,7 @@ from workprof.core.arrays import Bools, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.core.units import format_count
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
@@ -182,8 +183,8 @@ class BaselineSettings:
         )
 
 
-@dataclass(frozen=True)
-class Baseline:
+@dataclass(frozen=True, repr=False)
+class Baseline(Shown):
     """The silhouettes of metadata labels, and those of the profiles beside them."""
 
     settings: BaselineSettings  # as given

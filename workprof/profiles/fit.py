@@ -15,6 +15,7 @@ from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Made
+from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
 from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
@@ -94,8 +95,8 @@ STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "s
 """Steps of a fit and the share of the whole that is done when each ends (times of the 100,001-row sample)."""
 
 
-@dataclass(frozen=True)
-class ProfileFit:
+@dataclass(frozen=True, repr=False)
+class ProfileFit(Shown):
     """A clustering with all that a page shows of it."""
 
     settings: ProfileSettings  # as given, with sizes resolved to rows

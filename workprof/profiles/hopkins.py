@@ -21,6 +21,7 @@ from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.core.units import format_count
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.settings import Features, Metric, Mode, ProfileSettings, Scaler, Seed
@@ -80,8 +81,8 @@ class HopkinsSettings:
         return ProfileSettings(self.features, self.scaler, self.metric, mode=self.mode, min_cluster_size=2)
 
 
-@dataclass(frozen=True)
-class Hopkins:
+@dataclass(frozen=True, repr=False)
+class Hopkins(Shown):
     """The Hopkins statistic with its spread over random draws."""
 
     settings: HopkinsSettings  # as given, n_sampled in rows

@@ -12,6 +12,7 @@ from workprof.core.arrays import Floats, Ints, numbers_if_present
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
@@ -132,8 +133,8 @@ class StabilitySettings:
     seed: Seed = 0
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Shown):
     """How far the profiles depend on which jobs were seen."""
 
     settings: StabilitySettings  # as given, the clustering's sizes resolved to rows

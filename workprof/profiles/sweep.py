@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
@@ -208,8 +209,8 @@ class SweepRun:
     seconds: float  # of this run, its share of what the group computes once included
 
 
-@dataclass(frozen=True)
-class SweepGroup:
+@dataclass(frozen=True, repr=False)
+class SweepGroup(Shown):
     """The runs of one group."""
 
     runs: tuple[SweepRun, ...]  # in rising order of size

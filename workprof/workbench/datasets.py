@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking import NodeScenario
 from workprof.phases.library import LibraryEdits
+from workprof.store.in_memory import Given, is_table, paths_of, written
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -43,14 +45,31 @@ if TYPE_CHECKING:
     from workprof.pull.pulling import PullReport, PullSettings
 
 
+IN_MEMORY = "table"
+"""Name of a dataset that was handed over without a file or a name."""
+
+
 class DatasetQuestions(OpenHome):
     """The store's questions, one method each."""
 
     def ingest(
-        self, paths: Sequence[Path], options: IngestOptions | None = None, progress: Progress = silent
+        self,
+        trace: Given | Sequence[str | os.PathLike[str]],
+        options: IngestOptions | None = None,
+        progress: Progress = silent,
     ) -> IngestReport:
-        """Return what became of a trace; the same content again answers 'already loaded'."""
-        return self._store.ingest(paths, options or IngestOptions(), progress)
+        """Return what became of a trace; the same content again answers 'already loaded'.
+
+        Args:
+            trace: a path, several paths, or a table in memory (pandas, Arrow, Polars).
+            options: how it is read.
+            progress: told how far it is.
+        """
+        asked = options or IngestOptions()
+        if not is_table(trace):
+            return self._store.ingest(paths_of(trace), asked, progress)
+        with self._store.spool_folder(uuid.uuid4().hex) as folder:
+            return self._store.ingest([written(trace, folder, asked.name or IN_MEMORY)], asked, progress)
 
     def pull(self, settings: PullSettings, progress: Progress = silent) -> PullReport:
         """Return what became of a trace in another engine: joined, folded and sampled there, loaded here."""

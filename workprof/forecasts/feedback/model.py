@@ -16,6 +16,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
+from workprof.core.shown import Shown
 from workprof.forecasts.estimates import (
     TARGETS,
     ErrorsAtFit,
@@ -40,8 +41,8 @@ SCORED_ROWS = 2_000
 """Rows that ACQUIRES is measured on, at the fit as among recent jobs."""
 
 
-@dataclass(frozen=True)
-class FeedbackModel:
+@dataclass(frozen=True, repr=False)
+class FeedbackModel(Shown):
     """What finished jobs are compared with."""
 
     settings: ForecasterSettings  # of the forecaster that is followed
@@ -165,8 +166,8 @@ class RefitSettings:
     ]
 
 
-@dataclass(frozen=True)
-class Refit:
+@dataclass(frozen=True, repr=False)
+class Refit(Shown):
     """What a refit made."""
 
     profiles: ProfileFit  # of all jobs; row ids below 0 are finished jobs, which the store does not hold

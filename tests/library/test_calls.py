@@ -1,0 +1,290 @@
+"""The library's calls: any table in, the workbench's numbers out, mistakes in words, no home folder."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import workprof as wp
+from tests.nodes.planted_nodes import runs_of
+from tests.pages.test_nodes_page import write
+from workprof.core.records import pack
+from workprof.core.settings import from_environment
+from workprof.formats.fields import FIELDS
+from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.selection import oriented, select
+from workprof.workbench import Workbench
+
+pytestmark = pytest.mark.slow
+
+N = 400
+GIB = 1024**3
+
+
+def jobs(n=N):
+    """Return runs of three tasks whose use depends on the task, under the names of the fields."""
+    random = np.random.default_rng(7)
+    task = random.choice(["map", "reduce", "train"], n)
+    level = pd.Series(task).map({"map": 1.0, "reduce": 4.0, "train": 12.0}).to_numpy()
+    start = np.sort(random.uniform(0, 1e6, n))
+    return pd.DataFrame(
+        {
+            "job_name": [f"job{row // 4}" for row in range(n)],
+            "task_name": task,
+            "user": random.choice(["ada", "bo", "cy"], n),
+            "start_time_s": start,
+            "duration_s": random.gamma(2, 300, n) * level,
+            "requested_memory_bytes": 32e9,
+            "peak_memory_bytes": level * 1e9 * random.uniform(0.8, 1.2, n),
+            "cpu_usage_percent": level * 50 * random.uniform(0.8, 1.2, n),
+        }
+    )
+
+
+def numbers(record):
+    """Return every number of a record but the time that it took; NaN equals NaN."""
+    packed = pack(record)
+    document = {name: value for name, value in packed.document.items() if "seconds" not in name}
+    arrays = {name: array.tobytes() for name, array in packed.arrays.items()}
+    return json.dumps(document, sort_keys=True), arrays
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("library")
+    with Workbench(from_environment({"WORKPROF_HOME": str(folder / "home")})) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def dataset(bench):
+    return bench.ingest(jobs(), wp.IngestOptions(name="jobs")).hash
+
+
+FIT = wp.ProfileSettings(features=("cpu_usage_percent", "peak_memory_bytes"), min_cluster_size=20)
+
+
+def test_profiles_are_those_of_the_workbench(bench, dataset):
+    found = wp.profile(jobs(), list(FIT.features), settings=FIT)
+    assert found.scores.n_clusters == 3
+    assert numbers(found) == numbers(bench.profiles(dataset, FIT))
+
+
+def test_sizes_are_those_of_the_workbench(bench, dataset):
+    ours, theirs = wp.size_memory(jobs()), bench.recommendation(dataset)
+    assert numbers(ours) == numbers(theirs)
+    assert ours.recommended.wasted_gb_h < ours.requested.wasted_gb_h
+
+
+def test_durations_are_those_of_the_workbench(bench, dataset):
+    asked = wp.DurationSettings(by="user")
+    assert numbers(wp.durations(jobs(), by="user")) == numbers(bench.observed_durations(dataset, asked))
+
+
+def test_forecasts_are_those_of_the_workbench(bench):
+    many = jobs(900)
+    train, new = many.head(850), many.tail(50)[["job_name", "user", "task_name", "requested_memory_bytes"]]
+    settings = dataclasses.replace(wp.ForecasterSettings(), split="random")
+    settings = dataclasses.replace(settings, classifier=dataclasses.replace(settings.classifier, profiles=FIT))
+    found = wp.forecast(train, new, settings=settings)
+    entry = bench.ingest(train, wp.IngestOptions(name="train")).hash
+    bench.forecaster(entry, settings)
+    said = bench.loaded_forecaster(entry, settings).forecast(bench.new_jobs(entry, new.reset_index(drop=True)).jobs)
+    assert np.array_equal(said.profiles.probabilities, found.forecasts.profiles.probabilities)
+    for target, own in said.estimates.items():
+        assert np.array_equal(own.quantiles, found.forecasts.estimates[target].quantiles)
+    assert len(found.to_frame()) == len(new)
+    assert found.figure().data
+
+
+def test_a_ranking_of_values_is_that_of_the_runs_that_they_come_from(bench, tmp_path):
+    runs = runs_of({"calm": 1.0, "small": 0.5}, n_runs=6)
+    path = write(tmp_path / "runs.jsonl", runs)
+    entry = bench.ingest(path).hash
+    ranked = bench.node_ranking(entry)
+    for given in (path, runs):
+        assert numbers(wp.rank_nodes(given)) == numbers(ranked)
+    parsed = parse_runs(bench.frames_of(bench.dataset(entry), None)()["jobs"])
+    told = oriented(parsed, select(parsed, wp.RankSettings()).kept)
+    lines = [
+        {"node": told.node[row], "metric": name, "value": np.exp(told.logs[row, place]), "direction": "higher"}
+        | {"aspect": told.aspects[place]}
+        for row in range(len(told.node))
+        for place, name in enumerate(told.metrics)
+        if np.isfinite(told.logs[row, place])
+    ]
+    ours = wp.rank_nodes(pd.DataFrame(lines), aspect="aspect")
+    assert [one.node for one in ours.nodes] == [one.node for one in ranked.nodes]
+    assert set(ours.shares) == set(ranked.shares)
+    assert ours.nodes[0].score / ours.nodes[1].score == pytest.approx(2, rel=0.15)
+
+
+def test_columns_and_units_come_by_argument(tmp_path):
+    table = jobs()
+    plain = wp.size_memory(table)
+    renamed = pd.DataFrame(
+        {
+            "step": table["task_name"],
+            "mem": table["peak_memory_bytes"] / 1e9,
+            "asked_mb": table["requested_memory_bytes"] / 1e6,
+            "took": pd.to_timedelta(table["duration_s"], unit="s"),
+            "begun": table["start_time_s"],
+        }
+    )
+    asked = {"task": "step", "peak": "mem", "request": "asked_mb", "duration": "took"}
+    found = wp.size_memory(renamed, **asked, columns={"start_time_s": "begun"})
+    assert found.requested.charged_gb_h == pytest.approx(plain.requested.charged_gb_h, rel=1e-6)
+    sizes = wp.size_memory(renamed.assign(mem=renamed["mem"] * 1e9 / GIB), **(asked | {"peak": ("mem", "GiB")}))
+    assert sizes.used_gb_h == pytest.approx(wp.size_memory(renamed, **asked).used_gb_h, rel=1e-6)
+    texts = renamed.assign(mem=[f"{value * 1e9 / GIB:.6f} GiB" for value in renamed["mem"]])
+    assert wp.size_memory(texts, **asked).used_gb_h == pytest.approx(sizes.used_gb_h, rel=1e-4)
+    renamed.to_csv(tmp_path / "jobs.csv", index=False)
+    read = wp.size_memory(tmp_path / "jobs.csv", **asked, columns={"start_time_s": "begun"})
+    assert read.recommended.wasted_gb_h == pytest.approx(found.recommended.wasted_gb_h, rel=1e-4)
+
+
+def test_a_missing_request_is_allowed():
+    table = jobs().drop(columns="requested_memory_bytes")
+    found = wp.size_memory(table)
+    assert found.requested.charged_gb_h == pytest.approx(
+        wp.size_memory(table, request=table["peak_memory_bytes"].max() / 1e9).requested.charged_gb_h
+    )
+
+
+class Columns:
+    """A table of another library: it hands its columns over as Arrow, as Polars does, with texts as views."""
+
+    def __init__(self, frame):
+        self.table = pa.Table.from_pandas(frame, preserve_index=False)
+        for place, field in enumerate(self.table.schema):
+            if pa.types.is_large_string(field.type) or pa.types.is_string(field.type):
+                self.table = self.table.set_column(place, field.name, self.table[field.name].cast(pa.string_view()))
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars", "path", "text"])
+def test_every_kind_of_table_gives_the_same(kind, tmp_path):
+    path = tmp_path / "jobs.parquet"
+    jobs().to_parquet(path)
+    given = {
+        "arrow": lambda: pa.Table.from_pandas(jobs()),
+        "polars": lambda: Columns(jobs()),
+        "path": lambda: path,
+        "text": lambda: str(path),
+    }[kind]()
+    assert numbers(wp.durations(given, by="task_name")) == numbers(wp.durations(jobs(), by="task_name"))
+
+
+def test_the_workbench_takes_every_kind_of_table(bench, tmp_path):
+    path = tmp_path / "again.parquet"
+    jobs(50).to_parquet(path)
+    reports = [bench.ingest(given) for given in (path, str(path), [path], jobs(50), Columns(jobs(50)))]
+    assert {one.rows for one in reports} == {50}
+
+
+def test_change_points_of_one_series_and_of_several():
+    random = np.random.default_rng(1)
+    steps = np.r_[random.normal(0, 1, 80), random.normal(6, 1, 70)]
+    found = wp.change_points(steps)
+    assert found.changes == {"x0": [80]}
+    assert found.to_frame().columns[0] == "sample"
+    assert found.to_frame()["sample"].tolist() == [0, 80]
+    both = np.column_stack([steps, steps[::-1]])
+    by_moment, by_series = wp.change_points(both, time_axis=0), wp.change_points(both.T, time_axis=1)
+    assert by_moment.changes == by_series.changes == {"x0": [80], "x1": [70]}
+    assert wp.change_points(pd.DataFrame(both, columns=["cpu", "disk"])).changes == {"cpu": [80], "disk": [70]}
+    assert wp.change_points(steps.tolist(), names=["load"]).changes == {"load": [80]}
+
+
+def test_lower_is_better_and_values_without_a_ratio_are_counted():
+    lines = [
+        {"host": host, "what": what, "v": value * (1 + 0.01 * run), "better": better}
+        for host, factor in (("a", 1.0), ("b", 2.0))
+        for what, value, better in (("latency", 1 / factor, "lower"), ("rate", 100 * factor, "higher"))
+        for run in range(4)
+    ]
+    lines.append({"host": "a", "what": "rate", "v": 0.0, "better": "higher"})
+    asked = {"node": "host", "metric": "what", "value": "v", "direction": "better"}
+    found = wp.rank_nodes(pd.DataFrame(lines), **asked)
+    best, other = found.nodes
+    assert (best.node, other.node) == ("b", "a")
+    assert best.score / other.score == pytest.approx(2)
+    assert found.left_out == {"without a value above 0": 1}
+    heavy = wp.rank_nodes(pd.DataFrame(lines), **asked, weights={"rate": 1.0})
+    assert heavy.shares == {"rate": 1.0}
+
+
+RECORDS = {
+    "profiles": lambda: wp.profile(jobs(), list(FIT.features), settings=FIT),
+    "sizes": lambda: wp.size_memory(jobs()),
+    "durations": lambda: wp.durations(jobs(), by="user"),
+    "changes": lambda: wp.change_points(np.r_[np.zeros(50), np.ones(50)] + np.sin(np.arange(100)) / 100),
+    "ranking": lambda: wp.rank_nodes(
+        pd.DataFrame(
+            [("a", "m", 1.0 + n / 9, "higher") for n in range(4)], columns=["node", "metric", "value", "direction"]
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_shows_itself_in_few_words(name):
+    record = RECORDS[name]()
+    assert type(record).__name__ in repr(record)
+    assert len(repr(record)) < 2000
+    assert len(record.to_frame()) > 0
+    assert record.figure().to_dict()["data"]
+    assert "<table" in record._repr_html_()
+
+
+MISTAKES = [
+    (lambda: wp.profile(7), "int"),
+    (lambda: wp.profile(jobs(), "cpu_usage_percent"), "features is 'cpu_usage_percent'"),
+    (lambda: wp.profile(jobs(), ["cpu_usage_precent"]), "cpu_usage_percent"),
+    (lambda: wp.size_memory(jobs(), peak="memry"), "'memry'"),
+    (lambda: wp.size_memory(jobs(), peak=3.0), "peak"),
+    (lambda: wp.size_memory(jobs(), peak=("peak_memory_bytes", "s")), "'s'"),
+    (lambda: wp.size_memory(jobs(), columns={"usr": "user"}), "'usr'"),
+    (lambda: wp.size_memory(jobs().assign(peak_memory_bytes="lots")), "'lots'"),
+    (lambda: wp.size_memory(jobs().head(0)), "no row"),
+    (lambda: wp.durations("there/is/no.csv"), "no.csv"),
+    (lambda: wp.durations(jobs(), by="team"), "'team'"),
+    (lambda: wp.change_points(["a", "b"]), "no numbers"),
+    (lambda: wp.change_points(np.zeros((5, 5))), "time_axis"),
+    (lambda: wp.change_points(np.zeros((5, 5, 5)), time_axis=0), "3 dimensions"),
+    (lambda: wp.change_points([]), "no sample"),
+    (lambda: wp.rank_nodes(pd.DataFrame({"node": ["a"]})), "'metric'"),
+    (
+        lambda: wp.rank_nodes(pd.DataFrame({"node": ["a"], "metric": ["m"], "value": [1.0], "direction": ["more"]})),
+        "'higher' or 'lower'",
+    ),
+    (lambda: wp.forecast(jobs().drop(columns=["cpu_usage_percent", "peak_memory_bytes"]), jobs()), "usable feature"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), MISTAKES, ids=range(len(MISTAKES)))
+def test_a_mistake_is_said_in_words(call, words):
+    with pytest.raises(wp.WorkprofError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_no_home_is_made(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    path = tmp_path / "jobs.csv"
+    jobs(60).to_csv(path, index=False)
+    assert wp.durations(path).n_rows == wp.durations(jobs(60)).n_rows == 60
+    assert not (tmp_path / "home").exists()
+
+
+def test_every_field_has_a_unit_by_argument():
+    table = jobs(30)
+    table["x"] = 1.0
+    for field, about in FIELDS.items():
+        if about.unit:
+            wp.durations(table, columns={field: "x"} if field != "duration_s" else {"duration_s": "x"})

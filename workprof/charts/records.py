@@ -1,0 +1,181 @@
+"""The main table, figure and title of a record, for `to_frame()`, `figure()` and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from workprof.charts import shapes
+from workprof.charts.classify.job import Naming, predictions_table
+from workprof.charts.downloads import summary_table
+from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.memory.recommendation import (
+    frontier_and_baselines,
+    recommendation_sentence,
+    size_table,
+)
+from workprof.charts.nodes.ranking import node_table, ranked_bars
+from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
+from workprof.charts.profiles.jobs import profile_map
+from workprof.charts.profiles.overview import profile_names
+from workprof.charts.shapes import Chart
+from workprof.charts.text import counted, plotly_text
+from workprof.charts.theme import COLOURS
+from workprof.core.errors import WorkprofError
+from workprof.forecasts.durations import ObservedDurations
+from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.job_table import JobForecasts
+from workprof.memory.recommend import Recommendation
+from workprof.nodes.ranking import Ranking
+from workprof.phases.series import SeriesChanges
+from workprof.phases.timeline import Timeline
+from workprof.profiles.fit import ProfileFit
+
+
+@dataclass(frozen=True)
+class View:
+    """How a class of records is shown."""
+
+    table: Callable[[Any], pd.DataFrame]
+    chart: Callable[[Any], Chart]
+
+
+def table(record: Any) -> pd.DataFrame:
+    """Return the main table of a record; of one without a table of its own, what it lists first.
+
+    Raises:
+        WorkprofError: when it lists nothing.
+    """
+    view = VIEWS.get(type(record))
+    if view is not None:
+        return view.table(record)
+    for one in fields(record):
+        items = getattr(record, one.name)
+        items = list(items.values()) if isinstance(items, dict) else items
+        if isinstance(items, (tuple, list)) and items and is_dataclass(items[0]):
+            return pd.DataFrame([_plain(item) for item in items])
+    raise WorkprofError(f"{type(record).__name__} lists nothing that makes a table; read its fields")
+
+
+def figure(record: Any) -> go.Figure:
+    """Return the figure of a record.
+
+    Raises:
+        WorkprofError: when it has none of its own.
+    """
+    return _chart(record).figure
+
+
+def title(record: Any) -> str:
+    """Return what a record says in one sentence; its class's name where it says nothing by itself."""
+    return _chart(record).takeaway if type(record) in VIEWS else type(record).__name__
+
+
+def _chart(record: Any) -> Chart:
+    view = VIEWS.get(type(record))
+    if view is None:
+        known = ", ".join(sorted(one.__name__ for one in VIEWS))
+        raise WorkprofError(f"{type(record).__name__} has no figure of its own; {known} have. Draw its to_frame()")
+    return view.chart(record)
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    told = {one.name: getattr(item, one.name) for one in fields(item)}
+    return {
+        name: value
+        for name, value in told.items()
+        if value is None or isinstance(value, (bool, int, float, str, np.generic))
+    }
+
+
+def _recommended(found: Recommendation) -> Chart:
+    chart = frontier_and_baselines(found)
+    return Chart(chart.name, chart.figure, recommendation_sentence(found), chart.shows, chart.data, chart.note)
+
+
+def _durations(found: ObservedDurations) -> pd.DataFrame:
+    return quantile_table(found, group_names(found), ObservedView())
+
+
+MOST_SERIES = 12
+
+
+def _changes_table(found: SeriesChanges) -> pd.DataFrame:
+    """Return one row per phase, `sample` first: where it begins."""
+    columns = ["sample", "series", "phase", "samples", "mean", "sd", "agreement"]
+    return pd.DataFrame([_plain(one) for one in found.stretches], columns=columns)
+
+
+def _changes_chart(found: SeriesChanges) -> Chart:
+    shown, samples = range(min(len(found.names), MOST_SERIES)), found.values  # noqa: PD011  a record's field
+    at = np.arange(found.found.n_samples, dtype=np.float64)
+    traces = [
+        shapes.panel_line(at, samples[place], name=plotly_text(found.names[place]), unit="", panel=place)
+        for place in shown
+    ]
+    marks = [
+        shapes.panel_boundary(float(change), place, dash="solid")
+        for place in shown
+        for change in found.found.boundaries_of(place)
+    ]
+    strip = shapes.strip(at, found.found.agreement, 1.0, len(shown))
+    figure = shapes.panels(
+        [*traces, strip],
+        titles=[plotly_text(found.names[place]) for place in shown],
+        units=[""] * len(shown),
+        x_range=(0.0, float(found.found.n_samples)),
+        marks=marks,
+    )
+    figure.update_xaxes(title={"text": "Sample"})
+    total = int(found.found.n_phases.sum()) - len(found.names)
+    told = f"{counted(total, 'change')} in {len(found.names)} series of {found.found.n_samples:,} samples."
+    return Chart("change-points", figure, told, "Series with a line at each change.", _changes_table(found))
+
+
+def _forecast_table(found: JobForecasts) -> pd.DataFrame:
+    return predictions_table(found.jobs, found.forecasts, Naming(found.names), first_row=0)
+
+
+MOST_JOBS = 40
+
+
+def _forecast_chart(found: JobForecasts) -> Chart:
+    """Return the estimate of the first target for each job, with its interval."""
+    target = next((name for name in TARGETS if name in found.forecasts.estimates), None)
+    profiles, rows = found.forecasts.profiles, min(len(found.jobs), MOST_JOBS)
+    told = int((~profiles.abstained).sum())
+    sentence = f"A profile is predicted for {told:,} of {counted(len(profiles), 'job')}."
+    names = [f"job {row}" for row in range(rows)]
+    if target is None:
+        trace = shapes.bars(profiles.probability[:rows], names, colour=COLOURS[0])
+        axis = "Probability of the profile"
+    else:
+        own = found.forecasts.estimates[target]
+        trace = shapes.points(own.point[:rows], names, colour=COLOURS[0])
+        trace["error_x"] = shapes.interval(own.point[:rows], own.low[:rows], own.high[:rows], colour=COLOURS[0])
+        axis = target
+    figure = shapes.figure_of(
+        [trace],
+        x={"title": axis, "type": "linear" if target is None else "log"},
+        y={"autorange": "reversed", "type": "category"},
+        height=120 + 18 * rows,
+    )
+    return Chart("forecasts", figure, sentence, f"Estimates of {rows} jobs with intervals.", _forecast_table(found))
+
+
+VIEWS: dict[type, View] = {
+    ProfileFit: View(
+        lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
+    ),
+    Recommendation: View(size_table, _recommended),
+    ObservedDurations: View(_durations, lambda found: observed_ecdf(found, group_names(found), ObservedView())),
+    Ranking: View(node_table, ranked_bars),
+    SeriesChanges: View(_changes_table, _changes_chart),
+    Timeline: View(phase_table, lambda found: timeline_chart(found, most_moving(found))),
+    JobForecasts: View(_forecast_table, _forecast_chart),
+}

@@ -1,0 +1,79 @@
+"""Records that show themselves in a notebook: a few lines, a table, a figure."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+VIEWS = "workprof.charts.records"
+"""Module with `table(record)`, `figure(record)` and `title(record)`; charts stand above the methods."""
+LONGEST = 1_900
+"""Characters of a record in a shell."""
+LONGEST_TEXT = 160
+SHOWN_ROWS = 20
+
+
+class Shown:
+    """A result: its fields in a few lines, its main table, its figure."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the main table: one row per profile, size, node, curve, job or change.
+
+        Raises:
+            WorkprofError: when the record has none.
+        """
+        found: pd.DataFrame = importlib.import_module(VIEWS).table(self)
+        return found
+
+    def figure(self) -> go.Figure:
+        """Return the figure that the dashboard leads with.
+
+        Raises:
+            WorkprofError: when the record has none.
+        """
+        return importlib.import_module(VIEWS).figure(self)
+
+    def __repr__(self) -> str:
+        told = [f"{one.name}={summary(getattr(self, one.name))}" for one in fields(self)]  # type: ignore[arg-type]
+        text = f"{type(self).__name__}({', '.join(told)})"
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]} ...)"
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415  of notebooks only
+
+        title = importlib.import_module(VIEWS).title(self)
+        table = self.to_frame()
+        more = f"<p>{len(table):,} rows, the first {SHOWN_ROWS} shown</p>" if len(table) > SHOWN_ROWS else ""
+        return f"<p>{escape(title)}</p>{table.head(SHOWN_ROWS).to_html(index=False)}{more}"
+
+
+def summary(value: Any) -> str:
+    """Return a value in a few words: arrays by type and shape, longer collections by their length."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    if is_dataclass(value) and not isinstance(value, type):
+        scalars = {one.name: getattr(value, one.name) for one in fields(value)}
+        told = ", ".join(f"{name}={item!r}" for name, item in scalars.items() if isinstance(item, (int, float, str)))
+        return _cut(f"{type(value).__name__}({told})")
+    if hasattr(value, "shape"):
+        return f"{type(value).__name__} {value.shape}"
+    if isinstance(value, dict) and any(not _plain(item) for item in value.values()):
+        return f"{len(value)} by name: {_cut(', '.join(map(str, value)))}"
+    if isinstance(value, (tuple, list)) and any(not _plain(item) for item in value):
+        return f"{len(value)} {type(value[0]).__name__}"
+    return _cut(repr(value))
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, (int, float, str))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."

@@ -1,0 +1,61 @@
+"""Forecasts of a table of new jobs, beside the jobs themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
+from workprof.forecasts.durations import PROFILE
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, Forecasts, LoadedForecaster, train_forecaster
+from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.names import shown_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class JobForecasts(Shown):
+    """What is predicted of new jobs.
+
+    Attributes:
+        jobs: the new jobs, one row each, under the names of the fields.
+        forecasts: profiles and, by target, estimates with intervals; bytes, seconds, percent of one core or GPU.
+        fit: the clustering that the profiles are of.
+        forecaster: what was trained; it is reused by `workprof.forecasts.forecaster.LoadedForecaster`.
+    """
+
+    jobs: pd.DataFrame
+    forecasts: Forecasts
+    fit: ProfileFit
+    forecaster: Forecaster
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """Profile -> its name."""
+        return shown_names(self.fit.cards, self.fit.spread, {})
+
+
+def forecast_jobs(
+    train: pd.DataFrame, new: pd.DataFrame, settings: ForecasterSettings, progress: Progress = silent
+) -> JobForecasts:
+    """Return the profiles and needs of new jobs, learned from finished ones.
+
+    Args:
+        train: finished jobs with `row_id`, the features of the profiles, submit-time fields and what is estimated.
+        new: jobs with submit-time fields.
+        settings: of the clustering, the classifier and the intervals.
+        progress: told what is done.
+
+    Raises:
+        ColumnMissing: when either lacks what is learned from.
+        NotEnoughData: with too few rows or profiles.
+    """
+    fit = fit_profiles({"jobs": train}, settings.classifier.profiles, progress)
+    labels = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True))
+    learned = train.assign(**{PROFILE: train["row_id"].map(labels)})
+    forecaster = train_forecaster({"jobs": learned}, settings, progress)
+    return JobForecasts(new, LoadedForecaster(forecaster).forecast(new, progress), fit, forecaster)

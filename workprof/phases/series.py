@@ -1,0 +1,93 @@
+"""Change points of series that are handed over as they are, with their names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.core.arrays import Floats
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
+from workprof.phases.changepoints import DEFAULT, ChangePoints, ChangePointSettings, change_points
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A phase of one series.
+
+    Attributes:
+        sample: 0-based number of its first sample.
+        series: name.
+        phase: its place, 1 = the first.
+        samples: how many it has, missing ones among them.
+        mean, sd: of the samples that are there; NaN where there is none.
+        agreement: share of the series that change within one sample of its first, 0-1.
+    """
+
+    sample: int
+    series: str
+    phase: int
+    samples: int
+    mean: float
+    sd: float
+    agreement: float
+
+
+@dataclass(frozen=True, repr=False)
+class SeriesChanges(Shown):
+    """Where the phases of some series begin.
+
+    Attributes:
+        settings: of the search.
+        names: (n_series,).
+        values: (n_series, T) as given.
+        found: the change points.
+    """
+
+    settings: ChangePointSettings
+    names: tuple[str, ...]
+    values: Floats
+    found: ChangePoints
+
+    @property
+    def changes(self) -> dict[str, list[int]]:
+        """Series -> 0-based numbers of the samples at which a new phase begins."""
+        return {name: own.tolist() for name, own in zip(self.names, self.found.changes, strict=True)}
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Every phase of every series, in the order of the series."""
+        told = []
+        for place, name in enumerate(self.names):
+            edges = [0, *self.found.boundaries_of(place).tolist(), self.found.n_samples]
+            for phase, (first, end) in enumerate(itertools.pairwise(edges), start=1):
+                own = self.values[place, first:end]
+                own = own[np.isfinite(own)]
+                mean, sd = (float(own.mean()), float(own.std())) if len(own) else (float("nan"), float("nan"))
+                agreement = float(self.found.agreement[first]) if first else 0.0
+                told.append(Stretch(first, name, phase, end - first, mean, sd, agreement))
+        return tuple(told)
+
+
+def changes_of_series(
+    values: Floats, names: Sequence[str], settings: ChangePointSettings = DEFAULT, progress: Progress = silent
+) -> SeriesChanges:
+    """Return where the phases of each series begin; see `workprof.phases.changepoints.change_points`.
+
+    Args:
+        values: (n_series, T), NaN = missing.
+        names: (n_series,).
+        settings: of the search.
+        progress: told after every series.
+
+    Raises:
+        SettingsError: when there are not as many names as series.
+        NotEnoughData: when `values` is no table.
+    """
+    if len(names) != len(values):
+        raise SettingsError(f"there are {len(values)} series and {len(names)} names; give one name each")
+    return SeriesChanges(settings, tuple(names), values, change_points(values, settings, progress))

@@ -1,0 +1,95 @@
+"""Tables in memory: pandas, Arrow, Polars and whatever else hands its columns over as Arrow; as a table, as a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workprof.core.errors import SettingsError, TraceError
+
+
+class ArrowStream(Protocol):
+    """What hands its columns over by the Arrow PyCapsule interface: Arrow, Polars, DuckDB relations and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return a capsule with an ArrowArrayStream."""
+
+
+Tabular = pd.DataFrame | ArrowStream
+Given = str | os.PathLike[str] | Tabular
+"""A table, or the path of a file with one."""
+
+WANTED = "a DataFrame, an Arrow or Polars table, or the path of a file"
+
+
+def is_table(given: object) -> bool:
+    """Tell whether something is a table in memory."""
+    return isinstance(given, pd.DataFrame) or hasattr(given, "__arrow_c_stream__")
+
+
+def is_path(given: object) -> bool:
+    """Tell whether something names a file."""
+    return isinstance(given, (str, os.PathLike))
+
+
+def arrow_table(given: object) -> pa.Table:
+    """Return a table in memory as Arrow; the index of a DataFrame is left out.
+
+    Raises:
+        SettingsError: for anything else; says what it is.
+        TraceError: when a column holds values of several kinds; names it.
+    """
+    if isinstance(given, pd.DataFrame):
+        repeated = sorted({str(name) for name in given.columns[given.columns.duplicated()]})
+        if repeated:
+            raise TraceError(f"the column {repeated[0]!r} is there more than once; rename one of them")
+        try:
+            return _plain(pa.Table.from_pandas(given.rename(columns=str), preserve_index=False))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            told = "; ".join(str(one) for one in error.args)[:300]
+            raise TraceError(f"a column holds values of several kinds ({told}); make them one kind") from error
+    if hasattr(given, "__arrow_c_stream__"):
+        return _plain(pa.table(given))
+    raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are of the kind that every reader of Parquet knows."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
+    return table
+
+
+def frame_of(given: object) -> pd.DataFrame:
+    """Return a table in memory as a DataFrame with rows from 0; see `arrow_table`."""
+    if isinstance(given, pd.DataFrame):
+        return given.reset_index(drop=True)
+    frame: pd.DataFrame = arrow_table(given).to_pandas()
+    return frame
+
+
+def written(given: object, folder: Path, name: str) -> Path:
+    """Write a table in memory into a folder as NAME.parquet and return the file; see `arrow_table`."""
+    path = folder / f"{name}.parquet"
+    pq.write_table(arrow_table(given), path)
+    return path
+
+
+def paths_of(given: object) -> list[Path]:
+    """Return the files that are named, by one path or by several.
+
+    Raises:
+        SettingsError: for anything else; says what it is.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        return [Path(given)]
+    if isinstance(given, Sequence) and all(is_path(one) for one in given):
+        return [Path(one) for one in given]
+    raise SettingsError(f"what is to be loaded is a {type(given).__name__}; give {WANTED}, or several paths")
