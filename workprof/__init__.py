@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from workprof.forecasts.forecaster import ForecasterSettings
     from workprof.forecasts.job_table import JobForecasts
     from workprof.library import change_points, durations, forecast, profile, rank_nodes, size_memory
+    from workprof.library.estimators import ProfileClassifier, ProfileClusterer, RuntimeRegressor
     from workprof.memory.recommend import Recommendation, RecommendationSettings
     from workprof.nodes.ranking import Ranking
     from workprof.nodes.selection import RankSettings
@@ -60,12 +61,15 @@ __all__ = [
     "JobForecasts",
     "NotEnoughData",
     "ObservedDurations",
+    "ProfileClassifier",
+    "ProfileClusterer",
     "ProfileFit",
     "ProfileSettings",
     "RankSettings",
     "Ranking",
     "Recommendation",
     "RecommendationSettings",
+    "RuntimeRegressor",
     "SeriesChanges",
     "Settings",
     "SettingsError",
@@ -105,6 +109,9 @@ _HOMES = {
     "Workbench": "workprof.workbench",
     "WorkprofError": "workprof.core.errors",
     "from_environment": "workprof.core.settings",
+    "ProfileClassifier": "workprof.library.estimators",
+    "ProfileClusterer": "workprof.library.estimators",
+    "RuntimeRegressor": "workprof.library.estimators",
     "change_points": "workprof.library",
     "durations": "workprof.library",
     "forecast": "workprof.library",

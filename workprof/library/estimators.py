@@ -1,0 +1,312 @@
+"""Profiles, their prediction and runtimes as scikit-learn's estimators, for pipelines and model selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from workprof.core.arrays import Floats, Ints
+from workprof.core.errors import NotEnoughData
+from workprof.core.text import near
+from workprof.forecasts.boosting import (
+    ROUNDS,
+    Tuning,
+    grow_trees,
+    margins,
+    softmax,
+    tune,
+)
+from workprof.forecasts.candidates import boost, boosted_quantiles
+from workprof.forecasts.classifier import ClassifierSettings, with_categories
+from workprof.forecasts.encoder import (
+    METADATA_FIELDS,
+    encode,
+    fit_encoder,
+    rare_rows_of,
+    training_rows,
+)
+from workprof.profiles.features import FeatureMatrix, apply_transform, fit_transform
+from workprof.profiles.settings import METHODS, METRICS
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
+
+OUTLIER = -1
+SCALERS = ("none", "standard", "minmax", "robust", "power")
+REACH = 0.99
+"""Share of a profile's members that lie within its reach of another member."""
+
+
+def _chosen(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}; choose from {', '.join(allowed)}{near(str(value), allowed)}")
+
+
+class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Groups of rows that are alike: the profiles of `workprof.profile`, of a matrix.
+
+    Args:
+        min_cluster_size: rows of the smallest profile.
+        min_samples: neighbours that make a row's density; None = as `min_cluster_size`.
+        scaler: 'power', 'standard', 'minmax', 'robust' or 'none'.
+        metric: 'euclidean' or 'manhattan'.
+        method: 'eom' (the branches that persist longest) or 'leaf'.
+        epsilon: profiles closer than this, in scaled units, are merged.
+
+    Attributes:
+        labels_: (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier.
+        probabilities_: (n_rows,) membership strength, 0-1.
+        n_features_in_: columns.
+
+    Source:
+        HDBSCAN on scaled rows, see `workprof.profiles.fit`; missing values are imputed by the median.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_cluster_size: int = 5,
+        min_samples: int | None = None,
+        scaler: str = "power",
+        metric: str = "euclidean",
+        method: str = "eom",
+        epsilon: float = 0.0,
+    ) -> None:
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.scaler = scaler
+        self.metric = metric
+        self.method = method
+        self.epsilon = epsilon
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: missing values are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: N803  scikit-learn's names
+        """Find the profiles of (n_rows, n_columns).
+
+        Raises:
+            ValueError: for a setting that is out of bounds, or fewer than two rows.
+        """
+        _chosen("scaler", self.scaler, SCALERS)
+        _chosen("metric", self.metric, METRICS)
+        _chosen("method", self.method, METHODS)
+        if not self.min_cluster_size >= 2:
+            raise ValueError(f"min_cluster_size is {self.min_cluster_size!r}; give at least 2")
+        values = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, estimator=self
+        )
+        known = np.where(np.isnan(values).all(axis=0), 0.0, values)
+        names = tuple(f"x{place}" for place in range(values.shape[1]))
+        self.transform_ = fit_transform(FeatureMatrix(names, known, {}, {}), self.scaler, "corrected")
+        points = apply_transform(self.transform_, known)
+        core = min(self.min_samples or self.min_cluster_size, len(points) - 1)
+        tree = build_spanning_tree(find_neighbours(points, self.metric, (core,)), core)
+        found = cut(tree, self.min_cluster_size, self.method, self.epsilon)
+        self.labels_, self.probabilities_ = found.labels, found.probabilities
+        self._points, self._reach = points, self._reaches(points)
+        return self
+
+    def _reaches(self, points: Floats) -> Floats:
+        """Return (n_profiles,) how far from its nearest member a row of a profile may lie."""
+        from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
+
+        reach = []
+        for profile in range(int(self.labels_.max(initial=OUTLIER)) + 1):
+            own = points[self.labels_ == profile]
+            nearest = cKDTree(own).query(own, k=2, p=self._power)[0][:, 1]
+            reach.append(float(np.quantile(nearest, REACH)))
+        return np.array(reach)
+
+    @property
+    def _power(self) -> int:
+        return 1 if self.metric == "manhattan" else 2
+
+    def predict(self, X: ArrayLike) -> Ints:  # noqa: N803
+        """Return the profile of the nearest member of each row; -1 beyond that profile's reach."""
+        from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
+
+        check_is_fitted(self)
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        points = apply_transform(self.transform_, values)
+        inside = np.flatnonzero(self.labels_ != OUTLIER)
+        if not len(inside):
+            return np.full(len(points), OUTLIER, dtype=np.int64)
+        distance, place = cKDTree(self._points[inside]).query(points, p=self._power)
+        nearest = self.labels_[inside][place]
+        return np.where(distance <= self._reach[nearest], nearest, OUTLIER).astype(np.int64)
+
+
+class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The profile of a job from what is known at submission.
+
+    Boosted trees; the number of rounds and the temperature of the probabilities come from held-out rows. Columns of a
+    DataFrame with the names of metadata fields (job_name, user, task_name, group, workload) are categories, whose rare
+    and unseen values are pooled; every other column is a number.
+
+    Args:
+        rare_rows: a value of a category with fewer training rows is pooled; 0 = 0.03 % of the rows, at least 3.
+        random_state: of the held-out rows; None = 0.
+
+    Attributes:
+        classes_: (n_classes,).
+        tuning_: what the held-out rows chose.
+        n_features_in_: columns.
+    """
+
+    def __init__(self, *, rare_rows: int = 0, random_state: int | None = None) -> None:
+        self.rare_rows = rare_rows
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: missing values are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> Self:  # noqa: N803
+        """Learn the profiles of rows.
+
+        Raises:
+            ValueError: for labels that are no classes, or a text in a column of numbers.
+        """
+        jobs = self._table(X, y, reset=True)
+        labels = _one_per_row(y, len(jobs))
+        check_classification_targets(labels)
+        self.classes_, targets = np.unique(labels, return_inverse=True)
+        settings = ClassifierSettings(rare_rows=self.rare_rows, seed=self.random_state or 0)
+        fields = tuple(jobs.columns)
+        self.encoder_ = fit_encoder(jobs, fields, "corrected", rare_rows_of(settings, len(jobs)))
+        if len(self.classes_) == 1:
+            self.booster_ = None
+            return self
+        rows = training_rows(self.encoder_, encode(self.encoder_, jobs), targets.astype(np.int64))
+        self.tuning_ = self._tuned(jobs, targets.astype(np.int64), settings)
+        self.booster_ = grow_trees(self.encoder_, rows, len(self.classes_), self.tuning_.n_rounds)
+        return self
+
+    def _tuned(
+        self, jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...], settings: ClassifierSettings
+    ) -> Tuning:
+        try:
+            return tune(jobs, targets, np.arange(len(self.classes_)), fields, settings)
+        except NotEnoughData as error:
+            nan = float("nan")
+            return Tuning(ROUNDS[-1], 1.0, 0.0, "", 0, nan, nan, f"Nothing is calibrated: {error}")
+
+    def _table(self, X: Any, y: Any, *, reset: bool) -> pd.DataFrame:  # noqa: N803
+        """Return the rows as a table: texts as categories, all else as numbers."""
+        texts = [name for name in X.columns if name in METADATA_FIELDS] if isinstance(X, pd.DataFrame) else []
+        if not texts:
+            given = (X,) if y is None else (X, y)
+            checked = validate_data(
+                self,
+                *given,
+                dtype=np.float64,
+                ensure_all_finite="allow-nan",
+                reset=reset,
+                **({"multi_output": False} if y is not None else {}),
+            )
+            values = checked if y is None else checked[0]
+            names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(values.shape[1])])
+            return pd.DataFrame(values, columns=list(names))
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        wrong = [name for name in X.columns if name not in texts and not pd.api.types.is_numeric_dtype(X[name])]
+        if wrong:
+            raise ValueError(f"column {wrong[0]!r} holds no numbers; encode it, or name it as one of {METADATA_FIELDS}")
+        return with_categories(X.reset_index(drop=True))
+
+    def predict_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:  # noqa: N803
+        """Return (n_rows, n_classes) probabilities, calibrated on held-out rows."""
+        check_is_fitted(self)
+        jobs = self._table(X, None, reset=False)
+        if self.booster_ is None:
+            return np.ones((len(jobs), 1))
+        rows = encode(self.encoder_, jobs)
+        return softmax(margins(self.booster_, self.encoder_, rows), self.tuning_.of_rows(self.encoder_, rows))
+
+    def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:  # noqa: N803
+        """Return (n_rows,) the most likely class."""
+        places = self.predict_proba(X).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[places]
+        return found
+
+
+def _one_per_row(y: Any, n_rows: int) -> NDArray[Any]:
+    from sklearn.utils import column_or_1d  # noqa: PLC0415  heavy
+
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise ValueError(f"there are {n_rows} rows and {len(labels)} labels; give one label per row")
+    return labels
+
+
+class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Quantiles of runtimes, or of any need, from what is known before a run.
+
+    Boosted trees on the logarithm where every target is above 0, else on the target itself.
+
+    Args:
+        quantiles: levels that `predict_quantiles` gives, above 0 and below 1.
+        random_state: of the trees; None = 0.
+
+    Attributes:
+        log_: whether the logarithm was learned.
+        n_features_in_: columns.
+    """
+
+    def __init__(self, *, quantiles: Sequence[float] = (0.1, 0.5, 0.9), random_state: int | None = None) -> None:
+        self.quantiles = quantiles
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: missing values are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+        """Learn from rows and what they took.
+
+        Raises:
+            ValueError: for a level that is none, or targets that are no numbers.
+        """
+        levels = np.asarray(self.quantiles, dtype=np.float64)
+        if levels.ndim != 1 or not len(levels) or not ((levels > 0) & (levels < 1)).all():
+            raise ValueError(
+                f"quantiles is {self.quantiles!r}; give levels above 0 and below 1, such as (0.1, 0.5, 0.9)"
+            )
+        values, target = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True, multi_output=False
+        )
+        target = np.asarray(target, dtype=np.float64)
+        self.log_ = bool((target > 0).all())
+        learned = np.log(target) if self.log_ else target
+        self.levels_ = np.unique(np.append(levels, 0.5))
+        self.booster_ = boost(values, learned, self.levels_, self.random_state or 0)
+        return self
+
+    def _all_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
+        check_is_fitted(self)
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        found = np.sort(boosted_quantiles(self.booster_, values), axis=1)
+        return np.exp(found) if self.log_ else found
+
+    def predict_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Return (n_rows, n_quantiles) in the order of `quantiles`."""
+        places = np.searchsorted(self.levels_, np.asarray(self.quantiles, dtype=np.float64))
+        found: Floats = self._all_quantiles(X)[:, places]
+        return found
+
+    def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Return (n_rows,) medians."""
+        found: Floats = self._all_quantiles(X)[:, int(np.searchsorted(self.levels_, 0.5))]
+        return found
