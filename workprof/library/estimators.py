@@ -193,11 +193,9 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.booster_ = grow_trees(self.encoder_, rows, len(self.classes_), self.tuning_.n_rounds)
         return self
 
-    def _tuned(
-        self, jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...], settings: ClassifierSettings
-    ) -> Tuning:
+    def _tuned(self, jobs: pd.DataFrame, targets: Ints, settings: ClassifierSettings) -> Tuning:
         try:
-            return tune(jobs, targets, np.arange(len(self.classes_)), fields, settings)
+            return tune(jobs, targets, np.arange(len(self.classes_)), tuple(jobs.columns), settings)
         except NotEnoughData as error:
             nan = float("nan")
             return Tuning(ROUNDS[-1], 1.0, 0.0, "", 0, nan, nan, f"Nothing is calibrated: {error}")
