@@ -48,7 +48,8 @@ def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
     run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
     python = tmp_path / "venv" / "bin" / "python"
     constraints = ROOT / ".ci" / "constraints.txt"
-    run(python, "-m", "pip", "install", "--quiet", "-c", constraints, wheel, cwd=tmp_path, **environment)
+    whole = f"workprof[all] @ {wheel.as_uri()}"
+    run(python, "-m", "pip", "install", "--quiet", "-c", constraints, whole, cwd=tmp_path, **environment)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     command = tmp_path / "venv" / "bin" / "workprof"
@@ -57,3 +58,31 @@ def test_a_clean_environment_opens_every_page(wheel, environment, tmp_path):
     assert checked.stderr.count("ok ") >= 3
     assert "FAILED" not in checked.stderr
     assert list(elsewhere.iterdir()) == []
+
+
+USER = """\
+import numpy as np
+import pandas as pd
+import workprof as wp
+
+jobs = pd.DataFrame({"step": ["a", "b"] * 50, "gb": np.linspace(1, 2, 100), "s": 60.0})
+sizes = wp.size_memory(jobs, task="step", peak="gb", duration="s", request=4)
+changes = wp.change_points(np.r_[np.zeros(50), np.ones(50)])
+fitted = wp.RuntimeRegressor(quantiles=(0.1, 0.9)).fit(jobs[["gb"]], jobs["s"])
+reveal_type(sizes), reveal_type(sizes.to_frame()), reveal_type(changes.changes), reveal_type(fitted)
+print(wp.durations(jobs, duration="s").n_rows, sizes.n_judged, wp.profile)
+"""
+
+
+@pytest.mark.soak
+def test_types_of_the_installed_wheel_are_known(wheel, environment, tmp_path):
+    """Whoever checks a script strictly sees the records' types; the wheel alone says them."""
+    run(sys.executable, "-m", "venv", tmp_path / "venv", cwd=tmp_path, **environment)
+    python, constraints = tmp_path / "venv" / "bin" / "python", ROOT / ".ci" / "constraints.txt"
+    needed = [wheel, "mypy", "pandas-stubs"]
+    run(python, "-m", "pip", "install", "--quiet", "-c", constraints, *needed, cwd=tmp_path, **environment)
+    (tmp_path / "script.py").write_text(USER, encoding="utf-8")
+    told = run(python, "-m", "mypy", "--strict", "script.py", cwd=tmp_path, **environment).stdout
+    for kind in ("recommend.Recommendation", "DataFrame", "dict[", "estimators.RuntimeRegressor"):
+        assert kind in told, told
+    assert "Success: no issues found" in told

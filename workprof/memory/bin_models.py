@@ -10,6 +10,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.extras import needed
 from workprof.core.fields import Setting, settings
 from workprof.core.stats import Interval, wilson
 from workprof.memory.bin_search import BinSettings, faithful_bins
@@ -454,7 +455,7 @@ def tuned_parameters(
     default = default_parameters(recipe.model)
     if not recipe.trials or not len(validation) or len(np.unique(training.bins)) < 2:
         return default
-    import optuna  # noqa: PLC0415  heavy
+    optuna = needed("optuna", "memory")
 
     def objective(trial: Any) -> float:
         tell(trial.number / recipe.trials)

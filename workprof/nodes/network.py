@@ -19,6 +19,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import SettingsError
+from workprof.core.extras import needed
 
 CODE = 32
 """Numbers in the code of a run."""
@@ -126,7 +127,7 @@ class Sizes:
 
 def jax_on_cpu() -> Any:
     """Return the jax module, set to the processor and to double precision."""
-    import jax  # noqa: PLC0415  heavy
+    jax = needed("jax", "nodes")
 
     settings: Any = jax.config
     settings.update("jax_platforms", "cpu")

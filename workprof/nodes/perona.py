@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.extras import needed
 from workprof.core.progress import Progress, silent
 from workprof.nodes.baselines import FeatureWeights, logistic_weights
 from workprof.nodes.calibration import calibrated
@@ -351,7 +352,7 @@ def search_recipe(
         Perona's public code: tree-structured Parzen estimator. Ours judges by folds that have not seen the runs, where
         the published search sees one validation part, and the seed of the network is not searched.
     """
-    import optuna  # noqa: PLC0415  heavy
+    optuna = needed("optuna", "nodes")
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 

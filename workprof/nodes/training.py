@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
+from workprof.core.extras import needed
 from workprof.core.progress import Progress, silent
 from workprof.nodes.network import (
     CODE,
@@ -280,7 +281,7 @@ def optimiser(recipe: Recipe, n_steps: int) -> Any:
 
     Source: Perona's public code; ours lets the learning rate fall to 0 as a cosine where the recipe says so.
     """
-    import optax  # noqa: PLC0415  heavy
+    optax = needed("optax", "nodes")
 
     falling = optax.cosine_decay_schedule(recipe.learning_rate, max(n_steps, 1))
     rate = falling if recipe.falling_rate else optax.constant_schedule(recipe.learning_rate)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.extras import needed
 from workprof.phases.changepoints import ChangePointSettings, Prior, prior_of
 from workprof.phases.kernels import Belief, Odds, Stretches, Trail, advance
 
@@ -337,7 +338,7 @@ def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
     Source:
         ruptures (Truong, Oudre & Vayatis 2020): KernelCPD, Binseg.
     """
-    import ruptures  # noqa: PLC0415  heavy: scipy
+    ruptures = needed("ruptures", "phases")
 
     points = np.ascontiguousarray(values.T)
     shortest = max(settings.min_samples, 1)

@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 
 import workprof
 from workprof.core.errors import Cancelled, EntryDamaged, SettingsError, WorkprofError
+from workprof.core.extras import installed_version
 from workprof.core.progress import Progress, silent
 from workprof.core.shares import Share
 from workprof.report.parts import Decision, Kind, Section
@@ -130,5 +130,5 @@ def _versions() -> dict[str, str]:
     return {
         "workprof": workprof.__version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in LIBRARIES},
+        **{name: installed_version(name) for name in LIBRARIES},
     }

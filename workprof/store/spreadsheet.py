@@ -22,6 +22,7 @@ from typing import IO, Any, cast
 from xml.parsers import expat
 
 from workprof.core.errors import TraceError, WorkprofError
+from workprof.core.extras import needed
 from workprof.core.text import visible
 from workprof.core.units import DAY_S, DURATION_FACTORS, HOUR_S, MEMORY_FACTORS, MIB, MINUTE_S, format_bytes
 from workprof.store.reports import Check
@@ -229,7 +230,7 @@ class Workbook:
 
 
 def _loaded(stream: IO[bytes]) -> Any:
-    import openpyxl  # noqa: PLC0415  a third of a second, where there is a workbook
+    openpyxl = needed("openpyxl", "excel")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and extensions that no value depends on

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import uuid
@@ -16,6 +15,7 @@ import pandas as pd
 
 import workprof
 from workprof.core.errors import EntryDamaged
+from workprof.core.extras import installed_version
 from workprof.core.progress import Progress, silent
 from workprof.core.shares import Share
 from workprof.forecasts.feedback.model import FinishedJobs
@@ -290,7 +290,8 @@ def diagnostics(workbench: DatasetQuestions) -> Diagnostics:
     settings = workbench.settings
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Diagnostics(
-        versions={"workprof": workprof.__version__, "python": platform.python_version()} | _libraries(),
+        versions={"workprof": workprof.__version__, "python": platform.python_version()}
+        | {name: installed_version(name) for name in LIBRARIES},
         platform=f"{platform.system()} {platform.release()}, {platform.machine()}",
         processors=allowed,
         home_bytes=_bytes_of(settings.home),
@@ -299,16 +300,6 @@ def diagnostics(workbench: DatasetQuestions) -> Diagnostics:
         kept_runs=len(workbench.runs()),
         readonly=settings.readonly,
     )
-
-
-def _libraries() -> dict[str, str]:
-    found = {}
-    for name in LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = "missing"
-    return found
 
 
 def _bytes_of(folder: Path) -> int:

@@ -1,0 +1,42 @@
+"""Packages that are installed with an extra, imported when they are needed; versions of what is installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from typing import Any
+
+from workprof.core.errors import SettingsError
+
+
+def needed(module: str, extra: str) -> Any:
+    """Return a package's module.
+
+    Args:
+        module: to import.
+        extra: of workprof that installs it.
+
+    Raises:
+        SettingsError: when it is not installed; names the extra and the command.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"{module.partition('.')[0]} is not installed, which this needs; pip install 'workprof[{extra}]'"
+        ) from error
+
+
+BUILDS = {"xgboost": ("xgboost-cpu", "xgboost")}
+"""Library -> the distributions that it comes in."""
+MISSING = "missing"
+
+
+def installed_version(library: str) -> str:
+    """Return the version of a library, 'missing' where it is not installed."""
+    for name in BUILDS.get(library, (library,)):
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return MISSING
