@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SPARK := .venv/spark
 
-.PHONY: help setup demo test soak lint bench tools audit clean
+.PHONY: help setup demo docs test soak lint bench tools audit clean
 
 help:
 	@echo "make demo    set up, load the bundled sample, open the dashboard on http://127.0.0.1:8501"
@@ -14,6 +14,7 @@ help:
 	@echo "make setup   .venv with everything for use and tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory as ratios; BENCH=name,name runs some"
+	@echo "make docs    the documentation as a site in build/site, with notebooks and references"
 	@echo "make audit   known vulnerabilities of the pinned packages (.ci/audit: 0 none, 1 some, 3 not checked)"
 	@echo "make clean   remove .venv and build"
 
@@ -35,6 +36,10 @@ lint: $(READY)
 $(SPARK): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt --editable '.[test,spark]'
 	@touch $@
+
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt --editable '.[docs]'
+	$(BIN)/python docs/build.py
 
 tools:
 	@bash .ci/tools

@@ -112,7 +112,7 @@ def test_heavy_libraries_wait(module):
 
 def test_top_level_is_as_agreed():
     fixed = {"pyproject.toml", "app.py", "pages", "workprof", "data", "tests", "README.md"}
-    beside = {"Makefile", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs"}
+    beside = {"Makefile", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "docs"}
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
         "\n"
     )

@@ -10,7 +10,8 @@ import typer
 from workprof.cli.main import app
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "data/README.md")
+PAGES = ("index", "commands", "settings", "results", "security", "built")
+DOCUMENTS = ("README.md", "data/README.md", *(f"docs/{name}.md" for name in PAGES))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(workprof(?: [^`]*)?)`")
 PLACEHOLDER = re.compile(r"\b[A-Z][A-Z_]*\b")

@@ -1,4 +1,4 @@
-"""What the README promises is there: files, links, pages, variables, make targets."""
+"""What the README and the documents promise is there: files, links, pages, variables, make targets."""
 
 import ast
 import re
@@ -10,6 +10,8 @@ from tests.sources import PACKAGE, nodes, python_files
 from workprof.workbench import Workbench
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+BUILT = (ROOT / "docs" / "built.md").read_text(encoding="utf-8")
 TICKED = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<img[^>]*src=\"([^\"]+)\"")
 PATH = re.compile(r"(?:workprof|pages|tests|data)/[\w./-]+|[\w-]+/$")
@@ -24,9 +26,9 @@ def sections():
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def rows(section):
-    """Return the cells of the lines of a section's first table, the head left out."""
-    first = re.search(r"(?:^\|.*\n)+", sections()[section], re.MULTILINE)
+def rows(text):
+    """Return the cells of the lines of a text's first table, the head left out."""
+    first = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
     lines = first.group().splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -41,7 +43,7 @@ def test_links_lead_somewhere(document):
 
 
 def test_named_files_and_folders_exist():
-    named = [text for text in TICKED.findall(README) if PATH.fullmatch(text)]
+    named = [text for text in TICKED.findall(README + SETTINGS + BUILT) if PATH.fullmatch(text)]
     assert len(named) > 10
     missing = [text for text in named if not (ROOT / text).exists() and not _on_path(text)]
     assert missing == []
@@ -54,7 +56,7 @@ def _on_path(text):
 
 
 def test_modules_of_the_table_exist():
-    cells = [cell for line in rows("What it answers") for cell in TICKED.findall(line[3])]
+    cells = [cell for line in rows(sections()["What it answers"]) for cell in TICKED.findall(line[3])]
     folder = ""
     for cell in cells:
         folder, _, name = cell.rpartition("/") if "/" in cell else (folder, "", cell)
@@ -66,9 +68,9 @@ def test_modules_of_the_table_exist():
 
 def test_every_page_has_a_line_and_every_question_is_one_of_the_workbench():
     pages = {path.stem for path in (ROOT / "pages").glob("*.py") if not path.stem.startswith("_")}
-    listed = {line[0].partition(",")[0].lower() for line in rows("What it answers")}
+    listed = {line[0].partition(",")[0].lower() for line in rows(sections()["What it answers"])}
     assert listed == pages
-    asked = {name for line in rows("What it answers") for name in TICKED.findall(line[2])}
+    asked = {name for line in rows(sections()["What it answers"]) for name in TICKED.findall(line[2])}
     assert [name for name in asked if not hasattr(Workbench, name)] == []
 
 
@@ -77,11 +79,11 @@ def test_every_variable_that_is_read_has_a_line():
     for path in (ROOT / "app.py", *python_files(PACKAGE, ROOT / "pages")):
         texts = (node.value for node in nodes(path) if isinstance(node, ast.Constant) and isinstance(node.value, str))
         read |= {text for text in texts if VARIABLE.fullmatch(text)}
-    listed = {name for line in rows("Settings") for name in VARIABLE.findall(line[0])}
+    listed = {name for line in rows(SETTINGS) for name in VARIABLE.findall(line[0])}
     assert read - OURS_ALONE == listed
 
 
 def test_make_targets_exist():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z][\w-]*)\b", README))
+    named = set(re.findall(r"\bmake ([a-z][\w-]*)\b", README + BUILT))
     assert named - targets == set()

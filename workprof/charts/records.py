@@ -17,7 +17,6 @@ from workprof.charts.durations.observed import ObservedView, group_names, observ
 from workprof.charts.memory.recommendation import (
     frontier_and_baselines,
     recommendation_sentence,
-    size_table,
 )
 from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
@@ -27,6 +26,8 @@ from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.errors import WorkprofError
+from workprof.core.table import Column, frame
+from workprof.core.units import GB
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.job_table import JobForecasts
@@ -91,6 +92,26 @@ def _plain(item: Any) -> dict[str, Any]:
         for name, value in told.items()
         if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
+
+
+SIZES = (
+    Column("key"),
+    Column("size_gb", lambda one: one.size_bytes / GB),
+    Column("retry_gb", lambda one: one.next_bytes[0] / GB if one.next_bytes else float("nan")),
+    Column("requested_gb", lambda one: one.requested_bytes / GB),
+    Column("kept"),
+    Column("kill_probability"),
+    Column("kill_low"),
+    Column("kill_high"),
+    Column("runs", "n_runs"),
+    Column("tested", "n_tested"),
+    Column("killed", "n_killed"),
+    Column("largest_gb", lambda one: one.largest_bytes / GB),
+    Column("wasted_gb_h"),
+    Column("requested_wasted_gb_h"),
+    Column("why"),
+)
+"""Advised sizes in numbers; the pages show them in words."""
 
 
 def _recommended(found: Recommendation) -> Chart:
@@ -172,7 +193,7 @@ VIEWS: dict[type, View] = {
     ProfileFit: View(
         lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
-    Recommendation: View(size_table, _recommended),
+    Recommendation: View(lambda found: frame(SIZES, found.sizes), _recommended),
     ObservedDurations: View(_durations, lambda found: observed_ecdf(found, group_names(found), ObservedView())),
     Ranking: View(node_table, ranked_bars),
     SeriesChanges: View(_changes_table, _changes_chart),

@@ -27,6 +27,7 @@ class Method:
         what: what is computed.
         ours: where ours differs from the published method.
         sources: what to read.
+        limits: what it cannot do, or not yet.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Method:
     what: str
     ours: str
     sources: tuple[str, ...]
+    limits: tuple[str, ...]
 
 
 EXTENDED = (
@@ -58,6 +60,10 @@ METHODS = (
             "2013 (HDBSCAN)",
             "Moulavi et al., Density-Based Clustering Validation, SDM 2014 (DBCV)",
         ),
+        (
+            "Profiles show which runs behave alike, not why; their numbers change with the rows.",
+            "Runs that no profile holds are outliers: with few runs, or too large a minimum size, most of them are.",
+        ),
     ),
     Method(
         "Cluster tendency and stability",
@@ -70,6 +76,10 @@ METHODS = (
             "PolarisProfiler, SOSE 2023",
             "Hennig, Cluster-wise assessment of cluster stability, Computational Statistics and Data Analysis 52 "
             "(2007)",
+        ),
+        (
+            "A Hopkins statistic near 0 says that runs are not uniform, not how many profiles there are.",
+            "Stability is of the same rows drawn again, not of next month's.",
         ),
     ),
     Method(
@@ -86,6 +96,10 @@ METHODS = (
             "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
             "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",
         ),
+        (
+            "Names and users that training never saw are predicted with wider intervals, or not at all.",
+            "Rows of one job are alike: scores of the random split are too good, and stand there to show by how much.",
+        ),
     ),
     Method(
         "Feedback",
@@ -96,6 +110,7 @@ METHODS = (
         "Jobs are assigned to the nearest profile, not the predicted one; old jobs count less by a window and a "
         "half-life; all tests of a check share one false-alarm rate.",
         (EXTENDED,),
+        ("A drift is a difference, not its cause; after few finished jobs none can be shown.",),
     ),
     Method(
         "Memory sizes",
@@ -111,6 +126,11 @@ METHODS = (
             "Tovar et al., A Job Sizing Strategy for High-Throughput Scientific Workflows, IEEE Transactions on "
             "Parallel and Distributed Systems 29 (2018)",
             "Witt et al., Learning Low-Wastage Memory Allocations for Scientific Workflows at IceCube, 2019",
+        ),
+        (
+            "A saving is what past runs would have saved; other inputs may save less.",
+            "A use is a recorded peak: what was sampled too seldom is too low, and a size from it kills.",
+            "Requests are compared run by run: neither a queue nor the packing of machines is simulated.",
         ),
     ),
     Method(
@@ -129,6 +149,11 @@ METHODS = (
             "Bader et al., Tarema: Adaptive Resource Allocation for Scalable Scientific Workflows in Heterogeneous "
             "Clusters, IEEE BigData 2021",
         ),
+        (
+            "Fewer than three runs of a benchmark give a value and no rank.",
+            "Whole nodes are compared as they were measured; without labelled runs a degradation has a "
+            "p-value, not a probability.",
+        ),
     ),
     Method(
         "Phases",
@@ -142,6 +167,10 @@ METHODS = (
             "Adams and MacKay, Bayesian Online Changepoint Detection, arXiv 0710.3742 (2007)",
             "Fearnhead, Exact and Efficient Bayesian Inference for Multiple Changepoint Problems, Statistics and "
             "Computing 16 (2006)",
+        ),
+        (
+            "Samples are taken as equally spaced, and a phase needs at least two of them.",
+            "A known workload is recognised where its counters were recorded in the same way on a like machine.",
         ),
     ),
 )
@@ -358,8 +387,7 @@ def field_table(fields: Iterable[Field], descriptions: Mapping[str, str]) -> pd.
 
 
 LIMITS = (
-    "One process holds a home folder at a time: the dashboard or one command. Several servers over one home are not "
-    "supported.",
+    "Dashboard, service and commands share a home folder: they read at the same time, and one writes at a time.",
     "The dashboard listens on 127.0.0.1 only. Nothing leaves the machine, and nothing that is uploaded is executed or "
     "unpickled.",
     "Databases are written by DuckDB 2 and cannot be read by DuckDB 1.",
