@@ -636,11 +636,13 @@ def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
     """Return the recommendation for people: sizes and bursts of profiles have their names."""
     if result.settings.by != PROFILE or not names:
         return result
-    known = {one.key: names[-1] if one.key == OUTSIDE else name_of(one.key, names) for one in result.sizes}
-    sizes = tuple(replace(one, key=known[one.key]) for one in result.sizes)
-    return replace(
-        result, sizes=sizes, bursts=tuple(replace(one, task=name_of(one.task, names)) for one in result.bursts)
-    )
+
+    def called(key: str) -> str:
+        return names[-1] if key == OUTSIDE else name_of(key, names)
+
+    sizes = tuple(replace(one, key=called(one.key)) for one in result.sizes)
+    bursts = tuple(replace(one, task=called(one.task)) for one in result.bursts)
+    return replace(result, sizes=sizes, bursts=bursts)
 
 
 def _notes(result: Any) -> Iterable[str]:
