@@ -199,6 +199,8 @@ def test_change_points_of_one_series_and_of_several():
     assert by_moment.changes == by_series.changes == {"x0": [80], "x1": [70]}
     assert wp.change_points(pd.DataFrame(both, columns=["cpu", "disk"])).changes == {"cpu": [80], "disk": [70]}
     assert wp.change_points(steps.tolist(), names=["load"]).changes == {"load": [80]}
+    assert wp.change_points(pd.Series(steps, name="load")).changes == {"load": [80]}
+    assert wp.change_points(pa.chunked_array([steps])).changes == {"x0": [80]}
 
 
 def test_lower_is_better_and_values_without_a_ratio_are_counted():
@@ -244,6 +246,8 @@ def test_a_record_shows_itself_in_few_words(name):
 
 MISTAKES = [
     (lambda: wp.profile(7), "int"),
+    (lambda: wp.profile(pd.Series([1.0, 2.0])), "Series is one column"),
+    (lambda: wp.rank_nodes(pa.chunked_array([[1.0]])), "one column"),
     (lambda: wp.profile(jobs(), "cpu_usage_percent"), "features is 'cpu_usage_percent'"),
     (lambda: wp.profile(jobs(), ["cpu_usage_precent"]), "cpu_usage_percent"),
     (lambda: wp.size_memory(jobs(), peak="memry"), "'memry'"),

@@ -30,7 +30,7 @@ from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.series import SeriesChanges, changes_of_series
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
-from workprof.store.in_memory import Given, is_path, is_table
+from workprof.store.in_memory import Given, is_column, is_path, is_table
 
 Columns = Mapping[str, Source]
 
@@ -324,7 +324,7 @@ def _moments(column: pd.Series) -> Floats:
 
 def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...]]:
     """Return (n, T) samples and the names of the series."""
-    if is_path(data) or (is_table(data) and not isinstance(data, pd.Series)):
+    if is_path(data) or (is_table(data) and not is_column(data)):
         if time_axis not in (None, 0):
             raise SettingsError(f"time_axis is {time_axis!r}; of a table it is 0: a row is a moment")
         table = plain_table(data)

@@ -33,6 +33,12 @@ def is_table(given: object) -> bool:
     return isinstance(given, pd.DataFrame) or hasattr(given, "__arrow_c_stream__")
 
 
+def is_column(given: object) -> bool:
+    """Tell whether something is one column of a library of tables, such as a Series."""
+    named = any(hasattr(given, name) for name in ("columns", "column_names"))
+    return is_table(given) and hasattr(given, "__array__") and not named
+
+
 def is_path(given: object) -> bool:
     """Tell whether something names a file."""
     return isinstance(given, (str, os.PathLike))
@@ -55,7 +61,10 @@ def arrow_table(given: object) -> pa.Table:
             told = "; ".join(str(one) for one in error.args)[:300]
             raise TraceError(f"a column holds values of several kinds ({told}); make them one kind") from error
     if hasattr(given, "__arrow_c_stream__"):
-        return _plain(pa.table(given))
+        try:
+            return _plain(pa.table(given))
+        except pa.ArrowInvalid as error:
+            raise SettingsError(f"a {type(given).__name__} is one column, not a table; give {WANTED}") from error
     raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
 
 
