@@ -61,6 +61,7 @@ def scores(rows=230, truth=float("nan")):
         scores_v3=0.5,
         ccpm=1.07,
         truth_adjusted_rand=truth,
+        relative_validity=0.1,
     )
 
 

@@ -107,7 +107,7 @@ def test_every_scaler_and_metric_runs(scaler, metric):
 def test_optics():
     found = fit(algorithm="optics", sample_rows=400)
     assert found.tree is None
-    assert np.isnan(found.scores.dbcv)
+    assert np.isnan(found.scores.relative_validity)
     assert len(found.labels) == 400
     assert any(note.startswith("Sample: 400 of 900 rows") for note in found.notes)
     assert set(found.row_ids) <= set(JOBS["row_id"])

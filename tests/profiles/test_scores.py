@@ -1,15 +1,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hdbscan.validity import validity_index
 from sklearn.metrics import adjusted_rand_score, davies_bouldin_score
 
 from tests.profiles.planted import blobs
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.profiles.scores import (
+    MOST_VALIDITY_ROWS,
     acquires,
     adjusted_rand,
     ccpm,
     davies_bouldin,
+    density_validity,
     relative_validity,
     scores_v3,
     size_term,
@@ -112,3 +115,33 @@ def test_validity_equals_hdbscans():
     tree = build_spanning_tree(find_neighbours(points, "euclidean", (10,)), 10)
     ours = relative_validity(tree, cut(tree, 30).labels)
     assert ours == pytest.approx(theirs.relative_validity_, abs=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "theirs"), [("euclidean", "euclidean"), ("manhattan", "cityblock")])
+def test_dbcv_is_the_librarys_index_on_the_drawn_rows(metric, theirs):
+    points, labels = blobs_with_noise(MOST_VALIDITY_ROWS + 500)
+    drawn = np.sort(np.random.default_rng(7).choice(len(labels), MOST_VALIDITY_ROWS, replace=False))
+    expected = validity_index(points[drawn], labels[drawn], metric=theirs)
+    assert density_validity(points, labels, metric, 7) == pytest.approx(expected, abs=1e-6)
+    few = slice(0, 800)
+    expected = validity_index(points[few], labels[few], metric=theirs)
+    assert density_validity(points[few], labels[few], metric, 7) == pytest.approx(expected, abs=1e-6)
+
+
+def test_dbcv_is_not_defined_for_fewer_than_two_profiles_and_a_single_run_counts_as_an_outlier():
+    points, labels = blobs_with_noise(300)
+    assert np.isnan(density_validity(points, np.zeros(300, dtype=np.int64), "euclidean", 0))
+    assert np.isnan(density_validity(points, np.full(300, -1), "euclidean", 0))
+    alone = labels.copy()
+    alone[np.flatnonzero(labels == 2)[1:]] = -1
+    outlier = np.where(alone == 2, -1, alone)
+    assert density_validity(points, alone, "euclidean", 0) == density_validity(points, outlier, "euclidean", 0)
+
+
+def blobs_with_noise(rows):
+    """Return three blobs of unlike density with a tenth of the rows around them, and their labels."""
+    rng = np.random.default_rng(3)
+    labels = rng.choice([-1, 0, 1, 2], rows, p=[0.1, 0.4, 0.3, 0.2])
+    centres = np.array([[0.0, 0, 0], [6, 0, 0], [0, 7, 1]])
+    points = rng.normal(size=(rows, 3)) * np.array([0.5, 1.0, 0.3, 4.0])[labels][:, None] + centres[labels]
+    return points, labels

@@ -53,7 +53,7 @@ def test_a_coupled_run_is_the_fit_with_those_settings(frames, coupled):
         assert run.settings.min_samples == run.settings.min_cluster_size == run.grid_size
         np.testing.assert_array_equal(run.labels, fit.labels)
         assert run.scores.acquires == pytest.approx(fit.scores.acquires, abs=1e-12)
-        assert run.scores.dbcv == pytest.approx(fit.scores.dbcv, abs=1e-12)
+        assert run.scores.relative_validity == pytest.approx(fit.scores.relative_validity, abs=1e-12)
 
 
 def test_one_min_samples_is_cut_from_one_tree(frames):

@@ -19,7 +19,16 @@ VIEWS = {
     "All settings": {"sweep-parallel-coordinates"},
     "Target": {"sweep-targets"},
 }
-SCORES = ("n_clusters", "n_outliers", "acquires", "scores_v3", "avg_silhouette", "davies_bouldin", "dbcv", "ccpm")
+SCORES = (
+    "n_clusters",
+    "n_outliers",
+    "acquires",
+    "scores_v3",
+    "avg_silhouette",
+    "davies_bouldin",
+    "relative_validity",
+    "ccpm",
+)
 
 
 @pytest.fixture(scope="module")

@@ -299,7 +299,7 @@ def _run(scaled: Prepared, shared: _Shared, grid_size: int, settings: ProfileSet
         clusters = run_optics(scaled.points, settings.metric, settings.min_samples)
     else:
         clusters = cut(tree, settings.min_cluster_size, settings.method, settings.epsilon)
-    scores = score(replace(scaled, settings=resolved), clusters.labels, tree).scores
+    scores = score(replace(scaled, settings=resolved), clusters.labels, tree, validity=False).scores
     return SweepRun(resolved, grid_size, scores, clusters.labels.astype(np.int16), time.perf_counter() - started)
 
 

@@ -62,7 +62,8 @@ PROFILE_TERMS = (
         "Profiles",
     ),
     Term("Davies-Bouldin", "Spread of the profiles over their distances; lower is better.", "Profiles"),
-    Term("DBCV", "Validity by density, -1 to 1; it compares clusterings of one dataset only.", "Profiles"),
+    Term("DBCV", "Density-based validity index, -1 to 1: how dense profiles are and how well parted.", "Profiles"),
+    Term("Relative validity", "A quick stand-in for DBCV; it compares clusterings of one dataset only.", "Sweep"),
     Term(
         "ACQUIRES",
         "Mean of three terms: silhouette as published, nearness of the number of profiles to the target "

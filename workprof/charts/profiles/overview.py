@@ -19,7 +19,7 @@ from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, OUTLIERS, rows_height
 from workprof.core.units import format_count, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import shown_names
-from workprof.profiles.scores import ProfileScores
+from workprof.profiles.scores import MOST_VALIDITY_ROWS, ProfileScores
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.tree import CondensedTree
 from workprof.store.reports import ProfileNote
@@ -67,7 +67,12 @@ def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
             "Lower is better. As published, with the outliers as one group; without them: "
             f"{_number(scores.davies_bouldin_clustered)}.",
         ),
-        Headline("DBCV", _number(scores.dbcv), "Density-based validity, relative; higher is better."),
+        Headline(
+            "DBCV",
+            _number(scores.dbcv),
+            f"Density-based validity index (Moulavi et al. 2014) of at most {MOST_VALIDITY_ROWS:,} runs; higher is "
+            f"better. Relative validity, hdbscan's quick stand-in: {_number(scores.relative_validity)}.",
+        ),
         *_truth(scores),
     )
 

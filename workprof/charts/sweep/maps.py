@@ -119,7 +119,7 @@ SHOWN = {
     "outlier_share": "outliers",
     "silhouette_clustered": "silhouette",
     "davies_bouldin": "Davies–B.",
-    "dbcv": "DBCV",
+    "relative_validity": "rel. validity",
     "acquires": "ACQUIRES",
 }
 UPPER_SHARE = 0.1

@@ -35,7 +35,7 @@ SCORES = {
     "silhouette_clustered": Score("Silhouette (without outliers)", HIGHER, 3, "Among the runs in a profile."),
     "avg_silhouette": Score("Silhouette (paper)", HIGHER, 3, "Outliers count as one group, then are excluded."),
     "davies_bouldin": Score("Davies–Bouldin", LOWER, 3, "As published, with the outliers as one group."),
-    "dbcv": Score("DBCV", HIGHER, 3, "Density-based validity, relative."),
+    "relative_validity": Score("Relative validity", HIGHER, 3, "hdbscan's quick stand-in for DBCV."),
     "ccpm": Score("CCPM", HIGHER, 3, "Published silhouette + 1 / Davies–Bouldin."),
     "n_clusters": Score("Profiles", NEITHER, 0, "Groups found, outliers not counted."),
     "outlier_share": Score("Unclustered (share of runs)", LOWER, 3, "Runs in no dense group."),
