@@ -17,6 +17,7 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
+from workprof.profiles.assign import Assigner, make_assigner
 from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.scores import ProfileScores, score
@@ -134,6 +135,28 @@ class ProfileFit(Shown):
         Raises:
             SettingsError: for OPTICS, which has no such tree, or when the table has other rows than the fit.
         """
+        points, tree = self._grown_again(jobs)
+        settings = self.settings
+        return to_hdbscan(points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
+
+    def assigner(self, jobs: pd.DataFrame) -> Assigner:
+        """Return this clustering in the form that takes runs which it has not seen, say those outside its sample.
+
+        `fit.assigner(jobs).assign(apply_transform(fit.transform, numbers))` gives their profiles, numbered as here, and
+        their membership strengths; `numbers` are the columns of `fit.transform.features`. The spanning tree is built
+        again.
+
+        Args:
+            jobs: the table that was clustered, as in `fit_profiles`.
+
+        Raises:
+            SettingsError: as `to_hdbscan`.
+        """
+        points, tree = self._grown_again(jobs)
+        settings = self.settings
+        return make_assigner(points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
+
+    def _grown_again(self, jobs: pd.DataFrame) -> tuple[Floats, SpanningTree]:
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared = prepare(jobs, self.settings)
@@ -142,9 +165,7 @@ class ProfileFit(Shown):
                 f"the table gives {len(prepared.row_ids):,} rows to cluster, not the {len(self.row_ids):,} rows of "
                 "this fit; give the table that was clustered"
             )
-        resolved = prepared.settings
-        tree = grow_tree(prepared, Stopwatch(silent, STEPS))
-        return to_hdbscan(prepared.points, tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+        return prepared.points, grow_tree(prepared, Stopwatch(silent, STEPS))
 
 
 def fit_profiles(

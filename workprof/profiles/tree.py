@@ -207,6 +207,18 @@ class Clusters:
     tree: CondensedTree | None  # condensed tree; None where the algorithm makes none
 
 
+@dataclass(frozen=True)
+class Fall:
+    """Where each row falls out of the condensed tree: all that places further rows in it."""
+
+    node: Ints  # (n_rows,) node that the row falls out of
+    lambda_: Floats  # (n_rows,) 1 / distance at which it does
+    up: Ints  # (n_nodes,) parent of each node, -1 for the root
+    birth: Floats  # (n_nodes,) lambda at which the node appears
+    profile: Ints  # (n_nodes,) profile of the selected node above it or itself, -1 = none
+    death: Floats  # (n_nodes,) lambda of death of that selected node, 0 where there is none
+
+
 def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0) -> Clusters:
     """Return the clustering that HDBSCAN selects from a spanning tree.
 
@@ -220,11 +232,21 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
         Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability and
         get_clusters on the same tree, except that clusters are numbered by size.
     """
+    return cut_with_fall(tree, min_cluster_size, method, epsilon)[0]
+
+
+def cut_with_fall(
+    tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0
+) -> tuple[Clusters, Fall]:
+    """Return as `cut`, and where each row falls out of the condensed tree."""
     from workprof.profiles.kernels import condensing as kernels  # noqa: PLC0415  numba
 
     n = tree.n_rows
     if n < 2:
-        return Clusters(np.full(n, -1, dtype=np.int64), np.zeros(n), None)
+        none, zero = np.full(n, -1, dtype=np.int64), np.zeros(n)
+        return Clusters(none, zero, None), Fall(
+            none + 1, zero, np.array([-1]), np.zeros(1), np.array([-1]), np.zeros(1)
+        )
     left, right, size = kernels.single_linkage(tree.source, tree.target)
     parent, child, lambdas, child_size = kernels.condense(left, right, size, tree.weight, min_cluster_size)
     n_nodes = int(max(parent.max(), child.max())) - n + 1 if len(parent) else 1
@@ -240,7 +262,10 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
     shown = np.full(n_nodes, -1, dtype=np.int64)
     shown[selected] = rank
     condensed = CondensedTree(np.arange(n_nodes, dtype=np.int64), up, birth, death, rows_at_birth, shown)
-    return Clusters(labels, strength, condensed)
+    node, lambda_ = np.zeros(n, dtype=np.int64), np.zeros(n)
+    node[child[~inner]], lambda_[child[~inner]] = parent[~inner] - n, lambdas[~inner]
+    profile = np.where(label_of >= 0, np.append(rank, -1)[label_of], -1)
+    return Clusters(labels, strength, condensed), Fall(node, lambda_, up, birth, profile, death_of)
 
 
 def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method: str, epsilon: float) -> HDBSCAN:

@@ -151,7 +151,7 @@ Found = tuple[Floats, Positions, Floats]
 
 
 @compiled
-def _take_closer(values: Floats, items: Ints, filled: int, tile: Floats, start: int, limit: float) -> int:
+def take_closer(values: Floats, items: Ints, filled: int, tile: Floats, start: int, limit: float) -> int:
     """Append the tile's entries below `limit` to a row's candidates; return the new fill."""
     for j in range(len(tile)):
         values[filled] = tile[j]
@@ -173,7 +173,7 @@ def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Can
         to_block(lanes, start, points[starts[block] + r], manhattan, tile)
         if count_below(tile, limit[r]) == 0:
             continue
-        filled[r] = _take_closer(values[r], items[r], filled[r], tile, start, limit[r])
+        filled[r] = take_closer(values[r], items[r], filled[r], tile, start, limit[r])
         if filled[r] >= 2 * wanted or (filled[r] >= wanted and limit[r] == np.inf):
             partial_sort(values[r], items[r], 0, filled[r], wanted - 1)
             filled[r], limit[r] = wanted, values[r, wanted - 1]

@@ -1,0 +1,121 @@
+"""Compiled loop that finds where rows that a clustering has not seen join its condensed tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workprof.core.arrays import Floats, Ints
+from workprof.core.compiled import compiled
+from workprof.profiles.kernels.nearest import Space, box_gaps, partial_sort, take_closer, to_block
+
+Fitted = tuple[Floats, Ints, Floats]
+"""Of the fitted rows, in block order: reduced core distance, node of the condensed tree that the row falls out of, and
+the lambda at which it does."""
+
+Nodes = tuple[Ints, Floats, Ints, Floats]
+"""Of the condensed tree's nodes: parent (-1 for the root), lambda of birth, profile (-1 = none), and the lambda of
+death of the selected node that each lies in."""
+
+
+@compiled
+def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[int, float]:
+    """Return the nearest fitted row by mutual reachability, and that distance, reduced.
+
+    Args:
+        values: (n_kept,) reduced distances to the nearest fitted rows.
+        items: (n_kept,) their positions.
+        min_samples: neighbours that make the new row's core distance; the one after them counts, as in hdbscan.
+        core: (n,) of the fitted rows.
+    """
+    nth = min(min_samples, len(values) - 1)
+    partial_sort(values, items, 0, len(values), nth)
+    own, best, reach, length = values[nth], -1, np.inf, np.inf
+    for i in range(len(values)):
+        value, distance = max(own, values[i], core[items[i]]), values[i]
+        if best < 0 or value < reach or (value == reach and distance < length):
+            best, reach, length = items[i], value, distance
+    return best, reach
+
+
+@compiled
+def _place(row: int, lambda_: float, fitted: Fitted, nodes: Nodes) -> tuple[int, float]:
+    """Return profile and membership strength of a row that joins fitted row `row` at `lambda_`."""
+    node = fitted[1][row]
+    up, birth, profile, death = nodes
+    if fitted[2][row] > lambda_:
+        while up[node] >= 0 and birth[node] >= lambda_:
+            node = up[node]
+    if profile[node] < 0:
+        return -1, 0.0
+    most = death[node]
+    if most == 0.0 or not np.isfinite(lambda_):
+        return profile[node], 1.0
+    return profile[node], min(lambda_, most) / most
+
+
+Clustering = tuple[Space, int, Fitted, Nodes]
+"""The fitted rows in blocks, min_samples, and what is known of the rows and of the condensed tree's nodes."""
+
+
+@compiled
+def _collect(
+    space: Space, query: Floats, nearest_first: Ints, gaps: Floats, wanted: int, room: tuple[Floats, Ints, Floats]
+) -> int:
+    """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
+
+    Args:
+        space: the fitted rows in blocks.
+        query: the new row.
+        nearest_first: (n_blocks,) order in which blocks are looked at, by their gap to the new row's block.
+        gaps: (n_blocks,) of the new row's block.
+        wanted: fitted rows to find, at most n.
+        room: values and items (2 * wanted + widest block,), and gaps (n_blocks,) of the row itself, overwritten.
+    """
+    _, lanes, starts, low, high, manhattan = space
+    values, items, row_gaps = room
+    box_gaps(query, query, low, high, manhattan, row_gaps)
+    tile = np.empty(len(values) - 2 * wanted)
+    filled, limit = 0, np.inf
+    for other in nearest_first:
+        if gaps[other] >= limit:
+            break
+        if row_gaps[other] >= limit:
+            continue
+        start = starts[other]
+        part = tile[: starts[other + 1] - start]
+        to_block(lanes, start, query, manhattan, part)
+        filled = take_closer(values, items, filled, part, start, limit)
+        if filled >= 2 * wanted or (filled >= wanted and limit == np.inf):
+            partial_sort(values, items, 0, filled, wanted - 1)
+            filled, limit = wanted, values[wanted - 1]
+    if filled > wanted:
+        partial_sort(values, items, 0, filled, wanted - 1)
+    return min(filled, wanted)
+
+
+@compiled
+def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, found: tuple[Ints, Floats]) -> None:
+    """Write profile and membership strength of the new rows in blocks first .. last - 1, in block order.
+
+    Args:
+        clustering: what the new rows join.
+        queries: the new rows in blocks.
+        first: block of new rows to begin with.
+        last: one past the last.
+        found: results: profiles (n_new,) and strengths (n_new,).
+    """
+    space, min_samples, fitted, nodes = clustering
+    starts, low, high, manhattan = space[2], space[3], space[4], space[5]
+    points, query_starts, query_low, query_high = queries[0], queries[2], queries[3], queries[4]
+    wanted = min(2 * min_samples, starts[-1])
+    size = 2 * wanted + np.max(starts[1:] - starts[:-1])
+    values, items = np.empty(size), np.empty(size, np.int64)
+    gaps, row_gaps = np.empty(len(starts) - 1), np.empty(len(starts) - 1)
+    for block in range(first, last):
+        box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
+        nearest_first = np.argsort(gaps)
+        for row in range(query_starts[block], query_starts[block + 1]):
+            kept = _collect(space, points[row], nearest_first, gaps, wanted, (values, items, row_gaps))
+            joined, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+            distance = reach if manhattan else np.sqrt(reach)
+            found[0][row], found[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
