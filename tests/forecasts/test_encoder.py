@@ -100,6 +100,11 @@ def test_merging_keeps_every_row_and_its_weight():
     assert sorted(merged.weights) == sorted(keys)
     shown = training_rows(encoder, rows, targets)
     assert np.isclose(shown.weights.sum(), len(jobs))
+    table = np.column_stack([targets, rows.codes, np.nan_to_num(rows.numbers, nan=np.inf)])  # missing comes last
+    distinct, counts = np.unique(table, axis=0, return_counts=True)
+    found = np.column_stack([merged.targets, merged.rows.codes, np.nan_to_num(merged.rows.numbers, nan=np.inf)])
+    assert np.array_equal(found, distinct)
+    assert np.array_equal(merged.weights, counts)
 
 
 def test_hidden_copies_show_new_jobs_to_the_trees():

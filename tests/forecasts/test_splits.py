@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GroupKFold
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
-from workprof.forecasts.splits import holdout, make_folds
+from workprof.forecasts.splits import holdout, make_folds, units_of
 
 
 def jobs_of(n=200, seed=0):
@@ -88,3 +89,14 @@ def test_fields_known_at_submission():
     with pytest.raises(ColumnMissing, match="none of"):
         usable_fields(jobs[["duration_s"]], (), "corrected")
     assert SUBMIT_FIELDS[-1] == "instances"
+
+
+@pytest.mark.parametrize("n_folds", [3, 5])
+def test_folds_are_those_of_scikit_learn(n_folds):
+    jobs = jobs_of(2_000)
+    units = units_of(jobs, "by_group")
+    shuffled = np.random.default_rng(4).permutation(int(units.max()) + 1)[units]
+    wanted = GroupKFold(n_folds).split(shuffled, groups=shuffled)
+    for fold, (train, test) in zip(make_folds(jobs, "by_group", n_folds, 4), wanted, strict=True):
+        assert np.array_equal(fold.train, train)
+        assert np.array_equal(fold.test, test)
