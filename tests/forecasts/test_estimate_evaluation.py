@@ -1,11 +1,14 @@
 """The evaluation: bars on the real development sample and the synthetic trace, both modes, honest splits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.charts.durations.errors import interval_sentence
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
@@ -58,6 +61,19 @@ def test_knowing_the_metadata_helps(planted):
     assert errors["combined"] < errors["global_median"] / 2
     assert errors["profile_median"] < errors["global_median"]
     assert planted.interval.median_width_factor < planted.interval.global_width_factor / 2
+
+
+def test_new_users_are_told_apart(planted):
+    """Nobody is new by chance among two users; those of the later jobs are, where they come with names of their own."""
+    assert (planted.interval.n_new_users, planted.interval.new_users_coverage) == (0, None)
+    jobs = planted_jobs(300)
+    late = jobs["start_time_s"].rank() > 240
+    jobs.loc[late, "user"] = "late"
+    found = evaluate_estimates({"jobs": jobs}, EstimateSettings(split="by_time")).interval
+    assert found.n_new_users == 60
+    assert 0 < found.new_users_coverage <= 1
+    assert found.new_users_width_factor > 1
+    assert "60 runs of users that training did not see" in interval_sentence(replace(planted, interval=found))
 
 
 def test_errors_by_profile_are_of_the_best_and_worst_first(planted):

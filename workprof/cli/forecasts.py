@@ -294,6 +294,11 @@ def _estimates_text(result: EstimateEvaluation) -> str:
         f"the {interval.nominal * 100:.0f} % interval covers {format_share(interval.coverage)} and spans "
         f"{interval.median_width_factor:.1f}x (without a model {interval.global_width_factor:.0f}x)"
     )
+    if interval.new_users_coverage is not None:
+        covered += (
+            f"; for {interval.n_new_users:,} runs of new users {format_share(interval.new_users_coverage)} and "
+            f"{interval.new_users_width_factor:.1f}x"
+        )
     return f"{head}\n{covered}\n\n{table(rows)}"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -204,6 +204,9 @@ class IntervalErrors:
     coverage: float  # share of tested rows inside
     median_width_factor: float  # median of upper / lower end
     global_width_factor: float  # the same quantiles of all training rows, one interval for every job
+    n_new_users: int = 0  # tested rows of users that training did not see
+    new_users_coverage: float | None = None  # share of these inside; None without any
+    new_users_width_factor: float | None = None  # median of upper / lower end over these
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ def evaluate_estimates(
         n_left_out=known.n_left_out,
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
         best=best,
-        interval=_interval_errors(results, true, settings.nominal) if best == COMBINED else None,
+        interval=_interval_errors(results, known.jobs, true, settings.nominal) if best == COMBINED else None,
         by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
         choices=tuple(result.choice for result in results),
         notes=(*notes, *_notes(known, true)),
@@ -311,16 +314,29 @@ def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
     return (f"{shared:,} tested runs belong to jobs in the training data, which overstates accuracy",) if shared else ()
 
 
-def _interval_errors(results: list[FoldResult], true: Floats, nominal: float) -> IntervalErrors:
+def _interval_errors(results: list[FoldResult], jobs: pd.DataFrame, true: Floats, nominal: float) -> IntervalErrors:
     low, high = (np.concatenate([getattr(result, end) for result in results]) for end in ("low", "high"))
     with np.errstate(divide="ignore"):
         width = np.where(low == high, 1.0, high / low)
+    inside = (low <= true) & (true <= high)
+    new = np.concatenate([_new_users(jobs, result.fold) for result in results])
     return IntervalErrors(
         nominal,
-        float(np.mean((low <= true) & (true <= high))),
+        float(np.mean(inside)),
         float(np.median(width)),
         float(np.median([result.global_width for result in results])),
+        int(new.sum()),
+        float(np.mean(inside[new])) if new.any() else None,
+        float(np.median(width[new])) if new.any() else None,
     )
+
+
+def _new_users(jobs: pd.DataFrame, fold: Fold) -> Bools:
+    """Return (n_test,) whether training saw no run of the row's user; nobody is new where no users are known."""
+    if "user" not in jobs.columns:
+        return np.zeros(len(fold.test), dtype=np.bool_)
+    users, seen = jobs["user"].iloc[fold.test], set(jobs["user"].iloc[fold.train].dropna())
+    return np.array(users.notna() & ~users.isin(seen), dtype=np.bool_)
 
 
 def _by_profile(jobs: pd.DataFrame, rows: Ints, errors: Floats) -> tuple[ProfileErrors, ...]:

@@ -124,7 +124,13 @@ def interval_sentence(found: EstimateEvaluation) -> str:
         f"The {percent(held.nominal)} interval covers {format_share(held.coverage)} of the test runs and spans "
         f"{_times(held.median_width_factor)} (upper / lower end, median)"
     )
-    return f"{words}; without a model it would span {_times(held.global_width_factor)}."
+    words += f"; without a model it would span {_times(held.global_width_factor)}."
+    if held.new_users_coverage is None or held.new_users_width_factor is None:
+        return words
+    return (
+        f"{words} For the {held.n_new_users:,} runs of users that training did not see it covers "
+        f"{format_share(held.new_users_coverage)} and spans {_times(held.new_users_width_factor)}."
+    )
 
 
 def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
