@@ -77,7 +77,7 @@ FORECASTER = Question(
     always=("--set", "task_name=any"),
     published=faithful_forecaster,
 )
-"""To train a forecaster from a shell, it has to be asked for a job; any will do."""
+"""A shell trains a forecaster by predicting a job; any will do."""
 HELD_OUT = Question(
     "profiles.held_out",
     "Predict runs of jobs that training did not see.",

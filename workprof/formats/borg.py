@@ -1,4 +1,4 @@
-"""Google's cluster traces of 2019: runs or usage windows of instances, with what they asked for and used.
+"""Google's cluster traces of 2019: runs or usage windows of instances, with what they requested and used.
 
 Times are microseconds, 600 s at the beginning of the trace, 0 = before it, the largest number = after it. CPU and
 memory are shares (0-1) of the largest machine. A table is flat (`request_memory`), or as the public extracts have it,

@@ -1,7 +1,7 @@
 """Google's `instance_events` and `collection_events` of 2019: what happened to each instance, or job, and when.
 
 Events of one instance fold into its attempts: from SUBMIT over SCHEDULE to EVICT, FAIL, FINISH, KILL or LOST. There is
-what was asked for, and no use. Units are those of `borg`.
+what was requested, and no use. Units are those of `borg`.
 
 Source: "Google cluster-usage traces v3", and the format's protocol buffers in google/cluster-data.
 """

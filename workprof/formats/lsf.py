@@ -1,4 +1,4 @@
-"""IBM Spectrum LSF: `bjobs -a -o "..." -json`, whose RECORDS hold the fields that were asked for as texts.
+"""IBM Spectrum LSF: `bjobs -a -o "..." -json`, whose RECORDS hold the fields that `-o` named, as texts.
 
 Sizes (`5.2 Gbytes`) count in 1024s; a bare `mem` of a resource requirement is in MB. Moments have a year only where
 LSB_DISPLAY_YEAR is set: without one they are not known, and the run time tells how long a job ran.

@@ -220,7 +220,7 @@ def _plain(value: object) -> str:
 
 
 def _ended(told: Mapping[str, str]) -> str | None:
-    """Return how a run ended: by its exit status, and whether it passed what it asked for."""
+    """Return how a run ended: by its exit status, and whether it passed its request."""
     try:
         code = int(told["Exit_status"])
     except (KeyError, ValueError):
@@ -235,7 +235,7 @@ def _ended(told: Mapping[str, str]) -> str | None:
 
 
 def _passed(told: Mapping[str, str], name: str) -> bool:
-    """Tell whether a run used as much as it asked for."""
+    """Tell whether a run used as much as it requested."""
     of = size if name == "mem" else _clock
     used, asked = (of(told.get(f"{what}.{name}", "")) for what in ("resources_used", "Resource_List"))
     return used is not None and asked is not None and used >= asked > 0
@@ -271,7 +271,7 @@ def _over(chunks: Sequence[tuple[int, dict[str, str]]], *names: str) -> float | 
 
 
 def _asked(told: Mapping[str, str]) -> dict[str, str | float | None]:
-    """Return cores, GPUs and bytes that a job asked for; a size that is none stays a text, so that it is a reject."""
+    """Return cores, GPUs and bytes that a job requested; a size that is none stays a text, so that it is a reject."""
     chunks = _chunks(told)
     cores: float | None = _over(chunks, "ncpus", "ppn")
     listed = _count(told.get("Resource_List.ncpus"))

@@ -134,7 +134,7 @@ def _whole(record: dict[str, str]) -> dict[str, str] | str:
 
 
 def _resources(record: Mapping[str, str]) -> dict[str, str]:
-    """Return what a job asked for with -l: of its category, else of the command that submitted it."""
+    """Return what a job requested with -l: of its category, else of the command that submitted it."""
     for source in ("category", "submit_cmd"):
         found = ",".join(_RESOURCES.findall(record.get(source, "")))
         if found:
@@ -177,7 +177,7 @@ def _moment(text: str) -> str | float | None:
 
 
 def _status(record: Mapping[str, str]) -> str | None:
-    """Return how a job ended: by `failed`, its exit status, and whether it passed what it asked for."""
+    """Return how a job ended: by `failed`, its exit status, and whether it passed its request."""
     failed, code = (_whole_number(record.get(name, "")) for name in ("failed", "exit_status"))
     if failed in AGAIN:
         return f"rerun (failed {failed})"

@@ -1,6 +1,6 @@
 """Slurm's JSON: `sacct --json` and documents like it, such as `squeue --json`, whose `jobs` are in the words of sacct.
 
-Every job becomes a line of sacct's columns, and so does every step. Memory that is asked for or given is in MiB, what a
+Every job becomes a line of sacct's columns, and so does every step. Memory that is requested or given is in MiB, what a
 step used in bytes; limits are minutes; 4294967294 and a number that is not set mean "no value".
 
 Source: the OpenAPI schemas of slurmrestd (data_parser plugins v0.0.37 to v0.0.43).
