@@ -8,7 +8,15 @@ import pytest
 
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import pack, unpack
-from workprof.forecasts.candidates import LEVELS, CandidateQuantiles, forest_quantiles, grow_forest, shared_jobs
+from workprof.forecasts.candidates import (
+    LEVELS,
+    MEDIAN,
+    POINTS,
+    CandidateQuantiles,
+    forest_quantiles,
+    grow_forest,
+    shared_jobs,
+)
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
 from workprof.forecasts.estimates import (
     EstimateModel,
@@ -22,7 +30,7 @@ from workprof.forecasts.estimates import (
     train_estimates,
     train_estimator,
 )
-from workprof.forecasts.intervals import MIXTURES, Strata, calibrate, choose, interval
+from workprof.forecasts.intervals import MIXTURES, Strata, calibrate, choose, interval, point_of, share_choices
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}
 
@@ -164,13 +172,32 @@ def test_forest_quantiles_are_linear_ones_of_the_jobs_that_leaves_keep():
     assert forest_quantiles(forest, trees, design, LEVELS) == pytest.approx(np.array(wanted), abs=1e-12)
 
 
+def answers_of(quantiles, points, level):
+    return CandidateQuantiles(quantiles, points, level, level)
+
+
 def test_the_choice_is_the_smallest_loss():
     draw = np.random.default_rng(0)
-    true = draw.normal(0, 1, 400)
+    true, level = draw.normal(0, 1, 400), np.zeros(400, dtype=np.int64)
     good, bad = true[:, None] + np.zeros((400, 7)), draw.normal(0, 3, (400, 7))
-    level = np.zeros(400, dtype=np.int64)
-    assert choose(CandidateQuantiles(np.stack([bad, good, bad]), level, level), true, 4).weights == (0.0, 1.0, 0.0)
-    assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
+    points = draw.normal(0, 3, (len(POINTS), 400))
+    points[POINTS.index("backoff_medians")] = true
+    found = choose(answers_of(np.stack([bad, good, bad]), points, level), true, 4)
+    assert found.weights == (0.0, 1.0, 0.0)
+    assert found.shares[POINTS.index("backoff_medians")] >= 0.5  # a median follows whoever has half of the weight
+    assert found.loss == 0
+    assert all(sum(weights) == pytest.approx(1) for weights in (*MIXTURES, *share_choices()))
+
+
+def test_the_point_is_the_weighted_median_and_that_of_all_jobs_without_history():
+    draw = np.random.default_rng(2)
+    points, level = draw.normal(0, 1, (len(POINTS), 50)), np.repeat([0, 4], 25)
+    quantiles = draw.normal(0, 1, (3, 50, 7))
+    for shares in ((0.25, 0.25, 0.25, 0.25, 0.0), (0.5, 0.0, 0.25, 0.0, 0.25), (0.0, 0.0, 0.0, 0.0, 1.0)):
+        wanted = [np.repeat(points[:, row], np.rint(np.array(shares) * 4).astype(int)) for row in range(25)]
+        found = point_of(answers_of(quantiles, points, level), shares, 4)
+        assert found[:25] == pytest.approx(np.median(wanted, axis=1))
+        assert found[25:].tolist() == quantiles[0, 25:, MEDIAN].tolist()
 
 
 @pytest.mark.parametrize("nominal", [0.8, 0.9])

@@ -1,5 +1,8 @@
 """Three ways to a job's conditional quantiles, trained on the same past jobs: recent history, forest, boosting.
 
+Two further ways give a point only: the median of the job's cell, and boosting with XGBoost's defaults on metadata and
+plan. Neither looks at time or history, so neither is misled where these have changed.
+
 The quantile forest grows trees on the log target and keeps past jobs in every leaf (after Meinshausen 2006). The
 conditional distribution of a job is made of the past jobs that share its leaves, so that any quantile of it can be
 read, and the jobs that count most are its nearest past jobs. Unlike the original, a leaf keeps at most three jobs drawn
@@ -17,10 +20,14 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Floats, Ints, Positions
 from workprof.forecasts.boosting import from_json_bytes, to_json_bytes
 from workprof.forecasts.history import (
+    COLUMNS_OF_TIME,
     DEFAULT_BANDWIDTH_S,
+    HISTORY_COLUMNS,
     Cells,
     Past,
+    Recent,
     Vocabulary,
+    backoff_medians,
     encode,
     history,
     learn_vocabulary,
@@ -34,6 +41,9 @@ if TYPE_CHECKING:
     from xgboost import Booster
 
 CANDIDATES = ("recent", "forest", "boosted")
+POINTS = (*CANDIDATES, "backoff_medians", "boosted_plain")
+"""What gives a point: the candidates' medians, and the two ways that know no distribution."""
+
 LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 MEDIAN = 3
 """Position of the median in LEVELS."""
@@ -66,6 +76,25 @@ def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
     }
     matrix = xgboost.QuantileDMatrix(design, values, max_bin=128)
     return xgboost.train(parameters, matrix, num_boost_round=ROUNDS)
+
+
+PLAIN_ROUNDS = 100
+
+
+def boost_plain(design: Floats, values: Floats) -> Booster:
+    """Return XGBoost with its defaults for (n_past,) log targets from (n_past, n_columns) inputs without history."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    parameters = {"nthread": TREE_THREADS, "tree_method": "hist"}
+    return xgboost.train(parameters, xgboost.DMatrix(design[:, COLUMNS_OF_TIME:], values), PLAIN_ROUNDS)
+
+
+def plain_points(booster: Booster, encoded: Floats) -> Floats:
+    """Return (n_rows,) log points from the (n_rows, n_columns) of `encode`."""
+    import xgboost  # noqa: PLC0415  heavy
+
+    predicted: Floats = booster.predict(xgboost.DMatrix(encoded[:, COLUMNS_OF_TIME:])).astype(np.float64)
+    return predicted
 
 
 def boosted_quantiles(booster: Booster, design: Floats) -> Floats:
@@ -188,6 +217,7 @@ class Candidates:
     vocabulary: Vocabulary  # of the design
     forest: Forest  # its trees and leaves
     boosted: NDArray[np.uint8]  # (n_bytes,) XGBoost JSON
+    plain: NDArray[np.uint8]  # (n_bytes,) XGBoost JSON, of the point without history
     sampled: Ints  # (n_sampled,) positions in `past` that forest and boosting learned from
 
 
@@ -198,13 +228,15 @@ class LoadedCandidates:
     trained: Candidates
     forest: Booster
     boosted: Booster
+    plain: Booster
 
 
 @dataclass(frozen=True)
 class CandidateQuantiles:
-    """Quantiles of some jobs' needs, by each candidate."""
+    """Quantiles and points of some jobs' needs, by each candidate."""
 
     quantiles: Floats  # (n_candidates, n_rows, n_levels) of the log target
+    points: Floats  # (n_points, n_rows) log points of `POINTS`
     level: Ints  # (n_rows,) history level that was reached, 0 = narrowest
     count: Ints  # (n_rows,) past jobs in that cell that were used
 
@@ -226,17 +258,17 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     values = past.targets[sampled]
     forest, trees = grow_forest(design, values, seed)
     boosted = boost(design, values, LEVELS, seed)
-    return LoadedCandidates(
-        Candidates(fields, past, vocabulary, forest, to_json_bytes(boosted), sampled), trees, boosted
-    )
+    plain = boost_plain(known, values)
+    kept = Candidates(fields, past, vocabulary, forest, to_json_bytes(boosted), to_json_bytes(plain), sampled)
+    return LoadedCandidates(kept, trees, boosted, plain)
 
 
 def load_candidates(trained: Candidates) -> LoadedCandidates:
     """Return stored candidates with their trees in memory."""
-    forest, boosted = from_json_bytes(trained.forest.model), from_json_bytes(trained.boosted)
-    for booster in (forest, boosted):
+    forest, boosted, plain = map(from_json_bytes, (trained.forest.model, trained.boosted, trained.plain))
+    for booster in (forest, boosted, plain):
         booster.set_param({"nthread": TREE_THREADS})
-    return LoadedCandidates(trained, forest, boosted)
+    return LoadedCandidates(trained, forest, boosted, plain)
 
 
 def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> CandidateQuantiles:
@@ -256,7 +288,14 @@ def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cel
         forest_quantiles(trained.forest, loaded.forest, design, LEVELS),
         boosted_quantiles(loaded.boosted, design),
     ]
-    return CandidateQuantiles(np.stack(quantiles), recent.level, recent.count)
+    plain = plain_points(loaded.plain, design[:, :-HISTORY_COLUMNS])
+    return with_points(np.stack(quantiles), backoff_medians(trained.past, queries), plain, recent)
+
+
+def with_points(quantiles: Floats, backoff: Floats, plain: Floats, recent: Recent) -> CandidateQuantiles:
+    """Return the answers of all candidates from their (n_candidates, n_rows, n_levels) quantiles and two points."""
+    points = np.concatenate([quantiles[:, :, MEDIAN], backoff[None], plain[None]])
+    return CandidateQuantiles(quantiles, points, recent.level, recent.count)
 
 
 def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> Floats:

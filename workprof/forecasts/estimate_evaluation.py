@@ -17,7 +17,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, TREE_THREADS, predict_quantiles
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, POINTS, predict_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
 from workprof.forecasts.estimates import (
@@ -29,9 +29,8 @@ from workprof.forecasts.estimates import (
     known_jobs,
     train_estimator,
 )
-from workprof.forecasts.history import Cells, Past, backoff_medians, encode, learn_vocabulary, read_cells, take_cells
+from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
 from workprof.forecasts.splits import Fold, make_folds, units_of
-from workprof.profiles.features import draw_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,12 +79,12 @@ def per_profile(name: str, values: Floats, labels: Ints, predicted: Ints) -> Flo
     return np.array([estimates.get(int(profile), overall) for profile in predicted])
 
 
+PLAIN = POINTS.index("boosted_plain")
 BASELINES = ("global_mean", "global_median", "user_median", "backoff_medians", "boosted_plain")
-BOOSTED_ROWS = 20_000
 
 
 def baselines(
-    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, queries: Cells, scale: LogScale, fields: tuple[str, ...]
+    past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, queries: Cells, scale: LogScale, plain: Floats
 ) -> dict[str, Floats]:
     """Return name -> (n_rows,) predictions in the target's unit.
 
@@ -95,39 +94,23 @@ def baselines(
         jobs: the rows whose need is sought.
         queries: their cells.
         scale: of the target.
-        fields: submit-time fields in use.
+        plain: (n_rows,) log points of XGBoost with its defaults on metadata and plan, without time and history.
     """
     import pandas as pd  # noqa: PLC0415
 
     n_rows, known = len(jobs), scale.from_log(past.targets)
-    plain = Past(past.cells, known, past.units)
+    as_measured = Past(past.cells, known, past.units)
     predictions = {
         "global_mean": np.full(n_rows, known.mean()),
         "global_median": np.full(n_rows, np.median(known)),
-        "backoff_medians": backoff_medians(plain, queries),
-        "boosted_plain": scale.from_log(_boosted_plain(past_jobs, past, jobs, fields)),
+        "backoff_medians": backoff_medians(as_measured, queries),
+        "boosted_plain": scale.from_log(plain),
     }
-    if "user" in fields:
+    if "user" in jobs.columns:
         medians = pd.Series(known).groupby(past_jobs["user"].to_numpy()).median()
         of_users = jobs["user"].map(medians).fillna(float(np.median(known)))
         predictions["user_median"] = np.array(of_users, dtype=np.float64)
     return {name: predictions[name] for name in BASELINES if name in predictions}
-
-
-def _boosted_plain(past_jobs: pd.DataFrame, past: Past, jobs: pd.DataFrame, fields: tuple[str, ...]) -> Floats:
-    """Return log predictions of XGBoost with its defaults on metadata and plan, without time and history."""
-    import xgboost  # noqa: PLC0415  heavy
-
-    vocabulary = learn_vocabulary(past_jobs, past.targets, fields)
-    rows = draw_rows(len(past_jobs), BOOSTED_ROWS, 0)
-    timeless = 2  # encode() begins with two columns of time
-    design = encode(past_jobs.iloc[rows], vocabulary, np.zeros(len(rows)))[:, timeless:]
-    model = xgboost.train(
-        {"nthread": TREE_THREADS, "tree_method": "hist"}, xgboost.DMatrix(design, past.targets[rows]), 100
-    )
-    queries = encode(jobs, vocabulary, np.zeros(len(jobs)))[:, timeless:]
-    predicted: Floats = model.predict(xgboost.DMatrix(queries)).astype(np.float64)
-    return predicted
 
 
 COMBINED = "combined"
@@ -161,7 +144,9 @@ def evaluate_fold(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> F
     past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
     answers = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
     ours = combined_estimates(model, answers)
-    predictions = baselines(past_jobs, past, jobs, queries, model.scale, fields)
+    predictions = baselines(
+        past_jobs[list(fields)], past, jobs[list(fields)], queries, model.scale, answers.points[PLAIN]
+    )
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
     predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
     predictions[COMBINED] = ours.point

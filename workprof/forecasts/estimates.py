@@ -205,7 +205,7 @@ class Estimates:
     """Estimates of some jobs, in the target's unit."""
 
     target: str  # what is estimated
-    point: Floats  # (n_rows,) best guess in the sense of a small ratio error; not above the median
+    point: Floats  # (n_rows,) best guess: as many needs lie above it as below
     low: Floats  # (n_rows,) lower end of the interval
     high: Floats  # (n_rows,) upper end
     quantiles: Floats  # (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %
@@ -290,9 +290,10 @@ def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
 
 def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Estimates:
     """Return the combined and calibrated estimates from the candidates' quantiles."""
-    mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
+    n_levels = len(model.candidates.past.cells.fewest)
+    mixed = mix(answers, model.combination.weights, n_levels)
     low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
-    point = point_of(mixed, model.combination.caution)
+    point = point_of(answers, model.combination.shares, n_levels)
     low, high = np.minimum(low, point), np.maximum(high, point)
     back = model.scale.from_log
     return Estimates(
@@ -342,7 +343,7 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
     chosen = choose(validated.answers, validated.true, n_levels)
-    point = point_of(mix(validated.answers, chosen.weights, n_levels), chosen.caution)
+    point = point_of(validated.answers, chosen.shares, n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

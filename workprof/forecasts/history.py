@@ -66,6 +66,18 @@ class Past:
         return self._overall[asked]
 
     @cached_property
+    def medians(self) -> tuple[tuple[NDArray[np.uint64], Floats, Ints], ...]:
+        """The cells of each level: their keys in rising order, the median need and the number of their jobs."""
+        found = []
+        for keys in self.cells.keys:
+            order = np.lexsort((self.targets, keys))
+            known, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
+            sorted_targets = self.targets[order]
+            middle = sorted_targets[first + (counts - 1) // 2] + sorted_targets[first + counts // 2]
+            found.append((known, middle / 2, counts.astype(np.int64)))
+        return tuple(found)
+
+    @cached_property
     def in_order(self) -> tuple[Ordered, ...]:
         """The jobs by cell and time, for each level; made once for all questions."""
         times = self.cells.times
@@ -131,14 +143,11 @@ def take_cells(cells: Cells, rows: Ints) -> Cells:
 
 def backoff_medians(past: Past, queries: Cells) -> Floats:
     """Return (n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
-    import pandas as pd  # noqa: PLC0415
-
     result = np.full(len(queries.times), np.nan)
-    for level, least in enumerate(past.cells.fewest):
-        groups = pd.Series(past.targets).groupby(past.cells.keys[level])
-        medians = groups.median()[groups.size() >= least]
-        here = medians.reindex(queries.keys[level]).to_numpy(dtype=np.float64)
-        result = np.where(np.isnan(result), here, result)
+    for level, (known, medians, counts) in enumerate(past.medians):
+        at = np.minimum(np.searchsorted(known, queries.keys[level]), len(known) - 1)
+        enough = (known[at] == queries.keys[level]) & (counts[at] >= past.cells.fewest[level])
+        result = np.where(np.isnan(result) & enough, medians[at], result)
     return np.where(np.isnan(result), np.median(past.targets), result)
 
 
@@ -190,6 +199,9 @@ FEWEST_ROWS = 3
 """A value with fewer training rows counts as not known."""
 
 HISTORY_LEVELS = np.array([0.25, 0.5, 0.75])
+HISTORY_COLUMNS = 9
+COLUMNS_OF_TIME = 2
+"""`encode` begins with them."""
 HOUR_S, DAY_HOURS = 3600.0, 24.0
 
 

@@ -5,6 +5,7 @@ The intervals are those of conformalised quantile regression on the log scale, b
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, CandidateQuantiles, predict_quantiles, train_candidates
+from workprof.forecasts.candidates import (
+    CANDIDATES,
+    LEVELS,
+    MEDIAN,
+    POINTS,
+    CandidateQuantiles,
+    predict_quantiles,
+    train_candidates,
+)
 from workprof.forecasts.history import Past, take_cells
 from workprof.forecasts.splits import holdout, make_folds
 from workprof.forecasts.weighted_samples import effective_size
@@ -32,31 +41,30 @@ MIXTURES: tuple[tuple[float, ...], ...] = (
     (0.0, 0.5, 0.5),
     (1 / 3, 1 / 3, 1 / 3),
 )
-CAUTIONS = (0.0, 0.2, 0.4)
+STEPS_OF_SHARES = 4
 RECENT = CANDIDATES.index("recent")
-LOWER_QUARTILE = 2
-"""Position of the lower quartile in LEVELS."""
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Weights of the candidates' quantiles, and how far the point lies from the median towards the lower quartile.
+    """How the candidates' answers become one: quantiles as a weighted mean, the point as a weighted median.
 
-    A ratio error punishes an over-estimate without limit and an under-estimate with at most 1, so the point that makes
-    it small lies below the median where a job's history is wide, and at the median where it is narrow.
+    The point aims at the median: as many needs lie above it as below. A planner who wants less risk reads a quantile.
     """
 
-    weights: tuple[float, ...]  # of `CANDIDATES`, summing to 1
-    caution: float  # 0 = the median, 1 = the lower quartile
-    loss: float  # on the validation rows, of this choice
+    weights: tuple[float, ...]  # of the quantiles of `CANDIDATES`, summing to 1
+    shares: tuple[float, ...]  # of `POINTS` in the weighted median, summing to 1
+    loss: float  # mean absolute log error of the point on the validation rows
 
     @property
     def text(self) -> str:
         """The combination for people."""
-        parts = " + ".join(
-            f"{weight:.2g} {name}" for name, weight in zip(CANDIDATES, self.weights, strict=True) if weight
-        )
-        return f"{parts}, {self.caution:.0%} of the way from the median to the lower quartile"
+        return f"median of {_parts(self.shares, POINTS)}; interval from {_parts(self.weights, CANDIDATES)}"
+
+
+def _parts(weights: tuple[float, ...], names: tuple[str, ...]) -> str:
+    parts = (f"{weight:.2g} {name.replace('_', ' ')}" for weight, name in zip(weights, names, strict=True) if weight)
+    return " + ".join(parts)
 
 
 def mix(answers: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
@@ -74,36 +82,46 @@ def mix(answers: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) 
     return np.where((answers.level >= n_levels)[:, None], answers.quantiles[RECENT], mixed)
 
 
-def point_of(mixed: Floats, caution: float) -> Floats:
-    """Return (n_rows,) log points from (n_rows, n_levels) log quantiles."""
-    point: Floats = (1 - caution) * mixed[:, MEDIAN] + caution * mixed[:, LOWER_QUARTILE]
+def point_of(answers: CandidateQuantiles, shares: tuple[float, ...], n_levels: int) -> Floats:
+    """Return (n_rows,) log points: the weighted median of the candidates' points.
+
+    Unlike a mean it is not drawn away by one candidate that is far off. A job without any history gets the median of
+    all past jobs, as in `mix`.
+    """
+    order = np.argsort(answers.points, axis=0, kind="stable")
+    points, shared = np.take_along_axis(answers.points, order, axis=0), np.cumsum(np.array(shares)[order], axis=0)
+    ends = [(shared > half).argmax(axis=0)[None] for half in (0.5 - 1e-9, 0.5 + 1e-9)]  # unlike where half is reached
+    lower, upper = (np.take_along_axis(points, place, axis=0)[0] for place in ends)
+    point: Floats = np.where(answers.level >= n_levels, answers.quantiles[RECENT][:, MEDIAN], (lower + upper) / 2)
     return point
 
 
-def point_loss(point: Floats, true: Floats) -> float:
-    """Return the mean of log(1 + ratio error): small and large errors both count, none without bound.
+def pinball_loss(quantiles: Floats, true: Floats) -> float:
+    """Return the mean pinball loss of (n_rows, n_levels) log quantiles at `LEVELS` for (n_rows,) log values."""
+    beyond = true[:, None] - quantiles
+    return float(np.maximum(LEVELS * beyond, (LEVELS - 1) * beyond).mean())
 
-    Args:
-        point: (n_rows,) log estimates.
-        true: (n_rows,) log values.
-    """
-    return float(np.mean(np.log1p(np.abs(np.expm1(np.minimum(point - true, 50.0))))))
+
+def share_choices(n_points: int = len(POINTS)) -> tuple[tuple[float, ...], ...]:
+    """Return every way to give out shares in steps of a quarter; the candidates alone are among them."""
+    steps = itertools.product(range(STEPS_OF_SHARES + 1), repeat=n_points)
+    return tuple(tuple(part / STEPS_OF_SHARES for part in parts) for parts in steps if sum(parts) == STEPS_OF_SHARES)
 
 
 def choose(answers: CandidateQuantiles, true: Floats, n_levels: int) -> Combination:
-    """Return the mixture and caution with the smallest loss on validation rows.
+    """Return the weights and the shares with the smallest losses on validation rows.
+
+    Quantiles are judged by the pinball loss at all levels, points by that of the median: their mean absolute log error.
 
     Args:
         answers: of candidates that were not trained on these rows.
         true: (n_rows,) log values.
         n_levels: history levels.
     """
-    combinations = []
-    for weights in MIXTURES:
-        mixed = mix(answers, weights, n_levels)
-        for caution in CAUTIONS:
-            combinations.append(Combination(weights, caution, point_loss(point_of(mixed, caution), true)))
-    return min(combinations, key=lambda combination: combination.loss)
+    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(answers, one, n_levels), true))
+    losses = {one: float(np.abs(point_of(answers, one, n_levels) - true).mean()) for one in share_choices()}
+    shares = min(losses, key=lambda one: losses[one])
+    return Combination(weights, shares, losses[shares])
 
 
 FEWEST_IN_STRATUM = 100
@@ -213,6 +231,7 @@ def validate(
         parts.append(predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test]))
     answers = CandidateQuantiles(
         np.concatenate([part.quantiles for part in parts], axis=1),
+        np.concatenate([part.points for part in parts], axis=1),
         np.concatenate([part.level for part in parts]),
         np.concatenate([part.count for part in parts]),
     )

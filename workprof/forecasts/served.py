@@ -12,17 +12,19 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.arrays import Floats, Ints
-from workprof.forecasts.candidates import LEVELS, CandidateQuantiles
+from workprof.forecasts.candidates import LEVELS, with_points
 from workprof.forecasts.encoder import METADATA_FIELDS, STATES, Encoded, MetadataEncoder
 from workprof.forecasts.estimates import Estimates, Estimator, combined_estimates
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import (
+    COLUMNS_OF_TIME,
     DAY_HOURS,
     DEFAULT_BANDWIDTH_S,
     HOUR_S,
     TIMES,
     Cells,
     Vocabulary,
+    backoff_medians,
     history,
     read_cells,
     recent_quantiles,
@@ -104,6 +106,7 @@ class _Estimator:
         trained = estimator.loaded.trained
         self.fields, self._past, self._kept = trained.fields, trained.past, trained.forest
         self._forest, self._boosted = trees_of(estimator.loaded.forest), trees_of(estimator.loaded.boosted)
+        self._plain = trees_of(estimator.loaded.plain)
         self._vocabulary: Vocabulary = trained.vocabulary
         self._places = {
             name: {text: float(place) for place, text in enumerate(known)}
@@ -151,8 +154,9 @@ class _Estimator:
         design = np.column_stack([encoded, history(self._past, queries, units)]).astype(np.float32)
         forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
         boosted = np.sort(self._boosted.sums(design), axis=1)
-        stacked = np.stack([recent.quantiles, forest, boosted])
-        return combined_estimates(self.model, CandidateQuantiles(stacked, recent.level, recent.count))
+        plain = self._plain.sums(encoded[:, COLUMNS_OF_TIME:].astype(np.float32))[:, 0]
+        stacked, backoff = np.stack([recent.quantiles, forest, boosted]), backoff_medians(self._past, queries)
+        return combined_estimates(self.model, with_points(stacked, backoff, plain, recent))
 
 
 def _new(n: int) -> Ints:
