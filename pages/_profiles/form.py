@@ -127,9 +127,13 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
 
 
 def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
-    """Put the controls on the clustering that is shown, when it is another than before."""
+    """Put the controls on the clustering that is shown, when it is another than before.
+
+    A run of the page that another one interrupts may leave some of the controls without a value.
+    """
     shown = (dataset.hash, settings)
-    if st.session_state.get(SHOWN) != shown or SIZE not in st.session_state:
+    missing = any(st.session_state.get(key) is None for key in (SIZE, METHOD, EPSILON))
+    if st.session_state.get(SHOWN) != shown or missing:
         st.session_state[SHOWN] = shown
         st.session_state[SIZE] = settings.min_cluster_size
         st.session_state[METHOD], st.session_state[EPSILON] = settings.method, settings.epsilon
@@ -140,6 +144,8 @@ def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
 def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     """Cut the tree at what the controls say; where there is no such tree, remember that a fit is needed."""
     size = st.session_state[SIZE]
+    if size is None or st.session_state[METHOD] is None:  # of a page that was interrupted: nobody chose this
+        return
     asked = replace(
         settings,
         min_cluster_size=size,

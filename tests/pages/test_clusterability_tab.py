@@ -117,6 +117,15 @@ def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house)
     assert test.metric[0].value == str(cut.scores.n_clusters)
 
 
+def test_a_control_without_a_value_takes_that_of_the_clustering_shown(app, loaded, house):
+    test = app("profiles", profiles_quality="true")
+    before = test.metric[0].value
+    test.segmented_control(key="recut_method").set_value(None).run()  # as of a run of the page that was interrupted
+    assert problems(test) == []
+    assert test.segmented_control(key="recut_method").value == "eom"
+    assert (test.metric[0].value, house().workbench.jobs()) == (before, ())
+
+
 def test_coupling_says_that_a_fit_is_needed_and_offers_it(app, loaded, house):
     test = app("profiles")
     test.toggle(key="recut_coupled").set_value(True).run()
