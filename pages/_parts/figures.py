@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVarTuple
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from pages._frame.errors import guard
@@ -14,7 +15,6 @@ from pages._parts import tables
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import label_text, markdown_text
-from workprof.charts.theme import readable
 
 Shared = TypeVarTuple("Shared")
 
@@ -41,7 +41,7 @@ def show(
     """Show a chart; `on_select` makes selections of these modes call it. Without its sentence below an answer."""
     if sentence:
         st.markdown(f"**{markdown_text(chart.takeaway, LONGEST_SENTENCE)}**")
-    figure = readable(chart.figure, dark=st.context.theme.type == "dark")
+    figure = _figure(chart)
     if on_select:  # as Streamlit sets it once a chart is drawn, which would draw it again
         figure.layout.update(clickmode="event+select", hovermode="closest")
     st.plotly_chart(
@@ -59,6 +59,10 @@ def show(
     if data.open:
         with data:
             table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
+
+
+def _figure(chart: Chart) -> go.Figure:
+    return chart.dark if st.context.theme.type == "dark" else chart.light
 
 
 def answer(text: str) -> None:
@@ -85,8 +89,7 @@ def fold(title: str, key: str, show: Callable[[*Shared], None], *shared: *Shared
 
 def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
     """Show a chart of a card: figure and sentence, no controls."""
-    figure = readable(chart.figure, dark=st.context.theme.type == "dark")
-    st.plotly_chart(figure, theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
+    st.plotly_chart(_figure(chart), theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
     if sentence:
         st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
 

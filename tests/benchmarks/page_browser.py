@@ -53,7 +53,7 @@ page.run()
 """
 WATCH = """
 window.watched = {from: 0, title: '', changed: 0, since: 0};
-window.titleNow = () => document.querySelector('[data-testid=stMain] h1')?.innerText.trim() ?? '';
+window.titleNow = () => document.querySelector('[data-testid=stMain] h1')?.textContent.trim() ?? '';
 addEventListener('click', event => {
   if (event.isTrusted) Object.assign(watched, {from: performance.now(), title: titleNow(), since: 0});
 }, true);

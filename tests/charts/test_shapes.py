@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from plotly.io import to_json
 
@@ -126,3 +128,53 @@ def test_what_a_figure_sets_itself_stays():
     assert layout["height"] == 300
     assert layout["margin"]["pad"] == 8
     assert layout["legend"]["orientation"] == "h"
+
+
+class Result:
+    """What cannot be hashed, as a result with arrays."""
+
+    __hash__ = None
+
+
+def test_a_chart_is_drawn_once_for_a_result_and_its_names():
+    drawn = []
+
+    @shapes.drawn_once
+    def chart(result, names, position, *, narrow=False):
+        drawn.append((names, position, narrow))
+        return shapes.Chart("one", go.Figure(), "It says.", "", pd.DataFrame())
+
+    result, other = Result(), Result()
+    first = chart(result, {0: "a"}, 1)
+    assert chart(result, {0: "a"}, 1) is first  # equal names, the same result
+    assert drawn == [({0: "a"}, 1, False)]
+    for again in (chart(other, {0: "a"}, 1), chart(result, {0: "b"}, 1), chart(result, {0: "a"}, 1, narrow=True)):
+        assert again is not first
+    assert len(drawn) == 4
+    for _ in range(50):  # a result in the place of one that is gone is another
+        del result
+        result = Result()
+        before = len(drawn)
+        chart(result, {0: "a"}, 1)
+        assert len(drawn) == before + 1
+
+
+def test_as_many_charts_are_kept_as_the_limit_says():
+    drawn = []
+
+    @shapes.drawn_once
+    def chart(position):
+        drawn.append(position)
+        return shapes.Chart("one", go.Figure(), "", "", pd.DataFrame())
+
+    for position in range(shapes.MOST_DRAWN_ONCE + 1):
+        chart(position)
+    chart(1)
+    chart(0)
+    assert drawn == [*range(shapes.MOST_DRAWN_ONCE + 1), 0]
+
+
+def test_both_looks_of_a_chart_are_made_once():
+    chart = shapes.Chart("one", go.Figure(go.Bar(x=[1.0], y=[2.0])), "", "", pd.DataFrame())
+    assert chart.light is chart.light
+    assert to_json(chart.dark) == to_json(readable(chart.figure, dark=True)) != to_json(chart.light)

@@ -1,13 +1,19 @@
 """What is loaded before the first visitor comes: every module of the pages, and the scripts that a document names."""
 
 import asyncio
+import contextlib
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from unittest.mock import patch
 
 import streamlit
+import streamlit as st
 
 from pages._frame import ahead
+from pages._frame.visit import SAMPLES, open_home
+from workprof.store.trace_store import TraceStore
 
 ROOT = Path(__file__).parents[2]
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -49,3 +55,29 @@ def test_the_application_has_every_module_of_the_pages_before_it_listens():
     wanted = {f"pages.{path.parent.name}.{path.stem}" for path in files}
     assert len(wanted) > 50
     assert wanted <= {*done.stdout.split()}
+
+
+def test_a_server_that_starts_opens_the_home_and_one_that_cannot_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    with contextlib.closing(open_home().workbench) as workbench:
+        dataset = workbench.ingest([SAMPLES["jobs"].path]).hash
+        ahead.warm_up()
+        with patch.object(TraceStore, "column_profiles", side_effect=AssertionError):
+            assert workbench.column_profiles(dataset)  # read already
+    st.cache_resource.clear()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "file"))
+    ahead.warm_up()
+
+
+def test_only_the_start_of_the_server_warms_up():
+    started = threading.Event()
+
+    async def answers(scope, receive, send):
+        pass
+
+    with patch.object(ahead, "warm_up", started.set):
+        asyncio.run(ahead.Ahead(answers)({"type": "http"}, None, None))
+        assert not started.wait(0.2)
+        asyncio.run(ahead.Ahead(answers)({"type": "lifespan"}, None, None))
+        assert started.wait(20)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
+from workprof.store import documents
 from workprof.store.checks import ENOUGH_BINS, round_bins
 from workprof.store.reports import IngestOptions, ProfileNote
 
@@ -169,6 +173,24 @@ def test_notes_are_kept_per_clustering(loaded):
     loaded.set_note("key", ProfileNote(1, "", ""))
     assert len(loaded.notes("key")) == 1
     assert loaded.notes("another") == ()
+
+
+def test_notes_are_read_again_only_after_a_change_also_of_another_process(loaded, settings):
+    loaded.set_note("key", ProfileNote(1, "long", ""))
+    assert loaded.notes("key") == (ProfileNote(1, "long", ""),)
+    with patch.object(documents, "notes", side_effect=AssertionError):
+        assert loaded.notes("key") == (ProfileNote(1, "long", ""),)
+    code = f"""if True:
+        from pathlib import Path
+        from workprof.core.settings import Settings
+        from workprof.store.reports import ProfileNote
+        from workprof.store.trace_store import TraceStore
+        home = Path({str(settings.home)!r})
+        with TraceStore(Settings(home=home, data=home)) as store:
+            store.set_note("key", ProfileNote(1, "longer", ""))
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert loaded.notes("key") == (ProfileNote(1, "longer", ""),)
 
 
 def test_threads_never_see_each_others_rows(loaded):

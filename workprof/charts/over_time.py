@@ -14,7 +14,7 @@ import pandas as pd
 
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import PATH_SIGN, task_labels
-from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.text import counted, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column
@@ -170,6 +170,7 @@ def _label(name: str) -> str:
     return f"{shortened(parts[1], LONGEST_ROW - len(parts[2]))}{parts[2]}"
 
 
+@drawn_once
 def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
     """Return requested and used GB·h by bin above a heat map of unused GB·h by row and bin.
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ParamSpec
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
-from workprof.charts.theme import COLOURS, SCALE, ink
+from workprof.charts.theme import COLOURS, SCALE, ink, readable
+
+Given = ParamSpec("Given")
+MOST_DRAWN_ONCE = 64
+"""Charts that are kept of every function, those asked for last; each takes some hundred kilobytes at most."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,56 @@ class Chart:
     def alt(self) -> str:
         """The text alternative: what is drawn, and what it says."""
         return f"{self.shows} {self.takeaway}".strip()
+
+    @cached_property
+    def light(self) -> go.Figure:
+        """The figure in the look of the pages, on a light background."""
+        return readable(self.figure, dark=False)
+
+    @cached_property
+    def dark(self) -> go.Figure:
+        """The figure in the look of the pages, on a dark background."""
+        return readable(self.figure, dark=True)
+
+
+def drawn_once(draw: Callable[Given, Chart]) -> Callable[Given, Chart]:
+    """Let a function return the chart that it drew before for the same arguments; a page draws all at every run.
+
+    Results count as the same when they are the same object, which is not kept alive; names and the like when equal.
+    """
+    kept: OrderedDict[Hashable, tuple[Chart, tuple[weakref.ref[Any], ...]]] = OrderedDict()
+    guard = threading.Lock()
+
+    @functools.wraps(draw)
+    def once(*args: Given.args, **options: Given.kwargs) -> Chart:
+        values: dict[int | str, Any] = dict(enumerate(args))
+        values.update(options)
+        parts = {name: _by_value(value) for name, value in values.items()}
+        objects = [value for name, value in values.items() if parts[name] is None and value is not None]
+        key = tuple((name, id(values[name]) if part is None else part) for name, part in parts.items())
+        with guard:
+            chart, seen = kept.get(key, (None, ()))
+            if chart is not None and all(one() is value for one, value in zip(seen, objects, strict=True)):
+                kept.move_to_end(key)
+                return chart
+        chart = draw(*args, **options)
+        with guard:
+            kept[key] = chart, tuple(map(weakref.ref, objects))
+            while len(kept) > MOST_DRAWN_ONCE:
+                kept.popitem(last=False)
+        return chart
+
+    return once
+
+
+def _by_value(value: Any) -> Hashable | None:
+    """Return what stands for a value in a key; None where only its identity does."""
+    try:
+        part = tuple(value.items()) if isinstance(value, Mapping) else value
+        hash(part)
+    except TypeError:
+        return None
+    return part
 
 
 @dataclass(frozen=True)

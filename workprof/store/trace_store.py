@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 import pandas as pd
@@ -35,6 +36,8 @@ from workprof.store.reports import (
     Upstream,
 )
 
+Found = TypeVar("Found")
+
 
 class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
     """One home folder's database, shared with other processes; every method may be called from any thread.
@@ -53,6 +56,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         self._database = Database(settings)
         self._known = Known(self._database)
         self.memory_limit_bytes = settings.memory_limit_bytes
+        self._read: tuple[int, dict[tuple[str, str], Any]] = (-1, {})
         self._last_look: tuple[tuple[Path, int, IngestOptions], Look] | None = None
         if settings.readonly:
             return
@@ -285,13 +289,23 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
 
     def notes(self, clustering: str) -> tuple[ProfileNote, ...]:
         """Return the notes of a clustering by profile."""
-        with self._database.cursor() as cursor:
-            return documents.notes(cursor, clustering)
+        return self._unchanged(("notes", clustering), lambda cursor: documents.notes(cursor, clustering))
 
     def noted_clusterings(self, dataset: str) -> set[str]:
         """Return the keys of the clusterings of a dataset (hash) that have notes."""
-        with self._database.cursor() as cursor:
-            return documents.noted_clusterings(cursor, dataset)
+        return self._unchanged(("noted", dataset), lambda cursor: documents.noted_clusterings(cursor, dataset))
+
+    def _unchanged(self, key: tuple[str, str], read: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found:
+        """Return what was read before where the database is as it was: opening it takes longer than reading."""
+        (last, kept), commits = self._read, self._database.commits
+        if last != commits:
+            kept = {}
+            self._read = commits, kept
+        if key not in kept:
+            with self._database.cursor() as cursor:
+                kept[key] = read(cursor)
+        found: Found = kept[key]
+        return found
 
     def _entry(self, dataset: str) -> catalogue.Entry:
         return self._known.entry(dataset).readable()

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts import shapes
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of
+from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
 from workprof.charts.theme import COLOURS, OUTLIERS
 from workprof.core.arrays import Floats, Ints
@@ -314,6 +314,7 @@ def observed_name(found: ObservedDurations) -> str:
     return f"observed-{found.settings.target}-by-{found.settings.by}"
 
 
+@drawn_once
 def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> Chart:
     """Return the curves of every group and of all jobs."""
     target = found.settings.target
@@ -399,6 +400,7 @@ MOST_TICKS = 4
 """On the axis of a small chart."""
 
 
+@drawn_once
 def group_curve(
     found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView, *, narrow: bool = False
 ) -> Chart:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import note
-from workprof.charts.shapes import NEUTRAL, Chart, figure_of
+from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
@@ -44,6 +44,7 @@ WORDS = {
 }
 
 
+@drawn_once
 def fingerprints(
     fit: ProfileFit,
     names: Mapping[int, str],
