@@ -13,7 +13,14 @@ from pages._parts import forms, running_work
 from workprof.charts.estimate import fit_estimate
 from workprof.charts.help.terms import meaning_of
 from workprof.profiles.questions import FIT
-from workprof.profiles.settings import METHOD_WORDS, METHODS, ProfileSettings, default_min_cluster_size, preset
+from workprof.profiles.settings import (
+    METHOD_WORDS,
+    METHODS,
+    MOST_FITTED_ROWS,
+    ProfileSettings,
+    default_min_cluster_size,
+    preset,
+)
 from workprof.store.reports import Dataset
 
 PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 runs)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
@@ -154,7 +161,8 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
         epsilon=st.session_state[EPSILON],
     )
     with guard():
-        if visit.workbench.profiles.quick(dataset.hash, asked) is None:
+        many = bool(asked.sample_rows) and dataset.finished_rows > MOST_FITTED_ROWS  # each is assigned anew: no second
+        if many or visit.workbench.profiles.quick(dataset.hash, asked) is None:
             st.session_state[NEEDS_FIT] = asked
         else:
             _show(asked)
@@ -172,9 +180,11 @@ def _offer_fit(visit: Visit, dataset: Dataset) -> None:
     asked = st.session_state.get(NEEDS_FIT)
     if asked is None:
         return
+    reason = f"No tree with {asked.min_samples} minimum samples is saved"
+    if asked.sample_rows and dataset.finished_rows > MOST_FITTED_ROWS:
+        reason = "Every run outside the sample is assigned again"
     st.info(
-        f"No tree with {asked.min_samples} minimum samples is saved, so these settings need a fit. "
-        f"{estimate(visit, dataset, asked)}",
+        f"{reason}, so these settings need a fit. {estimate(visit, dataset, asked)}",
         icon=":material/info:",
     )
     st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))

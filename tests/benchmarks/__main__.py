@@ -20,6 +20,7 @@ NAMES = (
     "sweep_exact",
     "sweep_paper",
     "recut",
+    "assign",
     "silhouette",
     "classifier_train",
     "shap_one_job",

@@ -1,14 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
 from tests.profiles.planted import blobs, job_table
-from workprof.core.errors import NotEnoughData
-from workprof.profiles.assign import make_assigner
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.profiles import settings
+from workprof.profiles.assign import make_assigner, make_quick_assigner
 from workprof.profiles.features import apply_transform
-from workprof.profiles.fit import fit_profiles
-from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, to_hdbscan
+from workprof.profiles.fit import TREE, fit_keeping_tree, fit_profiles, recut
+from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
+from workprof.profiles.tree import build_spanning_tree, cut, cut_with_fall, find_neighbours, to_hdbscan
 
 pytestmark = pytest.mark.slow
 
@@ -61,17 +65,88 @@ def test_other_columns_and_missing_values_are_refused():
     assert len(assigner.assign(points[:0])[0]) == 0
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize(("size", "min_samples"), [(20, 20), (40, 1)])
+def test_the_quick_way_is_the_slow_one_where_the_profile_is_sure_and_exact_elsewhere(metric, size, min_samples):
+    points, _ = blobs(900, noise_share=0.25)
+    new, _ = blobs(700, noise_share=0.4, seed=7)
+    tree = tree_of(points, metric, min_samples)
+    assigner = make_quick_assigner(points, tree, cut_with_fall(tree, size)[1])
+    labels, strength = assigner.assign(new)
+    exact, strengths = replace(assigner, quick=False).assign(new)
+    order, fall = assigner.blocks.order, assigner.fall
+    root = np.sqrt if metric == "euclidean" else np.asarray
+    core = root(assigner.core)
+    distances = cdist(new, points[order], "cityblock" if metric == "manhattan" else "euclidean")
+    reach = np.maximum(distances, core[None, :])
+    sure = 0
+    for row in range(len(new)):
+        first = np.lexsort((distances[row], reach[row]))[0]
+        at = 1 / reach[row, first]
+        node = fall.node[order[first]]
+        if fall.lambda_[order[first]] > at:
+            while fall.up[node] >= 0 and fall.birth[node] >= at:
+                node = fall.up[node]
+        if labels[row] == fall.profile[node] and labels[row] >= 0:
+            sure += np.isclose(strength[row], min(at, fall.death[node]) / fall.death[node])
+        if labels[row] != fall.profile[node]:
+            assert (labels[row], strength[row]) == (exact[row], strengths[row])
+    assert sure > 0.8 * (labels >= 0).sum()
+    assert (labels == exact).mean() > 0.99
+
+
+def test_the_quick_assigner_has_the_core_distances_of_the_clustering():
+    points, _ = blobs(900, noise_share=0.25)
+    for metric in ("euclidean", "manhattan"):
+        tree = tree_of(points, metric, 20)
+        clusters, fall = cut_with_fall(tree, 20)
+        assigner = make_quick_assigner(points, tree, fall)
+        own = assigner.core if metric == "manhattan" else np.sqrt(assigner.core)
+        assert np.allclose(own, tree.core_distance[assigner.blocks.order])
+        assert (assigner.assign(points)[0] == clusters.labels).mean() > 0.99
+
+
 def test_a_fit_on_a_sample_assigns_every_run():
     jobs = job_table(3_000)
     fit = fit_profiles({"jobs": jobs}, ProfileSettings(sample_rows=1_000, seed=4))
-    numbers = jobs[list(fit.transform.features)].to_numpy()
-    labels, _ = fit.assigner(jobs).assign(apply_transform(fit.transform, numbers))
-    assert len(fit.labels) == 1_000
-    assert len(labels) == 3_000
-    assert set(labels) == set(fit.labels)
-    within = jobs["truth_profile"].to_numpy() >= 0
-    kept = within & (labels >= 0)
-    assert kept.sum() > 0.9 * within.sum()
-    assert adjusted_rand_score(jobs["truth_profile"][kept], labels[kept]) > 0.98
-    seen = np.isin(jobs["row_id"], fit.row_ids)
-    assert adjusted_rand_score(fit.labels, labels[seen]) > 0.95
+    assert (len(fit.labels), fit.sample_rows, fit.scores.n_rows) == (3_000, 1_000, 3_000)
+    assert np.array_equal(fit.row_ids, jobs["row_id"])
+    assert fit.scores.n_outliers == (fit.labels < 0).sum()
+    assert {card.profile: card.size for card in fit.cards} == {
+        label: int((fit.labels == label).sum()) for label in np.unique(fit.labels)
+    }
+    assert np.isfinite(fit.map_xy).all()
+    assert np.isfinite(fit.silhouettes).sum() == 1_000  # of the sample
+    assert (fit.probabilities > 0).tolist() == (fit.labels >= 0).tolist()
+    truth = jobs["truth_profile"].to_numpy()
+    kept = (truth >= 0) & (fit.labels >= 0)
+    assert kept.sum() > 0.9 * (truth >= 0).sum()
+    assert adjusted_rand_score(truth[kept], fit.labels[kept]) > 0.98
+    assert any("1,000 of 3,000 rows were clustered" in note and "assigned" in note for note in fit.notes)
+    labels, _ = fit.assigner(jobs).assign(apply_transform(fit.transform, jobs[list(fit.transform.features)].to_numpy()))
+    assert (labels == fit.labels).mean() > 0.97
+    with pytest.raises(SettingsError, match="not the 3,000 rows of this fit"):
+        fit.assigner(jobs.iloc[:2_000])
+
+
+def test_a_recut_of_a_sample_assigns_every_run_again():
+    frames = {"jobs": job_table(3_000)}
+    made = fit_keeping_tree(frames, ProfileSettings(sample_rows=1_000))
+    wanted = replace(made.record.settings, min_cluster_size=60)
+    again = recut(frames, wanted, made.extras[TREE])
+    whole = fit_profiles(frames, wanted)
+    assert again.settings == whole.settings
+    assert np.array_equal(again.labels, whole.labels)
+    assert np.array_equal(again.probabilities, whole.probabilities)
+
+
+def test_a_large_trace_is_fitted_on_a_sample_by_default(monkeypatch):
+    monkeypatch.setattr(settings, "MOST_FITTED_ROWS", 2_000)
+    monkeypatch.setattr(settings, "FITTED_ROWS", 1_000)
+    jobs = job_table(3_000)
+    fit = fit_profiles({"jobs": jobs}, ProfileSettings())
+    assert (fit.settings.sample_rows, fit.sample_rows, len(fit.labels)) == (1_000, 1_000, 3_000)
+    assert fit.settings.min_cluster_size == default_min_cluster_size(1_000)
+    assert fit_profiles({"jobs": jobs.iloc[:2_000]}, ProfileSettings()).sample_rows == 0
+    for every in (ProfileSettings(sample_rows=3_000), ProfileSettings(mode="faithful", min_cluster_size=20)):
+        assert fit_profiles({"jobs": jobs}, every).sample_rows == 0

@@ -60,6 +60,7 @@ def fit_json(fit: ProfileFit, names: Sequence[str]) -> dict[str, object]:
     return {
         "settings": asdict(fit.settings) | {"features": list(fit.features)},
         **asdict(fit.scores),
+        "sample_rows": fit.sample_rows,
         "profiles": cards,
         "left_out": fit.left_out,
         "imputed": fit.imputed,
@@ -89,8 +90,9 @@ def _card_json(card: ProfileCard) -> dict[str, object]:
 def _fit_text(fit: ProfileFit, names: Sequence[str]) -> str:
     scores = fit.scores
     outliers = f"{scores.n_outliers:,} outliers ({format_share(scores.n_outliers / scores.n_rows)})"
+    sample = f" (found in a sample of {fit.sample_rows:,}, the others assigned)" if fit.sample_rows else ""
     head = (
-        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} runs in {fit.seconds:.1f} s\n"
+        f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} runs in {fit.seconds:.1f} s{sample}\n"
         f"silhouette {scores.silhouette_clustered:.3f} without outliers, {scores.avg_silhouette:.3f} as published"
         f" ({scores.silhouette_method}); ACQUIRES {scores.acquires:.3f}"
     )

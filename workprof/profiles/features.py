@@ -17,7 +17,15 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.units import format_count
-from workprof.profiles.settings import ALL17, FEATURE_SETS, SENSORS10, ProfileSettings, clustered_rows, resolve
+from workprof.profiles.settings import (
+    ALL17,
+    FEATURE_SETS,
+    SENSORS10,
+    ProfileSettings,
+    clustered_rows,
+    resolve,
+    with_sample,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -349,7 +357,10 @@ def preparation_notes(
         notes.append("Published definitions: missing values are 0; requests and timestamps may be features.")
     if n_clustered < n_rows:
         drawn = f"{format_count(n_clustered)} of {format_count(n_rows)} rows"
-        notes.append(f"Sample: {drawn} were drawn at random (seed {settings.seed}); the others have no profile.")
+        others = (
+            "the others have no profile" if settings.algorithm == "optics" else "the others are assigned to profiles"
+        )
+        notes.append(f"Sample: {drawn} were clustered, drawn at random (seed {settings.seed}); {others}.")
     notes.extend(f"{name} is left out: {reason}." for name, reason in matrix.left_out.items())
     for name, gaps in matrix.missing.items():
         value = "0" if settings.mode == "faithful" else "the median"
@@ -366,12 +377,25 @@ class Prepared:
     """The rows that are clustered, scaled."""
 
     settings: ProfileSettings  # resolved
-    jobs: pd.DataFrame  # the clustered rows of the table
+    table: pd.DataFrame  # all rows
+    rows: Ints  # (n_rows,) positions of the clustered rows in the table, rising
+    jobs: pd.DataFrame  # the clustered rows
     row_ids: Ints  # (n_rows,) of the store, else positions in the table
     matrix: FeatureMatrix  # the features in their own units
     transform: FittedTransform  # fitted on them
     points: Floats  # (n_rows, n_dims) scaled values, indicator columns last
     notes: tuple[str, ...]  # what happened to rows and columns
+
+    @property
+    def whole(self) -> bool:
+        """Whether every row of the table is clustered."""
+        return len(self.rows) == len(self.table)
+
+    def scaled(self, first: int, last: int) -> Floats:
+        """Return (last - first, n_dims) values of any rows of the table, scaled as the clustered ones are."""
+        part = self.table.iloc[first:last]
+        values = np.column_stack([numbers_of(part, name) for name in self.matrix.names])
+        return apply_transform(self.transform, np.nan_to_num(values) if self.settings.mode == "faithful" else values)
 
 
 def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
@@ -382,7 +406,7 @@ def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
         NotEnoughData: with fewer than two usable features, or too few rows.
     """
     n_clustered = clustered_rows(settings, len(jobs))
-    resolved = resolve(settings, n_clustered)
+    resolved = resolve(with_sample(settings, len(jobs)), n_clustered)
     rows = draw_rows(len(jobs), n_clustered, settings.seed)
     drawn = jobs if len(rows) == len(jobs) else jobs.iloc[rows]
     matrix = read_features(drawn, resolved.features, resolved.mode)
@@ -390,4 +414,4 @@ def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
     points = apply_transform(transform, matrix.numbers)
     ids = drawn["row_id"].to_numpy(dtype=np.int64) if "row_id" in drawn.columns else rows
     notes = preparation_notes(resolved, matrix, transform, len(jobs), n_clustered)
-    return Prepared(resolved, drawn, ids, matrix, transform, points, notes)
+    return Prepared(resolved, jobs, rows, drawn, ids, matrix, transform, points, notes)

@@ -5,7 +5,7 @@ Re-cut, don't refit: the spanning tree is kept, and a change of size, method or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,28 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
-from workprof.profiles.assign import Assigner, make_assigner
+from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner
 from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
-from workprof.profiles.scores import ProfileScores, score
+from workprof.profiles.scores import ProfileScores, of_all_rows, score
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.silhouettes import exact_silhouettes
-from workprof.profiles.summary import FeatureSpread, ProfileCard, RowResults, feature_spread, project, summarise
+from workprof.profiles.summary import (
+    FeatureSpread,
+    FlatMap,
+    ProfileCard,
+    RowResults,
+    feature_spread,
+    project,
+    summarise,
+)
 from workprof.profiles.tree import (
     Clusters,
     CondensedTree,
     SpanningTree,
     build_spanning_tree,
     cut,
+    cut_with_fall,
     find_neighbours,
     run_optics,
     to_hdbscan,
@@ -92,8 +101,14 @@ def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
     return tuple(notes)
 
 
-STEPS = {"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "scores": 0.92, "summary": 1.0}
+STEPS = {
+    **{"scale": 0.03, "neighbours": 0.4, "spanning tree": 0.7, "cut": 0.72, "scores": 0.9},
+    **{"assign": 0.94, "summary": 1.0},
+}
 """Steps of a fit and the share of the whole that is done when each ends (times of the 100,001-row sample)."""
+
+ROWS_AT_ONCE = 131_072
+"""Rows that are scaled and assigned together."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +121,7 @@ class ProfileFit(Shown):
     imputed: dict[str, int]  # name -> rows whose missing value was filled in
     notes: tuple[str, ...]
     """Warnings (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""
-    row_ids: Ints  # (n_rows,) of the store
+    row_ids: Ints  # (n_rows,) of the store: every row of the table, unless OPTICS leaves some without a profile
     labels: Ints  # (n_rows,) profile, from the largest (0) to the smallest, -1 = outlier
     probabilities: Floats  # (n_rows,) membership strength 0-1
     silhouettes: Floats  # (n_rows,) as published definition; NaN where not computed
@@ -122,6 +137,8 @@ class ProfileFit(Shown):
     silhouettes_clustered: Floats | None = None
     """(n_rows,) among the non-outliers only; NaN for outliers and where not computed."""
     transform: FittedTransform | None = None  # the fitted transform of the features, to be applied to new rows
+    sample_rows: int = 0
+    """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
 
     def to_hdbscan(self, jobs: pd.DataFrame) -> HDBSCAN:
         """Return this clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
@@ -160,10 +177,11 @@ class ProfileFit(Shown):
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared = prepare(jobs, self.settings)
-        if not np.array_equal(prepared.row_ids, self.row_ids):
+        rows = row_ids_of(prepared.table) if self.sample_rows else prepared.row_ids
+        if not np.array_equal(rows, self.row_ids):
             raise SettingsError(
-                f"the table gives {len(prepared.row_ids):,} rows to cluster, not the {len(self.row_ids):,} rows of "
-                "this fit; give the table that was clustered"
+                f"the table gives {len(rows):,} rows to cluster, not the {len(self.row_ids):,} rows of this fit; give "
+                "the table that was clustered"
             )
         return prepared.points, grow_tree(prepared, Stopwatch(silent, STEPS))
 
@@ -212,37 +230,90 @@ def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
 
 
 def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, watch: Stopwatch) -> ProfileFit:
-    """Return the record of a clustering: scores, cards, spread, map, heat maps, notes."""
+    """Return the record of a clustering: scores, cards, spread, map, heat maps, notes.
+
+    Rows of the table that were left out of a sample are assigned to the profiles; the scores that need distances and
+    the spread of the features are the sample's.
+    """
     with watch.step("scores", "Scoring the profiles") as report:
         scored = score(prepared, clusters.labels, tree, report)
+    names, settings = prepared.matrix.names, prepared.settings
+    spread = feature_spread(prepared.points[:, : len(names)], prepared.matrix.numbers, clusters.labels, names)
+    flat = project(prepared.points)
+    silhouettes = RowResults(clusters.labels, scored.silhouettes.published, scored.silhouettes.clustered)
+    every = _Every(prepared.row_ids, silhouettes, clusters.probabilities, flat.xy)
+    scores, jobs, sampled = scored.scores, prepared.jobs, tree is not None and not prepared.whole
+    if tree is not None and sampled:
+        with watch.step("assign", "Assigning the other runs") as report:
+            every, jobs = _assign(prepared, tree, every, flat, report), prepared.table
+            scores = of_all_rows(scores, every.rows.labels, jobs, settings.target_clusters)
     with watch.step("summary", "Describing the profiles"):
-        names = prepared.matrix.names
-        spread = feature_spread(prepared.points[:, : len(names)], prepared.matrix.numbers, clusters.labels, names)
-        rows = RowResults(clusters.labels, scored.silhouettes.published, scored.silhouettes.clustered)
-        summary = summarise(prepared.jobs, rows, spread, float(prepared.jobs.attrs.get("utc_offset_s", 0.0)))
-        flat = project(prepared.points)
+        summary = summarise(jobs, every.rows, spread, float(jobs.attrs.get("utc_offset_s", 0.0)))
     return ProfileFit(
-        settings=prepared.settings,
+        settings=settings,
         features=names,
         left_out=prepared.matrix.left_out,
         imputed=prepared.matrix.missing,
-        notes=prepared.notes + result_notes(scored.scores, clusters.labels),
-        row_ids=prepared.row_ids,
-        labels=clusters.labels,
-        probabilities=clusters.probabilities,
-        silhouettes=scored.silhouettes.published,
-        map_xy=flat.xy,
+        notes=prepared.notes + result_notes(scores, every.rows.labels),
+        row_ids=every.row_ids,
+        labels=every.rows.labels,
+        probabilities=every.strength,
+        silhouettes=every.rows.published,
+        map_xy=every.xy,
         map_explained=flat.explained,
-        scores=scored.scores,
+        scores=scores,
         cards=summary.cards,
         spread=spread,
         tree=clusters.tree,
         heatmaps=summary.heatmaps,
         seconds=watch.seconds,
         step_seconds=watch.step_seconds,
-        silhouettes_clustered=scored.silhouettes.clustered,
+        silhouettes_clustered=every.rows.clustered,
         transform=prepared.transform,
+        sample_rows=len(prepared.rows) if sampled else 0,
     )
+
+
+@dataclass(frozen=True)
+class _Every:
+    """What a clustering says of every row that has a profile, or is an outlier."""
+
+    row_ids: Ints
+    rows: RowResults
+    strength: Floats
+    xy: Floats
+
+
+def row_ids_of(jobs: pd.DataFrame) -> Ints:
+    """Return (n_rows,) ids of the store, else positions in the table."""
+    return jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
+
+
+def _assign(
+    prepared: Prepared, tree: SpanningTree, found: _Every, flat: FlatMap, report: Callable[[float], None]
+) -> _Every:
+    """Return what is found of the clustered rows and, in the order of the table, of those that are assigned.
+
+    Source:
+        Profiles as `hdbscan.approximate_predict` gives them, but for core distances, in which here the row itself does
+        not count, as in the clustering (`Assigner.quick`).
+    """
+    settings, n_rows = prepared.settings, len(prepared.table)
+    _, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)
+    assigner = make_quick_assigner(prepared.points, tree, fall)
+    labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
+    centre = prepared.points.mean(axis=0)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        points = prepared.scaled(first, last)
+        labels[first:last], strength[first:last] = assigner.assign(points)
+        xy[first:last] = (points - centre) @ flat.loadings.T
+        report(last / n_rows)
+    own = prepared.rows
+    labels[own], strength[own], xy[own] = found.rows.labels, found.strength, found.xy
+    published, clustered = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
+    published[own], clustered[own] = found.rows.published, found.rows.clustered
+    return _Every(row_ids_of(prepared.table), RowResults(labels, published, clustered), strength, xy)
 
 
 TREE = "profiles.tree"

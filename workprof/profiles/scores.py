@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -237,6 +237,28 @@ def score(
         relative_validity=relative_validity(tree, labels) if tree is not None else float("nan"),
     )
     return Scored(scores, silhouettes)
+
+
+def of_all_rows(scores: ProfileScores, labels: Ints, jobs: pd.DataFrame, target_clusters: int) -> ProfileScores:
+    """Return the scores of a sample with what is counted counted over all rows: rows, outliers, agreement with truth.
+
+    Args:
+        scores: of the sample; silhouettes, Davies-Bouldin and validity stay its own.
+        labels: (n_rows,) profile of every row of the table, -1 = outlier.
+        jobs: the table.
+        target_clusters: as in the settings.
+    """
+    n_rows, n_outliers = len(labels), int((labels < 0).sum())
+    counted = (scores.avg_silhouette, scores.n_clusters, n_outliers, n_rows, target_clusters)
+    return replace(
+        scores,
+        n_rows=n_rows,
+        n_outliers=n_outliers,
+        mean_cluster_size=(n_rows - n_outliers) / scores.n_clusters if scores.n_clusters else float("nan"),
+        acquires=acquires(*counted),
+        scores_v3=scores_v3(*counted),
+        truth_adjusted_rand=_against_truth(jobs, labels),
+    )
 
 
 def _against_truth(jobs: pd.DataFrame, labels: Ints) -> float:

@@ -117,8 +117,19 @@ Silhouette = Annotated[
         empty="exact up to 20,000 rows and as published, else sampled",
     ),
 ]
+MOST_FITTED_ROWS = 200_000
+"""Runs that are clustered as they are; the time of a clustering rises with about the square of the runs."""
+FITTED_ROWS = 100_000
+"""Runs that are drawn of a larger trace; every other one is assigned."""
 SampleRows = Annotated[
-    int, Setting("Runs that are drawn before clustering.", unit="runs", least=0, empty="all", label="Sample size")
+    int,
+    Setting(
+        "Runs that are drawn before clustering; the others are assigned to the profiles found.",
+        unit="runs",
+        least=0,
+        empty=f"all up to {MOST_FITTED_ROWS:,} runs, above {FITTED_ROWS:,} of them",
+        label="Sample size",
+    ),
 ]
 TargetClusters = Annotated[
     int,
@@ -212,9 +223,15 @@ def default_min_cluster_size(n_rows: int) -> int:
     return max(SMALLEST_DEFAULT_SIZE, round(DEFAULT_SHARE * n_rows))
 
 
+def with_sample(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
+    """Return the settings with the size of the sample that a trace of `n_rows` rows needs, where they leave it open."""
+    whole = settings.sample_rows or settings.algorithm != "hdbscan" or settings.mode == "faithful"
+    return settings if whole or n_rows <= MOST_FITTED_ROWS else replace(settings, sample_rows=FITTED_ROWS)
+
+
 def clustered_rows(settings: ProfileSettings, n_rows: int) -> int:
     """Return how many of `n_rows` rows the settings let the clustering see."""
-    limits = [n_rows]
+    settings, limits = with_sample(settings, n_rows), [n_rows]
     if settings.sample_rows:
         limits.append(settings.sample_rows)
     elif settings.algorithm == "optics":

@@ -23,6 +23,7 @@ from workprof.profiles.settings import (
     default_features,
     refuse_few,
     settled,
+    with_sample,
 )
 from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
@@ -37,7 +38,7 @@ def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSe
     """Return the settings with sizes in rows and fields for the trace's own names."""
     if settings.features and settings.features[0] not in FEATURE_SETS:
         settings = replace(settings, features=bench._store.resolve(entry.hash, settings.features))
-    return settled(settings, clustered_rows(settings, entry.finished_rows))
+    return settled(with_sample(settings, entry.finished_rows), clustered_rows(settings, entry.finished_rows))
 
 
 def _few_rows(_: Any, entry: Dataset, settings: ProfileSettings) -> None:

@@ -45,8 +45,9 @@ def sizes(fit: ProfileFit) -> dict[int, int]:
 
 
 def note(fit: ProfileFit, text: str) -> str:
-    """Return a chart's note, with the flag of the published definitions where they hold."""
-    return f"{text} {PUBLISHED}" if fit.settings.mode == "faithful" else text
+    """Return a chart's note, with the sample where there is one and the flag of the published definitions."""
+    sample = f" Profiles found in a sample of {fit.sample_rows:,} runs, the others assigned." if fit.sample_rows else ""
+    return f"{text}{sample}" + (f" {PUBLISHED}" if fit.settings.mode == "faithful" else "")
 
 
 def headlines(fit: ProfileFit) -> tuple[Headline, ...]:

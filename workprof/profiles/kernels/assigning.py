@@ -119,3 +119,98 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, f
             joined, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
             found[0][row], found[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
+
+
+Room = tuple[Floats, Floats]
+"""For the gaps of a row to each block (n_blocks,), and its distances to the rows of one (widest block,)."""
+
+
+@compiled
+def _nearest_core(
+    space: Space, query: Floats, nearest_first: Ints, gaps: Floats, cores: tuple[Floats, Floats], room: Room
+) -> tuple[int, float, float]:
+    """Return the fitted row that `query` (d,) reaches first, that reach, and a bound on the row's own core distance.
+
+    The reach is max(distance, core distance of the fitted row), reduced; of equal ones the nearest row counts. The
+    bound is the least distance + core distance of a row that was looked at, not reduced: the ball of that radius around
+    the query holds the min_samples nearest rows of the fitted one.
+
+    Args:
+        space: the fitted rows in blocks.
+        query: the new row.
+        nearest_first: (n_blocks,) order in which blocks are looked at.
+        gaps: (n_blocks,) least reduced distance of the new row's block to each block.
+        cores: reduced core distances (n,) and the smallest of each block (n_blocks,).
+        room: overwritten.
+    """
+    _, lanes, starts, low, high, manhattan = space
+    core, least = cores
+    row_gaps, tile = room
+    box_gaps(query, query, low, high, manhattan, row_gaps)
+    best, reach, length, bound = -1, np.inf, np.inf, np.inf
+    for other in nearest_first:
+        if gaps[other] > reach:
+            break
+        if max(row_gaps[other], least[other]) > reach or (least[other] == reach and row_gaps[other] >= length):
+            continue
+        start = starts[other]
+        part = tile[: starts[other + 1] - start]
+        to_block(lanes, start, query, manhattan, part)
+        for j in range(len(part)):
+            distance = part[j]
+            value = max(distance, core[start + j])
+            if value < reach or (value == reach and distance < length):
+                best, reach, length = start + j, value, distance
+                whole = distance + core[start + j] if manhattan else np.sqrt(distance) + np.sqrt(core[start + j])
+                bound = min(bound, whole)
+    return best, reach, bound
+
+
+@compiled
+def assign_soon(
+    clustering: Clustering,
+    least: Floats,
+    queries: Space,
+    first: int,
+    last: int,
+    found: tuple[Ints, Floats, Ints],
+) -> None:
+    """Write as `assign_rows`, and look at the nearest rows of a new row only where its profile depends on them.
+
+    A new row reaches the fitted ones at its own core distance or later. Where the profile is the same for all that
+    this can be, it is taken without; its strength then counts the fitted row's core distance alone.
+
+    Args:
+        clustering: what the new rows join.
+        least: (n_blocks,) smallest core distance of each block of fitted rows.
+        queries: the new rows in blocks.
+        first: block of new rows to begin with.
+        last: one past the last.
+        found: results: profiles (n_new,), strengths (n_new,), and 1 where the nearest rows were looked at (n_new,).
+    """
+    space, min_samples, fitted, nodes = clustering
+    starts, low, high, manhattan = space[2], space[3], space[4], space[5]
+    points, query_starts, query_low, query_high = queries[0], queries[2], queries[3], queries[4]
+    wanted = min(2 * min_samples, starts[-1])
+    widest = np.max(starts[1:] - starts[:-1])
+    values, items = np.empty(2 * wanted + widest), np.empty(2 * wanted + widest, np.int64)
+    tile, gaps, row_gaps = np.empty(widest), np.empty(len(starts) - 1), np.empty(len(starts) - 1)
+    for block in range(first, last):
+        box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
+        nearest_first = np.argsort(gaps)
+        for row in range(query_starts[block], query_starts[block + 1]):
+            joined, reach, bound = _nearest_core(
+                space, points[row], nearest_first, gaps, (fitted[0], least), (row_gaps, tile)
+            )
+            distance = reach if manhattan else np.sqrt(reach)
+            at = 1.0 / distance if distance > 0 else np.inf
+            profile, strength = _place(joined, at, fitted, nodes)
+            at_most = max(distance, bound)
+            late, _ = _place(joined, 1.0 / at_most if at_most > 0 else np.inf, fitted, nodes)
+            exact = late != profile
+            if exact:
+                kept = _collect(space, points[row], nearest_first, gaps, wanted, (values, items, row_gaps))
+                joined, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+                distance = reach if manhattan else np.sqrt(reach)
+                profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
+            found[0][row], found[1][row], found[2][row] = profile, strength, exact
