@@ -113,7 +113,7 @@ def _json_name(target: str) -> str:
 
 def _need_json(target: str, need: Need) -> dict[str, float]:
     scale = GB if target.endswith("_bytes") else 1.0
-    return {name: value / scale for name, value in asdict(need).items()}
+    return {name: value / scale for name, value in vars(need).items()}
 
 
 def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> str:

@@ -78,21 +78,23 @@ class Past:
         return tuple(found)
 
     @cached_property
-    def in_order(self) -> tuple[Ordered, ...]:
+    def middle(self) -> float:
+        """The median need of all jobs."""
+        return float(np.median(self.targets))
+
+    @cached_property
+    def in_order(self) -> Ordered:
         """The jobs by cell and time, for each level; made once for all questions."""
-        times = self.cells.times
-        orders = [np.lexsort((times, keys)) for keys in self.cells.keys]
-        return tuple(
-            Ordered(keys[order], times[order], self.targets[order], self.units[order])
-            for keys, order in zip(self.cells.keys, orders, strict=True)
-        )
+        keys, times = self.cells.keys, self.cells.times
+        orders = np.array([np.lexsort((times, own)) for own in keys], dtype=np.int64).reshape(keys.shape)
+        return Ordered(np.take_along_axis(keys, orders, 1), times[orders], self.targets[orders], self.units[orders])
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Past jobs by cell and time, (n_past,) each."""
+    """Past jobs by cell and time, (n_levels, n_past) each."""
 
-    keys: NDArray[np.uint64]
+    keys: Keys
     times: Floats
     targets: Floats
     units: Ints
@@ -148,7 +150,7 @@ def backoff_medians(past: Past, queries: Cells) -> Floats:
         at = np.minimum(np.searchsorted(known, queries.keys[level]), len(known) - 1)
         enough = (known[at] == queries.keys[level]) & (counts[at] >= past.cells.fewest[level])
         result = np.where(np.isnan(result) & enough, medians[at], result)
-    return np.where(np.isnan(result), np.median(past.targets), result)
+    return np.where(np.isnan(result), past.middle, result)
 
 
 def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
@@ -163,36 +165,14 @@ def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floa
     """
     from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
 
-    n_queries, n_past = len(queries.times), len(past.targets)
+    n_queries, known = len(queries.times), past.in_order
     quantiles = np.tile(past.overall(levels), (n_queries, 1))
-    level_of, count_of = np.full(n_queries, len(past.cells.fewest)), np.full(n_queries, n_past)
-    open_rows = np.arange(n_queries)
-    for level, least in enumerate(past.cells.fewest):
-        known, wanted, units = past.in_order[level], take_cells(queries, open_rows), query_units[open_rows]
-        first, last = (np.searchsorted(known.keys, wanted.keys[level], side) for side in ("left", "right"))
-        span = np.column_stack([first, last, _positions(known.times, wanted.times, first, last)]).astype(np.int64)
-        here, counts = np.full((len(open_rows), len(levels)), np.nan), np.zeros(len(open_rows), dtype=np.int64)
-        jobs = (known.times, known.targets, known.units)
-        window_quantiles(span, *jobs, wanted.times, units, bandwidth_s, levels, here, counts)
-        enough = counts >= least
-        rows = open_rows[enough]
-        quantiles[rows], level_of[rows], count_of[rows] = here[enough], level, counts[enough]
-        open_rows = open_rows[~enough]
-        if not len(open_rows):
-            break
-    return Recent(level_of.astype(np.int64), count_of.astype(np.int64), quantiles)
-
-
-def _positions(times: Floats, query_times: Floats, first: Ints, last: Ints) -> Ints:
-    """Return where each query's time falls within times[first:last], by bisection of all rows at once."""
-    low, high = first.astype(np.int64), last.astype(np.int64)
-    while bool((low < high).any()):
-        middle = (low + high) // 2
-        before = times[np.minimum(middle, len(times) - 1)] < query_times
-        open_ = low < high
-        low = np.where(open_ & before, middle + 1, low)
-        high = np.where(open_ & ~before, middle, high)
-    return low
+    level_of = np.full(n_queries, len(past.cells.fewest), dtype=np.int64)
+    count_of = np.full(n_queries, len(past.targets), dtype=np.int64)
+    jobs = (known.keys, known.times, known.targets, known.units, past.cells.fewest)
+    keys, times, bandwidth = np.ascontiguousarray(queries.keys), queries.times, float(bandwidth_s)
+    window_quantiles(*jobs, keys, times, query_units, bandwidth, levels, quantiles, level_of, count_of)
+    return Recent(level_of, count_of, quantiles)
 
 
 FEWEST_ROWS = 3
@@ -251,9 +231,16 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def history(past: Past, queries: Cells, query_units: Ints) -> Floats:
-    """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out."""
-    recent = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
+def history(past: Past, queries: Cells, query_units: Ints, near: Recent | None = None) -> Floats:
+    """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out.
+
+    Args:
+        past: the jobs to look at.
+        queries: the cells of the rows.
+        query_units: (n_rows,) their units, -1 where they are new.
+        near: `recent_quantiles` at `HISTORY_LEVELS` and the default bandwidth, where they are there already.
+    """
+    recent = near or recent_quantiles(past, queries, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
     flat = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, np.inf)
     age_s: Floats = np.maximum(queries.times - past.cells.times.max(initial=0.0), 0.0)  # beyond the end of the past
     log_days = np.log1p(age_s / (HOUR_S * DAY_HOURS))

@@ -20,9 +20,11 @@ from workprof.forecasts.history import (
     COLUMNS_OF_TIME,
     DAY_HOURS,
     DEFAULT_BANDWIDTH_S,
+    HISTORY_LEVELS,
     HOUR_S,
     TIMES,
     Cells,
+    Recent,
     Vocabulary,
     backoff_medians,
     history,
@@ -36,6 +38,7 @@ Job = Mapping[str, Any]
 """Field -> text or number, in the fields' units; what is not given is absent."""
 MOST_KNOWN = 100_000
 """Combinations of texts whose history keys are kept."""
+OF_HISTORY = np.searchsorted(LEVELS, HISTORY_LEVELS)
 
 
 class ServedForecaster:
@@ -151,7 +154,8 @@ class _Estimator:
             np.array([known.get(job.get(name, ""), np.nan) for job in jobs]) for name, known in self._places.items()
         ]
         encoded = np.column_stack(columns)
-        design = np.column_stack([encoded, history(self._past, queries, units)]).astype(np.float32)
+        near = Recent(recent.level, recent.count, recent.quantiles[:, OF_HISTORY])
+        design = np.column_stack([encoded, history(self._past, queries, units, near)]).astype(np.float32)
         forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
         boosted = np.sort(self._boosted.sums(design), axis=1)
         plain = self._plain.sums(encoded[:, COLUMNS_OF_TIME:].astype(np.float32))[:, 0]

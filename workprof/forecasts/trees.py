@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Bools, Floats, Ints, Positions
+from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.compiled import compiled
 
 Singles = NDArray[np.float32]
+
+
+NODE = np.dtype([("limit", "f4"), ("column", "u4"), ("left", "u4"), ("right", "u4")])
+"""Below the limit the way is left; in a leaf the limit is its value, and both ways lead to itself. The column is kept
+times two, plus one where the way is left for a missing value. Nodes are counted over all trees."""
+AT_ONCE = 8
+"""Trees that are walked side by side: while one waits for the memory, the others go on."""
 
 
 @dataclass(frozen=True)
 class Trees:
     """The trees of one booster, one after the other."""
 
-    starts: Ints  # (n_trees + 1,) first node of each tree
-    feature: Positions  # (n_nodes,) column that a node looks at
-    limit: Singles  # (n_nodes,) below it the way is left; in a leaf its value
-    left: Positions  # (n_nodes,) within the tree, -1 = leaf
-    right: Positions  # (n_nodes,)
-    missing_left: Bools  # (n_nodes,) where the way is where the value is missing
+    nodes: NDArray[np.void]  # (n_nodes,) NODE
+    roots: Ints  # (n_trees,) first node of each tree
+    depth: Ints  # (n_trees,) steps to its lowest leaf
     group: Ints  # (n_trees,) output that a tree adds to
     base: Singles  # (n_outputs,)
 
     def leaves(self, design: Singles) -> Ints:
         """Return (n_rows, n_trees) nodes within each tree that (n_rows, n_columns) inputs end in."""
-        found = np.empty((len(design), len(self.group)), dtype=np.int64)
-        _leaves(design, self.starts, self.feature, self.limit, self.left, self.right, self.missing_left, found)
-        return found
+        return _leaves(design, self.nodes, self.roots, self.depth) - self.roots
 
     def sums(self, design: Singles) -> Floats:
         """Return (n_rows, n_outputs) sums of the leaves' values over the base, in single precision as XGBoost adds."""
-        return _sums(self.leaves(design), self.starts, self.limit, self.group, self.base).astype(np.float64)
+        leaves = _leaves(design, self.nodes, self.roots, self.depth)
+        return _sums(leaves, self.nodes, self.group, self.base).astype(np.float64)
 
 
 def trees_of(booster: Any) -> Trees:
@@ -48,48 +52,61 @@ def trees_of(booster: Any) -> Trees:
     def joined(name: str, kind: Any) -> Any:
         return np.concatenate([np.asarray(tree[name]) for tree in trees]).astype(kind)
 
-    base = np.atleast_1d(json.loads(str(learner["learner_model_param"]["base_score"]))).astype(np.float32)
+    sizes = np.array([len(tree["left_children"]) for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    left, right = joined("left_children", np.int64), joined("right_children", np.int64)
+    leaf, itself, root = left < 0, np.arange(len(left)), np.repeat(roots, sizes)
+    nodes = np.empty(len(left), dtype=NODE)
+    nodes["limit"] = joined("split_conditions", np.float32)
+    column = 2 * joined("split_indices", np.int64) + joined("default_left", np.int64)
+    nodes["column"] = np.where(leaf, 0, column)
+    nodes["left"], nodes["right"] = np.where(leaf, itself, root + left), np.where(leaf, itself, root + right)
     return Trees(
-        starts=np.cumsum([0, *(len(tree["left_children"]) for tree in trees)]).astype(np.int64),
-        feature=joined("split_indices", np.int32),
-        limit=joined("split_conditions", np.float32),
-        left=joined("left_children", np.int32),
-        right=joined("right_children", np.int32),
-        missing_left=joined("default_left", np.bool_),
+        nodes=nodes,
+        roots=roots,
+        depth=np.array([_depth(tree["left_children"], tree["right_children"]) for tree in trees], dtype=np.int64),
         group=np.asarray(model["tree_info"], dtype=np.int64),
-        base=base,
+        base=np.atleast_1d(json.loads(str(learner["learner_model_param"]["base_score"]))).astype(np.float32),
     )
 
 
-@compiled
-def _leaves(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, not records
-    design: Singles,
-    starts: Ints,
-    feature: Positions,
-    limit: Singles,
-    left: Positions,
-    right: Positions,
-    missing_left: Bools,
-    found: Ints,
-) -> None:
-    for tree in range(len(starts) - 1):  # rows within: a tree stays in the processor's cache
-        start = starts[tree]
-        for row in range(len(design)):
-            at = start
-            while left[at] >= 0:
-                value = design[row, feature[at]]
-                goes_left = missing_left[at] if np.isnan(value) else value < limit[at]
-                at = start + (left[at] if goes_left else right[at])
-            found[row, tree] = at - start
+def _depth(left: Sequence[int], right: Sequence[int]) -> int:
+    """Return the steps from the first node to the lowest leaf; -1 = no child."""
+    level, steps = [0], 0
+    while level := [child for at in level if left[at] >= 0 for child in (left[at], right[at])]:
+        steps += 1
+    return steps
 
 
 @compiled
-def _sums(leaves: Ints, starts: Ints, limit: Singles, group: Ints, base: Singles) -> Singles:
+def _leaves(design: Singles, nodes: NDArray[np.void], roots: Ints, depth: Ints) -> Ints:
+    found = np.empty((len(design), len(roots)), dtype=np.int64)
+    at, one = np.empty(AT_ONCE, dtype=np.uint32), np.uint32(1)
+    for row in range(len(design)):
+        values = design[row]
+        for first in range(0, len(roots), AT_ONCE):
+            here, steps = min(AT_ONCE, len(roots) - first), 0
+            for i in range(here):
+                at[i] = roots[first + i]
+                steps = max(steps, depth[first + i])
+            for _ in range(steps):
+                for i in range(here):
+                    node = nodes[at[i]]
+                    value, missing_left = values[node.column >> one], (node.column & one) != 0
+                    goes_left = (value < node.limit) | (missing_left & (not (value >= node.limit)))
+                    at[i] = node.left if goes_left else node.right
+            for i in range(here):
+                found[row, first + i] = at[i]
+    return found
+
+
+@compiled
+def _sums(leaves: Ints, nodes: NDArray[np.void], group: Ints, base: Singles) -> Singles:
     sums = np.empty((len(leaves), len(base)), dtype=np.float32)
     for row in range(len(leaves)):
         sums[row] = base
         for tree in range(len(group)):
-            sums[row, group[tree]] += limit[starts[tree] + leaves[row, tree]]
+            sums[row, group[tree]] += nodes[leaves[row, tree]].limit
     return sums
 
 

@@ -1,64 +1,90 @@
-"""The compiled loop over the jobs of one history cell that lie nearest in time."""
+"""The compiled look-up of a job's history cell and of the jobs in it that lie nearest in time."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.compiled import compiled
 
+Keys = NDArray[np.uint64]
+
 
 @compiled
 def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, not records
-    span: Ints,
+    cells: Keys,
     times: Floats,
     targets: Floats,
     units: Ints,
+    fewest: Ints,
+    keys: Keys,
     query_times: Floats,
     query_units: Ints,
     bandwidth_s: float,
     levels: Floats,
     found: Floats,
+    level_of: Ints,
     counts: Ints,
 ) -> None:
-    """Fill `found` with weighted quantiles of the jobs of a cell that are nearest in time, and `counts` with how many.
+    """Fill `found` with weighted quantiles of the jobs nearest in time in the first cell that has enough of them.
 
     Args:
-        span: (n_queries, 3) first and last + 1 of the query's cell in the sorted jobs, and where its time falls.
-        times: (n_jobs,) s, rising within a cell.
-        targets: (n_jobs,) what they needed.
-        units: (n_jobs,) what stays together; jobs of the query's own unit are passed over.
+        cells: (n_cells, n_jobs) keys of the jobs at each level, rising.
+        times: (n_cells, n_jobs) s, rising within a key.
+        targets: (n_cells, n_jobs) what they needed.
+        units: (n_cells, n_jobs) what stays together; jobs of the query's own unit are passed over.
+        fewest: (n_cells,) jobs that a cell needs, of `window` at most.
+        keys: (n_cells, n_queries).
         query_times: (n_queries,) s.
         query_units: (n_queries,) -1 = none of the jobs'.
         bandwidth_s: a job this far away counts 1/e of one at the same time.
         levels: (n_levels,) rising.
-        found: (n_queries, n_levels), left as it is where no job counts.
-        counts: (n_queries,) jobs used; `window` at most.
+        found: (n_queries, n_levels), left as it is where no cell has enough.
+        level_of: (n_queries,) cell that was used; left as it is where there is none.
+        counts: (n_queries,) jobs used; left as it is where there is none.
     """
     window = 64
     held, weights = np.empty(window), np.empty(window)
-    for i in range(len(span)):
-        left, right, n = span[i, 2] - 1, span[i, 2], 0
-        while n < window and (left >= span[i, 0] or right < span[i, 1]):
-            take_left = right >= span[i, 1]
-            if left >= span[i, 0] and not take_left:
-                take_left = query_times[i] - times[left] <= times[right] - query_times[i]
-            j = left if take_left else right
-            if take_left:
-                left -= 1
-            else:
-                right += 1
-            if units[j] != query_units[i]:
-                held[n] = targets[j]
-                weights[n] = np.exp(-abs(times[j] - query_times[i]) / bandwidth_s) + 1e-9
-                n += 1
-        counts[i] = n
-        if n == 0:
-            continue
-        order = np.argsort(held[:n])
-        total, risen, level = weights[:n].sum(), 0.0, 0
-        for k in range(n):
-            risen += weights[order[k]]
-            while level < len(levels) and (risen >= levels[level] * total or k == n - 1):
-                found[i, level] = held[order[k]]
-                level += 1
+    for i in range(len(query_times)):
+        for cell in range(len(fewest)):
+            first = _first_at(cells[cell], 0, cells.shape[1], keys[cell, i], False)
+            last = _first_at(cells[cell], first, cells.shape[1], keys[cell, i], True)
+            right = _first_at(times[cell], first, last, query_times[i], False)
+            left, n = right - 1, 0
+            while n < window and (left >= first or right < last):
+                take_left = right >= last
+                if left >= first and not take_left:
+                    take_left = query_times[i] - times[cell, left] <= times[cell, right] - query_times[i]
+                j = left if take_left else right
+                if take_left:
+                    left -= 1
+                else:
+                    right += 1
+                if units[cell, j] != query_units[i]:
+                    held[n] = targets[cell, j]
+                    weights[n] = np.exp(-abs(times[cell, j] - query_times[i]) / bandwidth_s) + 1e-9
+                    n += 1
+            if n == 0 or n < fewest[cell]:
+                continue
+            level_of[i], counts[i] = cell, n
+            order = np.argsort(held[:n])
+            total, risen, level = weights[:n].sum(), 0.0, 0
+            for k in range(n):
+                risen += weights[order[k]]
+                while level < len(levels) and (risen >= levels[level] * total or k == n - 1):
+                    found[i, level] = held[order[k]]
+                    level += 1
+            break
+
+
+@compiled
+def _first_at(values: Floats | Keys, first: int, last: int, wanted: float, beyond: bool) -> int:
+    """Return the first position in rising values[first:last] that is not below (beyond: above) the wanted one."""
+    while first < last:
+        middle = (first + last) // 2
+        if values[middle] < wanted or (beyond and values[middle] == wanted):
+            first = middle + 1
+        else:
+            last = middle
+    return first

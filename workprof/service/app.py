@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
+from fastapi.routing import APIRoute
 
 import workprof
 from workprof.cli.profiles import fit_json
@@ -30,7 +31,7 @@ from workprof.core.units import GB
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.formats.fields import DESCRIPTIONS
 from workprof.memory.advised_sizes import GROUP, PROFILE, TASK, USER
-from workprof.service.guard import PROBLEM, Guard, Limits, Metrics, problem
+from workprof.service.guard import PROBLEM, Guard, Limits, Metrics, Receive, Scope, Send, problem
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader, Job
 from workprof.service.observations import LONGEST_ID, Run
 from workprof.service.prediction import Batches, TooMany
@@ -62,6 +63,7 @@ MOST_EXPLAINED = 100
 KEY_FIELDS = {TASK: "task_name", USER: "user", GROUP: "group"}
 BY = (TASK, PROFILE, USER, GROUP)
 PLAIN_READER = FieldReader()
+Answering = Callable[[Request], Coroutine[Any, Any, Response]]
 OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
 FURTHER = ("dataset", "explain", "by", "jobs", "runs")
@@ -75,6 +77,19 @@ EXAMPLE_RUN = {
     "duration_s": 840,
     "peak_memory_bytes": 9.1e9,
 }
+
+
+class Direct(APIRoute):
+    """A route whose function gets the request alone: what it holds is checked by the fields' declaration."""
+
+    def __init__(self, path: str, endpoint: Answering, **described: Any) -> None:
+        super().__init__(path, endpoint, **described)
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            response = await endpoint(Request(scope, receive))
+            await response(scope, receive, send)
+
+        self.app = answer
 
 
 class Json(Response):
@@ -435,7 +450,8 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
         "/v1/observations": (routes.observe, many(run, "runs"), EXAMPLE_RUN, "runs"),
     }
     for path, (answer, schema, one, several) in post.items():
-        app.add_api_route(path, answer, methods=["POST"], openapi_extra=body_of(schema, one, {several: [one]}))
+        described = body_of(schema, one, {several: [one]})
+        app.router.add_api_route(path, answer, methods=["POST"], openapi_extra=described, route_class_override=Direct)
     get: dict[str, Callable[..., Any]] = {
         "/v1/observations": routes.observed,
         "/v1/profiles": routes.profiles,

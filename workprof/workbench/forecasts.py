@@ -46,6 +46,10 @@ EXPLAINED_ROWS = 200
 """Of a file: so many jobs are explained one by one."""
 
 
+SHOWN = np.searchsorted(np.round(LEVELS, 2), (0.1, 0.5, 0.9))
+"""Positions of the shown quantiles in `LEVELS`."""
+
+
 @dataclass(frozen=True)
 class Need:
     """An estimate of one target for one job, in the target's unit.
@@ -396,5 +400,5 @@ def job_forecast(said: Forecasts, row: int, explanation: JobExplanation | None) 
 
 
 def _need(found: Estimates, row: int) -> Need:
-    at = {level: float(value) for level, value in zip(np.round(LEVELS, 2), found.quantiles[row], strict=True)}
-    return Need(float(found.point[row]), at[0.1], at[0.5], at[0.9], float(found.low[row]), float(found.high[row]))
+    low, middle, high = found.quantiles[row, SHOWN].tolist()
+    return Need(float(found.point[row]), low, middle, high, float(found.low[row]), float(found.high[row]))
