@@ -25,6 +25,9 @@ LOG = logging.getLogger(__name__)
 Made = TypeVar("Made")
 FOLD_EVERY_S = 2.0
 AGAIN_AFTER_S = 30.0
+CATALOGUE_S = 0.2
+"""How long a name means the same dataset without a look at the catalogue."""
+MOST_NAMES = 100
 
 
 class NotReady(Exception):
@@ -100,6 +103,7 @@ class State:
         self._held = Held()
         self._journals: dict[str, Journal] = {}
         self._drift: dict[str, Any] = {}
+        self._hashes: dict[str, tuple[str, float]] = {}
         self._guard = threading.Lock()
         self._ended = threading.Event()
         self._folding = threading.Thread(target=self._fold_all, daemon=True, name="feedback")
@@ -120,6 +124,16 @@ class State:
             NotEnoughData: when none is named and there is none.
         """
         name = dataset or self._default
+        known, when = self._hashes.get(name, ("", 0.0))
+        if known and time.monotonic() - when < CATALOGUE_S:
+            return known
+        found = self._hash_of(name)
+        if len(self._hashes) > MOST_NAMES:
+            self._hashes = {}
+        self._hashes[name] = (found, time.monotonic())
+        return found
+
+    def _hash_of(self, name: str) -> str:
         if name:
             return self.workbench._jobs_of(name).hash
         jobs = [entry for entry in self.workbench.datasets() if entry.kind == JOBS]
