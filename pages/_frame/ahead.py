@@ -1,7 +1,8 @@
 """What the first visitor of a server would wait for, ahead of them: modules, the home, the browser's larger scripts.
 
 Streamlit's front end requests the script that draws charts (some megabytes) only when the first chart has arrived. A
-header of the document names it, so that the browser loads it while the page is being computed; `look` has it started.
+header of the document names it, so that the browser loads it while the page is being computed, and the document starts
+it, which takes as long as loading it: a chart that arrives is drawn at once.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pkgutil
+import re
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -23,9 +25,32 @@ from pages._frame.visit import SETTLED, open_home
 from workprof.core.errors import WorkprofError
 from workprof.workbench import JOBS
 
-SCRIPTS = ("PlotlyChart", "StreamlitMarkdown")
-"""How the names of the scripts begin that every page with a chart needs; the rest of a name is its content's hash."""
-DOCUMENT = b"text/html"
+CHARTS = "PlotlyChart"
+SCRIPTS = (
+    CHARTS,
+    "StreamlitMarkdown",
+    "Html",
+    "BidiComponent",
+    "PageLink",
+    "Button",
+    "Selectbox",
+    "Metric",
+    "Checkbox",
+)
+"""How the names of the scripts begin that most pages need; the rest of a name is its content's hash."""
+IMPORTS_WITHIN = 20_000
+"""Characters at the beginning of a script within which its imports stand."""
+DOCUMENT, CONTENT_LENGTH, HEAD = b"text/html", b"content-length", b"<head>"
+START = """<script>
+{
+  const Own = WebSocket;
+  WebSocket = class extends Own {
+    constructor(...given) { super(...given); this.addEventListener("message", () => import("%s"), {once: true}); }
+  };
+}
+</script>"""
+"""Starts a script with the server's first message: the browser would wait from then on until the page is computed."""
+_IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 _FOLDER = Path(st.__file__).parent / "static"
 
 
@@ -51,31 +76,58 @@ def warm_up() -> None:
             bench.counts(newest)
 
 
-def scripts() -> tuple[str, ...]:
-    """Return the addresses of the scripts, relative to the document as its own ones are."""
-    found = (path for name in SCRIPTS for path in (_FOLDER / "static" / "js").glob(f"{name}.*.js"))
+def scripts(names: Sequence[str] = SCRIPTS) -> tuple[str, ...]:
+    """Return the addresses of the scripts and of those that they import, relative to the document as its own ones are.
+
+    Those that the document names itself are left out.
+    """
+    folder, document = _FOLDER / "static" / "js", (_FOLDER / "index.html").read_text(encoding="utf-8")
+    found = [path for name in names for path in folder.glob(f"{name}.*.js")]
+    for path in found:  # grows while it is read
+        imported = (folder / name for name in _IMPORTED.findall(path.read_text(encoding="utf-8")[:IMPORTS_WITHIN]))
+        found += [one for one in imported if one not in found and one.name not in document]
     return tuple(f"./{path.relative_to(_FOLDER).as_posix()}" for path in found)
 
 
 class Ahead:
-    """An application that warms up when it starts, and whose documents name the scripts to load."""
+    """An application that warms up when it starts; its documents name scripts to load, and start that of the charts."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._link = ", ".join(f'<{address}>; rel="modulepreload"' for address in scripts()).encode("ascii")
+        found = scripts()
+        self._link = ", ".join(f'<{address}>; rel="modulepreload"' for address in found).encode("ascii")
+        charts = [address for address in found if address.rpartition("/")[2].startswith(CHARTS)]
+        self._start = "".join(START % address for address in charts).encode("ascii")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; with the first event, the server's start, begin to warm up."""
         if scope["type"] == "lifespan":
             threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+        held: list[Message] = []  # of a document: its beginning, until its text is whole
 
         async def answer(message: Message) -> None:
-            headers = message.get("headers", ())
-            if message["type"] == "http.response.start" and self._link and _is_document(headers):
-                message = {**message, "headers": [*headers, (b"link", self._link)]}
-            await send(message)
+            if message["type"] == "http.response.start" and self._link and _is_document(message.get("headers", ())):
+                held.append({**message, "headers": [*message["headers"], (b"link", self._link)]})
+            elif held and message["type"] == "http.response.body":
+                held.append(message)
+                if not message.get("more_body", False):
+                    for one in self._started(held[0], b"".join(part.get("body", b"") for part in held[1:])):
+                        await send(one)
+                    held.clear()
+            else:
+                for one in (*held, message):
+                    await send(one)
+                held.clear()
 
         await self._app(scope, receive, answer)
+
+    def _started(self, begin: Message, text: bytes) -> tuple[Message, Message]:
+        """Return a document that starts the script of the charts."""
+        whole = text.replace(HEAD, HEAD + self._start, 1)
+        longer = len(whole) - len(text)
+        sizes = [(name, b"%d" % (int(size) + longer)) for name, size in begin["headers"] if name == CONTENT_LENGTH]
+        others = [header for header in begin["headers"] if header[0] != CONTENT_LENGTH]
+        return {**begin, "headers": others + sizes}, {"type": "http.response.body", "body": whole}
 
 
 def _is_document(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -1,13 +1,11 @@
-"""What Streamlit's theme has no setting for: the room that a page has, its answer's look, charts without a wait."""
+"""What Streamlit's theme has no setting for: the room that a page has, and the look of its answer."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import streamlit as st
 
-from pages._frame.ahead import scripts
 from pages._parts.figures import ANSWER
 
 CHOSEN = "light-dark(#1f66b0, #7db4f0)"
@@ -16,7 +14,6 @@ WINDOW = "window"
 """Key of what tells the width of the window."""
 PHONE_PX = 640
 JS = f"""
-for (const script of {json.dumps(scripts())}) import(new URL(script, document.baseURI));
 export default function ({{ data, setStateValue }}) {{
   const phone = matchMedia("(max-width: {PHONE_PX}px)");
   const tell = () => {{ if (phone.matches !== data.narrow) setStateValue("narrow", phone.matches); }};
