@@ -28,7 +28,6 @@ from workprof.workbench import JOBS
 CHARTS = "PlotlyChart"
 SCRIPTS = (
     CHARTS,
-    "StreamlitMarkdown",
     "Html",
     "BidiComponent",
     "PageLink",
