@@ -44,17 +44,17 @@ docs: $(READY)
 tools:
 	@bash .ci/tools
 
-# Two processes on two cores: one thread each, and what is imported is compiled once for all processes that follow.
+# Three processes on two cores, as some wait for a browser: one thread each, and what is imported is compiled once for all processes that follow.
 test soak: export OMP_NUM_THREADS = 1
 test soak: export PYTHONDONTWRITEBYTECODE =
-TWO := -n 2 --dist loadfile --no-loadscope-reorder
+SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: lint tools
-	$(BIN)/pytest -m "not soak" $(TWO)
+	$(BIN)/pytest -m "not soak" $(SPREAD)
 
 soak: $(SPARK)
 	@bash .ci/tools soak
-	$(BIN)/pytest -m soak $(TWO)
+	$(BIN)/pytest -m soak $(SPREAD)
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks

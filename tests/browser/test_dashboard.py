@@ -101,6 +101,7 @@ def seconds_to_the_columns(visitor):
     return time.monotonic() - before
 
 
+@pytest.mark.soak
 def test_another_session_stays_responsive_during_a_fit(server, visitors):
     busy, other = visitors(server).open("/"), visitors(server)
     load_sample(busy)
@@ -136,6 +137,7 @@ def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitor
     assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.soak
 def test_a_copied_link_leaves_running_work_out_and_is_shown_where_copying_is_forbidden(server, visitors):
     visitor = visitors(server).open("/profiles")
     find_profiles(visitor)
@@ -157,6 +159,7 @@ def selected_rows(visitor):
     return visitor.page.get_by_text(SELECTED).first.inner_text()
 
 
+@pytest.mark.soak
 def test_a_lasso_is_in_the_copied_link(server, visitors):
     first = visitors(server).open("/profiles")
     find_profiles(first)

@@ -7,8 +7,14 @@ import pytest
 from tests.browser.conftest import PATIENCE_MS
 from tests.formats.one_of_each import FILES
 
+KINDS = ("xlsx", "sacct", "kubectl", "sacct.xlsx", "swf", "azure", "feather", "semicolon")
+ALWAYS = KINDS[:3]
+"""What every test run drops; `make soak` drops the others."""
 
-@pytest.mark.parametrize("kind", ["xlsx", "sacct", "sacct.xlsx", "kubectl", "swf", "azure", "feather", "semicolon"])
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in ALWAYS else pytest.mark.soak) for kind in KINDS]
+)
 def test_a_dropped_file_is_seen_loaded(server, visitors, tmp_path, kind):
     dropped = FILES[kind]
     path = tmp_path / f"{kind.replace('.', '_')}_{dropped.name}"

@@ -104,6 +104,7 @@ def test_a_stop_opens_embedded_by_its_link(fresh, visitors, width):
     assert visitor.wide() <= 0
 
 
+@pytest.mark.soak
 def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(toured, chromium):
     page = chromium.new_page()
     with framed(page, f"{toured.url}/memory?demo=1&embed=true") as (frame, said):

@@ -14,6 +14,8 @@ LEAST_SEEN = 0.6
 """Share of the chart that stands on the first screen."""
 DRAWN_MS = 1500
 """From the end of the run until charts have their place."""
+ALWAYS = ("home", "profiles", "memory", "nodes")
+"""Pages of which every test run sees the first screen; `make soak` sees the others'."""
 TEXTS = ("data", "report", "runs", "help")
 """Pages whose answer is about a table or a text."""
 CONTROLS = ", ".join(
@@ -58,7 +60,9 @@ def faults(name, places):
     return told
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in ALWAYS else pytest.mark.soak) for name in BY_NAME]
+)
 def test_the_first_screen_has_the_answer_and_the_page_fits(whole, visitors, name):
     page = BY_NAME[name]
     address = page.link(whole.hashes).partition(f"{name}_tab=")[0].rstrip("&")  # as the menu opens it

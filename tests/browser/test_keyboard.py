@@ -127,6 +127,7 @@ def fresh(tmp_path):
         yield running
 
 
+@pytest.mark.soak
 def test_from_an_empty_home_to_a_memory_plan_without_a_mouse(fresh, visitors, tmp_path):
     trace = tmp_path / "trace.parquet"
     pd.read_parquet(SAMPLE).head(ROWS).to_parquet(trace)

@@ -153,6 +153,7 @@ def test_login_goes_where_the_link_led_and_logout_ends_it(home, provider, locked
     assert told(heard, home) == []
 
 
+@pytest.mark.soak
 def test_who_is_not_meant_is_refused(home, provider, locked, overheard):
     visitor, heard = overheard(locked)
     visitor.open("/data?data_tab=Columns")
@@ -169,6 +170,7 @@ def test_who_is_not_meant_is_refused(home, provider, locked, overheard):
     see(visitor, "Logged in as Another Visitor")
 
 
+@pytest.mark.soak
 def test_an_old_login_is_asked_for_again(home, provider, locked, overheard):
     provider.is_now(**VISITOR)
     provider.iat_age_s = 12 * 3600 + 60

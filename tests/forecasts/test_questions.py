@@ -65,6 +65,7 @@ def test_before_finished_jobs_there_is_nothing_to_refit(bench):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_an_explanation_trains_its_forecaster_and_a_refit_is_with_the_jobs_of_today(bench):
     explained = bench.global_explanation("part", ExplanationSettings(n_sampled=20))
     assert explained.n_sampled == 20

@@ -84,6 +84,7 @@ def test_durations_are_those_of_the_workbench(bench, dataset):
     assert numbers(wp.durations(jobs(), by="user")) == numbers(bench.observed_durations(dataset, asked))
 
 
+@pytest.mark.soak
 def test_forecasts_are_those_of_the_workbench(bench):
     many = jobs(900)
     train, new = many.head(850), many.tail(50)[["job_name", "user", "task_name", "requested_memory_bytes"]]

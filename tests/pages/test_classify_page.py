@@ -80,6 +80,7 @@ def test_an_empty_home_offers_the_sample(app):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_one_button_finds_profiles_trains_and_shows_an_answer(app, home):
     with Workbench(from_environment()) as workbench:
         whole = workbench.ingest([SAMPLE])
