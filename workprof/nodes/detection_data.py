@@ -35,7 +35,7 @@ DETECTORS = (PERONA, *BASELINES, COMBINED)
 
 DETECTOR_WORDS = {
     CHOSEN: "Best on validation",
-    PERONA: "Network",
+    PERONA: "Logistic + embedding",
     "robust-z": "Robust z-score",
     "ewma": "Weighted mean (EWMA)",
     "mahalanobis": "Mahalanobis distance",
@@ -43,6 +43,16 @@ DETECTOR_WORDS = {
     LOGISTIC: "Logistic regression",
     COMBINED: "Combined",
 }
+
+
+def detector_word(name: str, *, alone: bool) -> str:
+    """Return what a detector is called.
+
+    Args:
+        name: as in the settings.
+        alone: whether the network decides without a logistic regression beside it: as published, and without labels.
+    """
+    return "Perona network" if name == PERONA and alone else DETECTOR_WORDS[name]
 
 
 @settings
@@ -72,13 +82,14 @@ class DetectSettings:
             "The detector that decides; the rules and the isolation forest need no labels.",
             choices={
                 CHOSEN: "the best on validation inside the training part",
-                PERONA: "the network",
+                PERONA: "a logistic regression with the network's embedding beside its evidence; as published, and "
+                "without labels, the network alone",
                 "robust-z": "a rule, the worst scored metric against the median of its history",
                 "ewma": "a rule, the same against an exponentially weighted mean",
                 "mahalanobis": "a rule, the distance to the last three normal runs",
                 FOREST: "an isolation forest on normal runs",
                 LOGISTIC: "a logistic regression",
-                COMBINED: "the mean of the network and the best other one",
+                COMBINED: "the mean of perona and the best other one",
             },
             shown=DETECTOR_WORDS,
         ),

@@ -17,7 +17,7 @@ from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.units import format_share
 from workprof.nodes.detection import Detection
-from workprof.nodes.detection_data import DETECTOR_WORDS
+from workprof.nodes.detection_data import detector_word
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_POINTS = 5000
@@ -113,6 +113,7 @@ def detection_headlines(found: Detection) -> tuple[Headline, ...]:
     own, runs = found.detectors.get(found.detector), found.runs
     tested = int(runs.tested.sum())
     now = degraded_now(found)
+    detector = detector_word(found.detector, alone=found.published or not found.supervised)
     lines = [
         Headline(
             "Flagged",
@@ -126,7 +127,7 @@ def detection_headlines(found: Detection) -> tuple[Headline, ...]:
             "Nodes whose newest run of a benchmark is flagged.",
             ", ".join(node_name(node) for node in now),
         ),
-        Headline("Detector", DETECTOR_WORDS[found.detector], "Chosen inside the training part, unless set."),
+        Headline("Detector", detector, "Chosen inside the training part, unless set."),
     ]
     if own is not None:
         low, high = own.f1_anomalous_interval
