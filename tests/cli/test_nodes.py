@@ -1,7 +1,11 @@
-"""`workprof nodes transfer`: the contract's keys, the published figures, one factor, scores from a file, refusals."""
+"""`workprof nodes transfer`: the contract's keys, the published figures, one factor, scores from a file, refusals.
+
+And `workprof nodes search`.
+"""
 
 import pytest
 
+from tests.nodes.test_search import SCORES, table, written
 from tests.nodes.transfer_reports import LOTARU
 from tests.shared_data import needs_shared_data
 
@@ -85,3 +89,21 @@ def test_refusals_are_the_callers(workprof, small, changed, said):
     assert ran.status == 2
     assert said in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_search_with_and_without_scores(workprof, tmp_path):
+    configurations, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")
+    asked = ("nodes", "search", configurations, "--seeds", 2, "--trials", 5, "--optimizer", "arrow")
+    ran = workprof(*asked, "--node-scores", scores, "--json")
+    found = ran.json
+    assert (found["optimizer"], found["n_configurations"], set(found["cheapest"])) == ("arrow", 50, {"sort", "train"})
+    assert set(found["curves"]) == {"without scores", "with scores"}
+    assert {len(one) for curve in found["curves"].values() for one in curve.values()} == {5}
+    assert [one["trials"] for one in found["differences"]] == [1, 2, 3, 4, 5]
+    assert {*found["path"][0]} == {"workload", "trial", "configuration", "runtime_s", "cost", "best_cost"}
+    alone = workprof(*asked)
+    assert "mean cost found / least cost of 2 searches" in alone.out
+    assert "with scores" not in alone.out
+    refused = workprof("nodes", "search", tmp_path / "none.csv")
+    assert refused.status != 0
+    assert "none.csv is no file; give a CSV with the columns machine, count, runtime, cost" in refused.err

@@ -16,6 +16,7 @@ import pytest
 
 from tests.charts import records_for_phases
 from tests.docs.commands import SERVING, fenced, mentioned_commands, options_of, placeholders, shown_commands
+from tests.nodes import test_search
 from tests.nodes.planted_nodes import runs_of
 from tests.nodes.transfer_reports import MACHINES, planted
 from tests.pages.conftest import SAMPLE
@@ -49,6 +50,8 @@ BOUND = {
     "finished.csv": "finished.csv",
     "big.bin": "big.bin",
     "plan.toml": "plan.toml",
+    "TABLE.csv": "configurations.csv",
+    "SCORES.csv": "machines.csv",
 }
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
@@ -64,6 +67,7 @@ SMALLER = {
     ("synth", "pai"): ("--rows", "500"),
     ("nodes", "suite"): ("--seconds-per-benchmark", "1", "--repeat", "1", "--benchmarks", "disk-ioping", "--disk", "."),
     ("nodes", "detect"): ("--epochs", "2"),
+    ("nodes", "search"): ("--seeds", "1", "--trials", "4"),
     ("record",): ("--no-perf", "--quiet", "0", "--interval", "0.2"),
     ("phases", "evaluate"): ("--splits", "1", "--open-splits", "0"),
 }
@@ -90,6 +94,8 @@ def scratch(tmp_path_factory):
     write(folder / "runs.jsonl", runs_of(TWO, n_runs=10))
     records_for_phases.samples().to_csv(folder / "counters.csv", index=False)
     _reports(folder / "reports")
+    test_search.table().to_csv(folder / "configurations.csv", index=False)
+    test_search.SCORES.to_csv(folder / "machines.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKPROF_HOME", str(folder / "home"))
         patch.delenv("WORKPROF_READONLY", raising=False)

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli import nodes_suite
-from workprof.cli.console import Json, emit, table, warn
+from workprof.cli.console import Json, emit, progress_line, table, warn
 from workprof.cli.questions import WITH, Face, add, options, parameter, register, settings_of
+from workprof.core.records import to_json
 from workprof.core.units import format_share
 from workprof.nodes import questions
 from workprof.nodes.advice import Advice
@@ -21,6 +22,7 @@ from workprof.nodes.groups import Groups
 from workprof.nodes.ranking import RankedNode, Ranking, per_price
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.scores import OVERALL
+from workprof.nodes.search import Search
 from workprof.nodes.transfer import Transfer
 
 HELP = "Which node is fastest for which work, and which has degraded."
@@ -31,6 +33,15 @@ Scores = Annotated[
     Path | None,
     typer.Option(
         "--scores", help="CSV machine,cpu,linpack,memory,io; default: the published ones.", show_default=False
+    ),
+]
+ConfigurationTable = Annotated[
+    Path, typer.Argument(metavar="CSV", help="Columns machine, count, runtime (s), cost, and workload where several.")
+]
+NodeScores = Annotated[
+    Path | None,
+    typer.Option(
+        "--node-scores", help="CSV machine,cpu,memory,disk,network; search with them too.", show_default=False
     ),
 ]
 SHOWN_PAIRS = 12
@@ -357,6 +368,57 @@ def _transfer(reports: Path, scores: Path | None, as_json: bool, **given: Any) -
     emit(transfer_json(result, interval), as_json, lambda: transfer_text(result, interval))
 
 
+def search_json(result: Search) -> dict[str, Any]:
+    """Return the JSON document of a configuration search."""
+    return {
+        "optimizer": result.settings.optimizer,
+        "n_configurations": result.n_configurations,
+        "cheapest": result.workloads,
+        "curves": to_json(result.curves),
+        "path": [asdict(one) for one in result.path],
+        "differences": [asdict(one) for one in result.differences],
+        "notes": list(result.notes),
+    }
+
+
+def search_text(result: Search) -> str:
+    """Return the first search step by step, and how far from the cheapest the searches are after each trial."""
+    head = f"{result.n_configurations} configurations; cheapest: " + ", ".join(
+        f"{found} for {name}" if name else found for name, found in result.workloads.items()
+    )
+    path: list[dict[str, object]] = [
+        {
+            **({"workload": one.workload} if one.workload else {}),
+            "trial": one.trial,
+            "configuration": one.configuration,
+            "runtime (s)": f"{one.runtime_s:,.1f}",
+            "cost": f"{one.cost:,.4g}",
+            "least cost so far": "–" if one.best_cost is None else f"{one.best_cost:,.4g}",
+        }
+        for one in result.path
+    ]
+    curves: list[dict[str, object]] = []
+    for step in range(result.settings.trials):
+        line: dict[str, object] = {"trials": step + 1}
+        for kind, curve in result.curves.items():
+            line[kind] = f"{curve.mean[step]:.3f} ({format_share(float(curve.found_share[step]))})"
+        if result.differences:
+            one = result.differences[step]
+            line["difference"] = f"{one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+        curves.append(line)
+    words = f"mean cost found / least cost of {result.settings.seeds} searches (share that found the cheapest)"
+    return f"{head}\n\n{table(path)}\n\n{words}\n\n{table(curves)}"
+
+
+def _search(configurations: Path, node_scores: Path | None, as_json: bool, **given: Any) -> None:
+    from workprof.nodes.search import search_file  # noqa: PLC0415  `--help` stays quick
+
+    result = search_file(configurations, settings_of(questions.SEARCH, given), node_scores, progress_line())
+    for note in result.notes:
+        warn(f"note: {note}")
+    emit(search_json(result), as_json, lambda: search_text(result))
+
+
 add(app, Face(questions.RANK, ranking_json, ranking_text, lambda result: result.notes))
 add(app, Face(questions.GROUPS, groups_json, groups_text, lambda result: result.notes))
 add(
@@ -379,6 +441,18 @@ register(
         parameter("reports", Reports),
         *(one for one in options(questions.TRANSFER) if one.name != WITH),
         parameter("scores", Scores, None),
+        parameter("as_json", Json, False),
+    ],
+)
+register(
+    app,
+    "search",
+    questions.SEARCH.title,
+    _search,
+    [
+        parameter("configurations", ConfigurationTable),
+        *options(questions.SEARCH),
+        parameter("node_scores", NodeScores, None),
         parameter("as_json", Json, False),
     ],
 )

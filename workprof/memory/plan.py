@@ -289,7 +289,7 @@ class PlannedTask:
         rule: that chose the size; 'given' for a size of one's own, 'kept' where every run keeps its request.
         size_class: 'light', 'moderate' or 'heavy'.
         largest_bytes: the largest use of these.
-        risk: odds of a retry.
+        risk: retry probability.
         too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
     """
 

@@ -519,7 +519,7 @@ class FrontierPoint:
 
     Attributes:
         setting: in words.
-        price_runs: price of a failure in mean runs.
+        price_runs: cost per failure in mean runs.
         by_input: whether inputs were looked at.
         by_labels: whether all that is known at submission was.
         wasted_gb_h: mean over seeds.

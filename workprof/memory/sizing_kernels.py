@@ -308,7 +308,7 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
     """Return (n_margins,) sizes of least expected charge: one of the past sizes x (1 + margin), or one above them all.
 
     A size c costs c x hours where it is enough, else c x hours x time to failure, the hours again at the next size, and
-    the price of a failure; a run above all past ones may fail twice.
+    the cost per failure; a run above all past ones may fail twice.
 
     Args:
         sizes: (n,) rising.

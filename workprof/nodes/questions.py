@@ -10,6 +10,7 @@ from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
+from workprof.nodes.search import Search, SearchSettings
 from workprof.nodes.selection import FLAGGED, KEEP_ALL, PERONA, RankSettings
 from workprof.nodes.suite import RunLine, SuiteSettings
 from workprof.nodes.transfer import Transfer, TransferSettings
@@ -82,6 +83,17 @@ TRANSFER = Question(
     method="runtime_transfer",
 )
 """Asked of a folder of reports: it is no step, and nothing of it is cached."""
+
+SEARCH = Question(
+    "nodes.search",
+    "Find the cheapest machine and count with few trials, on a table of measured configurations.",
+    SearchSettings,
+    Search,
+    "workprof.nodes.search:search",
+    page=PAGE,
+    method="configuration_search",
+)
+"""Asked of a file of measured configurations, as TRANSFER of its folder."""
 
 SUITE = Question(
     "nodes.suite",

@@ -148,7 +148,7 @@ def spread(past: PastErrors, from_line: bool, confidence: float) -> tuple[float,
 def coverage(past: PastErrors, confidence: float) -> Coverage:
     """Return how often intervals hold that were made without the workflow and the target that they are for.
 
-    With one target only, it is seen; runs of one workflow are alike, so leaving out less would flatter.
+    With one target only, it is seen; runs of one workflow are alike, so leaving out less would overstate the method.
     """
     many_targets = len(np.unique(past.target)) > 1
     inside: list[bool] = []

@@ -24,6 +24,7 @@ from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks, scores_from_frame
 from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
+from workprof.nodes.search import search_file
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.profiles.settings import ProfileSettings
@@ -160,6 +161,7 @@ class NodeQuestions(ProfileQuestions):
     degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
     node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
     runtime_transfer = staticmethod(runtime_transfer)
+    configuration_search = staticmethod(search_file)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the nodes of a dataset of benchmark runs, in order.

@@ -153,7 +153,7 @@ TASK_COLUMNS = (
     Column("class", "size_class", help="Light, moderate or heavy, by the limits below."),
     Column(
         "evidence",
-        lambda task: f"too few runs (under {FEWEST_RUNS})" if task.too_few else "enough runs",
+        lambda task: f"fewer than {FEWEST_RUNS} runs" if task.too_few else "enough runs",
         help="A task with too few runs is too thin for advice.",
     ),
     Column("runs", "n"),

@@ -1,0 +1,118 @@
+"""Configuration search: what is read of a table, the published steps, and that scores which are right help."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
+from workprof.nodes.search import (
+    ARROW,
+    CHERRYPICK,
+    SearchSettings,
+    expected_improvement,
+    read_configurations,
+    read_machine_scores,
+    search,
+    search_file,
+)
+
+MACHINES = {"small": (1.0, 1.0), "mid": (1.8, 2.0), "fast": (3.5, 3.2), "io": (1.2, 1.6), "big": (2.5, 4.5)}
+
+
+def table(workloads=(("sort", 0.9, 900.0), ("train", 0.97, 3000.0)), counts=(1, 2, 4, 8, 16)):
+    rng, rows = np.random.default_rng(1), []
+    for name, parallel, work in workloads:
+        for machine, (speed, price) in MACHINES.items():
+            for count in counts:
+                runtime = work / speed * (1 - parallel + parallel / count) * rng.lognormal(0, 0.03) + 3 * count
+                cost, wait = runtime * count * price / 3600, 20 + 5 * count / speed
+                rows.append((name, machine, count, runtime, cost, speed, 95 * parallel * (0.6 + 0.4 / count), wait))
+    names = ["workload", "machine", "count", "runtime", "cost", "ghz", "cpu_percent", "wait"]
+    return pd.DataFrame(rows, columns=names)
+
+
+SCORES = pd.DataFrame(
+    [(name, 100 * speed, price) for name, (speed, price) in MACHINES.items()], columns=["machine", "cpu", "memory"]
+)
+
+
+def written(tmp_path, frame, name="table.csv"):
+    path = tmp_path / name
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_the_expected_improvement_is_the_integral():
+    for mean, deviation, best in ((0.0, 1.0, 0.5), (2.0, 0.7, 1.0), (-1.0, 2.0, 1.5)):
+        slow, _ = quad(lambda cost: (best - cost) * norm.pdf(cost, mean, deviation), mean - 12 * deviation, best)  # noqa: B023
+        assert expected_improvement(np.array([mean]), np.array([deviation]), best)[0] == pytest.approx(slow, abs=1e-9)
+    assert expected_improvement(np.array([1.0, 3.0]), np.zeros(2), 2.0).tolist() == [1.0, 0.0]
+
+
+def test_what_a_table_says(tmp_path):
+    frame = table()
+    again = frame.iloc[[0]].assign(runtime=frame.runtime[0] * 3)
+    found, notes = read_configurations(written(tmp_path, pd.concat([frame, again])))
+    assert [one.workload for one in found] == ["sort", "train"]
+    first = found[0]
+    assert len(first.cost) == 25
+    at = first.machine.index("small")
+    assert first.runtime[at] == pytest.approx(2 * frame.runtime[0])
+    assert first.known.shape == (25, 2)  # count and ghz, which describes the machine
+    assert first.metrics.shape == (25, 2)  # cpu_percent and wait differ between runs
+    assert set(first.used) == {"cpu"}
+    assert notes == ("further measurements of configurations, averaged with the first: 1",)
+
+
+@pytest.mark.parametrize("optimizer", [CHERRYPICK, ARROW])
+def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimizer):
+    path, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")
+    given = SearchSettings(optimizer, trials=8, seeds=3)
+    found = search_file(path, given, scores)
+    assert set(found.curves) == {"without scores", "with scores"}
+    for curve in found.curves.values():
+        assert (np.diff(curve.mean) <= 1e-12).all()
+        assert (curve.mean >= 1).all()
+        assert curve.mean[-1] < 1.15
+        assert (curve.low <= curve.median).all() and (curve.median <= curve.high).all()
+    sixth = found.differences[5]
+    assert sixth.trials == 6
+    assert sixth.low <= sixth.mean <= sixth.high
+    assert sixth.mean < 0
+    assert [one.trial for one in found.path if one.workload == "sort"] == list(range(1, 9))
+    assert len({one.configuration for one in found.path if one.workload == "sort"}) == 8  # none twice
+    cheapest = table().query("workload == 'sort'").sort_values("cost").iloc[0]
+    assert found.workloads["sort"] == f"{cheapest.machine} x {cheapest['count']}"
+    assert search_file(path, given, scores).path == found.path
+
+
+def test_a_limit_leaves_slow_configurations_out(tmp_path):
+    frame = table(workloads=(("", 0.97, 3000.0),))
+    path = written(tmp_path, frame.drop(columns="workload"))
+    limit = float(frame.runtime.quantile(0.3))
+    found = search_file(path, SearchSettings(trials=20, seeds=2, limit_s=limit))
+    inside = frame[frame.runtime <= limit]
+    cheapest = inside.sort_values("cost").iloc[0]
+    assert found.workloads == {"": f"{cheapest.machine} x {cheapest['count']}"}
+    assert found.path[-1].best_cost == pytest.approx(cheapest.cost, rel=0.2)
+    assert all(one.best_cost is None or one.best_cost >= cheapest.cost * (1 - 1e-9) for one in found.path)
+
+
+def test_bad_tables_are_named(tmp_path):
+    frame = table()
+    with pytest.raises(NoRows, match="is no file"):
+        read_configurations(tmp_path / "none.csv")
+    with pytest.raises(ColumnMissing, match="no column cost"):
+        read_configurations(written(tmp_path, frame.drop(columns="cost")))
+    with pytest.raises(TraceError, match=r"line 3: runtime is -1\.0"):
+        read_configurations(written(tmp_path, frame.assign(runtime=[5.0, -1.0, *frame.runtime[2:]])))
+    with pytest.raises(NotEnoughData, match="3 configurations; a search needs at least 4"):
+        search(read_configurations(written(tmp_path, frame.head(3)))[0], SearchSettings())
+    with pytest.raises(NotEnoughData, match="within 1 s; the fastest takes"):
+        search(read_configurations(written(tmp_path, frame))[0], SearchSettings(limit_s=1.0))
+    with pytest.raises(SettingsError, match="'small' has two rows"):
+        read_machine_scores(written(tmp_path, pd.concat([SCORES, SCORES.head(1)])))
+    with pytest.raises(ColumnMissing, match="needs the column machine"):
+        read_machine_scores(written(tmp_path, SCORES[["machine"]]))

@@ -1,0 +1,471 @@
+"""Configuration search: which machine, and how many, is cheapest for a workload, found by trying few of them.
+
+A table of measured configurations is searched as if none were known: every trial tells the optimiser one row.
+CherryPick (Alipourfard et al., NSDI 2017) models the logarithm of the cost by a Gaussian process; Arrow (Hsu et al.,
+ICDCS 2018) predicts it from pairs of configurations and the low-level metrics of those tried. Both take the
+configuration with the largest expected improvement next. With scores of machines, Perona (Scheinert et al., 2022,
+Fig. 5) raises that of machines which are good at what the workload uses.
+
+Ours differs from Perona's code: first trials are drawn at random, not by a Sobol sequence; CherryPick's features are
+the count and whatever numbers the table has of a machine, costs have a fixed small noise, and expected improvement
+stands for its noisy variant.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
+from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
+from workprof.nodes.advice import TYPES_OF_RESOURCE, acquisition_with_scores, scaled_scores, utilisation
+
+CHERRYPICK, ARROW = "cherrypick", "arrow"
+WITHOUT, WITH_SCORES = "without scores", "with scores"
+FIRST_TRIALS = 3
+"""Drawn at random before there is a model; with scores the first is, and two follow the scores alone."""
+FEWEST_CONFIGURATIONS = FIRST_TRIALS + 1
+NAMED = ("workload", "machine", "count", "runtime", "cost")
+USED = {resource: f"{resource}_percent" for resource in TYPES_OF_RESOURCE}
+"""Resource -> column of its mean utilisation in a run, 0-100, which the scores are weighed by."""
+TREES, DEPTH = 101, 5
+"""Of Arrow's extra trees."""
+NOISE = 1e-3
+"""Variance of the noise of a measured cost, in standard deviations squared."""
+DRAWS = 2_000
+CONFIDENCE = 0.9
+TOLERANCE = 1e-9
+
+
+@settings
+class SearchSettings:
+    """How configurations are tried."""
+
+    optimizer: Annotated[
+        str,
+        Setting(
+            "What predicts the cost of configurations that were not tried.",
+            choices={
+                CHERRYPICK: "a Gaussian process on machine and count",
+                ARROW: "extra trees on pairs of configurations and the low-level metrics of those tried",
+            },
+            shown={CHERRYPICK: "CherryPick", ARROW: "Arrow"},
+        ),
+    ] = CHERRYPICK
+    trials: Annotated[int, Setting("Configurations that are tried at most.", least=1, most=100)] = 10
+    seeds: Annotated[int, Setting("Searches, each from other first trials.", least=1, most=1000)] = 20
+    limit_s: Annotated[
+        float,
+        Setting("Longest runtime that is acceptable.", "s", least=0, empty="none", label="Runtime limit"),
+    ] = 0.0
+    seed: Annotated[int, Setting("Of the first of the searches.", least=0)] = 0
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """Measured configurations of one workload.
+
+    Attributes:
+        workload: its name; '' where the table has no such column.
+        machine: (n,) of each configuration.
+        count: (n,) machines.
+        runtime: (n,) seconds.
+        cost: (n,) in the table's own unit.
+        known: (n, d) what is known before a trial: count, and of the machine what the table says, else which one it is.
+        metrics: (n, m) low-level metrics that a trial tells, standardised; m may be 0.
+        used: resource -> (n,) mean utilisation in percent, where the table has it.
+    """
+
+    workload: str
+    machine: tuple[str, ...]
+    count: Ints
+    runtime: Floats
+    cost: Floats
+    known: Floats
+    metrics: Floats
+    used: dict[str, Floats]
+
+    def name(self, row: int) -> str:
+        """Return 'machine x count'."""
+        return f"{self.machine[row]} x {self.count[row]}"
+
+
+@dataclass(frozen=True)
+class SearchCurve:
+    """How far the best configuration found is from the cheapest, by number of trials.
+
+    Attributes:
+        median, low, high: (n_trials,) best cost found / least cost over the searches, 5 % and 95 % beside the median.
+        mean: (n_trials,) the same, averaged.
+        found_share: (n_trials,) of the searches that have found the cheapest.
+    """
+
+    median: Floats
+    low: Floats
+    high: Floats
+    mean: Floats
+    found_share: Floats
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean cost ratio with scores less without, after so many trials; below 0 the scores help.
+
+    Attributes:
+        trials: after which.
+        mean: over searches and workloads, each pair of searches begun by the same seed.
+        low, high: 90 % bootstrap interval over the pairs.
+    """
+
+    trials: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One step of a search: its number from 1, what was tried, what that took, and the least acceptable cost so far."""
+
+    workload: str
+    trial: int
+    configuration: str
+    runtime_s: float
+    cost: float
+    best_cost: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Search(Shown):
+    """Searches of every workload of a table.
+
+    Attributes:
+        settings: as given.
+        n_configurations: rows that could be tried.
+        workloads: name -> cheapest configuration.
+        curves: 'without scores', and 'with scores' where there are any.
+        path: the first search of each workload, with scores where there are any.
+        differences: with less without scores, after each trial; empty without scores.
+        notes: what is missing, and what was left out.
+    """
+
+    settings: SearchSettings
+    n_configurations: int
+    workloads: dict[str, str]
+    curves: dict[str, SearchCurve]
+    path: tuple[Trial, ...]
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def read_configurations(path: Path) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
+    """Return the configurations of each workload of a CSV, and notes.
+
+    Columns: machine, count, runtime (s), cost; workload where there are several; cpu_percent, memory_percent,
+    disk_percent, network_percent (mean utilisation of the run) and any further numbers. A number that never differs
+    between the rows of a machine describes the machine, any other is a low-level metric of the run. A configuration
+    that was measured several times has the means.
+
+    Raises:
+        NoRows: when there is no file or no row.
+        ColumnMissing: names the columns that are absent.
+        TraceError: for a count, a runtime or a cost that is not above 0.
+    """
+    if not path.is_file():
+        raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
+    table = pd.read_csv(path)
+    table.columns = [str(name).strip() for name in table.columns]
+    table = table.rename(columns={"runtime_s": "runtime", "runtime_seconds": "runtime"})
+    absent = [name for name in NAMED[1:] if name not in table.columns]
+    if absent:
+        raise ColumnMissing(f"{path} has no column {', '.join(absent)}; it has {', '.join(table.columns)}")
+    for name in NAMED[2:]:
+        numbers = pd.to_numeric(table[name], errors="coerce")
+        wrong = ~(numbers > 0) | ~np.isfinite(numbers)
+        if wrong.any():
+            line = int(np.flatnonzero(wrong)[0])
+            raise TraceError(f"{path}, line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
+        table[name] = numbers
+    if not len(table):
+        raise NoRows(f"{path} has no row")
+    if "workload" not in table.columns:
+        table["workload"] = ""
+    table["workload"], table["machine"] = table["workload"].fillna("").astype(str), table["machine"].astype(str)
+    measured = len(table)
+    numeric = [name for name in table.select_dtypes("number").columns if name not in NAMED]
+    table = table.groupby(["workload", "machine", "count"], as_index=False)[["runtime", "cost", *numeric]].mean()
+    again = measured - len(table)
+    notes = [f"further measurements of configurations, averaged with the first: {again}"] if again else []
+    texts = set(pd.read_csv(path, nrows=1).columns) - {*table.columns, "runtime_s", "runtime_seconds"}
+    notes += [f"{', '.join(sorted(texts))} holds no numbers and is not used"] if texts else []
+    by_machine = table.groupby("machine")[numeric]
+    of_machine = [name for name in numeric if (by_machine.max()[name] - by_machine.min()[name]).fillna(0).eq(0).all()]
+    metrics = [name for name in numeric if name not in of_machine]
+    found = tuple(
+        _configurations(str(name), rows.reset_index(drop=True), of_machine, metrics)
+        for name, rows in table.groupby("workload")
+    )
+    if not metrics:
+        notes.append("the table has no low-level metrics of the runs; Arrow then sees the configurations alone")
+    return found, tuple(notes)
+
+
+def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
+    """Return machine -> score name -> score of a CSV with the columns machine and any of cpu, memory, disk, network.
+
+    Names of benchmarks (cpu-sysbench, disk-fio, ...) are taken, too. Higher is better.
+
+    Raises:
+        NoRows: when there is no file.
+        ColumnMissing: when it names no machine, or no score.
+        SettingsError: for a machine named twice.
+    """
+    if not path.is_file():
+        raise NoRows(f"{path} is no file; give a CSV with the columns machine, {', '.join(TYPES_OF_RESOURCE)}")
+    table = pd.read_csv(path)
+    types = {*TYPES_OF_RESOURCE, *(name for names in TYPES_OF_RESOURCE.values() for name in names)}
+    columns = [name for name in table.columns if name in types]
+    if "machine" not in table.columns or not columns:
+        raise ColumnMissing(f"{path} needs the column machine and any of {', '.join(TYPES_OF_RESOURCE)}")
+    twice = table["machine"][table["machine"].duplicated()]
+    if len(twice):
+        raise SettingsError(f"machine {twice.iloc[0]!r} has two rows of scores; keep one")
+    return {
+        str(row["machine"]): {name: float(row[name]) for name in columns if pd.notna(row[name])}
+        for row in table.to_dict("records")
+    }
+
+
+def search(
+    tables: tuple[Configurations, ...],
+    given: SearchSettings,
+    scores: Mapping[str, Mapping[str, float]] | None = None,
+    progress: Progress = silent,
+) -> Search:
+    """Return searches of every workload, without scores and, where there are any, with them.
+
+    Args:
+        tables: of `read_configurations`.
+        given: optimiser, trials, searches, limit.
+        scores: machine -> score name -> score, higher is better; a machine without one has 0.
+        progress: told each workload.
+
+    Raises:
+        NotEnoughData: when a workload has fewer than four configurations, or none within the limit.
+    """
+    kinds = (WITHOUT, WITH_SCORES) if scores else (WITHOUT,)
+    ratios: dict[str, list[Floats]] = {kind: [] for kind in kinds}
+    workloads, path, notes = {}, [], []
+    for place, table in enumerate(tables):
+        progress(place / len(tables), f"Searching {table.workload or 'the configurations'}")
+        ok = table.runtime <= given.limit_s if given.limit_s else np.ones(len(table.cost), dtype=np.bool_)
+        _refuse_few(table, ok, given)
+        least = float(table.cost[ok].min())
+        workloads[table.workload] = table.name(int(np.flatnonzero(ok & (table.cost == least))[0]))
+        if scores:
+            absent = sorted({*table.machine} - {*scores})
+            notes += [f"no scores of {', '.join(absent)}: they count as 0"] if absent else []
+            if not table.used:
+                notes.append("the table has no utilisation (cpu_percent, ...): every resource counts alike")
+        for kind in kinds:
+            for number in range(given.seeds):
+                rows = _one_search(table, ok, given, number, scores if kind == WITH_SCORES else None)
+                best = np.minimum.accumulate(np.where(ok[rows], table.cost[rows], np.inf))
+                worst = float(table.cost.max())  # nothing acceptable yet: as the dearest
+                ratios[kind].append(np.pad(np.minimum(best, worst), (0, given.trials - len(best)), mode="edge") / least)
+                if not number and kind == kinds[-1]:
+                    path += [_trial(table, ok, rows, step) for step in range(len(rows))]
+    whole = {kind: np.array(found) for kind, found in ratios.items()}
+    return Search(
+        settings=given,
+        n_configurations=sum(len(table.cost) for table in tables),
+        workloads=workloads,
+        curves={kind: _curve(found) for kind, found in whole.items()},
+        path=tuple(path),
+        differences=_differences(whole[WITH_SCORES] - whole[WITHOUT], given.seed) if scores else (),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
+    """Return (n,) by how much a cost is expected to be below the best one, E max(best - cost, 0), costs normal.
+
+    Source:
+        Jones, Schonlau and Welch (1998), equation 15, for a minimum.
+    """
+    from scipy.special import ndtr  # noqa: PLC0415  heavy
+
+    gain = best - mean
+    at = np.divide(gain, deviation, out=np.zeros_like(gain), where=deviation > 0)
+    density = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi)
+    found: Floats = np.where(deviation > 0, gain * ndtr(at) + deviation * density, np.maximum(gain, 0.0))
+    return np.maximum(found, 0.0)
+
+
+def _configurations(name: str, rows: pd.DataFrame, of_machine: list[str], metrics: list[str]) -> Configurations:
+    count = rows["count"].to_numpy(dtype=np.float64)
+    described = rows[of_machine] if of_machine else pd.get_dummies(rows["machine"], dtype=float)
+    known = np.column_stack([np.log2(count), described.to_numpy(dtype=np.float64)])
+    return Configurations(
+        workload=name,
+        machine=tuple(rows["machine"]),
+        count=count.astype(np.int64),
+        runtime=rows["runtime"].to_numpy(dtype=np.float64),
+        cost=rows["cost"].to_numpy(dtype=np.float64),
+        known=_standardised(known),
+        metrics=_standardised(rows[metrics].to_numpy(dtype=np.float64)),
+        used={one: rows[column].to_numpy(dtype=np.float64) for one, column in USED.items() if column in rows},
+    )
+
+
+def _standardised(values: Floats) -> Floats:
+    filled = np.where(np.isfinite(values), values, np.nan)
+    centre = np.nan_to_num(np.nanmean(filled, axis=0)) if values.size else np.zeros(values.shape[1])
+    filled = np.where(np.isnan(filled), centre, filled)
+    spread = filled.std(axis=0)
+    found: Floats = (filled - centre) / np.where(spread > TOLERANCE, spread, 1.0)
+    return found
+
+
+def _refuse_few(table: Configurations, ok: Bools, given: SearchSettings) -> None:
+    words = f"workload {table.workload}" if table.workload else "the table"
+    if len(ok) < FEWEST_CONFIGURATIONS:
+        raise NotEnoughData(f"{words} has {len(ok)} configurations; a search needs at least {FEWEST_CONFIGURATIONS}")
+    if not ok.any():
+        raise NotEnoughData(
+            f"{words} has no configuration within {given.limit_s:g} s; the fastest takes {table.runtime.min():g} s"
+        )
+
+
+def _one_search(
+    table: Configurations,
+    ok: Bools,
+    given: SearchSettings,
+    number: int,
+    scores: Mapping[str, Mapping[str, float]] | None,
+) -> Ints:
+    """Return the rows that one search tries, in order."""
+    rng = np.random.default_rng([given.seed, number])
+    first = rng.permutation(len(ok))
+    ties = rng.random(len(ok)) * TOLERANCE
+    by_type = _scores_of(table, scores) if scores else {}
+    tried: list[int] = []
+    while len(tried) < min(given.trials, len(ok)):
+        if len(tried) < (1 if scores else FIRST_TRIALS):
+            tried.append(int(first[len(tried)]))
+            continue
+        acquisition = np.ones(len(ok))
+        if len(tried) >= FIRST_TRIALS:
+            acquisition = _acquisition(table, ok, np.array(tried), given, number)
+        if scores:
+            rows = np.array(tried)
+            used = {
+                resource: utilisation(table.used[resource][rows], table.count[rows]) if resource in table.used else 1.0
+                for resource in (table.used or TYPES_OF_RESOURCE)
+            }
+            acquisition = acquisition_with_scores(acquisition, by_type, used, len(tried))
+        acquisition = acquisition + ties
+        acquisition[tried] = -np.inf
+        tried.append(int(acquisition.argmax()))
+    return np.array(tried)
+
+
+def _scores_of(table: Configurations, scores: Mapping[str, Mapping[str, float]]) -> dict[str, Floats]:
+    """Return benchmark type -> (n,) scores, scaled; a score of a resource stands for its first benchmark."""
+    found = {}
+    for resource, types in TYPES_OF_RESOURCE.items():
+        for place, name in enumerate(types):
+            names = (name, resource) if not place else (name,)
+            found[name] = np.array(
+                [next((scores[one][key] for key in names if key in scores.get(one, {})), 0.0) for one in table.machine]
+            )
+    return scaled_scores(found)
+
+
+def _acquisition(table: Configurations, ok: Bools, tried: Ints, given: SearchSettings, number: int) -> Floats:
+    """Return (n,) expected improvement of the logarithm of the cost, in standard deviations of those tried.
+
+    A runtime above the limit is learned beside the cost; the improvement counts as far as the limit is likely held.
+    """
+    predict = _by_process if given.optimizer == CHERRYPICK else _by_pairs
+    cost = np.log(table.cost)
+    mean, deviation = predict(table, cost, tried, number)
+    inside = tried[ok[tried]]
+    best = float(cost[inside].min()) if len(inside) else float(cost[tried].max())
+    spread = float(cost[tried].std()) or 1.0
+    found = expected_improvement(mean / spread, deviation / spread, best / spread)
+    if given.limit_s:
+        from scipy.special import ndtr  # noqa: PLC0415  heavy
+
+        runtime, around = predict(table, np.log(table.runtime), tried, number)
+        found = found * ndtr((np.log(given.limit_s) - runtime) / np.maximum(around, TOLERANCE))
+    return found
+
+
+def _by_process(table: Configurations, values: Floats, tried: Ints, number: int) -> tuple[Floats, Floats]:
+    """Return mean and deviation of the values by a Gaussian process with a Matern 5/2 kernel, as CherryPick's."""
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415  heavy
+    from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: PLC0415
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern  # noqa: PLC0415
+
+    kernel = ConstantKernel(1.0, (0.1, 10.0)) * Matern(1.0, (0.3, 10.0), nu=2.5)
+    process = GaussianProcessRegressor(kernel, alpha=NOISE, normalize_y=True, random_state=number)
+    with warnings.catch_warnings():  # of few trials the likelihood is flat: a length at its bound is no fault
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        mean, deviation = process.fit(table.known[tried], values[tried]).predict(table.known, return_std=True)
+    return np.asarray(mean), np.asarray(deviation)
+
+
+def _by_pairs(table: Configurations, values: Floats, tried: Ints, number: int) -> tuple[Floats, Floats]:
+    """Return mean and deviation over the sources: from each one tried to every configuration, as Arrow does."""
+    from sklearn.ensemble import ExtraTreesRegressor  # noqa: PLC0415  heavy
+
+    def pairs(sources: Ints, targets: Ints) -> Floats:
+        return np.column_stack([table.known[sources], table.metrics[sources], values[sources], table.known[targets]])
+
+    source, target = (part.ravel() for part in np.meshgrid(tried, tried, indexing="ij"))
+    apart = source != target
+    trees = ExtraTreesRegressor(TREES, max_depth=DEPTH, random_state=number)
+    trees.fit(pairs(source[apart], target[apart]), values[target[apart]])
+    every = np.arange(len(values))
+    source, target = (part.ravel() for part in np.meshgrid(tried, every, indexing="ij"))
+    found = trees.predict(pairs(source, target)).reshape(len(tried), len(every))
+    return found.mean(axis=0), found.std(axis=0)
+
+
+def _trial(table: Configurations, ok: Bools, rows: Ints, step: int) -> Trial:
+    row, inside = int(rows[step]), rows[: step + 1][ok[rows[: step + 1]]]
+    best = float(table.cost[inside].min()) if len(inside) else None
+    cost, runtime = float(table.cost[row]), float(table.runtime[row])
+    return Trial(table.workload, step + 1, table.name(row), runtime, cost, best)
+
+
+def _curve(ratios: Floats) -> SearchCurve:
+    low, median, high = np.quantile(ratios, (0.05, 0.5, 0.95), axis=0)
+    return SearchCurve(median, low, high, ratios.mean(axis=0), (ratios <= 1 + TOLERANCE).mean(axis=0))
+
+
+def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
+    drawn = np.random.default_rng(seed).integers(0, len(differences), (DRAWS, len(differences)))
+    means = differences[drawn].mean(axis=1)  # (DRAWS, n_trials)
+    low, high = np.quantile(means, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2), axis=0)
+    return tuple(
+        Difference(step + 1, float(mean), float(low[step]), float(high[step]))
+        for step, mean in enumerate(differences.mean(axis=0))
+    )
+
+
+def search_file(path: Path, given: SearchSettings, scores: Path | None = None, progress: Progress = silent) -> Search:
+    """Return `search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
+    tables, notes = read_configurations(path)
+    found = search(tables, given, read_machine_scores(scores) if scores else None, progress)
+    return replace(found, notes=(*notes, *found.notes))
