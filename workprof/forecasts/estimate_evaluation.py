@@ -239,10 +239,7 @@ def evaluate_estimates(
     started = time.perf_counter()
     known, folds, notes = _folds_of(frames, settings)
     run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
-    results = []
-    for i, fold in enumerate(folds):
-        progress(i / len(folds), f"Training and testing, turn {i + 1} of {len(folds)}")
-        results.append(run(known, fold, settings))
+    results = _in_turns(lambda fold: run(known, fold, settings), folds, progress)
     names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
@@ -263,6 +260,25 @@ def evaluate_estimates(
         notes=(*notes, *_notes(known, true)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _in_turns(run: Callable[[Fold], FoldResult], folds: tuple[Fold, ...], progress: Progress) -> list[FoldResult]:
+    """Return the results of the folds in their order; turns go on beside each other, as many as there are threads."""
+    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
+
+    found: dict[int, FoldResult] = {}
+
+    def turn(at: int, _: int) -> None:
+        found[at] = run(folds[at])
+
+    def report(share: float) -> None:
+        done = round(share * len(folds))
+        if done < len(folds):
+            progress(share, f"Training and testing, turn {done + 1} of {len(folds)}")
+
+    report(0.0)
+    share_out(turn, len(folds), 1, report)
+    return [found[at] for at in range(len(folds))]
 
 
 def run_evaluation(

@@ -17,6 +17,7 @@ from workprof.core.arrays import Floats, Ints
 from workprof.forecasts.candidates import (
     CANDIDATES,
     LEVELS,
+    MANY_ROWS,
     MEDIAN,
     POINTS,
     CandidateQuantiles,
@@ -193,11 +194,17 @@ def _margin(scores: Floats, units: Ints, nominal: float) -> float:
     return float(np.partition(scores, rank - 1)[rank - 1])
 
 
-VALIDATION_FOLDS = 5
+VALIDATION_FOLDS = {"few": 5, "many": 3}
+"""From MANY_ROWS on three folds leave enough to learn from; on 686 jobs (mean of three seeds) five gave a median
+error of .374 and three .381."""
 VALIDATION_SHARE = 0.25
 FEW_UNITS = 1_000
 """Up to so many units (rows, jobs or groups, as the split keeps them together; of equal size, or worth as much), every
 past job is a validation row once; above, a quarter of them is enough."""
+
+
+def _n_folds(n_rows: int) -> int:
+    return VALIDATION_FOLDS["few" if n_rows < MANY_ROWS else "many"]
 
 
 @dataclass(frozen=True)
@@ -218,17 +225,22 @@ def validate(
     report: Callable[[float], None],
 ) -> Validated:
     """Return the candidates' quantiles of rows that they were not trained on."""
+    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
+
     if settings.split == "by_time" or effective_size(np.ones(len(past.units)), past.units) > FEW_UNITS:
         folds = [holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed)]
     else:
-        folds = list(make_folds(jobs, settings.split, VALIDATION_FOLDS, settings.seed))
-    parts = []
-    for i, fold in enumerate(folds):
-        report(i / len(folds))
-        train, test = fold.train, fold.test
+        folds = list(make_folds(jobs, settings.split, _n_folds(len(jobs)), settings.seed))
+    found: dict[int, CandidateQuantiles] = {}
+
+    def answer(at: int, _: int) -> None:
+        train, test = folds[at].train, folds[at].test
         known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
         loaded = train_candidates(jobs.iloc[train], known, fields, settings.seed)
-        parts.append(predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test]))
+        found[at] = predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test])
+
+    share_out(answer, len(folds), 1, report)
+    parts = [found[at] for at in range(len(folds))]
     answers = CandidateQuantiles(
         np.concatenate([part.quantiles for part in parts], axis=1),
         np.concatenate([part.points for part in parts], axis=1),
