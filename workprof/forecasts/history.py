@@ -8,9 +8,10 @@ same thing in bursts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,33 @@ class Recent:
     quantiles: Floats  # (n_rows, n_quantiles)
 
 
+def levels_of(fields: tuple[str, ...]) -> list[tuple[tuple[str, ...], int]]:
+    """Return the fields of each level that are in use, with the fewest jobs that a cell needs."""
+    found: dict[tuple[str, ...], int] = {}
+    for names, least in LEVELS:
+        used = tuple(name for name in names if name in fields)
+        without_group = names[0] == GROUP and GROUP not in used  # its tasks alone would be wider than what follows
+        if used and not without_group:
+            found.setdefault(used, least)
+    return list(found.items())
+
+
+def hashes_of(texts: NDArray[np.object_]) -> Keys:
+    """Return (n_rows,) 64-bit hashes of texts, the same in every process."""
+    from pandas.util import hash_array  # noqa: PLC0415  `import workprof` stays light
+
+    return np.asarray(hash_array(texts), dtype=np.uint64)
+
+
+def joint_keys(hashes: Sequence[Keys]) -> Keys:
+    """Return (n_rows,) keys from the hashes of several fields, joined as `pandas.util.hash_pandas_object` does."""
+    keys, factor = np.full(len(hashes[0]), 0x345678, dtype=np.uint64), 1_000_003
+    for place, own in enumerate(hashes):
+        keys = (keys ^ own) * np.uint64(factor)
+        factor += 82_520 + 2 * (len(hashes) - place)
+    return keys + np.uint64(97_531)
+
+
 def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None = None) -> Cells:
     """Return the cells of a table over the fields that are in use; a missing value is a value of its own.
 
@@ -117,20 +145,14 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
         fields: submit-time fields.
         known: the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
     """
-    from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
-
-    texts = jobs[list(fields)].astype("object").where(jobs[list(fields)].notna(), "").astype(str)
-    keys: list[Any] = []
-    fewest: list[int] = []
-    seen: set[tuple[str, ...]] = set()
-    for names, least in LEVELS:
-        used = tuple(name for name in names if name in fields)
-        without_group = names[0] == GROUP and GROUP not in used  # its tasks alone would be wider than what follows
-        if not used or used in seen or without_group:
-            continue
-        seen.add(used)
-        keys.append(hash_pandas_object(texts[list(used)], index=False).to_numpy(dtype=np.uint64))
-        fewest.append(least)
+    own = jobs[list(fields)]
+    texts = own.astype("object").where(own.notna(), "").astype(str)
+    levels = levels_of(fields)
+    hashes = {
+        name: hashes_of(texts[name].to_numpy(dtype=object)) for name in {name for one, _ in levels for name in one}
+    }
+    keys = [joint_keys([hashes[name] for name in names]) for names, _ in levels]
+    fewest = [least for _, least in levels]
     table = np.array(keys, dtype=np.uint64).reshape(len(keys), len(jobs))
     time = next((name for name in TIMES if name in jobs.columns), None)
     times = numbers_of(jobs, time) if time else np.full(len(jobs), np.nan)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from workprof.core.arrays import Floats, Ints
 from workprof.forecasts.candidates import LEVELS, with_points
@@ -24,11 +23,14 @@ from workprof.forecasts.history import (
     HOUR_S,
     TIMES,
     Cells,
+    Keys,
     Recent,
     Vocabulary,
     backoff_medians,
+    hashes_of,
     history,
-    read_cells,
+    joint_keys,
+    levels_of,
     recent_quantiles,
 )
 from workprof.forecasts.trees import Singles, quantiles_of_leaves, trees_of
@@ -37,7 +39,7 @@ from workprof.profiles.metadata import NOT_GIVEN
 Job = Mapping[str, Any]
 """Field -> text or number, in the fields' units; what is not given is absent."""
 MOST_KNOWN = 100_000
-"""Combinations of texts whose history keys are kept."""
+"""Values of a field whose hashes are kept."""
 OF_HISTORY = np.searchsorted(LEVELS, HISTORY_LEVELS)
 
 
@@ -115,31 +117,29 @@ class _Estimator:
             name: {text: float(place) for place, text in enumerate(known)}
             for name, known in trained.vocabulary.texts.items()
         }
-        self._known: dict[tuple[Any, ...], Any] = {}
+        self._levels = [names for names, _ in levels_of(self.fields)]
+        self._hashed: dict[str, dict[Any, int]] = {name: {} for names in self._levels for name in names}
         self._latest = float(trained.past.cells.times.max(initial=0.0))
 
     def keys(self, jobs: Sequence[Job]) -> Any:
-        """Return (n_levels, n_jobs) keys of the history cells; those of combinations not seen before are computed."""
-        names = [name for name in self.fields if name != "job_name"]
-        combinations = [tuple(job.get(name) for name in names) for job in jobs]
-        known = self._known
-        fresh = [one for one in dict.fromkeys(combinations) if one not in known]
-        if fresh:
-            table = {"job_name": pd.Series([None] * len(fresh), dtype=object)}
-            for place, name in enumerate(names):
-                values = [one[place] for one in fresh]
-                text = name in METADATA_FIELDS
-                table[name] = pd.Series(values, dtype=object if text else np.float64)
-            cells = read_cells(pd.DataFrame(table), self.fields, self._past.cells)
-            known = dict(known) if len(known) < MOST_KNOWN else {}
-            known |= dict(zip(fresh, cells.keys.T, strict=True))
-            self._known = known
-            known = known | {one: self._known[one] for one in fresh}
+        """Return (n_levels, n_jobs) keys of the history cells, as `read_cells` finds them in a table."""
+        hashes = {name: self._hashes_of(name, [job.get(name) for job in jobs]) for name in self._hashed}
+        return np.array([joint_keys([hashes[name] for name in names]) for names in self._levels], dtype=np.uint64)
+
+    def _hashes_of(self, name: str, values: list[Any]) -> Keys:
+        known = self._hashed[name]
         try:
-            return np.array([known[one] for one in combinations], dtype=np.uint64).T
-        except KeyError:  # the others were just let go
-            self._known = {}
-            return self.keys(jobs)
+            return np.array([known[value] for value in values], dtype=np.uint64)
+        except KeyError:  # some are new
+            fresh = list(dict.fromkeys(value for value in values if value not in known))
+        text = str if name in METADATA_FIELDS else float  # as a column of a table holds it
+        texts = ["" if value is None else str(text(value)) for value in fresh]
+        found = dict(zip(fresh, hashes_of(np.array(texts, dtype=object)).tolist(), strict=True))
+        known = (
+            known if len(known) < MOST_KNOWN else {value: known[value] for value in values if value in known}
+        ) | found
+        self._hashed[name] = known
+        return np.array([known[value] for value in values], dtype=np.uint64)
 
     def estimate(self, jobs: Sequence[Job], keys: Any) -> Estimates:
         """Return the estimates of jobs with these keys."""
