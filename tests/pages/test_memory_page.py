@@ -16,7 +16,7 @@ from workprof.charts.memory.tasks import assessment_sentence
 from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share
-from workprof.memory.assessment import AssessmentSettings
+from workprof.memory.assessment import FEWEST_RUNS, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.plan import PlanSettings
@@ -158,7 +158,7 @@ def test_the_tasks_are_those_of_the_library(page, runs, house):
     table = test.dataframe[0].value
     assert list(table["full_name"]) == [task.task for task in found.tasks]
     assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h
-    assert "too few runs" in " ".join(table["evidence"])
+    assert f"fewer than {FEWEST_RUNS} runs" in set(table["evidence"])
 
 
 def test_the_limits_of_the_classes_can_be_set_and_found(page):

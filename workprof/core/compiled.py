@@ -6,14 +6,51 @@ without their threading layer, which ends the process when two viewers start a c
 
 from __future__ import annotations
 
+import hashlib
 import os
+import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import IndexDataCacheFile
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+class RandomIds:
+    """Ids of compiled functions that no other process gives.
+
+    numba numbers functions from 1 in every process and puts the number into the symbol. Two processes that compile in
+    another order give two functions one symbol (the sorts of `np.sort` and `np.argsort` differ in nothing else), and
+    whoever loads both from the cache runs the wrong one: numba's issue 10486.
+    """
+
+    def __next__(self) -> int:
+        """Return the next id."""
+        return secrets.randbits(62)
+
+
+_identity: Any = FunctionIdentity
+_identity._unique_ids = RandomIds()  # read by nothing but next()
+
+
+class KernelFile(IndexDataCacheFile):
+    """The cache of one kernel, with code named by what it was compiled for.
+
+    numba counts the files up, so that two processes that compile two signatures at once write one file, and the index
+    finds the code of the other. Here the worst is an entry that the index loses: it is compiled again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code (`data`) of one signature (`key`); the index names it once it is there."""
+        file: Any = self
+        what = hashlib.sha256(repr((file._source_stamp, key)).encode()).hexdigest()
+        name = f"{file._index_name.removesuffix('.nbi')}.{what[:16]}.nbc"
+        file._save_data(name, data)
+        file._save_index(file._load_index() | {key: name})
 
 
 def compiled(kernel: Kernel) -> Kernel:
@@ -61,6 +98,7 @@ def share_out(
 def _compile(kernel: Kernel, *, fastmath: bool) -> Kernel:
     try:
         kept: Any = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+        kept._cache._cache_file.__class__ = KernelFile  # no public name for it
     except RuntimeError:  # neither the package's folder nor the user's cache can be written: compile in each process
         kept = njit(cache=False, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
     result: Kernel = kept

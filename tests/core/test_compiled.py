@@ -1,0 +1,81 @@
+"""What is compiled in several processes and loaded in one is what each of them compiled."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from workprof.core.compiled import KernelFile, compiled
+
+KERNELS = """
+import sys
+import numpy as np
+from workprof.core.compiled import compiled
+
+@compiled
+def sorted_first(values):
+    return np.sort(values)[:3].sum()
+
+@compiled
+def smallest_first(values):
+    return values[np.argsort(values)][:3].sum()
+
+def main(names):
+    values = np.random.default_rng(3).permutation(200).astype(float)
+    for name in names:
+        print(globals()[name](values))
+"""
+
+
+def printed(folder, code):
+    run = [sys.executable, "-c", code]
+    return subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    (tmp_path / "kernels.py").write_text(textwrap.dedent(KERNELS))
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_functions_of_two_processes_keep_apart(kernels):
+    """`sort` compiled here and `argsort` there, by numba's own numbers of one name; a third process loads both."""
+    for name in ("sorted_first", "smallest_first"):
+        assert printed(kernels, f"import kernels; kernels.main([{name!r}])") == ["3.0"]
+    both = printed(kernels, "import kernels; kernels.main(['sorted_first', 'smallest_first'])")
+    assert both == ["3.0", "3.0"]
+    assert printed(kernels, "import kernels; kernels.main(['smallest_first', 'sorted_first'])") == both
+
+
+@pytest.mark.parametrize("lost", ["code", "index"])
+def test_two_writers_at_once_never_swap_their_code(tmp_path, monkeypatch, lost):
+    """Both have read an empty index; one is overtaken by the other before it writes its code, or its index."""
+    first, second = (KernelFile(tmp_path, "kernel", "stamp") for _ in range(2))
+    step = f"_save_{'data' if lost == 'code' else 'index'}"
+    write = getattr(first, step)
+
+    def overtaken(*values):
+        with monkeypatch.context() as context:
+            context.setattr(second, "_load_index", dict)
+            second.save("floats", "code for floats")
+        write(*values)
+
+    monkeypatch.setattr(first, step, overtaken)
+    monkeypatch.setattr(first, "_load_index", dict)
+    first.save("integers", "code for integers")
+    reader = KernelFile(tmp_path, "kernel", "stamp")
+    assert reader.load("integers") == "code for integers"
+    assert reader.load("floats") in {"code for floats", None}
+    assert KernelFile(tmp_path, "kernel", "changed since").load("integers") is None
+
+
+def test_the_cache_is_ours():
+    @compiled
+    def tripled(value):
+        return 3 * value
+
+    assert isinstance(tripled._cache._cache_file, KernelFile)
+    assert tripled(np.int64(2)) == 6
