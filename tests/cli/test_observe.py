@@ -32,6 +32,7 @@ def test_the_loop_goes_on_from_process_to_process(home, sample, finished):
     assert again["observed"] == 0
     assert again["already_observed"]
     assert len(again["acquires_history"]) == 2
+    assert "(P" in workprof("estimate", "observe", "small", "--jobs", finished / "finished-6.parquet").out
     second = workprof(
         "estimate", "observe", "small", "--jobs", finished / "finished-7.parquet", "--refit", "--json"
     ).json

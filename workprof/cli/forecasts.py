@@ -33,7 +33,7 @@ from workprof.forecasts.feedback.drift import Drift
 from workprof.forecasts.feedback.loop import Observed
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
-from workprof.profiles.names import name_at
+from workprof.profiles.names import name_at, with_names
 from workprof.store.reports import IngestOptions
 from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
 
@@ -317,10 +317,11 @@ def _observe(
         read = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
         result = workbench.observe(dataset, jobs, settings, progress_line(), refit, read)
         now = workbench.feedback(dataset, settings)
+        called = workbench.profile_names(dataset, settings.forecaster.classifier.profiles)
     for note in result.notes:
         warn(f"note: {note}")
     quantiles = now.quantiles if now else {}
-    emit(observed_json(result) | {"quantiles": quantiles}, as_json, lambda: _observed_text(result))
+    emit(observed_json(result) | {"quantiles": quantiles}, as_json, lambda: _observed_text(result, called))
 
 
 def observed_json(result: Observed) -> dict[str, Any]:
@@ -361,7 +362,7 @@ def _drift_json(one: Drift) -> dict[str, Any]:
     }
 
 
-def _observed_text(result: Observed) -> str:
+def _observed_text(result: Observed, called: Sequence[str]) -> str:
     stands = result.assessment
     head = (
         f"{result.observed:,} of {result.n_read:,} runs compared, {result.filed.get('-1', 0):,} far from every profile "
@@ -372,13 +373,13 @@ def _observed_text(result: Observed) -> str:
     done = "profiles and classifier were trained again" if result.refitted else ""
     if stands.recluster_advised and not result.refitted:
         done = "another clustering is advised: add --refit"
-    lines = [_drift_line(one) for one in stands.drift if one.jobs]
+    lines = [_drift_line(one, called) for one in stands.drift if one.jobs]
     return "\n".join(part for part in (head, advice, done, "", table(lines)) if part or part == "")
 
 
-def _drift_line(one: Drift) -> dict[str, object]:
+def _drift_line(one: Drift, called: Sequence[str]) -> dict[str, object]:
     return {
-        "profile": f"P{one.profile}",
+        "profile": with_names(f"P{one.profile}", called),
         "target": one.target,
         "jobs": f"{one.jobs:,}",
         "errors": one.error.word,
