@@ -92,6 +92,17 @@ def test_what_is_missing_is_named():
     assert faults("help", {"height": 900, "answer": near, "chart": None, "control": near}) == []
 
 
+OUTSIDE = """() => {
+  const chart = document.querySelector('.st-key-profiles_fingerprints_plot .main-svg').getBoundingClientRect();
+  const labels = document.querySelectorAll('.st-key-profiles_fingerprints_plot :is(.xtick, .ytick) text');
+  return [...labels].filter(one => {
+    const at = one.getBoundingClientRect();
+    return at.left < chart.left || at.top < chart.top || at.right > chart.right;
+  }).map(one => one.textContent);
+}"""
+"""Names of rows and features that the chart cuts off."""
+
+
 def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
     address = BY_NAME["profiles"].link(whole.hashes).partition("profiles_tab=")[0].rstrip("&")
     visitor = visitors(whole.server, width=PHONE[0], height=PHONE[1]).open(address)
@@ -100,6 +111,8 @@ def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
     charts.locator(".main-svg").first.wait_for()
     beside.wait_for(state="detached")  # the page knows its width once the browser has told it
     assert charts.count() == 1
+    assert visitor.page.evaluate(OUTSIDE) == []
     visitor.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     beside.wait_for()
     assert charts.count() == 1
+    assert visitor.page.evaluate(OUTSIDE) == []

@@ -178,3 +178,10 @@ def test_both_looks_of_a_chart_are_made_once():
     chart = shapes.Chart("one", go.Figure(go.Bar(x=[1.0], y=[2.0])), "", "", pd.DataFrame())
     assert chart.light is chart.light
     assert to_json(chart.dark) == to_json(readable(chart.figure, dark=True)) != to_json(chart.light)
+
+
+def test_the_width_of_a_line_grows_with_its_signs_and_is_no_less_than_half_a_line_each():
+    assert shapes.text_px("") == 0
+    assert shapes.text_px("ill") < shapes.text_px("abc") < shapes.text_px("MWM") < shapes.text_px("模型訓")
+    assert shapes.text_px("abc", size=24) == pytest.approx(2 * shapes.text_px("abc", size=12))
+    assert shapes.text_px("large memory") >= 12 * 12 * 0.46  # what Source Sans takes

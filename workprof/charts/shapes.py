@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
-from workprof.charts.theme import COLOURS, SCALE, ink, readable
+from workprof.charts.theme import COLOURS, SCALE, SMALL_PX, ink, readable
 
 Given = ParamSpec("Given")
 MOST_DRAWN_ONCE = 64
@@ -346,6 +346,17 @@ def _titled(given: str | dict[str, Any]) -> dict[str, Any]:
     axis = {"title": given} if isinstance(given, str) else given
     return {"automargin": True, **axis, "title": {"text": axis.get("title", "")}}
 
+
+def text_px(text: str, size: int = SMALL_PX) -> float:
+    """Return how many pixels a line takes at most, in bold too; a sign that is not Latin takes a square."""
+    return size * sum(
+        WIDTHS.get(sign, 0.64 if sign.isupper() else 0.56) if ord(sign) < SQUARE else 1.05 for sign in text
+    )
+
+
+WIDTHS = dict.fromkeys("iljtfr.,:;|'!()[] ·-", 0.34) | dict.fromkeys("mwMWQ@%…", 0.9)
+SQUARE = 0x1100
+"""From here on scripts have signs as wide as high."""
 
 CHARACTER, LINE = 0.02, 0.055
 """Width of a character and height of a line as shares of the axes, on a narrow screen."""

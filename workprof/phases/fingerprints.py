@@ -359,7 +359,7 @@ def feature_vector(one: Fingerprint) -> Floats:
     """Return the digest of a fingerprint (n_features,): of every counter its mean, then its deviation over the run.
 
     Both come from the phases, each by the share of the run that it takes; the deviation holds what lies within phases
-    and what lies between them. Padding takes no part, so runs with other numbers of phases can be compared.
+    and what lies between them, so both are those of the whole run: where its phases lie plays no part.
     """
     means, deviations = np.zeros((2, len(one.n_phases)))
     for counter, n in enumerate(one.n_phases):

@@ -158,9 +158,10 @@ METHODS = (
     Method(
         "Phases",
         "Phases",
-        "Counters are split into phases (Bayesian change points), summarised as a fingerprint, and compared with those "
-        "of known workloads: the same, or unknown.",
-        "Signs are kept, levels come from the training runs, and only large distances reject a workload.",
+        "Bayesian change points show where a run changes what it does. Which known workload it is, or that it is "
+        "unknown, rests on the mean and standard deviation of each counter over the whole run.",
+        "Signs are kept, levels come from the training runs, and only large distances reject a workload. Phases "
+        "tell whether a match is certain, not which workload it is. As published, phases are compared.",
         (
             "Hossain et al., CWD: A Machine Learning based Approach to Detect Unknown Cloud Workloads, arXiv "
             "2211.15739 (2022)",

@@ -137,7 +137,8 @@ def scores_chart(found: Match) -> Chart | None:
         shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the threshold.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
         note="Dashed: the threshold, learned from known runs that the library did not hold. To the right of it: "
-        "unknown. Coloured: the nearest workload, as the verdict has it.",
+        "unknown. Coloured: the nearest workload, as the verdict has it. Mean and standard deviation of each counter "
+        "over the whole run decide; phases only tell whether the match is certain.",
     )
 
 

@@ -14,7 +14,7 @@ from workprof.charts import shapes
 from workprof.charts.profiles.overview import note
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
-from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS
+from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS, SMALL_PX
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import fitted
@@ -27,7 +27,9 @@ STRONG = 2.5
 """Standard deviations from which on a colour no longer changes."""
 LITTLE = 0.5
 """Of the requested memory: a profile that uses less is marked."""
-ROW_PX, ABOVE_PX, BELOW_PX = 18, 84, 46
+ROW_PX, ABOVE_PX, BELOW_PX, GAP_PX, TICK_PX = 18, 84, 46, 22, 14
+SLANT = (math.sin(math.radians(35)), math.cos(math.radians(35)))
+"""Height and width of a slanted heading, as shares of its length."""
 FEWEST_ROWS = 6
 LONGEST_ON_A_PHONE = 19
 SELECTED, MARKED = COLOURS[0], COLOURS[1]
@@ -77,42 +79,49 @@ def fingerprints(
         layout[f"xaxis{place}"] = axis | {"domain": [start, start + BESIDE], "anchor": "y", **_QUIET}
         words.append(shapes.words(title, x=start, y=1, xref="paper", yref="paper", **_HEADING))
     longest = LONGEST_ON_A_PHONE if narrow else 48
+    rows = [fitted(name, longest) for name in table["name"]]
+    heads = [_feature(name) for name in features]
+    head_px = max(map(shapes.text_px, heads), default=0.0)
+    above = max(ABOVE_PX, math.ceil(head_px if narrow else head_px * SLANT[0] + SMALL_PX) + GAP_PX)
     figure = figure_of(
         traces,
         x={
             "domain": [0, width],
             "side": "top",
             "tickvals": list(range(len(features))),
-            "ticktext": [_feature(name) for name in features],
+            "ticktext": heads,
             "tickangle": -90 if narrow else -35,
             "range": [-0.5, max(len(features), 1) - 0.5],
             "showgrid": False,
             "zeroline": False,
             "fixedrange": True,
+            "automargin": False,
             "title": None,
         },
         y={
             "tickvals": list(range(len(table))),
             "ticktext": [
-                _bold(plotly_text(fitted(name, longest)), profile == selected)
-                for name, profile in zip(table["name"], table["profile"], strict=True)
+                _bold(plotly_text(name), profile == selected)
+                for name, profile in zip(rows, table["profile"], strict=True)
             ],
             "range": [len(table) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
             "fixedrange": True,
-            "automargin": True,
+            "automargin": False,
             "title": None,
         },
-        height=ABOVE_PX + BELOW_PX + ROW_PX * max(len(table), FEWEST_ROWS),
-        top=ABOVE_PX,
+        height=above + BELOW_PX + ROW_PX * max(len(table), FEWEST_ROWS),
+        top=above,
         bargap=0.3,
         dragmode=False,
         annotations=words,
         shapes=_outline(table, selected),
         **layout,
     )
-    figure.update_layout(margin_b=BELOW_PX)
+    widest = max(map(shapes.text_px, rows), default=0.0)  # margins that Plotly has to find are drawn twice
+    beside = 8 if columns or narrow else GAP_PX + math.ceil(head_px * SLANT[1])
+    figure.update_layout(margin={"b": BELOW_PX, "l": TICK_PX + math.ceil(widest), "r": beside})
     return Chart(
         name="profile-fingerprints-narrow" if narrow else "profile-fingerprints",
         figure=figure,
@@ -236,7 +245,13 @@ def _heat(table: pd.DataFrame, cells: Floats, features: list[str], *, narrow: bo
 
 _UNMARKED: dict[str, Any] = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 """A click chooses a row, which is outlined; the mark itself does not change."""
-_QUIET: dict[str, Any] = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+_QUIET: dict[str, Any] = {
+    "automargin": False,
+    "showticklabels": False,
+    "showgrid": False,
+    "zeroline": False,
+    "fixedrange": True,
+}
 _HEADING: dict[str, Any] = {"xanchor": "left", "yanchor": "bottom", "yshift": 4, "size": 12}
 
 
