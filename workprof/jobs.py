@@ -52,7 +52,7 @@ class JobView:
         fraction: 0-1, or None where it cannot be counted.
         message: what it is doing, or why it ended.
         started: seconds since the epoch.
-        elapsed_s: since it was asked for.
+        elapsed_s: since it was submitted.
     """
 
     key: str

@@ -1,5 +1,6 @@
 """What is compiled in several processes and loaded in one is what each of them compiled."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -29,9 +30,10 @@ def main(names):
 """
 
 
-def printed(folder, code):
+def printed(folder, code, **environment):
     run = [sys.executable, "-c", code]
-    return subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True).stdout.split()
+    given = os.environ | environment
+    return subprocess.run(run, cwd=folder, env=given, capture_output=True, text=True, check=True).stdout.split()
 
 
 @pytest.fixture
@@ -48,6 +50,10 @@ def test_functions_of_two_processes_keep_apart(kernels):
     both = printed(kernels, "import kernels; kernels.main(['sorted_first', 'smallest_first'])")
     assert both == ["3.0", "3.0"]
     assert printed(kernels, "import kernels; kernels.main(['smallest_first', 'sorted_first'])") == both
+
+
+def test_kernels_are_plain_functions_where_numba_is_switched_off(kernels):
+    assert printed(kernels, "import kernels; kernels.main(['sorted_first'])", NUMBA_DISABLE_JIT="1") == ["3.0"]
 
 
 @pytest.mark.parametrize("lost", ["code", "index"])

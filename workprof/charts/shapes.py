@@ -20,7 +20,7 @@ from workprof.charts.theme import COLOURS, SCALE, SMALL_PX, ink, readable
 
 Given = ParamSpec("Given")
 MOST_DRAWN_ONCE = 64
-"""Charts that are kept of every function, those asked for last; each takes some hundred kilobytes at most."""
+"""Charts that are kept of every function, the latest ones; each takes some hundred kilobytes at most."""
 
 
 @dataclass(frozen=True)

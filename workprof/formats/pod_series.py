@@ -72,17 +72,17 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"kube_pod_container_status_restarts_total", Quantity(RESTARTS)),
     (r"kube_pod_owner|kube_pod_info", Quantity(OWNER)),
 )
-_ASKED = re.compile(r"kube_pod_.*resource_(request|limit)s?")
+_RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
 
 
 def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     """Return what a series is of, None for a metric that says nothing of a pod's requests, use or life."""
-    asked = _ASKED.search(name)
-    if asked:
+    declared = _RESOURCE.search(name)
+    if declared:
         told = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
-        return Quantity(asked.group(1), RESOURCES[told]) if told in RESOURCES else None
+        return Quantity(declared.group(1), RESOURCES[told]) if told in RESOURCES else None
     found = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
     if found is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
@@ -175,7 +175,7 @@ class PodRun:
     Attributes:
         gauges: (kind, metric) -> container -> series.
         totals: container -> (control group) -> seconds of CPU.
-        asked: (request or limit, resource) -> container -> amount; init containers apart.
+        declared: (request or limit, resource) -> container -> amount; init containers apart.
         phases: (time, phase) that held last.
     """
 
@@ -184,7 +184,7 @@ class PodRun:
     pod: str
     gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
     totals: dict[str, dict[str, float]] = field(default_factory=dict)
-    asked: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    declared: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     moments: dict[str, float] = field(default_factory=dict)
     phase: tuple[float, str] = (-np.inf, "")
     reason: str = ""
@@ -215,7 +215,7 @@ class PodRun:
             groups[group] = max(groups.get(group, 0.0), _increase(series))
         elif kind in (REQUEST, LIMIT):
             place = f"init {container}" if "init_container" in name else container
-            amounts = self.asked.setdefault((kind, quantity.resource), {})
+            amounts = self.declared.setdefault((kind, quantity.resource), {})
             amounts[place] = max(amounts.get(place, 0.0), float(series.values.max()))
         else:
             self._take_life(kind, series)
@@ -241,7 +241,7 @@ class PodRun:
     def merge(self, other: PodRun) -> None:
         """Take over what another telling of the pod says, which names no namespace."""
         self.gauges, self.totals = other.gauges | self.gauges, other.totals | self.totals
-        self.asked = other.asked | self.asked
+        self.declared = other.declared | self.declared
         self.moments = other.moments | self.moments
         self.phase, self.reason = max(self.phase, other.phase), self.reason or other.reason
         self.used = (min(self.used[0], other.used[0]), max(self.used[1], other.used[1]))
@@ -268,7 +268,7 @@ class PodRun:
 
     def amount(self, what: str, resource: str) -> float | None:
         """Return a request or a limit of the whole pod."""
-        amounts = self.asked.get((what, resource))
+        amounts = self.declared.get((what, resource))
         if not amounts:
             return None
         inits = [amount for name, amount in amounts.items() if name.startswith("init ")]
@@ -329,7 +329,7 @@ class PodRuns:
     def rows(self) -> Iterator[Read | Remark]:
         """Yield a row per pod, and what is to be said of them."""
         self._join_nameless()
-        no_request = not any((REQUEST, "memory") in run.asked for run in self.runs.values())
+        no_request = not any((REQUEST, "memory") in run.declared for run in self.runs.values())
         names: dict[str, str] = {}
         at_end = limits = 0
         for (namespace, pod), run in self.runs.items():

@@ -313,8 +313,8 @@ class TaskAssessment:
         utilisation_by_time: the same, weighted by hours.
         cpu_utilisation: use / request of CPU.
         cpu_utilisation_by_time: the same, weighted by hours.
-        requested_gb_h: GB·h asked for.
-        wasted_gb_h: GB·h asked for and not used.
+        requested_gb_h: GB·h requested.
+        wasted_gb_h: GB·h requested and not used.
         size_class: 'light', 'moderate' or 'heavy'.
         too_few: whether it has fewer than `FEWEST_RUNS` runs.
         n_without_request: runs without a request.
