@@ -166,7 +166,9 @@ def of_task(context: PageContext) -> PageContext:
 
 def assessment(context: PageContext, classes: ClassSettings | None = None) -> Assessment:
     """Return what tasks request and use; a spinner stands there while it is measured for the first time."""
-    settings = AssessmentSettings(context.target, context.request_bytes, classes or ClassSettings())
+    settings = AssessmentSettings(
+        target=context.target, request_bytes=context.request_bytes, classes=classes or ClassSettings()
+    )
     with st.spinner("Measuring requested and used memory…", show_time=True):
         return context.workbench.assessment(context.dataset.hash, settings)
 

@@ -112,7 +112,7 @@ def _task_label(visit: Visit, run: StoredRun, settings: object) -> str:
     if not task:
         return ""
     target, request = getattr(within, "target", "peak_rss"), getattr(within, "request_bytes", 0.0)
-    found = visit.workbench.assessment(run.dataset_hash, AssessmentSettings(target, request))
+    found = visit.workbench.assessment(run.dataset_hash, AssessmentSettings(target=target, request_bytes=request))
     labels = task_labels([one.task for one in found.tasks])
     return next((label for label, name in labels.items() if name == task), "")
 

@@ -113,7 +113,14 @@ def test_another_session_stays_responsive_during_a_fit(server, visitors):
     busy.page.get_by_text("was cancelled").wait_for()
 
 
-@pytest.mark.parametrize(("path", "title"), [("/", "Cluster overview"), ("/data", "Data"), ("/profiles", "Profiles")])
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        pytest.param("/", "Cluster overview", marks=pytest.mark.soak),
+        pytest.param("/data", "Data", marks=pytest.mark.soak),
+        ("/profiles", "Profiles"),
+    ],
+)
 def test_a_deep_link_is_the_first_thing_a_cold_server_is_asked(visitors, tmp_path, path, title):
     with running_server(tmp_path / "home") as cold:
         visitor = visitors(cold).open(path)

@@ -1,11 +1,12 @@
-"""The first screen of every page has its answer, chart and a control; the page is short, and fits a phone.
+"""Every page as the menu opens it: its first screen has the answer, a chart and a control; it is short, fits a phone.
 
-Axe looks at the first screen in both themes here; `test_views` looks at every other view.
+Axe and the console find nothing. The other views, the dark theme and other windows are looked at in `test_views`.
 """
 
 import pytest
 
 from tests.browser import axe
+from tests.browser.seen import faint_words, outline_faults
 from tests.browser.views import BY_NAME
 
 WIDE, PHONE = (1440, 900), (390, 844)
@@ -14,8 +15,6 @@ LEAST_SEEN = 0.6
 """Share of the chart that stands on the first screen."""
 DRAWN_MS = 1500
 """From the end of the run until charts have their place."""
-ALWAYS = ("home", "profiles", "memory", "nodes")
-"""Pages of which every test run sees the first screen; `make soak` sees the others'."""
 TEXTS = ("data", "report", "runs", "help")
 """Pages whose answer is about a table or a text."""
 CONTROLS = ", ".join(
@@ -60,22 +59,23 @@ def faults(name, places):
     return told
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in ALWAYS else pytest.mark.soak) for name in BY_NAME]
-)
-def test_the_first_screen_has_the_answer_and_the_page_fits(whole, visitors, name):
-    page = BY_NAME[name]
-    address = page.link(whole.hashes).partition(f"{name}_tab=")[0].rstrip("&")  # as the menu opens it
-    visitor = visitors(whole.server).open(address)
+def as_the_menu(page, hashes):
+    """Return the address of a page without a view."""
+    return page.link(hashes).partition(f"{page.name}_tab=")[0].rstrip("&")
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_first_screen_has_the_answer_and_the_page_is_sound(whole, visitors, name):
+    visitor = visitors(whole.server).open(as_the_menu(BY_NAME[name], whole.hashes))
     visitor.page.wait_for_timeout(DRAWN_MS)
     found = faults(name, visitor.page.evaluate(PLACES, CONTROLS))
-    found += axe.violations(visitor.page)
+    found += [*axe.violations(visitor.page), *outline_faults(visitor.page), *faint_words(visitor.page)]
+    if visitor.wide() > 0:
+        found.append(f"{visitor.wide()} px wider than its window")
     visitor.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     visitor.page.wait_for_timeout(DRAWN_MS)
     if visitor.wide() > 0:
         found.append(f"{visitor.wide()} px wider than a phone")
-    dark = visitors(whole.server, dark=True).open(address)
-    found += [f"dark: {one}" for one in axe.violations(dark.page)]
     assert found == []
 
 
@@ -104,7 +104,7 @@ OUTSIDE = """() => {
 
 
 def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
-    address = BY_NAME["profiles"].link(whole.hashes).partition("profiles_tab=")[0].rstrip("&")
+    address = as_the_menu(BY_NAME["profiles"], whole.hashes)
     visitor = visitors(whole.server, width=PHONE[0], height=PHONE[1]).open(address)
     charts = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure]")
     beside = visitor.page.locator(".st-key-profiles_fingerprints_plot [role=figure][aria-label*='; then runs']")

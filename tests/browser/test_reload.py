@@ -7,8 +7,8 @@ import pandas as pd
 from tests.browser.conftest import PATIENCE_MS, SAMPLE
 from tests.browser.test_dashboard import load_sample
 
-ROWS = 12_000
-"""Enough that a report takes minutes where nothing is computed yet."""
+ROWS = 5_000
+"""Enough that a report takes a minute where nothing is computed yet."""
 
 
 def drop_uncomputed(visitor, folder):
