@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._classify.training import View
+from pages._frame import link
 from pages._frame.errors import guard
 from pages._parts import controls, figures, forms, running_work, tables
 from workprof.charts.classify.job import Naming, forecaster_card
@@ -79,7 +80,7 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
 def _scores(view: View, result: ClassifierEvaluation) -> None:
     naming = view.naming
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        forms.respell("classify_split", {words: name for name, words in SPLIT_NAMES.items()}.get)  # former links
+        link.respell("classify_split", {words: name for name, words in SPLIT_NAMES.items()}.get)  # former links
         split = controls.choice(
             "Split",
             "classify_split",

@@ -14,7 +14,7 @@ from pages._classify.training import View
 from pages._frame import cross_link, link
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
-from pages._parts import clusterings, controls, figures, forms, running_work, tables
+from pages._parts import clusterings, controls, figures, running_work, tables
 from workprof.charts.classify.job import (
     additivity,
     answer_sentence,
@@ -244,7 +244,7 @@ def _checks(view: View) -> None:
 
 def _why(view: View, given: Given) -> None:
     classes = {str(profile): int(profile) for profile in given.forecaster.forecaster.classifier.classes}
-    forms.respell(CLASS, lambda text: text.rpartition("(")[2].rstrip(")"))  # former links: 'name (7)'
+    link.respell(CLASS, lambda text: text.rpartition("(")[2].rstrip(")"))  # former links: 'name (7)'
     with st.columns(2)[0]:
         chosen = controls.choice(
             "Explain class",
@@ -264,7 +264,7 @@ def _nearest(view: View, given: Given, said: Forecasts) -> None:
     if not said.estimates:
         st.caption("No quantity can be predicted for this dataset, so there are no similar jobs.")
         return
-    forms.respell(TARGET, {label(name): name for name in said.estimates}.get)  # former links: as it was shown
+    link.respell(TARGET, {label(name): name for name in said.estimates}.get)  # former links: as it was shown
     target = controls.choice(
         "Most similar jobs for", TARGET, tuple(said.estimates), shown={name: label(name) for name in said.estimates}
     )

@@ -113,6 +113,22 @@ def check(name: str, parse: Callable[[str], object]) -> None:
         read(name, lambda text: parse(text) if text else None, None)
 
 
+def respell(key: str, meaning: Callable[[str], str | None]) -> None:
+    """Write what a link says for a list that is shown next as the option that it means; None = none, as it stands."""
+    text = st.query_params.get(key, "")
+    option = meaning(text) if text and key not in st.session_state else None
+    if option not in (None, text):
+        st.query_params[key] = option
+        start_from_address()
+
+
+def start_from_address() -> None:
+    """Have the controls that are shown next start from the parameters as they are now."""
+    state = _state()
+    if state is not None:
+        state.query_params.set_initial_query_params_from_current()
+
+
 def drop(name: str, reason: str, instead: str = "the default is used") -> None:
     """Take a parameter out of the address and keep for the page's notice why."""
     state = _state()

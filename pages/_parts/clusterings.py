@@ -9,7 +9,7 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import forms, running_work
+from pages._parts import running_work
 from pages._parts.controls import choice
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
@@ -44,7 +44,7 @@ def _arrive(visit: Visit, dataset: Dataset, key: str) -> None:
         name = link.read(key, partial(_name_of_text, visit, dataset), "")
         if name:
             st.query_params[key] = name
-            forms.start_from_address()
+            link.start_from_address()
 
 
 def _name_of_text(visit: Visit, dataset: Dataset, text: str) -> str:

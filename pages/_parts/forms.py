@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import link
 from pages._frame.errors import refused
@@ -19,7 +18,7 @@ from workprof.charts.help.terms import explained, glossary_of
 from workprof.charts.text import option_words
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, check_value, get, leaves, put, read
-from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form
+from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form, in_form
 from workprof.store.reports import Dataset
 
 S = TypeVar("S")
@@ -27,7 +26,8 @@ S = TypeVar("S")
 OFFERED = ("any", "numeric", "category")
 """Columns that a form lists by itself."""
 MOST_ON_A_SLIDER = 12
-FIELD_PX = 170
+FIELD_PX, LIST_PX = 170, 320
+"""Widths; several chosen options want more room."""
 FIELD_HEIGHT_PX = 40
 ONE_ROW = 4
 """Up to so many fields and switches stand side by side; more go below each other."""
@@ -95,31 +95,25 @@ def _columns(visit: Visit, dataset: Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def _draw(shown: Mapping[str, Leaf], show: Callable[[str], None]) -> None:
-    switches = [path for path in shown if shown[path].kind is bool or shown[path].about.switch]
-    lists = [path for path in shown if path not in switches and shown[path].many]
+    switches = [path for path in shown if shown[path].kind is bool]
+    lists = [path for path in shown if shown[path].many]
     fields = [path for path in shown if path not in (*switches, *lists)]
     if fields and switches and len(fields) + len(switches) <= ONE_ROW:
-        _side_by_side(fields, switches, show)
+        beside: dict[str, Any] = {"width": "content", "height": FIELD_HEIGHT_PX, "vertical_alignment": "center"}
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            for path in (*fields, *switches):
+                with st.container(**beside, border=False) if path in switches else st.container(width=FIELD_PX):
+                    show(path)
         fields, switches = [], []
-    for group, width in ((fields, FIELD_PX), (lists, 320)):  # several chosen options want more room
+    for group, place in (
+        (fields, partial(st.grid, min_column_width=FIELD_PX, gap="small")),
+        (lists, partial(st.grid, min_column_width=LIST_PX, gap="small")),
+        (switches, partial(st.container, horizontal=True)),  # as wide as their words, which a column would cut off
+    ):
         if group:
-            with st.grid(min_column_width=width, gap="small"):
+            with place():
                 for path in group:
                     show(path)
-    if switches:
-        with st.container(horizontal=True):  # as wide as their words, which a column would cut off
-            for path in switches:
-                show(path)
-
-
-def _side_by_side(fields: Sequence[str], switches: Sequence[str], show: Callable[[str], None]) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        for path in fields:
-            with st.container(width=FIELD_PX):
-                show(path)
-        for path in switches:
-            with st.container(width="content", height=FIELD_HEIGHT_PX, vertical_alignment="center", border=False):
-                show(path)
 
 
 def within(name: str, record: Any) -> dict[str, Any]:
@@ -130,13 +124,6 @@ def within(name: str, record: Any) -> dict[str, Any]:
 def beginning_with(leaf: Leaf, begin: Any) -> Leaf:
     """Return a setting whose control begins with its value in a record."""
     return leaf if leaf.default is MISSING else replace(leaf, default=get(begin, leaf.path))
-
-
-def as_shown(leaf: Leaf, value: Any, *, typed: bool = False) -> Any:
-    """Return what the session holds of a setting's control that shows a value; `typed` as in `control`."""
-    if leaf.number and not typed:
-        return None if value is None else leaf.kind(float(f"{value * leaf.form_unit[1]:.12g}"))
-    return value if leaf.kind is bool else form_text(leaf, value)
 
 
 def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool = False) -> Any:
@@ -152,11 +139,10 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
     if leaf.number and leaf.default is MISSING:
         usual = leaf.kind(about.least or 0)
     said: dict[str, Any] = {"key": leaf.key(page), "help": _help(leaf, usual)}
-    if about.names:
+    if leaf.weights:
         return _weights(leaf, said)
-    if leaf.kind is bool or about.switch:
-        on = st.toggle(leaf.label, value=usual in (True, about.switch), bind="query-params", **said)
-        return leaf.switched(on) if about.switch else on
+    if leaf.kind is bool:
+        return st.toggle(leaf.label, value=bool(usual), bind="query-params", **said)
     if about.named_key:
         return _named(leaf, page, offered, said)
     if about.choices or about.columns:
@@ -180,23 +166,20 @@ def _parse(leaf: Leaf, text: str) -> Any:
 
 
 def _help(leaf: Leaf, usual: Any) -> str | None:
-    """Return what a setting and each of its choices means, and what the glossary says of it."""
+    """Return what a setting and each of its choices means, and what the glossary says of it.
+
+    Behind a choice in other words stands its own, that of links and commands.
+    """
     about = leaf.about
     meanings = dict(about.choices) if isinstance(about.choices, Mapping) else {}
-    if about.empty and leaf.word(usual):
-        meanings = {str(leaf.word(usual)): about.empty, **meanings}
-    elif about.empty and about.empty not in leaf.label:
-        meanings = {"Empty" if leaf.optional or not leaf.number else "0": about.empty, **meanings}
+    if about.empty and (leaf.word(usual) or about.empty not in leaf.label):
+        nothing = leaf.word(usual) or ("Empty" if leaf.optional or not leaf.number else "0")
+        meanings = {nothing: about.empty, **meanings}
     shown = option_words(tuple(meanings), about.shown)
-    listed = (f"{_named_as(name, shown)}: {words}." for name, words in meanings.items())
-    meaning = " ".join([about.help, *listed])
+    names = {name: f"{shown[name]} (`{name}`)" if name in shown else name for name in meanings}
+    meaning = " ".join([about.help, *(f"{names[name]}: {words}." for name, words in meanings.items())])
     title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
     return explained(title, meaning) or None
-
-
-def _named_as(name: str, shown: Mapping[str, str]) -> str:
-    """Return a choice in words, with the word of links and commands behind it where that is another one."""
-    return f"{shown[name]} (`{name}`)" if name in shown else name
 
 
 def _in_words(leaf: Leaf, listed: Sequence[str]) -> dict[str, str]:
@@ -225,7 +208,7 @@ def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, An
 
 def _weights(leaf: Leaf, said: dict[str, Any]) -> dict[str, float]:
     weights = {}
-    for name in leaf.about.names:
+    for name in leaf.about.choices:
         one = Leaf(name, float, False, 1.0, replace(leaf.about, label=f"Weight of {name}", empty=""))
         weights[name] = float(_number(one, 1.0, {**said, "key": f"{said['key']}_{name}"}))
     if not any(weights.values()):
@@ -266,13 +249,13 @@ def _number(leaf: Leaf, usual: Any, said: dict[str, Any]) -> Any:
         if most is not None and most - least <= MOST_ON_A_SLIDER:
             return st.slider(leaf.label, least, most, least if usual is None else usual, bind="query-params", **said)
         return st.number_input(leaf.label, least, most, usual, step=1, bind="query-params", **said)
-    begin = as_shown(leaf, usual)
+    begin = in_form(leaf, usual)
     lowest = None if low is None else low * factor + (LEAST if about.above is not None and usual else 0)
     highest = None if high is None else high * factor - (LEAST if about.below is not None else 0)
     shown = st.number_input(leaf.label, lowest, highest, begin, format="%g", bind="query-params", **said)
     if shown is None or (leaf.optional and about.above == shown):
         return None
-    return float(usual) if shown == begin else from_form(shown, factor)
+    return from_form(leaf, shown)
 
 
 def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
@@ -300,20 +283,4 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
                 arrived |= controls_of(question, leaf, value)
     if arrived:
         st.query_params.update(arrived)
-        start_from_address()
-
-
-def respell(key: str, meaning: Callable[[str], str | None]) -> None:
-    """Write what a link says for a list that is shown next as the option that it means; None = none, as it stands."""
-    text = st.query_params.get(key, "")
-    option = meaning(text) if text and key not in st.session_state else None
-    if option not in (None, text):
-        st.query_params[key] = option
-        start_from_address()
-
-
-def start_from_address() -> None:
-    """Have the controls that are shown next start from the parameters as they are now."""
-    context = get_script_run_ctx()
-    if context is not None:  # no public way to say so
-        context.session_state._state.query_params.set_initial_query_params_from_current()
+        link.start_from_address()

@@ -16,6 +16,7 @@ from pages._parts.controls import choice
 from workprof.charts.text import counted, shortened, visible
 from workprof.core.errors import SettingsError
 from workprof.core.fields import get, leaves, read
+from workprof.core.question import form_text, in_form
 from workprof.phases.library import LibraryEdits, LibrarySettings, faithful_library
 from workprof.phases.questions import LEARN, PAGE
 from workprof.phases.runs import RunLine, RunList
@@ -106,7 +107,7 @@ def _run(runs: RunList) -> RunLine:
         found = [] if text in lines else [line.name for line in runs.runs if line.run == text]
         return found[0] if len(found) == 1 else None
 
-    forms.respell(RUN, named)
+    link.respell(RUN, named)
     chosen: str = st.selectbox(
         "Run",
         list(lines),
@@ -137,7 +138,7 @@ def _library(visit: Visit, dataset: Dataset) -> LibrarySettings:
         for leaf in LEARN.leaves:
             if leaf.path not in ("mode", "counters"):
                 value = get(begin, leaf.path)
-                st.session_state[leaf.key(PAGE)] = forms.as_shown(leaf, value, typed=leaf.path == LIMIT)
+                st.session_state[leaf.key(PAGE)] = (form_text if leaf.path == LIMIT else in_form)(leaf, value)
     st.session_state[BEGAN_WITH] = mode
     limit = forms.beginning_with(LEARN.leaf(LIMIT), begin)
     settings = forms.settings(
@@ -180,7 +181,7 @@ def source_of(context: PageContext, label: str = "Known workloads from") -> str:
         if entry.kind == context.dataset.kind and entry.hash != context.dataset.hash
     }
     by_hash = {hash_: option for option, hash_ in others.items()} | {context.dataset.hash: THIS}
-    forms.respell(SOURCE, by_hash.get)
+    link.respell(SOURCE, by_hash.get)
     picked = choice(
         label,
         SOURCE,

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages._frame import link
 from pages._frame.errors import guard
 from pages._parts import figures, forms, running_work
 from pages._profiles.views import View
@@ -27,6 +28,7 @@ def clusterability(view: View) -> None:
 
     st.header("Profiles v. metadata baseline")
     given = _of_fit(view, "features", "scaler", "mode", "silhouette", "sample_rows", "seed")
+    link.respell("profiles_baseline_rows", {"true": "clustered", "false": "all"}.get)  # former links
     baseline = _result(view, BASELINE, "Label baseline (Table II)", "rows", given, {"fit": view.settings})
     if baseline is not None:
         figures.show(baseline_dots(baseline), key=f"profiles_baseline_{baseline.settings.rows}")

@@ -15,8 +15,17 @@ import typer
 from workprof.cli.main import app
 from workprof.cli.questions import settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.fields import by_name, leaves, put, read, write
-from workprof.core.question import address_of, code_of, number_text, parameters_of, python_of, shell_of
+from workprof.core.fields import Leaf, Setting, by_name, leaves, put, read, write
+from workprof.core.question import (
+    address_of,
+    code_of,
+    form_text,
+    from_form,
+    in_form,
+    parameters_of,
+    python_of,
+    shell_of,
+)
 from workprof.core.records import to_json
 from workprof.forecasts import questions as forecasts
 from workprof.profiles.baseline import BaselineSettings
@@ -49,7 +58,7 @@ def any_value(draw, leaf):
         return draw.choice(list(about.named.values()))
 
     def one(kind):
-        if about.choices:
+        if about.choices and not leaf.table:
             return draw.choice(list(about.choices))
         if kind is bool:
             return draw.random() < 0.5
@@ -71,7 +80,7 @@ def any_value(draw, leaf):
         ]
         return tuple(dict.fromkeys(items))
     if isinstance(leaf.default, dict):
-        return {name or "z": one(leaf.each) for name in draw.sample(list(about.names or WORDS), 2)}
+        return {name or "z": one(leaf.each) for name in draw.sample(list(about.choices or WORDS), 2)}
     return one(leaf.kind)
 
 
@@ -167,8 +176,8 @@ def test_what_a_setting_cannot_be_is_refused_in_words(question):
         wrong += ["no such choice"] if leaf.about.choices else []
         each = [(value,) if leaf.many else value for value in wrong]
         if isinstance(leaf.default, dict):
-            each = [{name: value} for name in leaf.about.names or ("a",) for value in wrong]
-            each += [{"no such name": 1.0}] if leaf.about.names else []
+            each = [{name: value} for name in leaf.about.choices or ("a",) for value in wrong]
+            each += [{"no such name": 1.0}] if leaf.about.choices else []
         for given in each:
             with pytest.raises(SettingsError, match=leaf.name):
                 put(usual, {leaf.path: given})
@@ -196,13 +205,14 @@ def test_text_and_json_of_a_setting_are_read_as_they_were_written(question, case
 
 def test_a_number_in_a_form_gives_the_setting_back():
     draw = random.Random(5)
-    for factor in (100.0, 1e-9, 1 / 1024**2, 1.0):
+    for unit in ("share", "bytes", "MiB", ""):
+        about = Setting("A number.", "bytes", form_unit=unit) if unit == "MiB" else Setting("A number.", unit)
+        leaf = Leaf("x", float, False, 0.0, about)
         for _ in range(2000):
             value = draw.choice([draw.uniform(0, 3), draw.uniform(0, 1e12), round(draw.uniform(0, 1), 3)])
-            text = number_text(value, factor)
-            assert abs(float(text) / factor - value) <= 1e-12 * value
-    assert number_text(0.05, 100.0) == "5"
-    assert number_text(64e9, 1e-9) == "64"
+            assert abs(from_form(leaf, in_form(leaf, value)) - value) <= 1e-15 * value
+    assert form_text(Leaf("x", float, False, 0.0, Setting("A share.", "share")), 0.05) == "5"
+    assert form_text(Leaf("x", float, False, 0.0, Setting("A size.", "bytes")), 64e9) == "64"
 
 
 def test_code_leaves_defaults_out():
@@ -251,7 +261,7 @@ def test_a_word_a_switch_and_a_record_stand_in_an_address_as_their_controls_writ
     }
     assert parameters_of(DECLARED["profiles.sweep"], SweepSettings(min_samples=0)) == {"sweep_min_samples": "coupled"}
     clustered = BaselineSettings(rows="clustered")
-    assert parameters_of(DECLARED["profiles.baseline"], clustered) == {"profiles_baseline_rows": "true"}
+    assert parameters_of(DECLARED["profiles.baseline"], clustered) == {"profiles_baseline_rows": "clustered"}
     study = StabilitySettings(ProfileSettings(features=("all17",), seed=2), resamples=3)
     assert parameters_of(DECLARED["profiles.stability"], study) == {
         "profiles_set": "all17",

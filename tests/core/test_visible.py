@@ -8,9 +8,9 @@ import pytest
 
 from workprof.charts.downloads import csv_bytes
 from workprof.charts.text import visible_table
-from workprof.core.question import code_of, shell_line
 from workprof.core.settings import Settings
-from workprof.core.text import TURNING, visible
+from workprof.core.text import TURNING, shell_line, visible
+from workprof.memory.bin_search import BinSettings
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -57,8 +57,9 @@ def test_exports_of_a_dataset_and_downloads(tmp_path):
 
 
 def test_code_to_copy_says_the_same_without_hidden_characters():
-    assert eval(code_of(ODD)) == ODD
-    assert visible(code_of(ODD)) == code_of(ODD)
+    settings = BinSettings(task=ODD)
+    assert eval(repr(settings)) == settings
+    assert visible(repr(settings)) == repr(settings)
     line = shell_line(("printf", "%s", ODD, "plain"))
     assert visible(line) == line
     found = subprocess.run(["bash", "-c", line], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})

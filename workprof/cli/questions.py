@@ -167,7 +167,7 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         hidden=hidden,
         autocompletion=_completion(about.choices) if about.choices else None,
     )
-    kind: Any = list[str] | None if about.repeated else str if required else str | None
+    kind: Any = list[str] | None if leaf.repeated else str if required else str | None
     return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
 
 
@@ -202,7 +202,7 @@ def settings_of(question: Question[Any, Any], given: Mapping[str, Any], base: An
     for leaf in own:
         text = given.get(_name(leaf.flag))
         if text not in (None, [], ()):
-            values[leaf.path] = tuple(map(names, text)) if leaf.about.repeated else read(leaf, text)
+            values[leaf.path] = tuple(map(names, text)) if leaf.repeated else read(leaf, text)
     values |= with_values(own, given.get(WITH) or ())
     for leaf in own:
         if leaf.path in values and leaf.path in question.ignores:

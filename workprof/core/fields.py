@@ -1,7 +1,8 @@
 """Settings that describe themselves: help, unit, bounds, choices, option, key of the address and label, said once.
 
 A class of settings is a frozen dataclass made by `settings`; each field is `Annotated[type, Setting(...)]`. Bounds and
-choices are checked from the declarations, and every face (command, form, address, code) is made of its `leaves`.
+choices are checked from the declarations, and every face (command, form, address, code) is made of its `leaves`. A
+value becomes a text by `write`, and comes back by `read`, of plain JSON by `by_name`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.core.errors import SettingsError, UnitUnknown
 from workprof.core.text import near
@@ -29,6 +30,14 @@ LONGEST_LABEL = 24
 FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB), "time": ("UTC", 1.0)}
 """Unit of a setting -> the unit in which people write it in a form, and how many of those one is."""
 
+BOUNDS = (
+    ("least", operator.ge, "of {:,g} or more"),
+    ("above", operator.gt, "above {:,g}"),
+    ("most", operator.le, "at most {:,g}"),
+    ("below", operator.lt, "below {:,g}"),
+)
+"""Bound of a setting, how a value stands to it, and its words."""
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
@@ -40,17 +49,14 @@ class Setting:
             '' = a number or text without one.
         least, most: bounds, both allowed; of a text `most` characters.
         above, below: bounds that are themselves not allowed.
-        choices: values that are allowed, with their meaning where that needs saying.
+        choices: values that are allowed, with their meaning where that needs saying; of a table of weights its names.
         shown: choice or word -> what a form shows for it; links, commands and JSON keep the choice itself.
         columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
             Another word: the value is one of that column's own; the page lists them.
-        names: of a table of weights: all names that it may have. Forms have a number for each, all alike = none given.
         named: words that stand for whole values ('all', 'coupled').
         named_key: of the list of those words in a form, its name after the page's; '' = no such list.
         own: what that list calls a value of one's own, which then has the setting's control, beside it.
         usual: what that control shows while a word is chosen.
-        switch: the choice that a form's switch turns on, where there are two.
-        repeated: the option of a command may be given several times, A,B each, for a tuple of tuples.
         empty: what 0, None or '' means ('any size', 'automatic'); a text with choices may then be empty, too.
         flag: the option; '' = from the field's name. `also`: earlier spellings, accepted.
         key: of the control and its parameter in the address; '' = page and field's name.
@@ -68,13 +74,10 @@ class Setting:
     choices: Mapping[str, str] | Sequence[str] = ()
     shown: Mapping[str, str] = dataclasses.field(default_factory=dict)
     columns: str = ""
-    names: Sequence[str] = ()
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     named_key: str = ""
     own: str = ""
     usual: Any = None
-    switch: str = ""
-    repeated: bool = False
     empty: str = ""
     flag: str = ""
     also: tuple[str, ...] = ()
@@ -82,6 +85,12 @@ class Setting:
     label: str = ""
     form_unit: str = ""
     some: bool = False
+
+    @property
+    def bounds(self) -> list[tuple[Callable[[float, float], bool], str, float]]:
+        """How a value stands to each bound that there is, its words, and the bound."""
+        given = ((holds, words, getattr(self, name)) for name, holds, words in BOUNDS)
+        return [one for one in given if one[2] is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +126,29 @@ class Leaf:
         return get_origin(self.kind) is tuple
 
     @property
+    def table(self) -> bool:
+        """Whether the value is a table: name -> value."""
+        return get_origin(self.kind) is dict
+
+    @property
     def each(self) -> Any:
         """Type of one value: of the setting itself, of a tuple's items, or of what a table holds."""
-        if get_origin(self.kind) is dict:
-            return get_args(self.kind)[1]
-        return get_args(self.kind)[0] if self.many else self.kind
+        return get_args(self.kind)[self.table] if self.many or self.table else self.kind
+
+    @property
+    def number(self) -> bool:
+        """Whether the value is one number, and is written as one."""
+        return self.kind in (int, float) and self.about.unit != "time"
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the option may be given several times, A,B each: for a tuple of tuples."""
+        return get_origin(self.each) is tuple
+
+    @property
+    def weights(self) -> bool:
+        """Whether forms have a number for each name that a table may have; all alike stand for none."""
+        return self.table and bool(self.about.choices)
 
     @property
     def form_unit(self) -> tuple[str, float]:
@@ -141,11 +168,6 @@ class Leaf:
         notes = ", ".join(text for text in (unit, empty) if text)
         return f"{words} ({notes})" if notes else words
 
-    @property
-    def number(self) -> bool:
-        """Whether the value is one number, and is written as one."""
-        return self.kind in (int, float) and self.about.unit != "time"
-
     def key(self, page: str) -> str:
         """Return the name of the control on a page, which is the name in the address."""
         return self.about.key or f"{page}_{self.name.removesuffix('_bytes')}"
@@ -153,10 +175,6 @@ class Leaf:
     def words_key(self, page: str) -> str:
         """Return the name of the list of words that stand for whole values."""
         return f"{page}_{self.about.named_key}"
-
-    def switched(self, on: bool) -> Any:
-        """Return the choice that a form's switch stands for."""
-        return self.about.switch if on else next(one for one in self.about.choices if one != self.about.switch)
 
     def word(self, value: Any) -> str | None:
         """Return the word that stands for a whole value, None where there is none."""
@@ -167,7 +185,8 @@ class Leaf:
 def settings(cls: type[Record]) -> type[Record]:
     """Make a class a frozen record of settings whose values are checked from its declarations.
 
-    A `__post_init__` of its own runs after, for what concerns several settings at once.
+    A `__post_init__` of its own runs after, for what concerns several settings at once. Its repr is Python that makes
+    it again; settings at their defaults are left out.
     """
     own: Callable[[Any], None] | None = cls.__dict__.get("__post_init__")
 
@@ -178,17 +197,23 @@ def settings(cls: type[Record]) -> type[Record]:
         if own is not None:
             own(self)
 
-    cls.__post_init__ = check  # type: ignore[attr-defined]
-    return dataclass(frozen=True)(cls)
+    def code(self: Any) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in chosen(self).items())})"
+
+    cls.__post_init__, cls.__repr__ = check, code  # type: ignore[attr-defined, method-assign, assignment]
+    return dataclass(frozen=True, repr=False)(cls)
 
 
-def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
-    """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
-    return _leaves(cls, within)
+def chosen(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that are not at their defaults."""
+    values = {one: getattr(record, one.name) for one in fields(record)}
+    usual = {one: one.default if one.default_factory is MISSING else one.default_factory() for one in values}
+    return {one.name: value for one, value in values.items() if value != usual[one]}
 
 
 @functools.cache
-def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
+def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
+    """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
     found: list[Leaf] = []
     kinds, hints = get_type_hints(cls), get_type_hints(cls, include_extras=True)
     for one in fields(cls):
@@ -204,82 +229,6 @@ def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
     return tuple(found)
 
 
-def check_value(leaf: Leaf, given: Any) -> None:
-    """Refuse a value that a setting cannot have.
-
-    Raises:
-        SettingsError: for another kind of value, one out of bounds, or one that is no choice.
-    """
-    about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
-    if given is None and leaf.optional:
-        return
-    if not fits(given, leaf.kind):
-        raise SettingsError(f"{leaf.path} is {_short(given)}; give {_kind_words(leaf)}")
-    if about.some and not given:
-        raise SettingsError(f"{leaf.path} is empty; give at least one{f' of {choices}' if choices else ''}")
-    for name in given if about.names else ():
-        if name not in about.names:
-            raise SettingsError(f"{leaf.path} names {_short(name)}; choose from {', '.join(about.names)}")
-    for value in given if leaf.many else given.values() if isinstance(given, dict) else (given,):
-        unset = value == "" and about.empty and not leaf.many
-        if choices and value not in about.choices and not unset:
-            meant = near(str(value), map(str, about.choices))
-            raise SettingsError(f"{leaf.path} is {_short(value)}; choose from {choices}{meant}")
-        size = len(value) if isinstance(value, str) else value
-        if isinstance(size, (int, float)) and not _within(size, about):
-            raise SettingsError(f"{leaf.path} is {_short(value)}; give {_kind_words(leaf)}")
-
-
-BOUNDS = (
-    ("least", operator.ge, "of {:,g} or more"),
-    ("above", operator.gt, "above {:,g}"),
-    ("most", operator.le, "at most {:,g}"),
-    ("below", operator.lt, "below {:,g}"),
-)
-"""Bound of a setting, how a value stands to it, and its words."""
-
-
-def _within(value: float, about: Setting) -> bool:
-    bounds = ((holds, getattr(about, name)) for name, holds, _ in BOUNDS)
-    return math.isfinite(value) and all(bound is None or holds(value, bound) for holds, bound in bounds)
-
-
-def fits(value: Any, kind: Any) -> bool:
-    """Tell whether a value is of a field's kind; a whole number may stand for any number, a boolean for none."""
-    origin, within = get_origin(kind), get_args(kind)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(fits(one, within[0]) for one in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(fits(one, within[1]) for one in value.values())
-    return isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
-
-
-def _kind_words(leaf: Leaf) -> str:
-    """Return what to give: 'a share between 0 and 3, such as 0.05'."""
-    about, usual, number = leaf.about, leaf.default, leaf.each in (int, float)
-    noun = {int: "a whole number", float: "a number", bool: "true or false"}.get(leaf.each, "a text")
-    noun = UNIT_WORDS.get(about.unit) or (f"{noun} of {about.unit}" if about.unit and number else noun)
-    bounds = " and ".join(
-        words.format(getattr(about, name)) for name, _, words in BOUNDS if getattr(about, name) is not None
-    )
-    if about.choices:
-        noun, bounds = f"one of {', '.join(map(str, about.choices))}", ""
-    elif leaf.each is str and about.most is not None:
-        bounds = f"of at most {about.most:g} characters"
-    elif about.least is not None and about.most is not None:
-        bounds = f"between {about.least:,g} and {about.most:,g}"
-    such = f", such as {usual:g}" if isinstance(usual, (int, float)) and not isinstance(usual, bool) else ""
-    return " ".join(text for text in (noun, bounds) if text) + such
-
-
-UNIT_WORDS = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
 def get(record: Any, path: str) -> Any:
     """Return the value at a path."""
     return functools.reduce(getattr, path.split("."), record)
@@ -287,14 +236,12 @@ def get(record: Any, path: str) -> Any:
 
 def put(record: Record, values: Mapping[str, Any]) -> Record:
     """Return a record with other values at some paths, all changed at once: they may be valid together only."""
-    made: dict[str, Any] = {path: value for path, value in values.items() if "." not in path}
     inside: dict[str, dict[str, Any]] = {}
     for path, value in values.items():
-        first, _, rest = path.partition(".")
-        if rest:
-            inside.setdefault(first, {})[rest] = value
-    made |= {name: put(made.get(name, getattr(record, name)), changes) for name, changes in inside.items()}
-    changed: Record = dataclasses.replace(record, **made)  # type: ignore[type-var]
+        name, _, rest = path.partition(".")
+        inside.setdefault(name, {})[rest] = value
+    made = {name: put(changes.pop("", getattr(record, name)), changes) for name, changes in inside.items()}
+    changed: Record = dataclasses.replace(record, **made) if made else record  # type: ignore[type-var]
     return changed
 
 
@@ -306,6 +253,75 @@ def differences(before: Any, after: Any) -> dict[Leaf, Any]:
 
 def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
+
+
+NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
+UNIT_NOUNS = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}
+
+
+def check_value(leaf: Leaf, given: Any) -> None:
+    """Refuse a value that a setting cannot have.
+
+    Raises:
+        SettingsError: for another kind of value, one out of bounds, or one that is no choice.
+    """
+    about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
+    if given is None and leaf.optional:
+        return
+    if not fits(given, leaf.kind):
+        raise SettingsError(f"{leaf.path} is {_short(given)}; give {_needed(leaf)}")
+    if about.some and not given:
+        raise SettingsError(f"{leaf.path} is empty; give at least one{f' of {choices}' if choices else ''}")
+    items = given if leaf.many or leaf.table else (given,)
+    for one in items if choices else ():
+        if one not in about.choices and not (one == "" and about.empty and not leaf.many):
+            meant = near(str(one), map(str, about.choices))
+            verb = "has" if leaf.table else "is"
+            raise SettingsError(f"{leaf.path} {verb} {_short(one)}; choose from {choices}{meant}")
+    for one in given.values() if leaf.table else items:
+        size = len(one) if isinstance(one, str) else one
+        if leaf.each not in (int, float, str):
+            continue
+        if not math.isfinite(size) or not all(holds(size, bound) for holds, _, bound in about.bounds):
+            raise SettingsError(f"{leaf.path} is {_short(one)}; give {_needed(leaf)}")
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Tell whether a value is of a field's kind; a whole number may stand for any number, a boolean for none."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(fits(one, inner[0]) for one in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(one, inner[1]) for one in value.values())
+    return isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
+
+
+def _needed(leaf: Leaf) -> str:
+    """Return what to give: 'a share between 0 and 3, such as 0.05'."""
+    about, usual, number = leaf.about, leaf.default, leaf.each in (int, float)
+    noun = NOUNS.get(leaf.each, "a text")
+    noun = UNIT_NOUNS.get(about.unit) or (f"{noun} of {about.unit}" if about.unit and number else noun)
+    bounds = " and ".join(
+        words.format(getattr(about, name)) for name, _, words in BOUNDS if getattr(about, name) is not None
+    )
+    if about.choices and not leaf.table:
+        noun, bounds = f"one of {', '.join(map(str, about.choices))}", ""
+    elif leaf.each is str and about.most is not None:
+        bounds = f"of at most {about.most:g} characters"
+    elif about.least is not None and about.most is not None:
+        bounds = f"between {about.least:,g} and {about.most:,g}"
+    such = f", such as {usual:g}" if number and fits(usual, float) else ""
+    return " ".join(text for text in (noun, bounds) if text) + such
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown)
+"""What a text or a document raises that is of another kind than its setting."""
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def read(leaf: Leaf, text: str) -> Any:
@@ -325,89 +341,70 @@ def read(leaf: Leaf, text: str) -> Any:
     if leaf.kind is str:
         return text
     try:
-        return _made(leaf, leaf.kind, _parted(leaf, text.strip()))
+        return _load(leaf.kind, leaf.about.unit, _parts(leaf, text.strip()))
     except UNREADABLE as error:
-        raise SettingsError(f"{leaf.flag} is {_short(text.strip())}; give {_text_words(leaf)}") from error
+        words = "sizes such as 2GiB or 500MB (a bare number is GB)" if leaf.about.unit == "bytes" else _needed(leaf)
+        if leaf.table:
+            words = f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},... with {words}, each name once"
+        words += ", as A,B,..." if leaf.many else ""
+        raise SettingsError(f"{leaf.flag} is {_short(text.strip())}; give {words}") from error
 
 
-UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown)
-"""What a text or a document raises that is of another kind than its setting."""
-
-
-def _text_words(leaf: Leaf) -> str:
-    words = "sizes such as 2GiB or 500MB (a bare number is GB)" if leaf.about.unit == "bytes" else _kind_words(leaf)
-    if leaf.many:
-        return f"{words}, as A,B,..."
-    if get_origin(leaf.kind) is dict:
-        return f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},... with {words}, each name once"
-    return words
-
-
-def _parted(leaf: Leaf, text: str) -> Any:
-    """Return the list or the table that a text writes, in JSON or with commas; any other text as it is."""
+def _parts(leaf: Leaf, text: str) -> Any:
+    """Return the list or the table that a text writes, in JSON or with separators; any other text as it is."""
     record = is_dataclass(leaf.kind)
-    if not (leaf.many or record or get_origin(leaf.kind) is dict):
+    if not (leaf.many or leaf.table or record):
         return text
     if text.startswith("[" if leaf.many else "{"):
         return json.loads(text)
     words = [word.strip() for word in text.split(";" if record else ",") if word.strip()]
     if leaf.many:
         return words
-    pairs = [(name.strip(), value.strip()) for name, equals, value in (word.partition("=") for word in words) if equals]
-    if len(dict(pairs)) < len(words) or not all(name and (value or record) for name, value in pairs):
+    pairs = dict([part.strip() for part in word.split("=", 1)] for word in words)
+    if len(pairs) < len(words) or not all(pairs) or not (record or all(pairs.values())):
         raise ValueError(text)
-    return dict(pairs)
+    return pairs
 
 
-def _made(leaf: Leaf, kind: Any, given: Any) -> Any:
-    """Return the value of a kind that JSON means, or the text of a single one.
+def _load(kind: Any, unit: str, given: Any) -> Any:
+    """Return the value of a kind that plain JSON means, or a text in it.
 
-    A record in a tuple has every field, of its own kind, and no more; a setting that is a record has those that differ.
+    A record of settings has those that differ from its defaults; any other has every field, of its own kind, and no
+    more.
     """
-    origin, within = get_origin(kind), get_args(kind)
+    origin, inner = get_origin(kind), get_args(kind)
     if origin is tuple:
         parts = [part.strip() for part in given.split("+")] if isinstance(given, str) else given  # a tuple in a tuple
         if not isinstance(parts, list):
             raise TypeError(given)
-        return tuple(_made(leaf, within[0], part) for part in parts)
+        return tuple(_load(inner[0], unit, part) for part in parts)
     if origin is dict:
-        return {name: _made(leaf, within[1], value) for name, value in {**given}.items()}
+        return {name: _load(inner[1], unit, value) for name, value in {**given}.items()}
+    if is_dataclass(kind) and leaves(kind):
+        return put(cast(Any, kind)(), by_name(leaves(kind), {**given}.items()))
     if is_dataclass(kind):
-        made, hints = leaf.each, get_type_hints(kind)
-        if kind is leaf.kind:
-            return put(made(), by_name(leaves(kind), {**given}.items()))
-        if {**given}.keys() != hints.keys() or any(
-            _text_for_number(hints[name], value) for name, value in given.items()
-        ):
+        hints = get_type_hints(kind)
+        made = cast(Any, kind)(**{name: _load(hints[name], "", value) for name, value in {**given}.items()})
+        if json.loads(_json(made)) != given:
             raise TypeError(given)
-        return made(**{name: _made(leaf, hints[name], value) for name, value in given.items()})
+        return made
     if kind is bool:
         return BOOLEANS[str(given).lower()]
-    if kind in (int, float) and isinstance(given, str):
-        return _number(leaf, kind, given)
+    if isinstance(given, str) and kind is not str:
+        return _number(kind, unit, given)
     if not fits(given, kind) and not (kind is int and fits(given, float) and given == int(given)):
         raise TypeError(given)
     return kind(given)
 
 
-def _text_for_number(kind: Any, value: Any) -> bool:
-    """Tell whether a JSON value holds a text where its kind is another."""
-    if isinstance(value, list):
-        return any(_text_for_number((*get_args(kind), kind)[0], part) for part in value)
-    return isinstance(value, str) and kind is not str
-
-
-BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-
-
-def _number(leaf: Leaf, kind: Any, text: str) -> Any:
+def _number(kind: Any, unit: str, text: str) -> Any:
     """Return the number that a text means in the setting's unit; a time without a zone is UTC."""
     if not text.isascii() or "_" in text:
         raise ValueError(text)
-    if leaf.about.unit == "bytes":
+    if unit == "bytes":
         exact = text.removesuffix("B") if text.endswith("B") and not text[-2:-1].isalpha() else ""
         return float(exact) if exact else float(parse_size(text, bare="GB"))
-    if leaf.about.unit == "time":
+    if unit == "time":
         with contextlib.suppress(ValueError):
             return float(text)
         at = datetime.fromisoformat(text)
@@ -432,14 +429,13 @@ def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, 
         if leaf is None:
             known = ", ".join(by_path)
             raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {known}{near(path, by_path)}")
-        exact = given
         if leaf.number and leaf.about.unit == "bytes":
             with contextlib.suppress(ValueError, TypeError):
-                exact = float(given)
+                given = float(given)  # noqa: PLW2901  in bytes
         if given in (None, "null") and leaf.optional:
             values[path] = None
         else:
-            values[path] = read(leaf, exact) if isinstance(exact, str) else _made(leaf, leaf.kind, exact)
+            values[path] = read(leaf, given) if isinstance(given, str) else _load(leaf.kind, leaf.about.unit, given)
     return values
 
 
@@ -449,29 +445,28 @@ def write(leaf: Leaf, value: Any) -> str:
     if word is not None or value is None:
         return word or ""
     if is_dataclass(value):
-        made: Any = type(value)
-        value = {one.path: new for one, new in differences(made(), value).items()}
-    elif not leaf.many and not isinstance(value, dict):
-        return _written(leaf, value)
-    else:
-        short = ",".join(_written(leaf, one) for one in value) if leaf.many else _written(leaf, value)
-        with contextlib.suppress(SettingsError):
-            if read(leaf, short) == value:
-                return short
+        return _json({one.path: new for one, new in differences(leaf.each(), value).items()})
+    text = _written(leaf.about.unit, value)
+    with contextlib.suppress(SettingsError):
+        return text if not (leaf.many or leaf.table) or read(leaf, text) == value else _json(value)
+    return _json(value)
+
+
+def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=dataclasses.asdict)
 
 
-def _written(leaf: Leaf, value: Any) -> str:
+def _written(unit: str, value: Any, sign: str = ",") -> str:
     if isinstance(value, tuple):
-        return "+".join(value)
+        return sign.join(_written(unit, one, "+") for one in value)
     if isinstance(value, dict):
-        return ",".join(f"{name}={_written(leaf, one)}" for name, one in value.items())
+        return ",".join(f"{name}={_written(unit, one)}" for name, one in value.items())
     if isinstance(value, bool):
         return str(value).lower()
-    if leaf.about.unit == "bytes":
-        for unit in ("GB", "MB"):
-            scaled = value / MEMORY_FACTORS[unit]
-            if scaled and float(scaled).is_integer() and scaled * MEMORY_FACTORS[unit] == value:
-                return f"{scaled:.0f}{unit}"
+    if unit == "bytes":
+        for scale in ("GB", "MB"):
+            scaled = value / MEMORY_FACTORS[scale]
+            if scaled and float(scaled).is_integer() and scaled * MEMORY_FACTORS[scale] == value:
+                return f"{scaled:.0f}{scale}"
         return f"{value:.0f}B" if float(value).is_integer() else f"{value!r}B"
     return repr(value) if isinstance(value, float) else str(value)

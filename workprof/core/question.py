@@ -8,17 +8,15 @@ a face (command, form, address, code) needs is here or in `workprof.core.fields`
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import operator
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
-from workprof.core.fields import Leaf, differences, get, leaves, put, write
-from workprof.core.text import visible
+from workprof.core.fields import Leaf, chosen, differences, get, leaves, put, write
+from workprof.core.text import shell_line
 from workprof.steps import Step
 
 S = TypeVar("S")
@@ -127,11 +125,14 @@ class Question(Generic[S, R]):
         """The setting that says whether all others begin as published; None where there is none."""
         return next((leaf for leaf in self.leaves if leaf.flag == "--mode"), None)
 
+    def begins_published(self, settings: S) -> bool:
+        """Tell whether the mode of settings says that all others begin as published."""
+        return self.published is not None and self.mode is not None and get(settings, self.mode.path) == "faithful"
+
     def unpublished(self, settings: S) -> dict[Leaf, Any]:
-        """Return what differs from the settings as published, where the mode says that all others begin as those."""
-        if self.published is None or self.mode is None or get(settings, self.mode.path) != "faithful":
-            return {}
-        return {leaf: value for leaf, value in differences(self.published(), settings).items() if leaf in self.leaves}
+        """Return what differs from the settings as published, where all begin as those."""
+        changed = differences(self.published(), settings) if self.published and self.begins_published(settings) else {}
+        return {leaf: value for leaf, value in changed.items() if leaf in self.leaves}
 
 
 def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
@@ -156,30 +157,13 @@ def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any
     if question.published is not None:
         given = question.given(settings, question.published())
         published = ["--mode", "faithful", *_options(question, given, but="--mode")]
-        mode = get(settings, question.mode.path) if question.mode else ""  # says which of both the settings begin with
-        words = published if mode == "faithful" or (not mode and len(published) < len(words)) else words
-    return shell_line(("workprof", *question.words, dataset, *question.always, *words, *_fit_words(fit, usual_fit)))
-
-
-_ESCAPES = {"\\": "\\\\", "'": "\\'"}
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """Return words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
-
-    def code(sign: str) -> str:
-        return _ESCAPES.get(sign) or (sign if visible(sign) == sign else f"\\U{ord(sign):08x}")
-
-    return " ".join(f"$'{''.join(map(code, word))}'" if visible(word) != word else shlex.quote(word) for word in words)
-
-
-def _fit_words(fit: Any, usual: Any) -> list[str]:
-    """Return `--fit NAME=VALUE` for every setting in which a clustering is not the usual one of its mode."""
-    if fit is None:
-        return []
-    told = {leaf: value for leaf, value in differences(usual, fit).items() if leaf.path != "mode"}
-    texts = [f"mode={fit.mode}", *(f"{leaf.path}={write(leaf, value)}" for leaf, value in told.items())]
-    return [word for text in texts for word in ("--fit", text)]
+        shorter = question.mode is None and len(published) < len(words)
+        words = published if shorter or question.begins_published(settings) else words
+    if fit is not None:
+        others = [leaf for leaf in differences(usual_fit, fit) if leaf.path != "mode"]
+        texts = [f"mode={fit.mode}", *(f"{leaf.path}={write(leaf, get(fit, leaf.path))}" for leaf in others)]
+        words += [word for text in texts for word in ("--fit", text)]
+    return shell_line(("workprof", *question.words, dataset, *question.always, *words))
 
 
 def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str = "") -> list[str]:
@@ -187,13 +171,14 @@ def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str =
     unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
     for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
         text = write(leaf, value)
-        if leaf.path in unused or (leaf.about.repeated and text.startswith("[")):  # in no way that the option has
+        if leaf.path in unused or (leaf.repeated and text.startswith("[")):  # in no way that the option has
             words += ["--with", f"{leaf.path}={text}"]
-        elif leaf.about.repeated:
+        elif leaf.repeated:
             words += [word for item in value for word in (leaf.flag, ",".join(item))]
+        elif text.startswith("-") and leaf.flag.startswith("--"):
+            words.append(f"{leaf.flag}={text}")
         else:
-            joined = text.startswith("-") and leaf.flag.startswith("--")
-            words += [f"{leaf.flag}={text}"] if joined else [leaf.flag, text]
+            words += [leaf.flag, text]
     return words
 
 
@@ -210,7 +195,7 @@ def python_of(question: Question[Any, Any], dataset: str, name: str, settings: A
     classes = itertools.groupby(sorted(_classes((settings, fit))), operator.itemgetter(0))
     imports = [f"from {module} import {', '.join(name for _, name in named)}" for module, named in classes]
     lines = ["from workprof import Workbench, from_environment", *imports, ""]
-    lines += [f"dataset = {code_of(dataset)}  # {' '.join(name.split())}", f"settings = {code_of(settings)}"]
+    lines += [f"dataset = {dataset!r}  # {' '.join(name.split())}", f"settings = {code_of(settings)}"]
     lines += [] if fit is None else [f"fit = {code_of(fit)}"]
     arguments = "dataset, settings" if fit is None else "dataset, settings, fit=fit"
     lines += ["", "with Workbench(from_environment()) as workbench:"]
@@ -219,35 +204,13 @@ def python_of(question: Question[Any, Any], dataset: str, name: str, settings: A
 
 
 WIDEST = 96
-INDENT = "    "
 
 
-def code_of(value: object, depth: int = 0) -> str:
-    """Return a record of settings as Python; fields that are at their default are left out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = [f"{name}={code_of(item, depth + 1)}" for name, item in _given(value).items()]
-        line = f"{type(value).__name__}({', '.join(parts)})"
-        if len(line) + len(INDENT) * depth <= WIDEST and "\n" not in line:
-            return line
-        lines = ",".join(f"\n{INDENT * (depth + 1)}{part}" for part in parts)
-        return f"{type(value).__name__}({lines},\n{INDENT * depth})"
-    if isinstance(value, str):
-        return visible(json.dumps(value, ensure_ascii=False))
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    if isinstance(value, tuple):
-        items = [code_of(item, depth + 1) for item in value]
-        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{code_of(key)}: {code_of(item, depth + 1)}" for key, item in value.items()) + "}"
-    return repr(value)
-
-
-def _given(record: Any) -> dict[str, Any]:
-    """Return the fields of a record that are not at their defaults."""
-    values = {one: getattr(record, one.name) for one in fields(record)}
-    usual = {one: one.default if one.default_factory is MISSING else one.default_factory() for one in values}
-    return {one.name: value for one, value in values.items() if value != usual[one]}
+def code_of(record: Any) -> str:
+    """Return a record of settings as Python, which its repr is: a long one with a line for each of its fields."""
+    line = repr(record)
+    parts = "".join(f"    {name}={value!r},\n" for name, value in chosen(record).items())
+    return line if len(line) <= WIDEST else f"{type(record).__name__}(\n{parts})"
 
 
 def _classes(value: Any) -> set[tuple[str, str]]:
@@ -256,7 +219,7 @@ def _classes(value: Any) -> set[tuple[str, str]]:
         return set().union(*map(_classes, value))
     if not is_dataclass(value):
         return set()
-    return _classes(tuple(_given(value).values())) | {(type(value).__module__, type(value).__name__)}
+    return _classes(tuple(chosen(value).values())) | {(type(value).__module__, type(value).__name__)}
 
 
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
@@ -269,52 +232,55 @@ def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str 
 def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:
     """Return what a setting's controls write into the address: one, a list of words and one's own, or a number each."""
     page, elsewhere = question.page, dict(question.controls)
-    key = leaf.key(page)
     if leaf.path in elsewhere:
         return parameters_of(elsewhere[leaf.path], value)
-    if leaf.about.names:
-        return {f"{key}_{name}": number_text(value.get(name, 0.0), 1.0) for name in leaf.about.names} if value else {}
+    if leaf.weights:
+        return {f"{leaf.key(page)}_{name}": _number_text(value.get(name, 0.0)) for name in leaf.about.choices if value}
     word = leaf.word(value) if leaf.about.named_key else None
     if word is not None:
         return {leaf.words_key(page): word}
     own = {leaf.words_key(page): leaf.about.own} if leaf.about.own else {}
-    return own | {key: form_text(leaf, value)}
+    return own | {leaf.key(page): form_text(leaf, value)}
+
+
+def in_form(leaf: Leaf, value: Any) -> Any:
+    """Return what a setting's control in a form holds: numbers in the form's unit, several choices as a list.
+
+    A number is the shortest that gives exactly the value again (`from_form`).
+    """
+    if leaf.kind is bool or value is None:
+        return value
+    if leaf.many and (leaf.about.choices or leaf.about.columns):
+        return [str(one) for one in value]
+    if not leaf.number:
+        return write(leaf, value)
+    scaled = value * leaf.form_unit[1]
+    near = (scaled, math.nextafter(scaled, -math.inf), math.nextafter(scaled, math.inf))
+    tries = (*(float(f"{scaled:.{digits}g}") for digits in (10, 15, 16)), *near)
+    return leaf.kind(next((one for one in tries if from_form(leaf, one) == value), scaled))
+
+
+def from_form(leaf: Leaf, shown: float) -> float:
+    """Return the value of a number that a form shows in its unit."""
+    factor = leaf.form_unit[1]
+    return shown * round(1 / factor) if factor < 1 else shown / factor
 
 
 def form_text(leaf: Leaf, value: Any) -> str | list[str]:
-    """Return a value as its control in a form writes it: choices as a list, numbers in the form's unit."""
-    if leaf.about.switch:
-        return str(value == leaf.about.switch).lower()
-    if leaf.many and (leaf.about.choices or leaf.about.columns):
-        return [str(one) for one in value]
-    if leaf.number and value is not None:
-        return number_text(float(value), leaf.form_unit[1])
-    return write(leaf, value)
+    """Return a value as its control in a form writes it into the address."""
+    shown = in_form(leaf, value)
+    if isinstance(shown, (int, float)):
+        return _number_text(shown)
+    return shown or ""
 
 
-def number_text(value: float, factor: float) -> str:
-    """Return the shortest text of `value * factor` that gives exactly `value` again, divided by the factor."""
-    scaled = value * factor
-    for digits in (10, 15, 16, 17):
-        text = f"{scaled:.{digits}g}"
-        if from_form(float(text), factor) == value:
-            return text
-    near = (math.nextafter(scaled, -math.inf), math.nextafter(scaled, math.inf))
-    return next((repr(one) for one in near if from_form(one, factor) == value), repr(scaled))
-
-
-def from_form(shown: float, factor: float) -> float:
-    """Return the value of a number that a form shows in another unit."""
-    return shown * round(1 / factor) if factor < 1 else shown / factor
+def _number_text(number: float) -> str:
+    return str(number).lower().removesuffix(".0")
 
 
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
-    given = (
-        {"ds": dataset}
-        | ({f"{question.page}_tab": question.tab} if question.tab else {})
-        | {QUESTION_KEY: question.call}
-    )
+    tab = {f"{question.page}_tab": question.tab} if question.tab else {}
     said = differences(question.default(), settings) | question.unpublished(settings)
-    given |= {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
-    return f"/{question.page}?{urlencode(given, safe=',:=')}"
+    options = {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
+    return f"/{question.page}?{urlencode({'ds': dataset} | tab | {QUESTION_KEY: question.call} | options, safe=',:=')}"

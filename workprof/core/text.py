@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 
 HIDDEN = (
     (0x00, 0x08), (0x0B, 0x0C), (0x0E, 0x1F), (0x7F, 0x9F),  # of terminals
@@ -26,6 +27,18 @@ _HIDDEN = re.compile(CLASS)
 def visible(text: str) -> str:
     r"""Return a text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
     return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'"}
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """Return words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
+
+    def code(sign: str) -> str:
+        return _ESCAPES.get(sign) or (sign if visible(sign) == sign else f"\\U{ord(sign):08x}")
+
+    return " ".join(f"$'{''.join(map(code, word))}'" if visible(word) != word else shlex.quote(word) for word in words)
 
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

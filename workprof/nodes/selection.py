@@ -33,7 +33,7 @@ class RankSettings:
             "Weights of the aspects; one that is not named counts 0.",
             least=0,
             most=1e9,
-            names=ASPECTS,
+            choices=ASPECTS,
             empty="all alike",
             key="nodes_w",
         ),

@@ -142,7 +142,6 @@ class BaselineSettings:
         tuple[tuple[str, ...], ...],
         Setting(
             "Label that is taken as clusters: a column, or columns A,B together; repeat.",
-            repeated=True,
             named={"auto": ()},
             empty="workload, task_name, and both together, as in Table II",
             key="profiles_baseline_by",
@@ -158,9 +157,9 @@ class BaselineSettings:
         Setting(
             "Rows that the labels are scored on; the profiles leave outliers out.",
             choices={"all": "every row that has the label", "clustered": "those that are in a profile, too"},
-            switch="clustered",
+            shown={"all": "All", "clustered": "In profiles"},
             key="profiles_baseline_rows",
-            label="Score the labels on the profiles' rows only",
+            label="Rows scored",
         ),
     ] = "all"
     sample_rows: SampleRows = 0
