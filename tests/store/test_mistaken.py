@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from workprof.core.errors import DatasetUnknown, SettingsError, WrongKind
+from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError, WrongKind
+from workprof.forecasts.durations import DurationSettings
 from workprof.store.reports import IngestOptions
 from workprof.workbench import Workbench
 
@@ -132,3 +135,15 @@ def test_a_whole_hash_is_no_file_for_those_who_observe(settings, write, tmp_path
         monkeypatch.chdir(tmp_path)
         with pytest.raises(WrongKind, match="dataset b holds counters"):
             workbench.observe(jobs, counters)
+
+
+def test_a_dataset_without_a_column_that_a_question_reads_is_refused_in_words(settings, write):
+    words = r"dataset a has no column user; it has job_name, duration_s; choose another dataset, or .* --map"
+    with Workbench(settings) as workbench:
+        jobs = workbench.ingest([write("a.csv", ONE)]).hash
+        asked = DurationSettings(by="user")
+        for ask in (workbench.observed_durations, workbench.observed_durations.start):
+            with pytest.raises(ColumnMissing, match=words):
+                ask(jobs, asked)
+        assert re.search(words, workbench.observed_durations.cached(jobs, asked).refusal)
+        assert workbench.observed_durations(jobs, DurationSettings(by="all")).n_rows == 1

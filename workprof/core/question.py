@@ -25,8 +25,9 @@ QUESTION_KEY = "question"
 """Parameter of an address that says which of a page's questions its settings belong to."""
 
 
-def all_columns(_: Any) -> None:
-    """Name no columns: all are read."""
+def no_columns(_: Any) -> Sequence[str]:
+    """Name no columns."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,10 @@ class Question(Generic[S, R]):
         compute: 'module:function', taking (frames, settings, progress); '' = its parts are computed and stored.
         finds: its result in a few words ('trained classifier and estimators'), for lists of what was computed.
         version: raised whenever the same settings would give another result.
-        reads: settings -> columns that are read where they are present; None = all but planted truths.
+        reads: settings -> columns that it cannot do without: a dataset that lacks one is refused before anything is
+            computed, in words.
+        optional: settings -> columns that are read, too, where they are there. Where neither names any, all but planted
+            truths are read.
         ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
         names: paths of settings that every command line gives, also at their defaults, as those without one.
         either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
@@ -63,7 +67,8 @@ class Question(Generic[S, R]):
     compute: str = ""
     finds: str = ""
     version: int = 1
-    reads: Callable[[S], Sequence[str] | None] = all_columns
+    reads: Callable[[S], Sequence[str]] = no_columns
+    optional: Callable[[S], Sequence[str]] = no_columns
     ignores: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     either: tuple[tuple[str, str], ...] = ()
@@ -99,6 +104,10 @@ class Question(Generic[S, R]):
     def leaves(self) -> tuple[Leaf, ...]:
         """Every setting that changes something."""
         return tuple(leaf for leaf in leaves(self.settings) if leaf.path not in self.ignores)
+
+    def columns(self, settings: S) -> Sequence[str] | None:
+        """Return the columns that are read where they are there; None = all but planted truths."""
+        return (*self.reads(settings), *self.optional(settings)) or None
 
     def leaf(self, path: str) -> Leaf:
         """Return the setting at a path."""

@@ -8,7 +8,7 @@ from typing import Any
 from workprof.core.question import Question
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
-from workprof.memory.bin_search import BinSettings, faithful_bins
+from workprof.memory.bin_search import COST, BinSettings, faithful_bins
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
 from workprof.memory.ledger import Ledger, LedgerRunList
@@ -37,9 +37,9 @@ def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda _: (*SIZING, *more)
 
 
-def _sizing_and(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
-    """Return what reads the columns of sizing and one that the settings name."""
-    return lambda settings: tuple(column for column in (*SIZING, name(settings)) if column not in ("", NO_INPUT))
+def _named(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
+    """Return what reads the column that the settings name, if they name one."""
+    return lambda settings: tuple(column for column in (name(settings),) if column not in ("", NO_INPUT))
 
 
 ASSESS = Question(
@@ -61,7 +61,8 @@ FACT = Question(
     FactPoints,
     "workprof.memory.facts:fact_points_of",
     finds="feature v memory",
-    reads=_sizing_and(lambda settings: settings.column),
+    reads=lambda settings: (settings.column,),
+    optional=_sizing(),
     page=PAGE,
     tab="Tasks",
     method="fact_points",
@@ -74,7 +75,8 @@ BINS = Question(
     "workprof.memory.bins:bins_of",
     finds="bins of a task",
     version=2,
-    reads=_sizing_and(lambda settings: settings.price_column),
+    reads=_named(lambda settings: settings.price_column if settings.weight == COST else ""),
+    optional=_sizing(),
     names=("task",),
     either=(("edges_bytes", "k"),),
     page=PAGE,
@@ -105,6 +107,7 @@ CURVE = Question(
     finds="saving by number of bins",
     version=2,
     reads=BINS.reads,
+    optional=BINS.optional,
     names=("task",),
     page=PAGE,
     tab="Bins",
@@ -165,7 +168,8 @@ REPLAY = Question(
     "workprof.memory.replay:replay",
     finds="replay of the policies",
     version=4,
-    reads=lambda settings: (*_sizing_and(lambda one: one.used_input)(settings), *LABELS, "status"),
+    reads=_named(lambda settings: settings.used_input),
+    optional=_sizing(*LABELS, "status"),
     page=PAGE,
     tab="Policies",
 )
@@ -178,7 +182,8 @@ WHY = Question(
     finds="reason for a request",
     version=3,
     ignores=("sizing.by_labels",),
-    reads=_sizing_and(lambda settings: settings.input_column),
+    reads=_named(lambda settings: settings.input_column),
+    optional=_sizing(),
     page=PAGE,
     tab="Policies",
     method="why_size",
@@ -191,7 +196,7 @@ PLAN = Question(
     "workprof.memory.plan:plan_of",
     version=2,
     finds="plan of requests",
-    reads=_sizing(),
+    optional=_sizing(),
     page=PAGE,
     tab="What if",
     command=("memory", "export"),
@@ -205,7 +210,7 @@ RECOMMENDATION = Question(
     "workprof.memory.recommend:recommendation_of",
     finds="recommended requests",
     version=2,
-    reads=_sizing(*LABELS, "status"),
+    optional=_sizing(*LABELS, "status"),
     page=PAGE,
     tab="Plan",
     command=("memory", "plan"),
@@ -218,7 +223,7 @@ FRONTIER_CHARGES = Question(
     FrontierCharges,
     "workprof.memory.trial:frontier_charges_of",
     finds="costs of every workprof setting",
-    reads=_sizing(*LABELS, "status"),
+    optional=_sizing(*LABELS, "status"),
     page=PAGE,
     tab="Plan",
     made_by=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
@@ -231,7 +236,7 @@ VIOLATIONS = Question(
     "workprof.memory.plan:violations_of",
     version=2,
     finds="runs above a plan",
-    reads=_sizing(),
+    optional=_sizing(),
     page=PAGE,
     tab="What if",
 )
@@ -243,7 +248,7 @@ ROLLUP = Question(
     "workprof.memory.rollup:rollup_of",
     version=2,
     finds="effect of a plan",
-    reads=_sizing("workload", "run_name", "namespace", "group"),
+    optional=_sizing("workload", "run_name", "namespace", "group"),
     page=PAGE,
     tab="What if",
 )
@@ -254,7 +259,7 @@ LEDGER = Question(
     Ledger,
     "workprof.memory.ledger:ledger_of",
     finds="ledger of every resource",
-    reads=lambda _: READS,
+    optional=lambda _: READS,
     page=PAGE,
     tab="Ledger",
     rests_on_fit=True,
@@ -266,7 +271,7 @@ LEDGER_RUNS = Question(
     LedgerRunList,
     "workprof.memory.ledger:ledger_run_list",
     finds="runs behind the ledger",
-    reads=lambda _: READS,
+    optional=lambda _: READS,
     page=PAGE,
     tab="Ledger",
     command=("memory", "ledger-runs"),
@@ -281,7 +286,7 @@ OVER_TIME = Question(
     OverTime,
     "workprof.memory.over_time:over_time_of",
     finds="memory over time",
-    reads=lambda _: READS,
+    optional=lambda _: READS,
     page=HOME,
     command=("memory", "over-time"),
     rests_on_fit=True,
@@ -293,7 +298,7 @@ OVER_TIME_RUNS = Question(
     OverTimeRuns,
     "workprof.memory.over_time:over_time_runs_of",
     finds="runs behind memory over time",
-    reads=lambda _: READS,
+    optional=lambda _: READS,
     page=HOME,
     command=("memory", "over-time-runs"),
     rests_on_fit=True,

@@ -34,7 +34,7 @@ FIT = Question(
     "workprof.profiles.fit:fit_keeping_tree",
     version=2,
     finds="profiles",
-    reads=lambda settings: columns_of(settings.features),
+    optional=lambda settings: columns_of(settings.features),
     page=PAGE,
     method="profiles",
 )
@@ -54,7 +54,7 @@ HOPKINS = Question(
     Hopkins,
     "workprof.profiles.hopkins:hopkins",
     finds="Hopkins statistic",
-    reads=lambda settings: columns_of(settings.features),
+    optional=lambda settings: columns_of(settings.features),
     page=PAGE,
     tab=CLUSTERABILITY,
 )
@@ -65,7 +65,7 @@ BASELINE = Question(
     Baseline,
     "workprof.profiles.baseline:label_baseline",
     finds="metadata baseline",
-    reads=lambda settings: columns_of(settings.features, *(name for label in settings.by for name in label)),
+    optional=lambda settings: columns_of(settings.features, *(name for label in settings.by for name in label)),
     page=PAGE,
     tab=CLUSTERABILITY,
     rests_on_fit=True,
@@ -77,7 +77,7 @@ STABILITY = Question(
     Stability,
     "workprof.profiles.stability:stability",
     finds="stability of profiles",
-    reads=lambda settings: columns_of(settings.fit.features),
+    optional=lambda settings: columns_of(settings.fit.features),
     page=PAGE,
     tab=CLUSTERABILITY,
     controls=(("fit", FIT),),
@@ -97,7 +97,7 @@ GROUP = Question(
     "workprof.profiles.sweep:sweep_group",
     version=2,
     finds="group of sweep settings",
-    reads=lambda settings: columns_of(settings.features),
+    optional=lambda settings: columns_of(settings.features),
     made_by=(SWEEP, whole_sweep),
 )
 

@@ -15,12 +15,14 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.settings import Settings
+from workprof.core.text import near
 from workprof.formats import utc_offset_s
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, Step, perform
-from workprof.store.reports import Dataset, IngestReport
+from workprof.store.mapping import shown
+from workprof.store.reports import Column, Dataset, IngestReport
 from workprof.store.trace_store import TraceStore
 
 Result = TypeVar("Result")
@@ -115,6 +117,21 @@ def refuse_none_finished(entry: Dataset, report: Callable[[], IngestReport]) -> 
         f"dataset {entry.name} has no finished run ({', '.join(parts)}), and this is learned of finished ones; the "
         "ledger of Memory adds up what the others hold"
     )
+
+
+def refuse_missing(entry: Dataset, needed: Sequence[str], columns: Callable[[], Sequence[Column]]) -> None:
+    """Refuse a dataset without the columns that a question reads.
+
+    Raises:
+        ColumnMissing: names those that are missing and those there are, and says what to do.
+    """
+    there = [column.name for column in columns()] if needed else []
+    missing = sorted(set(needed) - set(there))
+    if missing:
+        raise ColumnMissing(
+            f"dataset {entry.name} has no column {', '.join(missing)}; it has {shown(there)}{near(missing[0], there)}; "
+            "choose another dataset, or ingest this one with --map, which says where such values stand"
+        )
 
 
 class OpenHome:
@@ -364,6 +381,7 @@ class Bound(Generic[S, R]):
         """
         if self.declared.question.name.partition(".")[0] in FINISHED_ONLY:
             refuse_none_finished(entry, lambda: self.bench._store.report(entry.hash))
+        refuse_missing(entry, self.declared.question.reads(settings), lambda: self.bench.columns(entry.hash))
         if self.declared.refuse is not None:
             self.declared.refuse(self.bench, entry, settings)
 
@@ -378,5 +396,5 @@ class Bound(Generic[S, R]):
     def _frames(self, entry: Dataset, settings: S, fit: Any, progress: Progress | None) -> Frames:
         if self.declared.frames is not None:
             return self.declared.frames(self.bench, entry, settings, fit, progress)
-        frames: Frames = self.bench.frames_of(entry, self.declared.question.reads(settings))
+        frames: Frames = self.bench.frames_of(entry, self.declared.question.columns(settings))
         return frames

@@ -198,7 +198,7 @@ def _clustering(_: Any, __: Dataset, settings: DurationSettings, fit: ProfileSet
 def _duration_frames(
     bench: Any, entry: Dataset, settings: DurationSettings, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
-    columns = questions.OBSERVED_DURATIONS.reads(settings) or ()
+    columns = questions.OBSERVED_DURATIONS.columns(settings) or ()
     frames: Frames = bench.frames_of(entry, columns)
     return frames if fit is None else with_profiles(bench, entry, fit, columns, progress)
 

@@ -36,7 +36,7 @@ def _with_profiles(
     """Return a function that finds the profiles where they are not cached, and reads what sizing needs with them."""
 
     def read() -> Mapping[str, pd.DataFrame]:
-        jobs = bench.frames_of(entry, questions.BINS.reads(settings.bins))()["jobs"]
+        jobs = bench.frames_of(entry, questions.BINS.columns(settings.bins))()["jobs"]
         return {"jobs": _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
@@ -84,7 +84,7 @@ def _with_profiles_of(question: Question[Any, Any], what: str) -> Callable[..., 
             raise NotEnoughData(f"the profiles that {what} are not there yet; find profiles first")
 
         def read() -> Mapping[str, pd.DataFrame]:
-            jobs = bench.frames_of(entry, question.reads(settings), every=True)()["jobs"]
+            jobs = bench.frames_of(entry, question.columns(settings), every=True)()["jobs"]
             return {
                 "jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))
             }
@@ -141,13 +141,13 @@ def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> Re
 
 def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
     """Return a function that reads all jobs, finished or not."""
-    frames: Frames = bench.frames_of(entry, questions.ASSESS.reads(settings), every=True)
+    frames: Frames = bench.frames_of(entry, questions.ASSESS.columns(settings), every=True)
     return frames
 
 
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
     """Return a function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
-    columns = questions.REPLAY.reads(settings)
+    columns = questions.REPLAY.columns(settings)
 
     def read() -> Mapping[str, pd.DataFrame]:
         others = {name: bench.frames_of(bench.dataset(name), columns, every=True)()["jobs"] for name in settings.train}
@@ -213,7 +213,7 @@ class MemoryQuestions(ProfileQuestions):
     def bin_sizes(self, dataset: str, settings: BinSettings, cap_bytes: float | None = None) -> SizeList:
         """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
-        return bin_sizes(self.frames_of(entry, questions.BINS.reads(settings))(), settings, cap_bytes)
+        return bin_sizes(self.frames_of(entry, questions.BINS.columns(settings))(), settings, cap_bytes)
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

@@ -24,7 +24,7 @@ EDITS = "library"
 
 def _samples(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
     """Return a function that reads the samples, and those of the runs to learn from where it is another dataset."""
-    columns = questions.RUNS.reads(settings) if isinstance(settings, RunListSettings) else None
+    columns = questions.RUNS.columns(settings) if isinstance(settings, RunListSettings) else None
     train = getattr(settings, "train_hash", "")
     elsewhere = train and (train != entry.hash or isinstance(settings, EvaluationSettings))
 

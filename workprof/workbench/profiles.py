@@ -57,7 +57,7 @@ def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, pro
         for tree_step, tree_of in _tree(bench, entry, settings) if fit is None else ():
             tree = bench._cache.get(tree_step.key(entry.hash, tree_of), SpanningTree)
             if tree is not None:
-                jobs = bench.frames_of(entry, questions.FIT.reads(settings))()
+                jobs = bench.frames_of(entry, questions.FIT.columns(settings))()
                 fit = recut(jobs, settings, tree, progress)
                 bench._cache.put(key, fit, step.about(key, entry.name, settings, fit.seconds))
     return fit
@@ -89,7 +89,7 @@ def _beside_labels(
 
     def read() -> Mapping[str, pd.DataFrame]:
         found = bench.profiles(entry.hash, fit, progress or silent) if fit is not None else None
-        return _labelled(bench.frames_of(entry, questions.BASELINE.reads(settings))(), found)
+        return _labelled(bench.frames_of(entry, questions.BASELINE.columns(settings))(), found)
 
     return read
 
@@ -101,7 +101,7 @@ def _with_cached_profiles(
 
     def read() -> Mapping[str, pd.DataFrame]:
         found = bench.profiles.cached(entry.hash, settings.fit).result
-        return _labelled(bench.frames_of(entry, questions.STABILITY.reads(settings))(), found)
+        return _labelled(bench.frames_of(entry, questions.STABILITY.columns(settings))(), found)
 
     return read
 
