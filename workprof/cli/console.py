@@ -148,6 +148,20 @@ def table(rows: list[dict[str, object]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def plain_text(result: Any) -> str:
+    """Return a record for people as it is: a line for each single value, then a table for each list of records."""
+    from workprof.core.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
+
+    lines, tables = [], []
+    for name, value in to_json(result).items():
+        words = name.replace("_", " ")
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            tables.append(f"\n{words}\n{table(value)}")
+        elif not isinstance(value, dict):
+            lines.append(f"{words}: {_cell(value)}")
+    return "\n".join([*lines, *tables])
+
+
 def _cell(value: object) -> str:
     """Return a cell's text on one line, '' for none."""
     return "" if value is None else plain(str(value)).replace("\n", "\\n").replace("\t", "\\t")

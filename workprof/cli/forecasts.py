@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, emit_of, names, opened, progress_line, table, warn
+from workprof.cli.console import emit, emit_of, names, opened, progress_line, table, warn
 from workprof.cli.datasets import given_mapping
-from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, settings_of
+from workprof.cli.questions import OUT, Dataset, Face, add, fit_of, options, parameter, settings_of
 from workprof.cli.questions import register as add_function
 from workprof.core.errors import SettingsError
 from workprof.core.units import GB, format_bytes, format_duration, format_share
@@ -41,7 +41,6 @@ SHOWN_ROWS = 20
 SHOWN_PROFILES = 3
 SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
 QUANTILES = "0.05,0.25,0.5,0.75,0.9,0.95,0.99"
-OUT = (parameter("home", Home, None), parameter("as_json", Json, False))
 
 
 def _predict(

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.cli.console import Home, Json, emit, emit_of, opened, progress_line, table, warn
-from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
+from workprof.cli.console import emit, emit_of, opened, progress_line, table, warn
+from workprof.cli.questions import OUT, Dataset, Face, add, fit_of, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import format_share
@@ -141,8 +141,7 @@ def register_on(app: typer.Typer) -> None:
             *options(LEDGER),
             parameter("to", Annotated[str | None, to], None),
             parameter("output", Annotated[Path | None, output], None),
-            parameter("home", Home, None),
-            parameter("as_json", Json, False),
+            *OUT,
         ],
     )
     add(app, Face(LEDGER_RUNS, runs_json, runs_text))

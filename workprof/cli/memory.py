@@ -13,8 +13,19 @@ import typer
 
 import workprof
 from workprof.cli import ledger, over_time
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
-from workprof.cli.questions import Dataset, Face, add, fit_of, options, parameter, register, settings_of
+from workprof.cli.console import emit, opened, progress_line, table, warn
+from workprof.cli.questions import (
+    OUT,
+    Dataset,
+    Face,
+    add,
+    add_others,
+    fit_of,
+    options,
+    parameter,
+    register,
+    settings_of,
+)
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -772,10 +783,10 @@ register(
             False,
         ),
         *(one for one in options(*_EXPORTED) if one.name not in _FIXED),
-        parameter("home", Home, None),
-        parameter("as_json", Json, False),
+        *OUT,
     ],
 )
 
 ledger.register_on(app)
 over_time.register_on(app)
+add_others(app, (one for one in questions.QUESTIONS if one.words[0] == "memory"))

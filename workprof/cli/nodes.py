@@ -11,7 +11,7 @@ import typer
 
 from workprof.cli import nodes_suite
 from workprof.cli.console import Json, emit, progress_line, table, warn
-from workprof.cli.questions import WITH, Face, add, options, parameter, register, settings_of
+from workprof.cli.questions import WITH, Face, add, add_others, options, parameter, register, settings_of
 from workprof.core.records import to_json
 from workprof.core.units import format_share
 from workprof.nodes import questions
@@ -457,3 +457,4 @@ register(
     ],
 )
 nodes_suite.register(app)
+add_others(app, questions.QUESTIONS)

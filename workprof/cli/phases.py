@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table
-from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
+from workprof.cli.console import emit, opened, progress_line, table
+from workprof.cli.questions import OUT, Dataset, Face, add, add_others, options, parameter, register, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.units import format_share
@@ -452,7 +452,7 @@ register(
         parameter("dataset", Dataset),
         parameter("run", Annotated[str, typer.Option("--run", help="This one only; default: all labelled runs.")], ""),
         *options(questions.LEARN),
-        parameter("home", Home, None),
-        parameter("as_json", Json, False),
+        *OUT,
     ],
 )
+add_others(app, questions.QUESTIONS)

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
-from workprof.cli.questions import Dataset, Face, add, options, parameter, register, settings_of
+from workprof.cli.console import emit, opened, progress_line, table, warn
+from workprof.cli.questions import OUT, Dataset, Face, add, add_others, options, parameter, register, settings_of
 from workprof.core.fields import put, read
 from workprof.core.units import format_share
 from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins
-from workprof.profiles.questions import BASELINE, FIT, HOPKINS, STABILITY, SWEEP
+from workprof.profiles.questions import BASELINE, FIT, HOPKINS, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
 from workprof.profiles.stability import Stability
@@ -25,7 +25,6 @@ from workprof.profiles.sweep import SweepRun
 from workprof.workbench.sweeps import SweepState
 
 app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
-HOME = [parameter("home", Home, None), parameter("as_json", Json, False)]
 
 
 @app.callback()
@@ -50,7 +49,7 @@ register(
     "fit",
     FIT.title,
     _fit,
-    [parameter("dataset", Dataset), *options(FIT), parameter("preset", PRESET, None), *HOME],
+    [parameter("dataset", Dataset), *options(FIT), parameter("preset", PRESET, None), *OUT],
 )
 
 
@@ -209,6 +208,7 @@ register(
         parameter("dataset", Dataset),
         *options(STABILITY),
         *(one for one in options(FIT) if one.name in FURTHER),
-        *HOME,
+        *OUT,
     ],
 )
+add_others(app, QUESTIONS)

@@ -11,27 +11,21 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit_of, names, opened, progress_line, warn
+from workprof.cli.console import Home, Json, emit_of, names, opened, plain_text, progress_line, warn
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
+from workprof.core.records import to_json
+from workprof.core.units import UNITS
 from workprof.profiles.names import with_names
 from workprof.profiles.settings import ProfileSettings
 
 Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
 MODES = ("corrected", "faithful")
-WITH = "with_"
-MODE = Annotated[str | None, typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")]
-FIT = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fit", metavar="NAME=VALUE", help="An option of `profiles fit`, such as min-cluster-size=60; repeat."
-    ),
-]
-NAMED = Annotated[
-    list[str] | None,
-    typer.Option("--with", metavar="NAME=VALUE", help="A setting by its name on the Runs page; repeat."),
-]
+MODE = typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")
+PAIR, WITH = "NAME=VALUE", "with_"
+FIT = typer.Option("--fit", metavar=PAIR, help="An option of `profiles fit`, such as min-cluster-size=60; repeat.")
+NAMED = typer.Option("--with", metavar=PAIR, help="A setting by its name on the Runs page; repeat.")
 
 
 def no_notes(_: Any) -> Iterable[str]:
@@ -45,7 +39,7 @@ class Face:
 
     Attributes:
         question: declared.
-        to_json, to_text: of its result.
+        to_json, to_text: of its result; else its fields, for people as lines and tables.
         notes: lines for stderr.
         when: the option that chooses this question where a command has several: one of its own, or a switch; any of
             several with spaces between them.
@@ -56,8 +50,8 @@ class Face:
     """
 
     question: Question[Any, Any]
-    to_json: Callable[[Any], Any]
-    to_text: Callable[[Any], str]
+    to_json: Callable[[Any], Any] = to_json
+    to_text: Callable[[Any], str] = plain_text
     notes: Callable[[Any], Iterable[str]] = no_notes
     when: str = ""
     more: tuple[inspect.Parameter, ...] = ()
@@ -93,7 +87,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
         for first, second in face.question.either:
             if None not in (given[_name(flags[first])], given[_name(flags[second])]):
                 raise SettingsError(f"give either {flags[second]} or {flags[first]}")
-        settings = settings_of(face.question, given) if face.complete is None else None
+        settings = None if face.complete else settings_of(face.question, given)  # before a home is opened
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit and given["fit"] else {}
         with opened(home) as workbench:
             if face.complete is not None:
@@ -107,13 +101,23 @@ def add(app: typer.Typer, *faces: Face) -> None:
         shown = result if face.named is None else face.named(result, called)
         emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(shown), called))
 
-    parameters = [parameter("dataset", Dataset)]
-    parameters += options(*(one.question for one in faces), required=required)
-    parameters += further.values()
     switches = [flag for face in others for flag in face.when.split() if flag not in own and _name(flag) not in further]
-    parameters += [parameter(_name(flag), Annotated[bool, typer.Option(flag)], False) for flag in switches]
-    parameters += [parameter("home", Home, None), parameter("as_json", Json, False)]
+    parameters = [
+        parameter("dataset", Dataset),
+        *options(*(one.question for one in faces), required=required),
+        *further.values(),
+        *(parameter(_name(flag), Annotated[bool, typer.Option(flag)], False) for flag in switches),
+        *OUT,
+    ]
     register(app, usual.question.words[-1], usual.question.title, command, parameters)
+
+
+def add_others(app: typer.Typer, questions: Iterable[Question[Any, Any]]) -> None:
+    """Add the commands of questions that have none in a group yet: their results as they are."""
+    there = {one.name for one in app.registered_commands}
+    for question in questions:
+        if not question.no_command and question.words[-1] not in there:
+            add(app, Face(question))
 
 
 def register(
@@ -130,49 +134,43 @@ def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> lis
     """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
     found: dict[str, inspect.Parameter] = {}
     open_flags = [{leaf.flag for leaf in leaves(one.settings) if leaf.default is MISSING} for one in questions]
-    always = set.intersection(*open_flags) if open_flags else set()
     for question in questions:
         for leaf in leaves(question.settings):
-            hidden = leaf.path in question.ignores
-            alone = tuple(required) == (leaf.flag,) or leaf.flag in always
-            found.setdefault(_name(leaf.flag), _option(leaf, hidden=hidden, required=alone))
+            alone = tuple(required) == (leaf.flag,) or all(leaf.flag in flags for flags in open_flags)
+            option = _option(leaf, hidden=leaf.path in question.ignores, required=alone)
+            found.setdefault(_name(leaf.flag), option)
     if any(question.published for question in questions):
-        found.setdefault("mode", parameter("mode", MODE, None))
+        found.setdefault("mode", parameter("mode", Annotated[str | None, MODE], None))
     if any(question.rests_on_fit for question in questions):
-        found["fit"] = parameter("fit", FIT, None)
+        found["fit"] = parameter("fit", Annotated[list[str] | None, FIT], None)
     if found:
-        found[WITH] = parameter(WITH, NAMED, None)
+        found[WITH] = parameter(WITH, Annotated[list[str] | None, NAMED], None)
     return list(found.values())
 
 
 def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
-    about = leaf.about
+    about, kind = leaf.about, list[str] if leaf.repeated else str
     words = [about.help]
     if isinstance(about.choices, Mapping):
         words.append("; ".join(f"{name}: {meaning}" for name, meaning in about.choices.items()) + ".")
     elif about.choices:
         words.append(f"One of {', '.join(map(str, about.choices))}.")
-    if leaf.default is not MISSING:
+    if leaf.default is not MISSING and not is_dataclass(leaf.kind):
         usual = about.empty if leaf.default in (0, None, "", (), {}) else write(leaf, leaf.default)
-        words += [f"Default: {usual}."] if usual and not is_dataclass(leaf.kind) else []
-    metavar = {"bytes": "SIZE", "share": "SHARE"}.get(about.unit, about.unit.upper() or None)
-    if isinstance(leaf.default, dict):
+        words += [f"Default: {usual}."] if usual else []
+    metavar = UNITS[about.unit].metavar if about.unit in UNITS else about.unit.upper() or None
+    if leaf.table:
         metavar = "NAME=VALUE,..." if leaf.each is str else "NAME=NUMBER,..."
-    option = typer.Option(
-        leaf.flag,
-        *about.also,
-        help=" ".join(words),
-        metavar=metavar,
-        show_default=False,
-        hidden=hidden,
-        autocompletion=_completion(about.choices) if about.choices else None,
-    )
-    kind: Any = list[str] | None if leaf.repeated else str if required else str | None
+    said: dict[str, Any] = {"help": " ".join(words), "metavar": metavar, "show_default": False, "hidden": hidden}
+    option = typer.Option(leaf.flag, *about.also, autocompletion=_completion(about.choices), **said)
+    kind = kind if required and not leaf.repeated else kind | None
     return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
 
 
-def _completion(choices: Iterable[str]) -> Callable[[str], list[str]]:
+def _completion(choices: Iterable[str]) -> Callable[[str], list[str]] | None:
     """Return what gives a shell the choices that begin so; of a list, those of its last part."""
+    if not choices:
+        return None
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -237,3 +235,7 @@ def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Paramet
     """Return a parameter of a command; without a default it has to be given."""
     default = inspect.Parameter.empty if default is ... else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+OUT = (parameter("home", Home, None), parameter("as_json", Json, False))
+"""Last parameters of a command on a home."""

@@ -15,20 +15,17 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from datetime import UTC, datetime
-from typing import Any, TypeVar, cast, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.core.errors import SettingsError, UnitUnknown
 from workprof.core.text import near
-from workprof.core.units import GB, MEMORY_FACTORS, parse_size
+from workprof.core.units import MEMORY_FACTORS, UNITS
 
 Record = TypeVar("Record")
 
 LONGEST_LABEL = 24
 """Characters; what empty means stands beside a label as far as there is room."""
 
-FORM_UNITS = {"share": ("%", 100.0), "bytes": ("GB", 1 / GB), "time": ("UTC", 1.0)}
-"""Unit of a setting -> the unit in which people write it in a form, and how many of those one is."""
 
 BOUNDS = (
     ("least", operator.ge, "of {:,g} or more"),
@@ -155,7 +152,7 @@ class Leaf:
         """Unit in forms, and how many of those the setting's own unit is."""
         if self.about.form_unit:
             return self.about.form_unit, 1 / MEMORY_FACTORS[self.about.form_unit]
-        return FORM_UNITS.get(self.about.unit, (self.about.unit, 1.0))
+        return UNITS[self.about.unit].shown if self.about.unit in UNITS else (self.about.unit, 1.0)
 
     @property
     def label(self) -> str:
@@ -256,7 +253,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
-UNIT_NOUNS = {"share": "a share", "bytes": "bytes", "time": "epoch seconds, or 2026-01-31T08:00"}
 
 
 def check_value(leaf: Leaf, given: Any) -> None:
@@ -296,11 +292,12 @@ def fits(value: Any, kind: Any) -> bool:
     return isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
 
 
-def _needed(leaf: Leaf) -> str:
-    """Return what to give: 'a share between 0 and 3, such as 0.05'."""
+def _needed(leaf: Leaf, *, typed: bool = False) -> str:
+    """Return what to give: 'a share between 0 and 3, such as 0.05'; `typed`: as a text."""
     about, usual, number = leaf.about, leaf.default, leaf.each in (int, float)
-    noun = NOUNS.get(leaf.each, "a text")
-    noun = UNIT_NOUNS.get(about.unit) or (f"{noun} of {about.unit}" if about.unit and number else noun)
+    noun = NOUNS.get(leaf.each, "a text") + (f" of {about.unit}" if about.unit and number else "")
+    if about.unit in UNITS:
+        noun = UNITS[about.unit].texts if typed else UNITS[about.unit].noun
     bounds = " and ".join(
         words.format(getattr(about, name)) for name, _, words in BOUNDS if getattr(about, name) is not None
     )
@@ -343,7 +340,7 @@ def read(leaf: Leaf, text: str) -> Any:
     try:
         return _load(leaf.kind, leaf.about.unit, _parts(leaf, text.strip()))
     except UNREADABLE as error:
-        words = "sizes such as 2GiB or 500MB (a bare number is GB)" if leaf.about.unit == "bytes" else _needed(leaf)
+        words = _needed(leaf, typed=True)
         if leaf.table:
             words = f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},... with {words}, each name once"
         words += ", as A,B,..." if leaf.many else ""
@@ -367,11 +364,7 @@ def _parts(leaf: Leaf, text: str) -> Any:
 
 
 def _load(kind: Any, unit: str, given: Any) -> Any:
-    """Return the value of a kind that plain JSON means, or a text in it.
-
-    A record of settings has those that differ from its defaults; any other has every field, of its own kind, and no
-    more.
-    """
+    """Return the value of a kind that plain JSON means, or a text in it."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is tuple:
         parts = [part.strip() for part in given.split("+")] if isinstance(given, str) else given  # a tuple in a tuple
@@ -380,36 +373,28 @@ def _load(kind: Any, unit: str, given: Any) -> Any:
         return tuple(_load(inner[0], unit, part) for part in parts)
     if origin is dict:
         return {name: _load(inner[1], unit, value) for name, value in {**given}.items()}
-    if is_dataclass(kind) and leaves(kind):
-        return put(cast(Any, kind)(), by_name(leaves(kind), {**given}.items()))
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        made = cast(Any, kind)(**{name: _load(hints[name], "", value) for name, value in {**given}.items()})
-        if json.loads(_json(made)) != given:
-            raise TypeError(given)
-        return made
+        return _load_record(kind, {**given})
     if kind is bool:
         return BOOLEANS[str(given).lower()]
     if isinstance(given, str) and kind is not str:
-        return _number(kind, unit, given)
+        if not given.isascii() or "_" in given:
+            raise ValueError(given)
+        return UNITS[unit].read(given) if unit in UNITS else kind(given)
     if not fits(given, kind) and not (kind is int and fits(given, float) and given == int(given)):
         raise TypeError(given)
     return kind(given)
 
 
-def _number(kind: Any, unit: str, text: str) -> Any:
-    """Return the number that a text means in the setting's unit; a time without a zone is UTC."""
-    if not text.isascii() or "_" in text:
-        raise ValueError(text)
-    if unit == "bytes":
-        exact = text.removesuffix("B") if text.endswith("B") and not text[-2:-1].isalpha() else ""
-        return float(exact) if exact else float(parse_size(text, bare="GB"))
-    if unit == "time":
-        with contextlib.suppress(ValueError):
-            return float(text)
-        at = datetime.fromisoformat(text)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    return kind(text)
+def _load_record(kind: Any, given: Mapping[str, Any]) -> Any:
+    """Return a record: of settings, those that differ from its defaults; else every field, of its kind, and no more."""
+    if own := leaves(kind):
+        return put(kind(), by_name(own, given.items()))
+    hints = get_type_hints(kind)
+    made = kind(**{name: _load(hints[name], "", value) for name, value in given.items()})
+    if json.loads(_json(made)) != given:
+        raise TypeError(given)
+    return made
 
 
 def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -463,10 +448,6 @@ def _written(unit: str, value: Any, sign: str = ",") -> str:
         return ",".join(f"{name}={_written(unit, one)}" for name, one in value.items())
     if isinstance(value, bool):
         return str(value).lower()
-    if unit == "bytes":
-        for scale in ("GB", "MB"):
-            scaled = value / MEMORY_FACTORS[scale]
-            if scaled and float(scaled).is_integer() and scaled * MEMORY_FACTORS[scale] == value:
-                return f"{scaled:.0f}{scale}"
-        return f"{value:.0f}B" if float(value).is_integer() else f"{value!r}B"
+    if unit in UNITS:
+        return UNITS[unit].write(value)
     return repr(value) if isinstance(value, float) else str(value)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from workprof.core.errors import UnitUnknown
 
@@ -79,6 +83,64 @@ def parse_size(text: str, *, bare: str = "B") -> int:
     if not math.isfinite(size):
         raise UnitUnknown(f"size {text!r} is larger than any; write a number and one of {', '.join(MEMORY_FACTORS)}")
     return round(size)
+
+
+def read_bytes(text: str) -> float:
+    """Return the bytes that a size means, exactly where it is in B; a bare number is in GB.
+
+    Raises:
+        ValueError, UnitUnknown: for another text.
+    """
+    exact = text.removesuffix("B")
+    return float(exact) if exact != text and not exact[-1:].isalpha() else float(parse_size(text, bare="GB"))
+
+
+def bytes_text(value: float) -> str:
+    """Return bytes as `read_bytes` reads exactly them again: '64GB', '1500MB', '1048576B'."""
+    for unit in ("GB", "MB"):
+        scaled = value / MEMORY_FACTORS[unit]
+        if scaled and float(scaled).is_integer() and scaled * MEMORY_FACTORS[unit] == value:
+            return f"{scaled:.0f}{unit}"
+    return f"{value:.0f}B" if float(value).is_integer() else f"{value!r}B"
+
+
+def read_time(text: str) -> float:
+    """Return the epoch seconds of a time in ISO 8601 (without a zone UTC), or of a number of seconds.
+
+    Raises:
+        ValueError: for another text.
+    """
+    with contextlib.suppress(ValueError):
+        return float(text)
+    at = datetime.fromisoformat(text)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of settings that people write in another way than programs.
+
+    Attributes:
+        noun: what to give, in words, and `texts` what may be typed.
+        shown: the unit in a form, and how many of those one is.
+        metavar: of an option.
+        read, write: a number of that unit from a text, and its text.
+    """
+
+    noun: str
+    texts: str
+    shown: tuple[str, float]
+    metavar: str
+    read: Callable[[str], float] = float
+    write: Callable[[float], str] = repr
+
+
+SIZES, TIMES = "sizes such as 2GiB or 500MB (a bare number is GB)", "epoch seconds, or 2026-01-31T08:00"
+UNITS = {
+    "share": Unit("a share", "a share", ("%", 100.0), "SHARE"),
+    "bytes": Unit("bytes", SIZES, ("GB", 1 / GB), "SIZE", read_bytes, bytes_text),
+    "time": Unit(TIMES, TIMES, ("UTC", 1.0), "TIME", read_time),
+}
 
 
 def format_bytes(value: float) -> str:

@@ -3,8 +3,9 @@
 The only package that uses the store, the cache and the methods together.
 """
 
-from workprof.workbench.asking import JOBS, WORDS, Answer
+from workprof.workbench.asking import JOBS, WORDS, Answer, ask
 from workprof.workbench.datasets import UnreadableQuestions
+from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
@@ -23,3 +24,8 @@ class Workbench(
     UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""
+
+
+for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
+    if not hasattr(Workbench, _question.call):
+        setattr(Workbench, _question.call, ask(_question))
