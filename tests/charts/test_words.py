@@ -3,7 +3,6 @@
 import pytest
 
 from workprof.charts.text import (
-    axis_unit,
     column_words,
     formatted,
     label,
@@ -65,12 +64,6 @@ def test_values_are_written_with_their_units():
     assert [formatted("read_count", value) for value in (0.0488791, 1234.56)] == ["0.0489", "1,235"]
     assert [formatted("cpu_usage_percent", value) for value in (2, 631.7, 1250.4)] == ["2 %", "632 %", "1,250 %"]
     assert label("read_count") == "read count"
-
-
-def test_an_axis_takes_the_unit_in_which_its_values_read_well():
-    assert axis_unit("peak_memory_bytes", 5e9).name == "GB"
-    assert axis_unit("duration_s", 7200).name == "h"
-    assert axis_unit("instances", 10).factor == 1
 
 
 def test_texts_of_files_are_made_harmless():

@@ -7,25 +7,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
 from workprof.core.text import visible
 from workprof.core.units import (
-    DAY_S,
-    HOUR_S,
-    MEMORY_FACTORS,
-    MEMORY_STEPS,
-    MINUTE_S,
     format_bytes,
     format_count,
     format_duration,
 )
 
 __all__ = [
-    "AxisUnit",
-    "axis_unit",
     "column_words",
     "counted",
     "formatted",
@@ -95,18 +87,6 @@ _SUFFIXES = {"_bytes": "bytes", "_s": "s", "_percent": "percent", "_count": "ope
 _IN_BRACKETS = {"_bytes": "bytes", "_percent": "%", "_gb_h": "GB·h", "_gb": "GB", "_per_h": "per hour", "_s": "s"}
 _OF_WORDS = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 _WORDS = {"cpu": "CPU", "gpu": "GPU", "id": "ID"}
-_READABLE = {
-    "bytes": tuple((MEMORY_FACTORS[name.upper()], name) for name in MEMORY_STEPS),
-    "s": ((DAY_S, "days"), (HOUR_S, "h"), (MINUTE_S, "min")),
-}
-
-
-@dataclass(frozen=True)
-class AxisUnit:
-    """A unit for one axis: divide by `factor` and write `name`."""
-
-    factor: float
-    name: str
 
 
 def unit(field: str) -> str:
@@ -148,14 +128,6 @@ def option_words(options: Sequence[str], given: Mapping[str, str]) -> dict[str, 
     words = {option: given.get(option) or column_words(option) for option in options}
     often = Counter(words.values())
     return {option: text for option, text in words.items() if text != option and often[text] == 1}
-
-
-def axis_unit(field: str, largest: float) -> AxisUnit:
-    """Return the unit in which values up to `largest` read well."""
-    for factor, name in _READABLE.get(unit(field), ()):
-        if math.isfinite(largest) and abs(largest) >= factor:
-            return AxisUnit(float(factor), name)
-    return AxisUnit(1.0, unit(field))
 
 
 def formatted(field: str, value: float) -> str:

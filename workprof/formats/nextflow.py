@@ -58,10 +58,8 @@ _NUMBERS = (
     "inv_ctxt",
 )
 
-MILLISECONDS = ("time", "duration", "realtime")
 EPOCHS = ("submit", "start", "complete")
 BYTES = ("disk", "memory", "rss", "vmem", "peak_rss", "peak_vmem", "rchar", "wchar", "read_bytes", "write_bytes")
-PERCENTS = ("%cpu", "%mem")
 
 TELLING = (
     *("hash", "native_id", "exit", "error_action", "workdir", "%cpu", "%mem", "peak_rss", "peak_vmem"),

@@ -207,16 +207,13 @@ def scores_of_aspects(levels: Levels, shares: Mapping[str, float]) -> tuple[dict
     return aspects, None if overall is None else node_scores(OVERALL, levels, overall)
 
 
-NORM_COLUMNS = ("row_id", "node", "benchmark", "norm")
-
-
 def norm_scores(
     norms: pd.DataFrame, nodes: tuple[str, ...], settings: RankSettings
 ) -> tuple[dict[str, NodeScores], NodeScores | None]:
     """Return the published score of each aspect and overall; higher is better.
 
     Args:
-        norms: columns `NORM_COLUMNS`, one row per run.
+        norms: columns row_id, node, benchmark and norm, one row per run.
         nodes: in order.
         settings: weights, draws and seed.
 

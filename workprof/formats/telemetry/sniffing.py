@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 PERF_LINE = re.compile(r"\s*\d+[.,]\d{6,},(?:[\d.]+|<not (?:counted|supported)>|[A-Z][\w-]*,)")
-PERF_STARTED = "# started on"
 HEAD_CHARACTERS = 20_000
 PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
 PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
