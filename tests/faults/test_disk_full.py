@@ -1,7 +1,7 @@
 """No room on the disk: a refusal that says what, how much is free and what to do; nothing half there; then it works.
 
 Two disks: one on which no file may grow beyond a size (every machine has that), and a real one of some megabytes that
-is filled to the last byte (where a file system may be mounted; in `make soak`, but for the running process).
+is filled to the last byte (where a file system may be mounted).
 """
 
 import gzip
@@ -22,7 +22,7 @@ from workprof.core.errors import DiskFull
 from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.store.trace_store import TraceStore
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 ROOM = r"no room on the disk of .*\(.* free\); free some space, or "
 MOUNTED_MB = 96
@@ -78,7 +78,7 @@ def limited(tmp_path, forks):
     return Disk(tmp_path / "limited", forks, False, tmp_path / "outputs")
 
 
-@pytest.fixture(params=["limited", pytest.param("mounted", marks=pytest.mark.soak)])
+@pytest.fixture(params=["limited", "mounted"])
 def disk(request):
     return request.getfixturevalue(request.param)
 

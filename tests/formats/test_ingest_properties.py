@@ -74,7 +74,7 @@ def number(text):
     return value if math.isfinite(value) else math.nan
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(mutated(CSV).map(lambda text: text.translate(PLAIN)))
 def test_every_line_of_a_csv_is_a_row_or_refused_and_no_value_changes(store, text):
     report = loaded_or_refused(store, "jobs.csv", text.encode())
@@ -109,7 +109,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_a_changed_text_is_loaded_or_refused(store, name, data):
     loaded_or_refused(store, name, data.draw(mutated(TEXTS[name])).encode())

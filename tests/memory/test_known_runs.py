@@ -101,7 +101,7 @@ def test_what_has_not_ended_changes_no_size(name):
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_our_tournament_is_the_slow_one(seed):
     """Picks of overlapping runs are judged when the runs end, those of cold runs by what was known before them."""
-    table = jobs(seed, 60).assign(task_name="a", requested_memory_bytes=64e9)
+    table = jobs(seed, 45).assign(task_name="a", requested_memory_bytes=64e9)
     _, ordered = ordered_of(table)
     runs = ordered.sequences[0].after(10)
     assert (np.diff(runs.known_at) > 1).any()

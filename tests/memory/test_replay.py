@@ -115,15 +115,9 @@ LOOSE = {"thesis_bins": (0.04, 6), "thesis_bins_svm": (0.01, 1), "min_waste": (0
 """Where the source does not say all (which request pins eager's top, ties, the k-th neighbour): shares, failures."""
 
 
-LONG = ("iwd", "eager", "rnaseq")
-"""Traces whose replay with five seeds takes longer than that of the one that is left."""
-
-
 @needs_shared_data
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in NAMES]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", NAMES)
 def test_five_seeds(name):
     """Peers near their means; ours dominates each of them; the cautious one wastes at most 3/4 of what KRR does."""
     found = replayed(name, POLICIES, SEEDS, ReplaySettings().prices_runs)
