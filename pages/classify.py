@@ -8,7 +8,7 @@ from pages import _shell
 from pages._classify import batch, drift, model, one_job, training
 from pages._frame import header
 from pages._frame.visit import Visit
-from pages._parts import forms, tabs
+from pages._parts import controls, forms, tabs
 from workprof.charts.classify.job import PUBLISHED, Naming
 from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts import questions
@@ -35,7 +35,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show the views of a trained classifier, or the way to one; its settings fold below."""
     forms.arrive(questions.CLASSIFY, (*OF_PAGE, questions.OBSERVE))
     above = st.container()
-    with st.expander("Classifier settings", icon=":material/tune:"):
+    with controls.fold("Classifier settings", "classify_settings"):
         settings = training.form(visit, dataset)
     with above:
         if settings.classifier.mode == "faithful":

@@ -12,7 +12,7 @@ from pages import _shell
 from pages._frame import datasets, header, link, look
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import clusterings, figures, forms, long_question, running_work, tables, tabs
+from pages._parts import clusterings, controls, figures, forms, long_question, running_work, tables, tabs
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.durations.errors import (
@@ -28,9 +28,8 @@ from workprof.charts.durations.errors import (
 )
 from workprof.charts.durations.observed import (
     ObservedView,
-    group_curve,
+    group_curves,
     group_names,
-    multiples_note,
     observed_ecdf,
     observed_name,
     observed_sentence,
@@ -60,8 +59,6 @@ PAGE = _shell.Page(
 LIMIT_UNITS = {"s": ("SLO (s, 0 = none)", 1.0), "B": ("Limit (GB, 0 = none)", float(GB))}
 TOGETHER, EACH = "together", "one each"
 LAYOUTS = {EACH: "Small multiples", TOGETHER: "Overlaid"}
-MOST_BESIDE = 4
-"""Small charts beside each other."""
 PUBLISHED = "As published: the published estimators per predicted profile, on the published five fields."
 
 
@@ -108,7 +105,7 @@ def observed(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
         percentile = _percentile()
         layout = choice("Layout", "durations_layout", tuple(LAYOUTS), "Small charts, or one chart.", shown=LAYOUTS)
     below = st.container()
-    with st.expander("Chart settings", icon=":material/tune:"):
+    with controls.fold("Chart settings", "durations_settings"):
         with st.grid(min_column_width=180, gap="small"):
             clustering = clusterings.clustering(visit, dataset)
             slo = _limit(target)
@@ -148,11 +145,9 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     names = group_names(result, shared.names() if result.settings.by == PROFILE else {})
     with first:
         figures.answer(markdown_text(observed_sentence(result, names, view), figures.LONGEST_SENTENCE))
-    if layout == TOGETHER or not result.groups:
-        figures.show(observed_ecdf(result, names, view), key="durations_observed", sentence=False)
-    else:
-        _each(result, names, view)
-        st.caption(markdown_text(multiples_note(result, view), figures.LONGEST_SENTENCE))
+    together = layout == TOGETHER or not result.groups
+    chart = observed_ecdf(result, names, view) if together else group_curves(result, names, view, narrow=look.narrow())
+    figures.show(chart, key=f"durations_{'observed' if together else 'each'}", sentence=False)
     st.header("Quantiles")
     table = quantile_table(result, names, view)
     shown = quantile_words(table, result.settings.target)
@@ -172,13 +167,6 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
         "durations_quantiles_csv",
         "Download CSV",
     )
-
-
-def _each(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> None:
-    with st.grid(MOST_BESIDE, min_column_width=150, gap="small"):  # two on a phone
-        for position in range(len(names)):
-            chart = group_curve(result, names, position, view, narrow=look.narrow())
-            figures.small(chart, key=f"durations_each_{position}", sentence=False)
 
 
 def _limit(target: str) -> float:
@@ -207,7 +195,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             shown=MEASURE_WORDS,
         )
     below = st.container()
-    with st.expander("Evaluation settings", icon=":material/tune:"):
+    with controls.fold("Evaluation settings", "durations_evaluation"):
         clustering = clusterings.clustering(visit, dataset)
         shared = Shared(visit, dataset, target, percentile, clustering)
         settings = forms.settings(

@@ -10,7 +10,7 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
-from pages._parts import figures, forms, running_work, tabs
+from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
 from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
@@ -88,7 +88,7 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
 def form(visit: Visit, dataset: Dataset) -> SweepSettings:
     """Return the settings; nothing runs by changing them, what is cached for them is shown at once."""
     main = [leaf.path for leaf in SWEEP.leaves if leaf.path != TARGET.path]
-    with st.expander("Settings", icon=":material/tune:", key="sweep_settings"):
+    with controls.fold("Settings", "sweep_settings"):
         settings = forms.settings(visit, dataset, SWEEP, main, given={TARGET.path: TARGET.default})
     return settings
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import figures, forms, running_work
+from pages._parts import controls, figures, forms, running_work
 from workprof.charts.feedback import (
     acquires_history,
     advice_sentence,
@@ -38,7 +38,7 @@ def drift(view: View) -> None:
     """Show whether predictions still hold for the jobs that finished, then how to add more of those."""
     first = st.container()
     with guard():
-        with st.expander("Drift settings", icon=":material/tune:"):
+        with controls.fold("Drift settings", "feedback_settings"):
             settings = forms.settings(
                 view.visit,
                 view.dataset,

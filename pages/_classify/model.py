@@ -153,7 +153,7 @@ def _about(view: View) -> None:
 
 def _explanation(view: View) -> GlobalExplanation | None:
     """Return the global SHAP values if they are cached; else the button that computes them, with progress."""
-    with st.expander("Sample for feature importance", icon=":material/tune:"):
+    with controls.fold("Sample for feature importance", "classify_explained"):
         settings = forms.settings(
             view.visit,
             view.dataset,

@@ -10,7 +10,7 @@ import streamlit as st
 from pages._frame import header
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts import controls, figures, forms, long_question, running_work, tables
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
@@ -132,9 +132,7 @@ MAIN = ("policies", "known", "input_column", "retry.cap_bytes")
 def policies(context: PageContext) -> None:
     """Show the rules on the same runs, what is chosen at the acceptable kills, and the reason for one task's size."""
     top = st.container()
-    with st.expander(
-        "Replay settings", icon=":material/tune:", key="memory_replay_settings", on_change="rerun", bind="query-params"
-    ):
+    with controls.fold("Replay settings", "memory_replay_settings"):
         settings = _settings(context)
     question = LongQuestion(
         name="memory_replay",

@@ -7,11 +7,14 @@ stands in the control's help.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import link
 from workprof.charts.help.terms import explained
@@ -48,8 +51,51 @@ def choice(  # noqa: PLR0913  of a list each part is said by the page
     return worded(words, options, options[index], shown or {}, key=key, row=row, help=told)
 
 
-CHOSEN = ":chosen"
-"""Behind a control's name: what was chosen there at the run before, or when the page was last open."""
+CHOSEN, USUAL = ":chosen", ":usual"
+"""Behind a control's name: what was chosen there at the run before, or when the page was last open; its default."""
+OPENED = ":opened"
+"""Behind a fold's name: this visitor has opened it."""
+HOLDS_BACK = True
+"""Whether controls of a closed fold are held back; off where a test sets them without opening it."""
+
+
+@contextlib.contextmanager
+def fold(title: str, key: str, icon: str = ":material/tune:") -> Iterator[None]:
+    """Show a fold of controls, which have their values whether it is open or not; the address says whether it is.
+
+    A browser takes as long for twenty controls that nobody sees as for a chart. So those of a fold are sent once it
+    has been opened, or where one of them has another value than its default, which the browser has to know.
+    """
+    section = st.expander(title, icon=icon, key=key, on_change="rerun", bind="query-params")
+    if section.open:
+        st.session_state[key + OPENED] = True
+    context = get_script_run_ctx()
+    with section:
+        if context is None or key + OPENED in st.session_state or not HOLDS_BACK:
+            yield
+            return
+        send, held = context._enqueue, list[ForwardMsg]()  # no public way to hold messages back
+        context._enqueue = held.append
+        try:
+            yield
+        finally:
+            context._enqueue = send
+            if any(_differs(message, context.session_state._state) for message in held):
+                for message in held:
+                    send(message)
+
+
+def _differs(message: ForwardMsg, state: Any) -> bool:
+    """Return whether a message is of a control that has another value than its default, or stands in the address."""
+    element = message.delta.new_element
+    kind = element.WhichOneof("type")
+    widget = getattr(getattr(element, kind), "id", "") if kind else ""
+    key = state._key_id_mapper.id_key_mapping.get(widget)
+    about = state._new_widget_state.widget_metadata.get(widget)
+    if key is None or about is None:
+        return False
+    usual = st.session_state.get(key + USUAL, about.deserializer(None))
+    return key in st.query_params or st.session_state.get(key) != usual
 
 
 def worded(
@@ -123,6 +169,7 @@ def worded_many(
 def _settle(key: str, value: Any, written: Any, first: Any) -> None:
     """Have session and address hold a value; the default is not written."""
     st.session_state[key] = st.session_state[key + CHOSEN] = value
+    st.session_state[key + USUAL] = first
     if value == first:
         if key in st.query_params:
             del st.query_params[key]

@@ -79,7 +79,7 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     rest = {path: leaf for path, leaf in shown.items() if path not in main}
     if rest:
         place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
-        with st.expander(rest_of, icon=":material/tune:", key=place, on_change="rerun", bind="query-params"):
+        with controls.fold(rest_of, place):
             _draw(rest, show)
     return question.default(**values) if begin is None else put(begin, values)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import forms, running_work
+from pages._parts import controls, forms, running_work
 from workprof.charts.estimate import fit_estimate
 from workprof.charts.help.terms import meaning_of
 from workprof.profiles.questions import FIT
@@ -25,21 +25,19 @@ from workprof.store.reports import Dataset
 
 PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 runs)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
 SIZES = (0, 20, 25, 30, 40, 50, 65, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)
-SLIDER = "profiles_slider"
+SLIDER, SETTINGS = "profiles_slider", "profiles_settings"
 
 
 def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
     """Return the settings as last submitted, and whether they were submitted now."""
-    with st.expander(
-        "Settings", icon=":material/tune:", key="profiles_settings", on_change="rerun", bind="query-params"
-    ) as expander:
+    with controls.fold("Settings", SETTINGS):
         presets(dataset)
         with st.form("profiles_form", border=False):
             settings = forms.settings(visit, dataset, FIT, main=[leaf.path for leaf in FIT.leaves])
             run_now = st.form_submit_button(
                 "Find profiles with these settings", type="primary", icon=":material/play_arrow:"
             )
-        if expander.open:  # it reads what earlier runs took: nothing to do for a closed form
+        if st.session_state[SETTINGS]:  # it reads what earlier runs took: nothing to do for a closed form
             st.caption(estimate(visit, dataset, settings))
     return settings, run_now
 

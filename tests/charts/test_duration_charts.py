@@ -23,7 +23,7 @@ from workprof.charts.durations.errors import (
 from workprof.charts.durations.observed import (
     MOST_DRAWN,
     ObservedView,
-    group_curve,
+    group_curves,
     group_names,
     multiples_note,
     observed_ecdf,
@@ -94,7 +94,7 @@ NO_BANDS = ObservedView(bands=False)
 SLO = ObservedView(limit=600.0, percentile=90.0)
 EVERY = {
     "together": observed_ecdf(OBSERVED, GROUPS, SLO),
-    "one": group_curve(OBSERVED, GROUPS, 0, SLO),
+    "each": group_curves(OBSERVED, GROUPS, SLO),
     "boxes": profile_error_boxes(EVALUATION, NAMES),
     **{measure: error_cdf(EVALUATION, ErrorView(measure)) for measure in MEASURES},
 }
@@ -111,7 +111,7 @@ def test_every_chart_has_words_and_numbers_and_no_markup_of_a_file(name, dark):
     assert "nan" not in chart.takeaway.lower()
 
 
-@pytest.mark.parametrize("name", sorted(EVERY.keys() - {"one"}))
+@pytest.mark.parametrize("name", sorted(EVERY.keys() - {"each"}))
 def test_axes_say_their_unit(name):
     title = EVERY[name].figure.layout.xaxis.title.text
     expected = {
@@ -175,20 +175,43 @@ def test_few_jobs_are_dashed_and_named():
     trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(n &lt; 30)"))
     assert trace.line.dash == "dash"
     assert "1 group with an effective sample size below 30 jobs" in EVERY["together"].note
-    alone = group_curve(OBSERVED, GROUPS, few[0], SLO)
-    assert "too few to compare" in alone.takeaway
-    assert alone.figure.layout.annotations[0].text.endswith("n < 30")
+    assert "too few to compare" in EVERY["each"].note
+    assert _labels(EVERY["each"])[few[0]].endswith("n < 30")
+    assert {trace.line.dash for trace in EVERY["each"].figure.data if trace.line.shape == "hv"} >= {"dash", "solid"}
+
+
+def _labels(chart):
+    return next(t.text for t in chart.figure.data if t.mode == "text" and "<b>" in t.text[0])
 
 
 def test_a_small_chart_names_its_group_and_reads_its_cursor():
-    for position, group in enumerate(OBSERVED.groups):
-        figure = group_curve(OBSERVED, GROUPS, position, SLO).figure
-        label, mark = figure.layout.annotations[0].text, figure.data[-1]
-        assert f"90 %: {formatted('duration_s', value_at(group, 0.9))}" in label
-        assert (mark.x[0], mark.y[0]) == (value_at(group, 0.9), 0.9)
-        assert len(figure.layout.xaxis.tickvals) <= 4
-        assert not figure.layout.showlegend
-        assert len(group_curve(OBSERVED, GROUPS, position, SLO, narrow=True).figure.layout.xaxis.tickvals) <= 3
+    for narrow, columns in ((False, 4), (True, 2)):
+        chart = group_curves(OBSERVED, GROUPS, SLO, narrow=narrow)
+        marks = next(t for t in chart.figure.data if t.mode == "markers")
+        ticks = next(t for t in chart.figure.data if t.mode == "text" and "<b>" not in t.text[0])
+        assert len(ticks.x) <= (3 if narrow else 4) * columns
+        assert chart.figure.layout.xaxis.range == (0, columns)
+        for position, group in enumerate(OBSERVED.groups):
+            assert f"90 %: {formatted('duration_s', value_at(group, 0.9))}" in _labels(chart)[position]
+            assert int(marks.x[position]) == position % columns
+            assert GROUPS[position].split()[0] in marks.hovertext[position]
+
+
+def test_small_charts_have_one_scale_and_keep_to_their_places():
+    """A curve of a chart begins at its share 0, ends at its share 1, and never leaves the chart's column and row."""
+    figure = group_curves(OBSERVED, GROUPS, NO_BANDS).figure
+    ticks = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
+    floors = sorted(at for at, words in ticks.items() if words == "0 %")
+    tops = sorted(at for at, words in ticks.items() if words == "100 %")
+    dotted = next(t for t in figure.data if t.line.dash == "dot")
+    lines = np.split(np.array([dotted.x, dotted.y]), np.flatnonzero(np.isnan(dotted.x)), axis=1)
+    lines = [line[:, ~np.isnan(line[0])] for line in lines][: len(OBSERVED.groups)]
+    assert len(lines) == len(OBSERVED.groups)
+    for position, (x, y) in enumerate(lines):
+        row = len(floors) - 1 - position // 4
+        assert (y.min(), y.max()) == (floors[row], tops[row])
+        assert position % 4 <= x.min() < x.max() < position % 4 + 1
+        assert np.allclose(x - position % 4, lines[0][0])  # of all runs: the same line in each
 
 
 def test_what_is_drawn_stays_small():

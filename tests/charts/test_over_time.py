@@ -60,8 +60,8 @@ def test_bars_are_the_sums_of_the_rows_and_cells_the_unused_memory():
 def test_every_cell_has_a_point_that_names_it_for_a_click():
     found, names, chart = shown(trace())
     cells = chart.figure.data[3]
-    assert cells.marker.color.endswith(",0)")  # unseen
-    for (row, place), words in zip(cells.customdata, cells.text, strict=True):
+    assert (cells.mode, cells.text) == ("text", "")  # unseen
+    for (row, place), words in zip(cells.customdata, cells.hovertext, strict=True):
         value = found.unused[found.rows.index(row), int(place)]
         assert words.startswith(f"{names[row]}, {moment(found, int(place))}: {compact(value)} GB·h unused")
 

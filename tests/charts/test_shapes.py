@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.io import to_json
 
-from workprof.charts import shapes
+from workprof.charts import shapes, theme
 from workprof.charts.shapes import NEUTRAL, placed_labels
 from workprof.charts.theme import BLACK, WHITE, readable
 
@@ -181,7 +181,7 @@ def test_both_looks_of_a_chart_are_made_once():
 
 
 def test_the_width_of_a_line_grows_with_its_signs_and_is_no_less_than_half_a_line_each():
-    assert shapes.text_px("") == 0
-    assert shapes.text_px("ill") < shapes.text_px("abc") < shapes.text_px("MWM") < shapes.text_px("模型訓")
-    assert shapes.text_px("abc", size=24) == pytest.approx(2 * shapes.text_px("abc", size=12))
-    assert shapes.text_px("large memory") >= 12 * 12 * 0.46  # what Source Sans takes
+    assert theme.text_px("") == 0
+    assert theme.text_px("ill") < theme.text_px("abc") < theme.text_px("MWM") < theme.text_px("模型訓")
+    assert theme.text_px("abc", size=24) == pytest.approx(2 * theme.text_px("abc", size=12))
+    assert theme.text_px("large memory") >= 12 * 12 * 0.46  # what Source Sans takes

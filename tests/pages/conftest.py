@@ -11,6 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages._frame import visit
+from pages._parts import controls
 from tests.made_once import made_once
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
@@ -35,6 +36,12 @@ def by_options(question, settings):
     """Return the parameters of the address that `workprof runs show` gives, its settings by their options."""
     query = dict(parse_qsl(urlsplit(address_of(question, "", settings)).query, keep_blank_values=True))
     return {name: value for name, value in query.items() if name != "ds"}
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch):
+    """Controls of closed folds are sent, for tests that set them; `test_folds` is about those that are held back."""
+    monkeypatch.setattr(controls, "HOLDS_BACK", False)
 
 
 @pytest.fixture

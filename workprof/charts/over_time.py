@@ -234,23 +234,17 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
                 "outlinewidth": 0,
             },
         },
-        shapes.points(
+        shapes.unseen(
             [starts[place] for place in bins.tolist()],
             [drawn.names[row] for row in rows.tolist()],
-            colour=f"rgba({IDLE_RGB},0)",
-            size=14,
-            symbol="square",
-            hover="%{text}",
-            text=[
+            [
                 f"{drawn.names[row]}, {when[place]}: {compact(float(drawn.unused[row, place]))} GB·h unused, "
                 f"{counted(int(drawn.n_runs[row, place]), 'run')}"
                 for row, place in zip(rows.tolist(), bins.tolist(), strict=True)
             ],
-            customdata=[[drawn.keys[row], place] for row, place in zip(rows.tolist(), bins.tolist(), strict=True)],
+            [[drawn.keys[row], place] for row, place in zip(rows.tolist(), bins.tolist(), strict=True)],
             name="cells",
             showlegend=False,
-            selected={"marker": {"opacity": 0}},
-            unselected={"marker": {"opacity": 0}},
         ),
     ]
     figure = figure_of(
@@ -266,7 +260,7 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
             "tickfont": {"size": 11},
         },
         height=CHROME_PX + BARS_PX + ROW_PX * len(drawn.names),
-        margin={"l": 8, "r": 8, "t": 28, "b": 92},
+        margin={"l": 8, "r": 8, "t": 28, "b": 122},
         yaxis2={
             "domain": [bottom + BARS_FROM / 2, 1],
             "title": {"text": f"GB·h per {bin_word}"},

@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
-from workprof.charts.theme import COLOURS, SCALE, SMALL_PX, ink, readable
+from workprof.charts.theme import COLOURS, SCALE, ink, readable
 
 Given = ParamSpec("Given")
 MOST_DRAWN_ONCE = 64
@@ -183,6 +183,15 @@ def points(x: Any, y: Any, *, colour: Any, size: Any = None, hover: str | None =
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": _known(look)} | _hover(hover) | more
 
 
+def unseen(x: Any, y: Any, words: Sequence[str], customdata: Any, **more: Any) -> dict[str, Any]:
+    """Return marks that are not drawn, but hovered over and clicked: on cells, which Plotly cannot select.
+
+    They are empty texts: a mark without a colour is a shape that has to be made and styled all the same.
+    """
+    look: dict[str, Any] = {"mode": "text", "text": "", "hovertext": words, "hoverinfo": "text"}
+    return {"type": "scatter", "x": x, "y": y, "customdata": customdata} | look | more
+
+
 def bars(x: Any, y: Any, *, colour: Any, pattern: Any = None, hover: str | None = "", **more: Any) -> dict[str, Any]:
     """Return bars to the right as a trace; a `text` stands behind its bar."""
     return columns(x, y, colour=colour, pattern=pattern, hover=hover, orientation="h", **more)
@@ -346,17 +355,6 @@ def _titled(given: str | dict[str, Any]) -> dict[str, Any]:
     axis = {"title": given} if isinstance(given, str) else given
     return {"automargin": True, **axis, "title": {"text": axis.get("title", "")}}
 
-
-def text_px(text: str, size: int = SMALL_PX) -> float:
-    """Return how many pixels a line takes at most, in bold too; a sign that is not Latin takes a square."""
-    return size * sum(
-        WIDTHS.get(sign, 0.64 if sign.isupper() else 0.56) if ord(sign) < SQUARE else 1.05 for sign in text
-    )
-
-
-WIDTHS = dict.fromkeys("iljtfr.,:;|'!()[] ·-", 0.34) | dict.fromkeys("mwMWQ@%…", 0.9)
-SQUARE = 0x1100
-"""From here on scripts have signs as wide as high."""
 
 CHARACTER, LINE = 0.02, 0.055
 """Width of a character and height of a line as shares of the axes, on a narrow screen."""

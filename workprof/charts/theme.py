@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,14 +80,94 @@ def readable(figure: go.Figure, *, dark: bool) -> go.Figure:
         one["font"]["color"] = words
     for axis in axes.values():
         axis["gridcolor"] = grid
+        if not axis["title"].get("text"):  # Plotly keeps room for an empty title, and none for one that is not given
+            axis["title"].pop("text", None)
     for note in layout.get("annotations", ()):
         note.setdefault("font", {}).setdefault("color", words)
     for trace in traces:
         if trace.get("type") == "scatter" and "marker" in trace:  # Plotly outlines marks of several sizes
             trace["marker"].setdefault("line", {}).setdefault("width", 0)
+    layout["margin"] |= {side: max(px, layout["margin"].get(side) or 0) for side, px in room(traces, layout).items()}
     made = go.Figure({"data": traces, "layout": layout}, _validate=False)  # it has been checked as a figure
     made.layout.template = None  # of which a new figure has the default
     return made
+
+
+MOST_LEFT_PX = 260
+"""Of labels on the left: more would leave a phone no room for the plot; Plotly then finds what it can give."""
+_LINE_PX, _TITLE_PX, _LEGEND_PX, _OVER_PX, _BESIDE_PX = 17, 18, 42, 20, 16
+_NEAR = 0.9
+"""Of the height: an axis that ends above has its upper label at the margin."""
+_PAD_PX = 12
+"""What Plotly keeps free at most beyond all that it finds."""
+_LINES, _MARKUP = re.compile("<br ?/?>"), re.compile("<[^>]*>")
+
+
+def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict[str, int]:
+    """Return margins in pixels that hold the labels and titles of the axes and the legend: side -> pixels.
+
+    Plotly finds them by drawing everything, and where the margins that it was given are too small it draws everything
+    again, which takes half of its time. Where labels turn out wider than is thought here it still does so.
+    """
+    found = {"l": 0.0, "r": 0.0, "t": 0.0, "b": 0.0}
+    axes = {name: axis for name, axis in layout.items() if _AXIS.match(name)}
+    for name, axis in axes.items():
+        letter = name[0]
+        other = axes.get(f"{'xy'.replace(letter, '')}axis{str(axis.get('anchor', ''))[1:]}", {})
+        first, last = other.get("domain", (0, 1))
+        far = axis.get("side") in ("right", "top")
+        if not axis.get("automargin") or axis.get("showticklabels") is False or (last < 1 if far else first > 0):
+            continue
+        titled = bool(axis["title"].get("text"))
+        words = _labels(letter, name, axis, traces)
+        if letter == "x":
+            lines = max((len(_lines(text)) for text in words), default=1)
+            px = _LINE_PX * lines + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8)
+            found["r"] = max(found["r"], _BESIDE_PX)
+        else:
+            px = max((text_px(line, axis["tickfont"]["size"]) for text in words for line in _lines(text)), default=24)
+            px = min(px + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8), MOST_LEFT_PX)
+            found["t"] = max(found["t"], _OVER_PX if axis.get("domain", (0, 1))[1] > _NEAR else 0)
+        side = {"x": "tb", "y": "rl"}[letter][0 if far else 1]
+        found[side] = max(found[side], px)
+    legend = layout["legend"]
+    if layout.get("showlegend") and legend.get("orientation") == "h":
+        y = legend.get("y", 1)
+        if y >= 1:
+            found["t"] = max(found["t"], _LEGEND_PX)
+        elif y < 0 and layout.get("height"):  # as far below the axis as a share of the plot's height
+            above = max(found["t"], layout["margin"].get("t") or 0)
+            found["b"] = max(found["b"], (_LEGEND_PX - y * (layout["height"] - above)) / (1 - y))
+    return {side: math.ceil(px) for side, px in found.items() if px}
+
+
+def _lines(text: str) -> list[str]:
+    return [_MARKUP.sub("", line) for line in _LINES.split(text)]
+
+
+def _labels(letter: str, name: str, axis: Mapping[str, Any], traces: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the labels of an axis as far as they are known before it is drawn; of numbers, one as wide."""
+    given = axis.get("ticktext")
+    if given is not None:
+        return [str(text) for text in given]
+    own = f"{letter}{name[5:]}"
+    values = [one for trace in traces if trace.get(f"{letter}axis", letter) == own for one in _values(trace, letter)]
+    texts = [value for value in values if isinstance(value, str)]
+    if texts:
+        return texts
+    if "%" in str(axis.get("tickformat", "")):
+        return ["100%"]
+    if axis.get("type") != "log":
+        values = [*values, *(axis.get("range") or ())]
+    sizes = [abs(value) for value in values if isinstance(value, (int, float)) and math.isfinite(value)]
+    most, sign = max(sizes, default=0.0), "−" if any(isinstance(v, (int, float)) and v < 0 for v in values) else ""
+    whole = "000k" if most >= 10_000 else "0" * len(str(int(most)))
+    return [sign + (whole if most >= 5 else "0.00" if most < 0.5 else "0.0")]
+
+
+def _values(trace: Mapping[str, Any], letter: str) -> Sequence[Any]:
+    values = trace.get(letter)
+    return values if isinstance(values, (list, tuple)) else ()
 
 
 _AXIS = re.compile(r"[xy]axis\d*$")
@@ -131,6 +213,18 @@ def _plain(value: Any) -> Any:
     if value.dtype.kind == "f" and np.isnan(value).any():
         value = np.where(np.isnan(value), np.array(None), value)
     return value.tolist()
+
+
+def text_px(text: str, size: int = SMALL_PX) -> float:
+    """Return how many pixels a line takes at most, in bold too; a sign that is not Latin takes a square."""
+    return size * sum(
+        WIDTHS.get(sign, 0.64 if sign.isupper() else 0.56) if ord(sign) < SQUARE else 1.05 for sign in text
+    )
+
+
+WIDTHS = dict.fromkeys("iljtfr.,:;|'!()[] ·-", 0.34) | dict.fromkeys("mwMWQ@%…", 0.9)
+SQUARE = 0x1100
+"""From here on scripts have signs as wide as high."""
 
 
 def rows_height(rows: int) -> int:

@@ -392,63 +392,195 @@ def multiples_note(found: ObservedDurations, view: ObservedView) -> str:
     return " ".join(word for word in words if word)
 
 
-HEIGHT_PX = 176
-LEFT_PX = 44
+BESIDE, BESIDE_ON_A_PHONE = 4, 2
+"""Small charts in a row."""
+ROW_PX, PLOT_PX_SMALL, TICKS_PX, LEFT_PX = 146, 92, 26, 44
+"""Height of a row of small charts, of the plot in it and of the ticks below; room for the ticks on the left."""
+PLOT_SHARE = 0.92
+"""Of the width of a column; the rest parts it from the next one."""
 SMALL_DRAWN = 160
 """Points of a line in a small chart, which is about as many pixels wide; both ends have all of theirs."""
 MOST_TICKS = 4
 """On the axis of a small chart."""
+_GRID = "rgba(123,130,140,0.25)"
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the small charts stand in the one pair of axes that they share: columns across, pixels upwards.
+
+    Plotly's time goes with the number of its axes and traces: a plot of its own for every group takes ten times as
+    long to draw as all groups in one.
+    """
+
+    columns: int
+    rows: int
+    low: float
+    high: float
+    log: bool
+
+    @property
+    def height(self) -> int:
+        return ROW_PX * self.rows + TICKS_PX
+
+    def across(self, position: int, values: Any) -> Floats:
+        """Return where values of the chart at a position stand."""
+        low, high = (math.log10(self.low) - 0.05, math.log10(self.high) + 0.05) if self.log else (0.0, self.high)
+        given = np.asarray(values, dtype=np.float64)
+        scaled = np.log10(np.maximum(given, 1e-12)) if self.log else given
+        inside = np.clip((scaled - low) / (high - low), 0, 1)
+        return np.asarray(position % self.columns + PLOT_SHARE * inside, dtype=np.float64)
+
+    def up(self, position: int, shares: Any) -> Floats:
+        """Return where shares of the chart at a position stand."""
+        floor = self.height - ROW_PX * (position // self.columns + 1)
+        return np.asarray(floor + PLOT_PX_SMALL * np.asarray(shares, dtype=np.float64), dtype=np.float64)
 
 
 @drawn_once
-def group_curve(
-    found: ObservedDurations, names: tuple[str, ...], position: int, view: ObservedView, *, narrow: bool = False
+def group_curves(
+    found: ObservedDurations, names: tuple[str, ...], view: ObservedView, *, narrow: bool = False
 ) -> Chart:
-    """Return the curve of the group at a position, labelled in the figure; every small chart has the same axes.
+    """Return a small chart of every group, labelled in the figure, all with the same axes.
 
-    `narrow`: two stand beside each other on a phone, with fewer ticks and a shorter label.
+    `narrow`: two stand beside each other on a phone, with fewer ticks and shorter labels.
     """
-    curve, name, target = found.groups[position], names[position], found.settings.target
-    own = Look(NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0], "dash" if curve.few else "solid", 2.2)
-    traces: list[dict[str, Any]] = []
-    if view.bands:
-        traces.append(band_area(curve, view, own, name))
-    points = min(SMALL_DRAWN, MOST_DRAWN // (2 * len(found.groups)))
-    behind = Look(NEUTRAL, "dot", 1.2)
-    traces.append(curve_line(found.everything, view, behind, target, "all runs", points))
-    traces.append(curve_line(curve, view, own, target, name, points))
-    at = value_at(curve, view.share)
+    target, count = found.settings.target, len(found.groups)
+    columns = min(BESIDE_ON_A_PHONE if narrow else BESIDE, count)
+    at = _Places(columns, -(-count // columns), *span([found.everything, *found.groups], view.limit), view.log_x)
+    points = min(SMALL_DRAWN, MOST_DRAWN // (2 * count))
+    drawn: dict[tuple[str, str], list[tuple[Floats, Floats, list[str]]]] = {}
+    bands: dict[str, list[tuple[Floats, Floats, list[str]]]] = {}
+    behind, labels, marks = [], [], []
+    for position, (curve, name) in enumerate(zip(found.groups, names, strict=True)):
+        colour = NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0]
+        own = Look(colour, "dash" if curve.few else "solid", 2.2)
+        behind.append(_placed(curve_line(found.everything, view, own, target, "all runs", points), at, position))
+        drawn.setdefault((colour, own.dash), []).append(
+            _placed(curve_line(curve, view, own, target, name, points), at, position)
+        )
+        if view.bands:
+            bands.setdefault(colour, []).append(_placed(band_area(curve, view, own, name), at, position))
+        reads = value_at(curve, view.share)
+        marks.append((reads, colour, f"{name}: {view.percentile:g} % {within_words(target, reads)}"))
+        shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
+        few = f" · n < {FEWEST_ROWS}" if curve.few else ""
+        labels.append(f"<b>{shown}</b><br>{view.percentile:g} %: {formatted(target, reads)}{few}")
+    everyone = range(count)
     level = 1 - view.share if view.complementary else view.share
-    hover = plotly_text(f"{name}: {view.percentile:g} % {within_words(target, at)}", 200)
-    traces.append(shapes.points([max(at, 1e-12)], [level], colour=own.colour, size=9, hover=hover))
-    few = f" · n < {FEWEST_ROWS}" if curve.few else ""
-    shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
-    label_of = f"<b>{shown}</b><br>{view.percentile:g} %: {formatted(target, at)}{few}"
-    place: dict[str, Any] = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "align": "left"}
-    place["xshift"] = 4 - LEFT_PX
-    low, high = span([found.everything, *found.groups], view.limit)
-    values, shares = scaled_axes(view, target, low, high)
-    bare = {"title": "", "automargin": False}  # the caption names the axes; a margin to be found is drawn twice
+    traces = [
+        _frames(at, count),
+        *(shapes.area(*_joined(parts)[:2], fill=_translucent(colour)) for colour, parts in bands.items()),
+        _curves(behind, NEUTRAL, "dot", 1.2, "all runs: "),
+        *(_curves(parts, colour, dash, 2.2, "") for (colour, dash), parts in drawn.items()),
+        shapes.points(
+            [float(at.across(one, marks[one][0])) for one in everyone],
+            [float(at.up(one, level)) for one in everyone],
+            colour=[colour for _, colour, _ in marks],
+            size=9,
+            hover=None,
+            hovertext=[plotly_text(words, 200) for *_, words in marks],
+            hoverinfo="text",
+        ),
+        shapes.texts(
+            [one % columns for one in everyone],
+            [float(at.up(one, 1.0)) + 22 for one in everyone],
+            labels,
+            textposition="middle right",
+            cliponaxis=False,
+        ),
+        _ticks(at, count, view, target, MOST_TICKS - narrow),
+    ]
+    if view.limit > 0:
+        ends = [(at.across(one, [view.limit] * 2), at.up(one, [0, 1]), [""] * 2) for one in everyone]
+        x, y, _ = _joined(ends)
+        traces.append(shapes.line(x, y, colour=NEUTRAL, dash="dot", width=1.6))
     figure = figure_of(
         traces,
-        x=_few_ticks(values, low, high, MOST_TICKS - narrow) | bare | {"tickangle": 0},
-        y=shares | bare | {"tickvals": [0, 0.5, 1]},
-        height=HEIGHT_PX,
-        margin={"l": LEFT_PX, "r": 12, "t": 44, "b": 22},
-        annotations=[shapes.words(label_of, x=0, y=1.02, **place)],
-        shapes=[shapes.vertical(view.limit, dash="dot", width=1.6)] if view.limit > 0 else [],
+        x={"title": "", "range": [0, columns], "showticklabels": False, **_BARE},
+        y={
+            "title": "",
+            "range": [0, at.height],
+            "tickvals": [float(at.up(row * columns, share)) for row in range(at.rows) for share in (0, 0.5, 1)],
+            "ticktext": ["0 %", "50 %", "100 %"] * at.rows,
+            "showgrid": False,
+            **_BARE,
+        },
+        height=at.height + 8,
+        dragmode=False,
     )
-    words = f"{name}, {curve.n_rows:,} runs{' (too few to compare)' if curve.few else ''}: "
-    words += f"{view.percentile:g} % {within_words(target, at)}"
-    if view.limit > 0:
-        words += f"; {format_share(share_within(curve, view.limit))} within the {limit_words(target, view.limit)}"
+    figure.update_layout(margin={"l": LEFT_PX, "r": 0, "t": 4, "b": 4})
     return Chart(
-        name=f"observed-{target}-{position}",
+        name=observed_name(found),
         figure=figure,
-        takeaway=f"{words}.",
-        shows=f"Cumulative distribution of {label(target)} of {name}, with all runs dotted.",
-        data=quantile_table(found, names, view).iloc[[position]],
+        takeaway=observed_sentence(found, names, view),
+        shows=f"Small multiples: cumulative distribution of {label(target)} of {counted(count, 'group')}, each with "
+        "all runs dotted behind.",
+        data=quantile_table(found, names, view),
+        note=multiples_note(found, view),
     )
+
+
+_BARE: dict[str, Any] = {"automargin": False, "fixedrange": True, "zeroline": False}
+
+
+def _placed(trace: dict[str, Any], at: _Places, position: int) -> tuple[Floats, Floats, list[str]]:
+    """Return the points of a trace in the chart at a position, and their words."""
+    shares = np.asarray(trace["y"])
+    words = [f"{format_share(y)} at {x}" for x, y in zip(trace.get("customdata", ()), shares, strict=False)]
+    return at.across(position, trace["x"]).round(4), at.up(position, shares).round(1), words
+
+
+def _joined(parts: list[tuple[Floats, Floats, list[str]]]) -> tuple[Floats, Floats, list[str]]:
+    """Return lines as one with gaps between them."""
+    gap = np.array([np.nan])
+    x, y = (np.concatenate([piece for part in parts for piece in (part[axis], gap)]) for axis in (0, 1))
+    return x, y, [word for part in parts for word in (*part[2], "")]
+
+
+def _curves(
+    parts: list[tuple[Floats, Floats, list[str]]], colour: str, dash: str, width: float, whose: str
+) -> dict[str, Any]:
+    x, y, words = _joined(parts)
+    told: dict[str, Any] = {"customdata": words, "hover": f"{whose}%{{customdata}}", "connectgaps": False}
+    return shapes.line(x, y, colour=colour, dash=dash, width=width, shape="hv", **told)
+
+
+def _frames(at: _Places, count: int) -> dict[str, Any]:
+    """Return the lines of the shares 0, 50 and 100 % of every small chart."""
+    ends = [
+        (one % at.columns + np.array([0, PLOT_SHARE]), at.up(one, [share] * 2), [""] * 2)
+        for one in range(count)
+        for share in (0, 0.5, 1)
+    ]
+    x, y, _ = _joined(ends)
+    return shapes.line(x, y, colour=_GRID, width=1)
+
+
+def _ticks(at: _Places, count: int, view: ObservedView, target: str, most: int) -> dict[str, Any]:
+    """Return the ticks of values below the last chart of each column."""
+    axis = _few_ticks(scaled_axes(view, target, at.low, at.high)[0], at.low, at.high, most)
+    values = axis.get("tickvals") or _round_ticks(at, most)
+    words = axis.get("ticktext") or [f"{value:g}" for value in values]
+    last = range(max(0, count - at.columns), count)
+    return shapes.texts(
+        [float(x) for one in last for x in at.across(one, values)],
+        [float(at.up(one, 0)) - 12 for one in last for _ in values],
+        list(words) * len(last),
+        textposition="middle center",
+        cliponaxis=False,
+    )
+
+
+def _round_ticks(at: _Places, most: int) -> list[float]:
+    """Return round values within the axis of a quantity without ticks of its own."""
+    if not at.log:
+        step = 10.0 ** math.floor(math.log10(at.high))
+        step = next(one for one in (step / 5, step / 2, step, 2 * step, 5 * step) if at.high / one < most)
+        return [step * place for place in range(math.floor(at.high / step) + 1)]
+    powers = range(math.ceil(math.log10(at.low)), math.floor(math.log10(at.high)) + 1)
+    kept = powers[:: max(1, -(-len(powers) // most))]
+    return [10.0**power for power in kept] or [at.low, at.high]
 
 
 def _few_ticks(axis: dict[str, Any], low: float, high: float, most: int) -> dict[str, Any]:

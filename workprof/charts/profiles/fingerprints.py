@@ -14,7 +14,7 @@ from workprof.charts import shapes
 from workprof.charts.profiles.overview import note
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
-from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS, SMALL_PX
+from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS, SMALL_PX, text_px
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import fitted
@@ -27,7 +27,9 @@ STRONG = 2.5
 """Standard deviations from which on a colour no longer changes."""
 LITTLE = 0.5
 """Of the requested memory: a profile that uses less is marked."""
-ROW_PX, ABOVE_PX, BELOW_PX, GAP_PX, TICK_PX = 18, 84, 46, 22, 14
+ROW_PX, ABOVE_PX, BELOW_PX, GAP_PX, TICK_PX = 18, 84, 72, 22, 14
+CELL_PX = 45
+"""From the middle of a cell to its side, on a wide screen."""
 SLANT = (math.sin(math.radians(35)), math.cos(math.radians(35)))
 """Height and width of a slanted heading, as shares of its length."""
 FEWEST_ROWS = 6
@@ -81,7 +83,7 @@ def fingerprints(
     longest = LONGEST_ON_A_PHONE if narrow else 48
     rows = [fitted(name, longest) for name in table["name"]]
     heads = [_feature(name) for name in features]
-    head_px = max(map(shapes.text_px, heads), default=0.0)
+    head_px = max(map(text_px, heads), default=0.0)
     above = max(ABOVE_PX, math.ceil(head_px if narrow else head_px * SLANT[0] + SMALL_PX) + GAP_PX)
     figure = figure_of(
         traces,
@@ -115,11 +117,12 @@ def fingerprints(
         top=above,
         bargap=0.3,
         dragmode=False,
+        hoverdistance=CELL_PX,
         annotations=words,
         shapes=_outline(table, selected),
         **layout,
     )
-    widest = max(map(shapes.text_px, rows), default=0.0)  # margins that Plotly has to find are drawn twice
+    widest = max(map(text_px, rows), default=0.0)  # margins that Plotly has to find are drawn twice
     beside = 8 if columns or narrow else GAP_PX + math.ceil(head_px * SLANT[1])
     figure.update_layout(margin={"b": BELOW_PX, "l": TICK_PX + math.ceil(widest), "r": beside})
     return Chart(
@@ -200,7 +203,7 @@ def similar_order(cells: Floats) -> list[int]:
 
 
 def _heat(table: pd.DataFrame, cells: Floats, features: list[str], *, narrow: bool) -> list[dict[str, Any]]:
-    """Return the cells, and over them marks without a look: Plotly can select those alone."""
+    """Return the cells, and over them marks that are not seen: Plotly can select those alone."""
     places = list(range(len(features)))
     heat = shapes.heat(
         np.clip(cells, -STRONG, STRONG),
@@ -228,17 +231,11 @@ def _heat(table: pd.DataFrame, cells: Floats, features: list[str], *, narrow: bo
         for name, runs, line in zip(table["name"], table["runs"], cells, strict=True)
         for feature, value in zip(features, line, strict=True)
     ]
-    marks = shapes.points(
+    marks = shapes.unseen(
         places * len(table),
         np.repeat(np.arange(len(table)), len(features)),
-        colour="rgba(0,0,0,0)",
-        size=ROW_PX - 4,
-        symbol="square",
-        hover=None,
-        hovertext=words,
-        hoverinfo="text",
-        customdata=np.repeat(table["profile"].to_numpy(), len(features)),
-        **_UNMARKED,
+        words,
+        np.repeat(table["profile"].to_numpy(), len(features)),
     )
     return [heat, marks]
 
