@@ -20,8 +20,6 @@ def shown(test):
 def test_controls_of_a_closed_fold_are_sent_once_it_was_opened(app, loaded):
     test = app("profiles", ds=loaded.hash)
     assert SIZE not in shown(test)
-        [one.value for one in test.markdown]
-    )  # of the default settings
     test.session_state[FOLD] = True
     test.run()
     assert SIZE in shown(test)
