@@ -83,7 +83,7 @@ def test_the_answer_has_runs_users_memory_and_its_use():
 def test_use_above_the_requests_is_why_used_and_unused_are_more_than_all():
     record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=350.0, total_unused=680.0)
     assert memory_sentence(record, Counts(9, 9, 0, 0, None, None)) == (
-        "9 runs hold 1 k GB·h of memory and use 35 % of it (3 % is use above the requests)."
+        "9 runs hold 1 k GB·h of memory: 32 % is used and 68 % is not; another 3 % is used above the requests."
     )
 
 

@@ -98,22 +98,24 @@ ABOVE_SHOWN = 0.05
 def memory_sentence(found: OverTime, counts: Counts) -> str:
     """Return what the runs of a trace hold and how much of it they use, in one sentence.
 
-    Use above the requests is named, because used and unused memory add up to more than what is requested by it. Where
-    it is much, the sentence gives what is unused and what is above the requests instead of the share used.
+    Use above the requests is named apart, so that what is used of the requests and what is not add up to all of them.
+    Where it is much, the sentence gives what is unused and what is above the requests.
     """
     by = f" by {counted(counts.users, 'user')}" if counts.users else ""
     held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
-    share = found.total_used / found.total_requested if found.total_requested > 0 else math.nan
-    used = f" and {'uses' if counts.runs == 1 else 'use'} {format_share(share, 0)} of it"
-    above = found.total_used + found.total_unused - found.total_requested
-    if found.total_requested > 0 and above >= ABOVE_NAMED * found.total_requested:
-        used += f" ({format_share(above / found.total_requested, 0)} is use above the requests)"
-    if found.total_requested > 0 and above > ABOVE_SHOWN * found.total_requested:
-        unused = format_share(found.total_unused / found.total_requested, 0)
-        leave = "leaves" if counts.runs == 1 else "leave"
-        used = f", {leave} {unused} of it unused, and {'uses' if counts.runs == 1 else 'use'}"
-        return f"{held} {compact(found.total_requested)} GB·h of memory{used} {compact(above)} GB·h above the requests."
-    return f"{held} {compact(found.total_requested)} GB·h of memory{used}."
+    requested = found.total_requested
+    held += f" {compact(requested)} GB·h of memory"
+    uses, leave = ("uses", "leaves") if counts.runs == 1 else ("use", "leave")
+    above = found.total_used + found.total_unused - requested
+    if not requested > 0 or above < ABOVE_NAMED * requested:
+        share = found.total_used / requested if requested > 0 else math.nan
+        return f"{held} and {uses} {format_share(share, 0)} of it."
+    unused = found.total_unused / requested
+    if above > ABOVE_SHOWN * requested:
+        over = f"{uses} {compact(above)} GB·h above the requests"
+        return f"{held}, {leave} {format_share(unused, 0)} of it unused, and {over}."
+    within, not_used, more = (format_share(share, 0) for share in (1 - unused, unused, above / requested))
+    return f"{held}: {within} is used and {not_used} is not; another {more} is used above the requests."
 
 
 def home_headlines(

@@ -116,7 +116,8 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
         other = axes.get(f"{'xy'.replace(letter, '')}axis{str(axis.get('anchor', ''))[1:]}", {})
         first, last = other.get("domain", (0, 1))
         far = axis.get("side") in ("right", "top")
-        if not axis.get("automargin") or axis.get("showticklabels") is False or (last < 1 if far else first > 0):
+        hidden = axis.get("visible") is False or axis.get("showticklabels") is False or not axis.get("automargin")
+        if hidden or (last < 1 if far else first > 0):
             continue
         titled = bool(axis["title"].get("text"))
         words = _labels(letter, name, axis, traces)
@@ -218,11 +219,20 @@ def _plain(value: Any) -> Any:
 def text_px(text: str, size: int = SMALL_PX) -> float:
     """Return how many pixels a line takes at most, in bold too; a sign that is not Latin takes a square."""
     return size * sum(
-        WIDTHS.get(sign, 0.64 if sign.isupper() else 0.56) if ord(sign) < SQUARE else 1.05 for sign in text
+        WIDTHS.get(sign, 0.7 if sign.isupper() else 0.59) if ord(sign) < SQUARE else 1.05 for sign in text
     )
 
 
-WIDTHS = dict.fromkeys("iljtfr.,:;|'!()[] ·-", 0.34) | dict.fromkeys("mwMWQ@%…", 0.9)
+_GROUPS = {
+    0.2: " ",
+    0.31: "ijl|I.,:;'·",
+    0.37: '-!f()[]{}/\\"',
+    0.4: "rt",
+    0.51: "cesxzJL_*?–",
+    0.56: "0123456789agkvy",
+}
+WIDTHS = {sign: width for width, signs in (_GROUPS | {0.84: "mwMW%", 1.0: "@…"}).items() for sign in signs}
+"""Of Source Sans in bold, as shares of its size; other letters, and capitals, take what `text_px` says."""
 SQUARE = 0x1100
 """From here on scripts have signs as wide as high."""
 
