@@ -99,14 +99,14 @@ def observed(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
     first = st.container()
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     groupings = tuple(name for name in GROUPINGS if name in (PROFILE, EVERYTHING) or name in present)
-    with st.grid(min_column_width=180, gap="small"):
+    with st.grid(min_column_width=150, gap="small"):  # two on a phone
         target = _quantity(targets)
         by = forms.control(questions.OBSERVED_DURATIONS.leaf("by"), questions.DURATIONS, groupings)
         percentile = _percentile()
         layout = choice("Layout", "durations_layout", tuple(LAYOUTS), "Small charts, or one chart.", shown=LAYOUTS)
     below = st.container()
     with controls.fold("Chart settings", "durations_settings"):
-        with st.grid(min_column_width=180, gap="small"):
+        with st.grid(min_column_width=150, gap="small"):  # two on a phone
             clustering = clusterings.clustering(visit, dataset)
             slo = _limit(target)
         given = {"target": target, "by": by}
@@ -183,7 +183,7 @@ def _limit(target: str) -> float:
 def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
     """Show the newest errors there are, the running job, and the settings."""
     first = st.container()
-    with st.grid(min_column_width=180, gap="small"):
+    with st.grid(min_column_width=150, gap="small"):  # two on a phone
         target = _quantity(targets)
         percentile = _percentile()
         measure = choice(
