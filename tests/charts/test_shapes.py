@@ -185,3 +185,28 @@ def test_the_width_of_a_line_grows_with_its_signs_and_is_no_less_than_half_a_lin
     assert theme.text_px("ill") < theme.text_px("abc") < theme.text_px("MWM") < theme.text_px("模型訓")
     assert theme.text_px("abc", size=24) == pytest.approx(2 * theme.text_px("abc", size=12))
     assert theme.text_px("large memory") >= 12 * 12 * 0.46  # what Source Sans takes
+
+
+def test_margins_hold_the_labels_titles_and_legend_so_that_plotly_draws_once():
+    names = ["a", "a task with a long name"]
+    bare = shapes.figure_of([shapes.bars([1, 2], names, colour=NEUTRAL)], x="Runs", y="", height=300, top=4)
+    margin = readable(bare, dark=False).layout.margin
+    assert 200 > margin.l > theme.text_px(names[1]) > margin.r > 8
+    assert margin.b > 60  # ticks and a title
+    legend = shapes.figure_of(
+        [shapes.line([0, 1], [0, 150_000], colour=NEUTRAL)], x="", y="Runs", height=300, **shapes.LEGEND_BELOW
+    )
+    below = readable(legend, dark=False).layout.margin
+    assert 60 < below.l < margin.l
+    assert below.b > 0.2 * (300 - below.t - below.b) + theme.SMALL_PX
+    above = shapes.figure_of([], x="", y="", height=300, top=4, showlegend=True)
+    assert readable(above, dark=False).layout.margin.t >= 40
+
+
+def test_margins_of_hidden_axes_and_labels_beyond_a_phone_are_left_to_plotly():
+    hidden = {"title": "", "showticklabels": False}
+    none = shapes.figure_of([shapes.bars([1], ["x" * 90], colour=NEUTRAL)], x=hidden, y=hidden, height=300)
+    assert (readable(none, dark=False).layout.margin.l, readable(none, dark=False).layout.margin.b) == (8, 8)
+    wide = shapes.figure_of([shapes.bars([1], ["x" * 90], colour=NEUTRAL)], x="", y="", height=300)
+    assert readable(wide, dark=False).layout.margin.l == theme.MOST_LEFT_PX
+    assert readable(wide, dark=False).layout.yaxis.automargin

@@ -123,7 +123,7 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
         words = _labels(letter, name, axis, traces)
         if letter == "x":
             lines = max((len(_lines(text)) for text in words), default=1)
-            px = _LINE_PX * lines + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8)
+            px: float = _LINE_PX * lines + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8)
             found["r"] = max(found["r"], _BESIDE_PX)
         else:
             px = max((text_px(line, axis["tickfont"]["size"]) for text in words for line in _lines(text)), default=24)
