@@ -1,4 +1,4 @@
-"""Runs: computed results, to reopen, compare and reproduce."""
+"""Runs: computed results, to reopen, compare and reproduce, and campaigns of runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages._frame import datasets
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import tables
-from pages._runs import one, table
+from pages._runs import campaigns, one, table
 from workprof.charts.runs import job_table
 from workprof.charts.text import markdown_text
 from workprof.store.reports import Dataset
@@ -24,10 +24,11 @@ PAGE = _shell.Page(
 
 
 def body(visit: Visit, dataset: Dataset) -> None:
-    """Show the saved results, the chosen one, another beside it, and the jobs that have none."""
+    """Show the saved results, the chosen one, another beside it, the jobs that have none, and campaigns."""
     runs = visit.workbench.kept_runs()
     if not runs:
         _open_jobs(visit)
+        _campaigns(visit)
         st.info(
             f"Nothing is computed yet. Open Profiles or Memory for {markdown_text(dataset.name)}: their results are "
             "saved here.",
@@ -41,6 +42,12 @@ def body(visit: Visit, dataset: Dataset) -> None:
         with guard():
             one.compare(visit, runs, chosen)
     _open_jobs(visit)
+    _campaigns(visit)
+
+
+def _campaigns(visit: Visit) -> None:
+    with guard():
+        campaigns.show(visit)
 
 
 def _open_jobs(visit: Visit) -> None:
@@ -57,6 +64,7 @@ def _open_jobs(visit: Visit) -> None:
 def empty(visit: Visit) -> None:
     """Show the way to a first dataset."""
     datasets.empty_state(visit, PAGE.needs)
+    _campaigns(visit)
 
 
 _shell.run(PAGE, body, empty)

@@ -13,6 +13,7 @@ import pytest
 from tests.command_line import run_here
 from workprof.campaign.journal import Journal
 from workprof.campaign.plan import Node, plan_of, read_plan
+from workprof.campaign.status import enlisted
 from workprof.core.errors import SettingsError
 
 PLAN = """
@@ -65,6 +66,9 @@ def test_runs_are_recorded_imported_and_sized_and_a_failure_is_tried_with_more_m
     assert Counter(ledger.read_text().split()) == {"count": 4, "keep": 4}
     shown = run_here("campaign", "status", plan, home=tmp_path / "home")
     assert "trial: 12 of 16 done" in shown.out
+    assert "4 runs of fail failed: exit 3" in shown.out
+    ((found,), unread) = enlisted(tmp_path / "home")
+    assert (found.campaign, found.done, found.states, unread) == ("trial", 12, done.json["states"], ())
 
 
 def kill_when(plan, home, runs):

@@ -9,6 +9,9 @@ import pytest
 from pages._runs import links
 from tests.charts import records_for_memory as given
 from tests.pages.conftest import SAMPLE, problems
+from workprof.campaign.journal import Journal
+from workprof.campaign.plan import read_plan
+from workprof.campaign.status import enlist
 from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -267,3 +270,31 @@ def test_changed_settings_are_told_in_words(runs):
     assert not any(
         "_" in words or "[" in words for words in (*stability.changed_words, *stability.changed_words.values())
     )
+
+
+PLAN = 'name = "trial"\nrepeats = 2\n[commands]\nkeep = "true"\nfail = "false"\n'
+
+
+def test_campaigns_are_shown_with_their_progress_and_the_reasons_of_failures(app, home, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN, encoding="utf-8")
+    runs = read_plan(plan).runs
+    journal = Journal(tmp_path / "plan.campaign")
+    with journal.held():
+        for number, run in enumerate(runs):
+            more = {"reason": "exit <b>*no*</b>: said nothing"} if run.command == "fail" else {}
+            journal.note(run.name, "FAILED" if more else "PROFILED", attempt=1 + number, **more)
+    enlist(home, plan, journal.folder)
+    enlist(home, tmp_path / "gone.toml", tmp_path / "gone.campaign")
+    test = app("runs")
+    (bar,) = test.get("progress")
+    assert bar.proto.value == 50
+    assert bar.proto.text.replace("\\", "") == "2 of 4 runs of trial are done: 2 PROFILED, 2 FAILED."
+    assert [item.value.replace("\\", "") for item in test.error] == ["2 runs of fail failed: exit <b>*no*</b>."]
+    assert "gone.toml: the plan cannot be read" in words(test)
+    (table,) = (item.value for item in test.dataframe if "attempt" in item.value)
+    assert list(table["attempt"]) == [1, 2, 3, 4]
+    test = app("runs", runs_state="FAILED")
+    assert not test.exception
+    (table,) = (item.value for item in test.dataframe if "attempt" in item.value)
+    assert set(table["state"]) == {"FAILED"}

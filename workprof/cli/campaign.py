@@ -9,14 +9,14 @@ import json
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table
+from workprof.cli.console import Home, Json, emit, opened, progress_line, settings_for, table
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
 from workprof.store.outputs import checked_output
 
@@ -49,25 +49,27 @@ def run(
 ) -> None:
     """Run what is not done yet, then import it and size the commands; after a kill, call it again."""
     from workprof.campaign.running import finish, run_only, run_plan  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.campaign.status import enlist  # noqa: PLC0415
 
     plan, journal = _campaign(plan_file, folder)
     if only:
         with journal.held(shared=True):
             run_only(plan, journal, only)
         return
+    settings = settings_for(home)
+    if not settings.readonly:
+        enlist(settings.home, plan_file, journal.folder)
     with journal.held():
         run_plan(plan, journal, progress_line(), again=failed)
         finish(plan, journal, lambda jobs, nodes: _load(home, plan, jobs, nodes))
-    answer = status_json(plan, journal)
-    emit(answer, as_json, lambda: status_text(answer))
+    _status(plan_file, plan, journal, as_json)
 
 
 @app.command()
 def status(plan_file: PlanFile, folder: Folder = None, as_json: Json = False) -> None:
     """Show the state of every run; nothing is started."""
     plan, journal = _campaign(plan_file, folder)
-    answer = status_json(plan, journal)
-    emit(answer, as_json, lambda: status_text(answer))
+    _status(plan_file, plan, journal, as_json)
 
 
 def airflow_dag(
@@ -99,33 +101,17 @@ def _campaign(plan_file: Path, folder: Path | None) -> tuple[Plan, Journal]:
     return read_plan(plan_file), Journal(folder or plan_file.with_suffix(".campaign"))
 
 
-def status_json(plan: Plan, journal: Journal) -> dict[str, Any]:
-    """Return the states of a campaign, counted and run by run."""
-    states = [journal.states.get(run.name) for run in plan.runs]
-    rows = [
-        {
-            "run": one.name,
-            "command": one.command,
-            "input": one.input,
-            "node": one.node.name,
-            "repeat": one.repeat,
-            "state": state.state if state else "REGISTERED",
-            "attempt": state.attempt if state else 0,
-            "size_gb": state.size_gb if state else None,
-            "reason": state.reason if state else "",
-        }
-        for one, state in zip(plan.runs, states, strict=True)
-    ]
-    counts = Counter(str(row["state"]) for row in rows)
-    done = sum(counts[name] for name in ("PROFILED", "SIZED"))
-    return {"campaign": plan.name, "folder": str(journal.folder), "done": done, "states": dict(counts), "runs": rows}
+def _status(plan_file: Path, plan: Plan, journal: Journal, as_json: bool) -> None:
+    from workprof.campaign.status import failures, status_of  # noqa: PLC0415
 
+    found = status_of(plan, journal, plan_file)
 
-def status_text(answer: dict[str, Any]) -> str:
-    """Return the states of a campaign for people."""
-    counts = ", ".join(f"{count:,} {name}" for name, count in answer["states"].items())
-    done = f"{answer['campaign']}: {answer['done']:,} of {len(answer['runs']):,} done ({counts})"
-    return f"{done}\n\n{table(answer['runs'])}"
+    def text() -> str:
+        counts = ", ".join(f"{count:,} {name}" for name, count in found.states.items())
+        lines = [f"{found.campaign}: {found.done:,} of {len(found.runs):,} done ({counts})", *failures(found.runs)]
+        return "\n".join([*lines, "", table([asdict(one) for one in found.runs])])
+
+    emit(found, as_json, text)
 
 
 def _load(home: Path | None, plan: Plan, jobs: Path, nodes: Path | None) -> dict[str, tuple[float | None, str]]:
