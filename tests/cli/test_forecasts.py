@@ -71,6 +71,11 @@ def test_a_file_of_jobs_gets_an_answer_per_row(workprof, sample, tmp_path):
     found = workprof("classify", "predict", "small", "--jobs", path, "--json")
     assert len(found.json) == 3
     assert "colour" in found.err
+    lines = "user,task_name,duration_s\na,ps,10\n,ps,20\n"
+    (tmp_path / "few.csv").write_text(lines, encoding="utf-8")
+    assert workprof("ingest", tmp_path / "few.csv", "--name", "few").status == 0
+    of_file = workprof("classify", "predict", "small", "--jobs", tmp_path / "few.csv", "--json").json
+    assert workprof("classify", "predict", "small", "--jobs", "few", "--json").json == of_file
 
 
 @pytest.mark.slow

@@ -238,7 +238,7 @@ def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_
         (("replay", "runs", "--seeds", "1,x"), "--seeds is '1,x'"),
         (("replay", "runs", "--input", "colour"), "colour"),
         (("rollup", "runs", "--by", "colour"), "by is 'colour'"),
-        (("rollup", "runs", "--price", -1), "per_gb_h is -1"),
+        (("rollup", "runs", "--price-gb-h", -1), "per_gb_h is -1"),
         (("export", "runs", "--to", "xml", "-o", "plan"), "--to is 'xml'"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "magic"), "policies is 'magic'"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "oracle_exact"), "does not look at the true use"),

@@ -132,7 +132,7 @@ def test_a_fact_has_the_librarys_points_and_boxes(home):
 
 
 def test_a_size_has_the_librarys_reasons(home):
-    found = home.ask("memory", "why", "tasks", "--task", HEAVY, "--price", 200)
+    found = home.ask("memory", "why", "tasks", "--task", HEAVY, "--failure-cost", 200)
     asked = WhySettings(HEAVY)
     cautious = home.library(
         lambda bench: bench.why_size("tasks", WhySettings(HEAVY, sizing=type(asked.sizing)(price_runs=200.0)))

@@ -44,10 +44,10 @@ QUANTILES = "0.05,0.25,0.5,0.75,0.9,0.95,0.99"
 
 
 def _predict(
-    dataset: str, values: list[str] | None, jobs: Path | None, home: Path | None, as_json: bool, **given: Any
+    dataset: str, values: list[str] | None, jobs: str | None, home: Path | None, as_json: bool, **given: Any
 ) -> None:
     if (jobs is None) == (not values):
-        raise SettingsError("give either --set field=value (once or more) or --jobs FILE.csv")
+        raise SettingsError("give either --set field=value (once or more) or --jobs, a CSV file or a dataset")
     settings = settings_of(questions.FORECASTER, given)
     with opened(home) as workbench:
         if jobs is not None:
@@ -480,7 +480,7 @@ def _in_words(target: str, value: float) -> str:
 
 
 _SET = typer.Option("--set", help="field=value; repeat.", show_default=False)
-_NEW_JOBS = typer.Option("--jobs", help="CSV of new jobs.", show_default=False)
+_NEW_JOBS = typer.Option("--jobs", help="New jobs: a CSV file, or a dataset.", show_default=False)
 _TRAIN = typer.Option("--train", help="Dataset to learn from.", show_default=False)
 _FINISHED = typer.Option("--jobs", help="Finished jobs: a file that ingest takes, or a dataset.", show_default=False)
 _REFIT = typer.Option("--refit", help="Cluster and train again afterwards.")
@@ -504,7 +504,7 @@ def register(tree: typer.Typer) -> None:
         [
             parameter("dataset", Dataset),
             parameter("values", Annotated[list[str] | None, _SET], None),
-            parameter("jobs", Annotated[Path | None, _NEW_JOBS], None),
+            parameter("jobs", Annotated[str | None, _NEW_JOBS], None),
             *options(questions.FORECASTER),
             *OUT,
         ],

@@ -36,7 +36,10 @@ def pai(
 @app.command("pai-tables")
 def pai_tables(
     jobs: Annotated[
-        int, typer.Option("--jobs", help="Jobs, about ten instances each; at most 10 million.", show_default=False)
+        int,
+        typer.Option(
+            "--n-jobs", "--jobs", help="Jobs, about ten instances each; at most 10 million.", show_default=False
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the six tables.", show_default=False)],
     seed: Seed = 0,

@@ -53,7 +53,8 @@ class Price:
         Setting(
             "Per GB·h; an assumption of yours, no price list comes with this.",
             least=0,
-            flag="--price",
+            flag="--price-gb-h",
+            also=("--price",),
             key="memory_price",
             label="Price per GB·h (assumed)",
         ),

@@ -124,7 +124,7 @@ CAPACITY = "memory: the weight is by the amount that is used, the score by its s
 class AdviceSettings:
     """The profile of jobs that nodes are wanted for; weights, where given, replace those that its jobs propose."""
 
-    jobs: Annotated[str, Setting("Dataset of the jobs; its default clustering is used.")]
+    jobs: Annotated[str, Setting("Jobs: a dataset; its default clustering is used.")]
     profile: Annotated[int, Setting("Number of the profile; 0 is the largest, outliers are no profile.", least=0)]
     clustering: str = ""
     """Key of that clustering, which the workbench fills in: another one has another profile of the same number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.arrays import numbers_of
-from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.errors import (
+    ColumnMissing,
+    DatasetUnknown,
+    NoRows,
+    NotEnoughData,
+    SettingsError,
+    TraceError,
+    WorkprofError,
+)
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.core.text import near
@@ -33,7 +42,7 @@ from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.formats import rules_of
-from workprof.formats.new_jobs import NewJobs, named_jobs, read_new_jobs
+from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import Frames, ask
@@ -320,17 +329,23 @@ class ForecastQuestions(SweepQuestions):
         return tuple(job_forecasts(loaded, given.jobs, EXPLAINED_ROWS))
 
     def forecast_file(
-        self, dataset: str, path: Path, settings: ForecasterSettings, progress: Progress = silent
+        self, dataset: str, jobs: Path | str, settings: ForecasterSettings, progress: Progress = silent
     ) -> FileForecasts:
-        """Return what is said of every job of a CSV file, answered 20,000 rows at a time.
+        """Return what is said of every job of a CSV file, or of another dataset, answered 20,000 rows at a time.
 
-        The file is read and checked before anything is trained.
+        The jobs are read and checked before anything is trained.
+
+        Args:
+            dataset: whose profiles and forecaster answer.
+            jobs: a CSV file, or the name of a dataset: its jobs as they were submitted, those without an end too.
+            settings: of the forecaster.
+            progress: told each part.
 
         Raises:
-            NoRows, TraceError, ColumnMissing: when the file cannot be used.
+            NoRows, TraceError, ColumnMissing: when the jobs cannot be used.
         """
         entry = self._jobs_of(dataset)
-        read = [self.new_jobs(entry.hash, chunk) for chunk in read_new_jobs(path)]
+        read = [self.new_jobs(entry.hash, part) for part in self._parts_of(jobs)]
         n_rows = sum(len(part.jobs) for part in read)
         self.forecaster(entry.hash, settings, progress)
         loaded = self.loaded_forecaster(entry.hash, settings)
@@ -340,6 +355,16 @@ class ForecastQuestions(SweepQuestions):
             found += job_forecasts(loaded, part.jobs, EXPLAINED_ROWS - len(found))
         progress(1.0, f"{n_rows:,} jobs answered")
         return FileForecasts(tuple(found), read[0].unknown)
+
+    def _parts_of(self, jobs: Path | str) -> Iterator[pd.DataFrame]:
+        if os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
+            return read_new_jobs(Path(jobs))
+        try:
+            entry = self._jobs_of(str(jobs))
+        except DatasetUnknown as error:
+            raise TraceError(f"{jobs}: no such file, and {error}; give a CSV file of jobs or a dataset") from error
+        table = self.frames_of(entry, (*SUBMIT_FIELDS, *TIMES), every=True)()["jobs"].drop(columns="finished")
+        return (table.iloc[start : start + CHUNK_ROWS] for start in range(0, len(table), CHUNK_ROWS))
 
     def new_jobs(self, dataset: str, table: pd.DataFrame) -> NewJobs:
         """Return new jobs under the fields' names: the table may use those or the names of the dataset's trace.
