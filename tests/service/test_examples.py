@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -147,10 +148,51 @@ def test_quantities_of_kubernetes():
     assert found == [512 * 2**20, 2e9, 1e9, 128974848, 1.5, None, None, None]
 
 
+GROOVY = """
+def config = new ConfigSlurper().parse(new File(args[0]).text)
+args.drop(2).each { attempt ->
+    def memory = config.process.memory.clone()
+    memory.delegate = [task: [process: args[1], attempt: attempt as int]]
+    memory.resolveStrategy = Closure.DELEGATE_FIRST
+    println memory.call()
+}
+"""
+
+
+def process_memory(tmp_path, url, process, *attempts):
+    """Return what Groovy makes of process.memory, B, for each attempt of a process."""
+    assert shutil.which("groovy"), "no groovy found: install it (Debian: apt-get install groovy)"
+    script = tmp_path / "memory.groovy"
+    script.write_text(GROOVY, encoding="utf-8")
+    java = Path(shutil.which("java")).resolve().parents[1]
+    environment = os.environ | {"WORKPROF_URL": url, "JAVA_HOME": str(java)}
+    command = ["groovy", str(script), str(EXAMPLES / "nextflow.config"), process, *map(str, attempts)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert all(line.endswith(" B") for line in done.stdout.splitlines())
+    return [int(line.removesuffix(" B")) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.soak
+def test_nextflow_takes_the_size_of_each_attempt_and_keeps_the_request_without_an_answer(served, advised, tmp_path):
+    task, size_gb = advised
+    url, attempts = str(served.base_url), (1, 2, 3, 9) * 5  # the first come too late: Java loads its classes
+    answer = served.post("/v1/size", json={"task_name": task}).json()
+    sizes = [answer["size_gb"], *answer["next_gb"]]
+    assert sizes[0] == pytest.approx(size_gb)
+    wanted = [sizes[min(n, len(sizes)) - 1] * 2 ** (n - min(n, len(sizes))) for n in attempts]
+    found = process_memory(tmp_path, url, f"flow:part:{task}", *attempts)
+    asked = {n: {one for one, k in zip(found, attempts, strict=True) if k == n} for n in attempts}
+    for n, gb in zip(attempts, wanted, strict=True):
+        assert math.ceil(gb * 1e9) in asked[n]
+        assert asked[n] <= {math.ceil(gb * 1e9), n * 8 * 10**9}
+    request = [8 * 10**9, 16 * 10**9]
+    assert process_memory(tmp_path, url, "never_seen", 1, 2) == request
+    silent, port = silent_port()
+    with silent:
+        assert process_memory(tmp_path, f"http://127.0.0.1:{port}", task, 1, 2) == request
+    assert process_memory(tmp_path, f"http://127.0.0.1:{free_port()}", task, 1, 2) == request
+
+
 def test_nextflow_waits_no_longer_than_the_others():
-    """Groovy itself is not among the tools of the tests: what can be read is the time, the fields and the fallback."""
     text = (EXAMPLES / "nextflow.config").read_text(encoding="utf-8")
     assert re.findall(r"(?:connect|read)Timeout = (\d+)", text) == ["50", "50"]
-    assert "catch (IOException" in text
-    assert set(re.findall(r"size\.(\w+)", text)) == {"source", "size_gb", "next_gb"}
-    assert text.count("{") == text.count("}")
