@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import typer
 
+from workprof.cli.console import plain_text
 from workprof.cli.main import app
 from workprof.cli.questions import settings_of
 from workprof.core.errors import SettingsError
@@ -218,6 +219,17 @@ def test_a_number_in_a_form_gives_the_setting_back():
 def test_code_leaves_defaults_out():
     settings = DECLARED["memory.replay"].default()
     assert code_of(settings) == "ReplaySettings()"
+
+
+def test_a_result_without_words_of_its_own_is_shown_field_by_field():
+    @dataclasses.dataclass(frozen=True)
+    class Plain:
+        n_runs: int
+        users: tuple[dict[str, object], ...]
+        left_out: dict[str, int]
+
+    shown = plain_text(Plain(3, ({"user": "ann", "runs": 2},), {"running": 1}))
+    assert shown == "n runs: 3\n\nusers\nuser  runs\nann   2"
 
 
 def test_a_text_with_choices_may_be_empty_where_that_means_something():

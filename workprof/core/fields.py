@@ -197,7 +197,8 @@ def settings(cls: type[Record]) -> type[Record]:
     def code(self: Any) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in chosen(self).items())})"
 
-    cls.__post_init__, cls.__repr__ = check, code  # type: ignore[attr-defined, method-assign, assignment]
+    cls.__post_init__ = check  # type: ignore[attr-defined]
+    cls.__repr__ = code  # type: ignore[method-assign]
     return dataclass(frozen=True, repr=False)(cls)
 
 
@@ -208,9 +209,13 @@ def chosen(record: Any) -> dict[str, Any]:
     return {one.name: value for one, value in values.items() if value != usual[one]}
 
 
-@functools.cache
 def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
     """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
+    return _leaves(cls, within)
+
+
+@functools.cache
+def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
     found: list[Leaf] = []
     kinds, hints = get_type_hints(cls), get_type_hints(cls, include_extras=True)
     for one in fields(cls):

@@ -267,7 +267,7 @@ def _parameter(leaf: Leaf) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": kinds.get(leaf.kind, "string")}
     if leaf.about.unit == "bytes":
         schema = {"type": "string", "examples": ["8GB"]}
-    elif leaf.about.choices and not leaf.many:
+    elif leaf.about.choices and not (leaf.many or leaf.table):
         schema["enum"] = list(leaf.about.choices)
     default = to_json(leaf.default) if isinstance(leaf.default, (int, float, str, bool)) else None
     if default not in (None, ""):
