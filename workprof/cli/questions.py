@@ -149,7 +149,7 @@ def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> lis
 
 
 def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
-    about, kind = leaf.about, list[str] if leaf.repeated else str
+    about = leaf.about
     words = [about.help]
     if isinstance(about.choices, Mapping):
         words.append("; ".join(f"{name}: {meaning}" for name, meaning in about.choices.items()) + ".")
@@ -163,7 +163,7 @@ def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:
         metavar = "NAME=VALUE,..." if leaf.each is str else "NAME=NUMBER,..."
     said: dict[str, Any] = {"help": " ".join(words), "metavar": metavar, "show_default": False, "hidden": hidden}
     option = typer.Option(leaf.flag, *about.also, autocompletion=_completion(about.choices), **said)
-    kind = kind if required and not leaf.repeated else kind | None
+    kind: Any = list[str] | None if leaf.repeated else str if required else str | None
     return parameter(_name(leaf.flag), Annotated[kind, option], ... if required else None)
 
 
