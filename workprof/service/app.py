@@ -225,7 +225,7 @@ def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any
         BadFields: for a name or a value that there is not.
     """
     own = leaves(question.settings)
-    flags = {leaf.flag.lstrip("-").replace("-", "_"): leaf for leaf in own}
+    flags = {flag.lstrip("-").replace("-", "_"): leaf for leaf in own for flag in (leaf.flag, *leaf.about.also)}
     base = question.published() if question.published and given.get("mode") == "faithful" else None
     values: dict[str, Any] = {}
     for name, value in given.items():
