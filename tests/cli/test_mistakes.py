@@ -91,6 +91,11 @@ MISTAKES = {
     "record a command that is not there": (("record", "--settle", "0", "-o", "x.csv", "--", "no-such-command"), ""),
     "record every 0 s": (("record", "--interval", "0", "-o", "x.csv", "--", "true"), "interval"),
     "rest below 0": (("record", "--settle", "-1", "-o", "x.csv", "--", "true"), ""),
+    "a table of configurations that is none": (("nodes", "search", "noise.bin"), "is no CSV"),
+    "a cost of a failure below 0": (("memory", "replay", "jobs", "--failure-cost", "-1"), "-1"),
+    "jobs that are neither a file nor a dataset": (("classify", "predict", "jobs", "--jobs", "job"), "'jobs'"),
+    "a folder as jobs": (("classify", "predict", "jobs", "--jobs", "folder.csv"), "folder.csv"),
+    "a campaign without a plan": (("campaign", "run", "no.toml"), "no.toml"),
     "a node suite of no tool": (("nodes", "suite", "--benchmarks", "quake", "-o", "x.jsonl"), "quake"),
 }
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import functools
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -137,6 +138,7 @@ def root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its status."""
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # None where it is closed, as by `<&-`
     try:
         app(args=arguments, prog_name="workprof")
     except (Cancelled, KeyboardInterrupt):

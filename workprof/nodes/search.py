@@ -167,6 +167,13 @@ class Search(Shown):
     notes: tuple[str, ...]
 
 
+def _table(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path)
+    except ValueError as error:  # its own errors and those of the encoding are
+        raise TraceError(f"{path} is no CSV text in UTF-8: {' '.join(str(error).split())}; save it as CSV") from error
+
+
 def read_configurations(path: Path) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
     """Return the configurations of each workload of a CSV, and notes.
 
@@ -178,11 +185,11 @@ def read_configurations(path: Path) -> tuple[tuple[Configurations, ...], tuple[s
     Raises:
         NoRows: when there is no file or no row.
         ColumnMissing: names the columns that are absent.
-        TraceError: for a count, a runtime or a cost that is not above 0.
+        TraceError: when it is no CSV, for a count, a runtime or a cost that is not above 0.
     """
     if not path.is_file():
         raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
-    table = pd.read_csv(path)
+    table = _table(path)
     table.columns = [str(name).strip() for name in table.columns]
     table = table.rename(columns={"runtime_s": "runtime", "runtime_seconds": "runtime"})
     absent = [name for name in NAMED[1:] if name not in table.columns]
@@ -231,7 +238,7 @@ def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
     """
     if not path.is_file():
         raise NoRows(f"{path} is no file; give a CSV with the columns machine, {', '.join(TYPES_OF_RESOURCE)}")
-    table = pd.read_csv(path)
+    table = _table(path)
     types = {*TYPES_OF_RESOURCE, *(name for names in TYPES_OF_RESOURCE.values() for name in names)}
     columns = [name for name in table.columns if name in types]
     if "machine" not in table.columns or not columns:
