@@ -15,11 +15,11 @@ from workprof.phases.fingerprints import (
     RenormalisedRuns,
     adf_statistic,
     can_renormalise,
-    feature_vector,
     fingerprint,
     fingerprints_of,
     fit_normaliser,
     phase_statistics,
+    stretches_of,
 )
 from workprof.phases.runs import runs_of
 
@@ -90,7 +90,7 @@ def test_digests_are_mean_and_deviation_of_the_whole_run():
     for run in runs.runs:
         whole = (run.values - known.mean[:, None]) / known.sd[:, None]
         wanted = np.concatenate([whole.mean(axis=1), whole.std(axis=1)])
-        assert np.allclose(feature_vector(fingerprint(run, known, settings)), wanted)
+        assert np.allclose(stretches_of(fingerprint(run, known, settings)).digest, wanted)
 
 
 def test_moved_fingerprints_equal_those_made_anew():

@@ -1,12 +1,12 @@
-"""The pair model, the learner and what they are compared with, on planted workloads."""
+"""The phase model, the learner and what they are compared with, on planted workloads."""
 
 import numpy as np
 import pytest
 
-from tests.phases.planted_runs import COUNTERS, planted
+from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from workprof.core.errors import NotEnoughData
-from workprof.phases.detector import fit_detector, fit_pair_model
-from workprof.phases.fingerprints import FingerprintSettings, feature_vectors, fingerprints_of
+from workprof.phases.detector import fit_detector, fit_phase_model
+from workprof.phases.fingerprints import FingerprintSettings, fingerprints_of, stretches_of
 from workprof.phases.library import LibrarySettings
 from workprof.phases.runs import runs_of
 from workprof.phases.similarity import MatchSettings
@@ -31,28 +31,66 @@ def numbers(prints):
 
 def test_planted_workloads_are_told_apart(prints):
     train, test = prints[::2], prints[1::2]
-    model = fit_pair_model(feature_vectors(train), numbers(train), 0)
-    assert (model.unlikeness(feature_vectors(test)).argmin(axis=1) == numbers(test)).all()
+    model = fit_phase_model([stretches_of(one) for one in train], numbers(train), 0)
+    assert (model.unlikeness([stretches_of(one) for one in test]).argmin(axis=1) == numbers(test)).all()
     learner = fit_learner(train, 0)
     best = [learner.workloads[i] for i in learner.probabilities(test).argmax(axis=1)]
     assert np.mean([a == b.workload for a, b in zip(best, test, strict=True)]) > 0.8
 
 
+def drawn(levels, seed, n_runs=4):
+    """Runs of workloads whose two phases have these levels (n_workloads, 2, 8), after the logarithm."""
+    draw, runs = np.random.default_rng(seed), {}
+    for workload, own in enumerate(levels):
+        for run in range(n_runs):
+            level = own + draw.normal(0, 0.2, 8)
+            change = int(draw.integers(14, 17))
+            log = np.repeat(level, [change, 30 - change], axis=0) + draw.normal(0, 0.2, (30, 8))
+            runs[f"w{workload}", str(run)] = {
+                f"c{i}": np.expm1(np.maximum(column, 0)) for i, column in enumerate(log.T)
+            }
+    return fingerprints_of(runs_of(samples_of(runs)), FingerprintSettings()).prints
+
+
+@pytest.mark.parametrize(("apart", "least", "most"), [(0.0, 0.0, 0.4), (2.0, 0.7, 1.0)])
+def test_a_pair_is_told_apart_by_one_counter_and_never_by_none(apart, least, most):
+    levels = np.random.default_rng(5).normal(5, 1, (6, 2, 8))
+    levels[5] = levels[4] + apart * (np.arange(8) == 3)  # ten deviations within workloads
+    prints = drawn(levels, 6)
+    known = [one for one in prints if one.workload != "w5"]
+    detector = fit_detector([stretches_of(one) for one in known], [one.workload for one in known], LibrarySettings())
+    asked = [stretches_of(one) for one in prints if one.workload == "w5"]
+    assert least <= np.mean(detector.model.unlikeness(asked).min(axis=1) > detector.limit) <= most
+
+
+def test_workloads_with_the_same_means_are_told_apart_by_the_order_of_their_phases():
+    levels = np.random.default_rng(7).normal(5, 1, (4, 2, 8))
+    levels[1] = levels[0, ::-1]
+    prints = drawn(levels, 8)
+    train, test = prints[::2], prints[1::2]
+    model = fit_phase_model([stretches_of(one) for one in train], numbers(train), 0)
+    assert (model.unlikeness([stretches_of(one) for one in test]).argmin(axis=1) == numbers(test)).all()
+
+
 def test_models_repeat_with_their_seed(prints):
-    one, again, other = (fit_pair_model(feature_vectors(prints), numbers(prints), seed) for seed in (1, 1, 2))
-    asked = feature_vectors(prints[:4])
+    one, again, other = (
+        fit_phase_model([stretches_of(one) for one in prints], numbers(prints), seed) for seed in (1, 1, 2)
+    )
+    asked = [stretches_of(one) for one in prints[:4]]
     assert np.array_equal(one.unlikeness(asked), again.unlikeness(asked))
     assert not np.array_equal(one.unlikeness(asked), other.unlikeness(asked))
 
 
 def test_the_limit_keeps_known_runs_and_rejects_a_workload_that_was_left_out(prints):
     known = tuple(one for one in prints if one.workload != "w4")
-    detector = fit_detector(feature_vectors(known), [one.workload for one in known], LibrarySettings())
+    detector = fit_detector([stretches_of(one) for one in known], [one.workload for one in known], LibrarySettings())
     strange = tuple(one for one in prints if one.workload == "w4")
-    assert (detector.model.unlikeness(feature_vectors(strange)).min(axis=1) > detector.limit).all()
+    assert (detector.model.unlikeness([stretches_of(one) for one in strange]).min(axis=1) > detector.limit).all()
     assert detector.limits.right.mean() > 0.9
     given = fit_detector(
-        feature_vectors(known), [one.workload for one in known], LibrarySettings(match=MatchSettings(c=2.0))
+        [stretches_of(one) for one in known],
+        [one.workload for one in known],
+        LibrarySettings(match=MatchSettings(c=2.0)),
     )
     assert given.c == pytest.approx(2.0)
 
@@ -76,9 +114,9 @@ def test_longer_runs_are_cut_to_the_phases_of_training(prints):
 
 def test_one_workload_or_one_run_of_each_teaches_nothing(prints):
     with pytest.raises(NotEnoughData, match="two runs of at least two workloads"):
-        fit_pair_model(feature_vectors(prints[:5]), numbers(prints[:5]), 0)
+        fit_phase_model([stretches_of(one) for one in prints[:5]], numbers(prints[:5]), 0)
     with pytest.raises(NotEnoughData, match="two runs of at least two workloads"):
-        fit_pair_model(feature_vectors(prints[::5]), numbers(prints[::5]), 0)
+        fit_phase_model([stretches_of(one) for one in prints[::5]], numbers(prints[::5]), 0)
     with pytest.raises(NotEnoughData, match="at least two"):
         fit_learner(prints[:5], 0)
 

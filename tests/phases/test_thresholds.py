@@ -7,7 +7,7 @@ from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.phases.detector import Limits, fit_detector
-from workprof.phases.fingerprints import feature_vectors
+from workprof.phases.fingerprints import stretches_of
 from workprof.phases.library import LibrarySettings, faithful_library, library_of
 from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
@@ -106,7 +106,8 @@ def test_libraries_can_be_kept_and_answer_alike(samples):
     again = unpack(type(library), pack(library))
     assert again.thresholds == library.thresholds
     one, other = (
-        fit_detector(feature_vectors(some.prints), some.labels, some.settings).limit for some in (library, again)
+        fit_detector([stretches_of(one) for one in some.prints], some.labels, some.settings).limit
+        for some in (library, again)
     )
     assert one == other
 

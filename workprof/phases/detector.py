@@ -1,7 +1,9 @@
-"""Known or unknown: trees on pairs of runs and on the runs themselves, with a limit that the known runs set.
+"""Known or unknown: how far the phases of a run are from those of known runs, with a limit that the known runs set.
 
-The trees on how two runs differ learn which counters tell workloads apart at all, so a workload never seen is "not the
-same" for all. The trees on the runs themselves know where each workload lies. Their log odds are added.
+A run is cut where any counter changes its phase. Each stretch is compared with the stretches of known runs at about the
+same time, in the Mahalanobis distance that matched stretches of runs of one workload set: counters that move together
+within workloads count once, and what strays within workloads counts little. Trees on mean and deviation of the whole
+run add their log odds, at a lower weight.
 """
 
 from __future__ import annotations
@@ -15,94 +17,166 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
+from workprof.phases.fingerprints import Stretches
 from workprof.phases.library import LibrarySettings
 from workprof.phases.similarity import FEWEST_RUNS
 
-N_PAIR_MODELS = 2
-N_TREES = 80
-DEPTH = 3
-LEARNING_RATE = 0.1
-ROW_SHARE = 0.8
-"""As the learner of the paper is set up, see `boosted`; here XGBoost, which takes a tenth of the time."""
-LEAST_WEIGHT = 0.1
-"""Of a leaf: pairs of the same workload are few and would otherwise not get leaves of their own."""
-BINS = 64
-N_RUN_TREES = 60
-RUN_TREES_FEATURES = 0.3
+SAME_TIME = 0.1
+"""Share of the known run by which a stretch may lie earlier or later: phases last longer in one run than in another."""
+FLOOR_SHARE = 1e-4
+"""Of a statistic's variance over all runs: the least that is taken for its variance within workloads."""
+NO_DISTANCE = 1e-6
+"""The least squared distance per statistic: a copy of a known run has a logarithm too."""
+DISTANCE_WEIGHT = 8.0
+"""Of the mean log distance, against 1 of the trees' log odds: known runs spread by .7 in the one and by 1 in the other,
+and trees, which never saw an unknown workload, are surest of its nearest neighbour."""
+N_TREES = 60
+TREES_FEATURES = 0.3
 """Extremely randomised: with three runs per workload they are steadier than boosted trees."""
-FLOOR_SHARE = 0.02
-"""Of a feature's variance over all runs: the least that is taken for its variance within workloads."""
 CERTAIN = 0.002
 """Probabilities are kept this far from 0 and 1: trees on few rows know no better."""
-RUN_TREES_WEIGHT = 2.0
-"""Their log odds spread half as far as those of the pairs; so both count alike."""
-MOST_PAIRS = 20_000
-"""Of different workloads; above that they are drawn."""
 
 
 @dataclass(frozen=True)
-class PairModel:
+class PhaseModel:
     """A fitted model. It lives in memory only: a library is kept as fingerprints and fitted again.
 
     Attributes:
-        pairs: models of P(same workload) from the differences of two runs.
-        runs: model of P(workload) from one run.
-        known: (n_runs, n_features) features of the training runs, divided by `unit`.
-        labels: (n_runs,) number of each one's workload.
-        unit: (n_features,) deviation within workloads.
+        known: the training runs, those of one workload beside each other.
+        firsts: (n_workloads,) where the stretches of each workload begin among those of all training runs.
+        covariance: (n_statistics, n_statistics) of the differences of matched stretches within workloads, shrunk.
+        trees: model of P(workload) from mean and deviation of a run.
     """
 
-    pairs: tuple[Any, ...]
-    runs: Any
-    known: Floats
-    labels: Ints
-    unit: Floats
+    known: Stretches
+    firsts: Ints
+    covariance: Floats
+    trees: Any
 
-    def unlikeness(self, features: Floats) -> Floats:
-        """Return how unlike each workload runs are (n, n_workloads): log odds against it.
+    def unlikeness(self, runs: Sequence[Stretches]) -> Floats:
+        """Return how unlike each workload runs are (n, n_workloads).
 
-        Those of the pairs are the mean over the training runs of a workload.
+        The distance is the mean over a run of the log of the squared Mahalanobis distance, per statistic, to the
+        nearest stretch of the workload at about that time. Counters that a run lacks are left out of it.
         """
-        runs = features / self.unit
-        differences = np.abs(runs[:, None] - self.known[None]).reshape(-1, self.known.shape[1])
-        shape = len(runs), len(self.known)
-        against = np.mean([_against(one.predict_proba(differences)[:, 1]).reshape(shape) for one in self.pairs], axis=0)
-        names = np.unique(self.labels)
-        by_pairs = np.stack([against[:, self.labels == one].mean(axis=1) for one in names], axis=1)
-        result: Floats = by_pairs + RUN_TREES_WEIGHT * _against(self.runs.predict_proba(runs))
+        whole = _whitener(self.covariance)
+        distances = np.array([self._distances(run, whole) for run in runs])
+        result: Floats = DISTANCE_WEIGHT * distances + _against(
+            self.trees.predict_proba(np.array([run.digest for run in runs]))
+        )
+        return result
+
+    def _distances(self, run: Stretches, whole: Floats) -> Floats:
+        there = run.there
+        whitener = whole if there.all() else _whitener(self.covariance[np.ix_(there, there)])
+        squares = _squares(run.states[:, there] @ whitener, self.known.states[:, there] @ whitener) / there.sum()
+        squares[~_at_the_same_time(run, self.known)] = np.inf
+        nearest = np.minimum.reduceat(squares, self.firsts, axis=1)
+        lengths = run.ends - run.starts
+        result: Floats = lengths @ np.log(np.maximum(nearest, NO_DISTANCE)) / lengths.sum()
         return result
 
 
-def fit_pair_model(features: Floats, labels: Ints, seed: int) -> PairModel:
-    """Return a model of pairs of training runs.
+def fit_phase_model(runs: Sequence[Stretches], labels: Ints, seed: int) -> PhaseModel:
+    """Return a model of the phases of training runs.
 
     Args:
-        features: (n_runs, n_features).
-        labels: (n_runs,) number of each run's workload.
-        seed: of the trees, and of the pairs where there are too many.
+        runs: the training runs.
+        labels: (n_runs,) number of each one's workload.
+        seed: of the trees.
 
     Raises:
         NotEnoughData: without two workloads, or without two runs of one.
+
+    Source:
+        The covariance is shrunk as by Ledoit and Wolf (2004). The mean log distance to the nearest neighbour is the
+        part of an estimate of divergence (Wang, Kulkarni and Verdú, 2009) that depends on the known runs. Matching in
+        time, and within workloads for the covariance, is ours.
     """
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  heavy
 
-    first, second = np.triu_indices(len(labels), 1)
-    same = labels[first] == labels[second]
     if not has_pairs(labels):
         raise NotEnoughData(
             f"{len(labels)} runs of {len(np.unique(labels))} workloads have no pair of the same and of different ones; "
             "record two runs of at least two workloads"
         )
-    different = np.flatnonzero(~same)
-    if len(different) > MOST_PAIRS:
-        different = np.random.default_rng(seed).choice(different, MOST_PAIRS, replace=False)
-    kept = np.sort(np.concatenate([np.flatnonzero(same), different]))
-    unit = _unit(features, labels)
-    known = features / unit
-    differences, answers = np.abs(known[first[kept]] - known[second[kept]]), same[kept]
-    pairs = tuple(_pair_trees(differences, answers, (seed + draw) % 2**31) for draw in range(N_PAIR_MODELS))
-    runs = ExtraTreesClassifier(N_RUN_TREES, max_features=RUN_TREES_FEATURES, random_state=seed).fit(known, labels)
-    return PairModel(pairs, runs, known, labels, unit)
+    order = np.argsort(labels, kind="stable")
+    known, own = together([runs[i] for i in order]), labels[order]
+    by_stretch = np.repeat(own, [len(runs[i].starts) for i in order])
+    firsts = np.searchsorted(by_stretch, np.unique(labels))
+    covariance = _covariance_of_matched([runs[i] for i in order], own, known, by_stretch)
+    trees = ExtraTreesClassifier(N_TREES, max_features=TREES_FEATURES, random_state=seed)
+    trees.fit(np.array([run.digest for run in runs]), labels)
+    return PhaseModel(known, firsts.astype(np.int64), covariance, trees)
+
+
+def together(runs: Sequence[Stretches]) -> Stretches:
+    """Return the stretches of runs in one table; the digest is that of the first."""
+    columns = {
+        name: np.concatenate([getattr(run, name) for run in runs]) for name in ("states", "starts", "ends", "of")
+    }
+    return Stretches(**columns, digest=runs[0].digest, there=runs[0].there)
+
+
+def _covariance_of_matched(runs: Sequence[Stretches], labels: Ints, known: Stretches, by_stretch: Ints) -> Floats:
+    """Return the covariance of what every second differs by from the nearest one of other runs of its workload.
+
+    The nearest by the covariance about the means of the workloads, at about the same time.
+
+    Args:
+        runs: the training runs.
+        labels: (n_runs,) of them.
+        known: all their stretches.
+        by_stretch: the labels of these.
+    """
+    seconds = known.ends - known.starts
+    rests = np.empty_like(known.states)
+    for label in np.unique(labels):
+        own = by_stretch == label
+        rests[own] = known.states[own] - np.average(known.states[own], axis=0, weights=seconds[own])
+    floor = FLOOR_SHARE * known.states.var(axis=0) + 1e-9
+    whitener = _whitener(_shrunk(np.repeat(rests, seconds, axis=0), floor))
+    differences = []
+    for i, run in enumerate(runs):
+        others = [one for j, one in enumerate(runs) if labels[j] == labels[i] and j != i]
+        if others:
+            other = together(others)
+            squares = _squares(run.states @ whitener, other.states @ whitener)
+            squares[~_at_the_same_time(run, other)] = np.inf
+            found = run.states - other.states[squares.argmin(axis=1)]
+            differences.append(np.repeat(found, run.ends - run.starts, axis=0))
+    return _shrunk(np.concatenate(differences), floor)
+
+
+def _shrunk(rests: Floats, floor: Floats) -> Floats:
+    """Return the covariance of rows about zero, shrunk towards its diagonal."""
+    from sklearn.covariance import ledoit_wolf  # noqa: PLC0415  heavy
+
+    unit = np.sqrt((rests**2).mean(axis=0) + floor)
+    result: Floats = ledoit_wolf(rests / unit, assume_centered=True)[0] * np.outer(unit, unit)
+    return result
+
+
+def _at_the_same_time(run: Stretches, known: Stretches) -> Bools:
+    """Tell which stretches lie at about the same time (n, n_known); what outlasts a known run is held to its end."""
+    reach, last = SAME_TIME * known.of, known.of - 1
+    starts = np.minimum(run.starts[:, None], last)
+    ends = np.minimum(run.ends[:, None] - 1, last)
+    result: Bools = (known.starts <= ends + reach) & (known.ends - 1 >= starts - reach)
+    return result
+
+
+def _squares(a: Floats, b: Floats) -> Floats:
+    """Return the squared Euclidean distances (n_a, n_b)."""
+    result: Floats = np.maximum((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T, 0.0)
+    return result
+
+
+def _whitener(covariance: Floats) -> Floats:
+    """Return what makes Euclidean distances Mahalanobis distances: the inverse of a root of the covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    result: Floats = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    return result
 
 
 def has_pairs(labels: Ints) -> bool:
@@ -111,37 +185,10 @@ def has_pairs(labels: Ints) -> bool:
     return len(counts) > 1 and bool(counts.max() > 1)
 
 
-def _pair_trees(differences: Floats, same: Bools, seed: int) -> Any:
-    from xgboost import XGBClassifier  # noqa: PLC0415  heavy
-
-    features = differences.shape[1]
-    trees = XGBClassifier(
-        n_estimators=N_TREES,
-        max_depth=DEPTH,
-        learning_rate=LEARNING_RATE,
-        subsample=ROW_SHARE,
-        colsample_bynode=np.sqrt(features) / features,
-        min_child_weight=LEAST_WEIGHT,
-        tree_method="hist",
-        max_bin=BINS,
-        n_jobs=1,
-        random_state=seed,
-    )
-    return trees.fit(differences, same)
-
-
 def _against(p: Floats) -> Floats:
     """Return log odds against, from probabilities kept off 0 and 1."""
     kept = np.clip(p, CERTAIN, 1 - CERTAIN)
     result: Floats = np.log((1 - kept) / kept)
-    return result
-
-
-def _unit(features: Floats, labels: Ints) -> Floats:
-    """Return the deviation of each feature within workloads."""
-    rest = np.concatenate([features[labels == one] - features[labels == one].mean(axis=0) for one in np.unique(labels)])
-    freedom = max(1, len(labels) - len(np.unique(labels)))
-    result: Floats = np.sqrt((rest**2).sum(axis=0) / freedom + FLOOR_SHARE * features.var(axis=0) + 1e-9)
     return result
 
 
@@ -198,44 +245,44 @@ class Detector:
 
     Attributes:
         workloads: in the order of the columns of `scores`.
-        model: of pairs.
+        model: of the phases of known runs.
         limits: None where no workload has three runs: nearest only.
         limit: score above which a run is unknown; infinite where there are no limits.
         c: the same in standard deviations above the mean; NaN where there are no limits.
     """
 
     workloads: tuple[str, ...]
-    model: PairModel
+    model: PhaseModel
     limits: Limits | None
     limit: float
     c: float
 
 
 def fit_detector(
-    features: Floats, workloads: Sequence[str], settings: LibrarySettings, progress: Progress = silent
+    runs: Sequence[Stretches], workloads: Sequence[str], settings: LibrarySettings, progress: Progress = silent
 ) -> Detector:
     """Return a detector of the training runs.
 
     Args:
-        features: (n_runs, n_features), see `feature_vector`.
+        runs: the training runs.
         workloads: label of each run.
         settings: c or the share of known runs that may be rejected sets the limit; seed of models and folds.
         progress: told each model.
 
     Raises:
-        NotEnoughData: see `fit_pair_model`.
+        NotEnoughData: see `fit_phase_model`.
     """
     names = sorted(set(workloads))
     labels = np.array([names.index(name) for name in workloads], dtype=np.int64)
-    model = fit_pair_model(features, labels, settings.seed)
-    limits, match = limits_of(features, labels, settings.seed, progress), settings.match
+    model = fit_phase_model(runs, labels, settings.seed)
+    limits, match = limits_of(runs, labels, settings.seed, progress), settings.match
     if limits is None:
         return Detector(tuple(names), model, None, float("inf"), float("nan"))
     limit = limits.limit_for(match.false_rejects) if match.c is None else limits.limit_at(match.c)
     return Detector(tuple(names), model, limits, limit, limits.c_of(limit))
 
 
-def limits_of(features: Floats, labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
+def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
     """Return the scores of known runs against libraries that lack them; None where no workload has three runs."""
     counts = np.bincount(labels)
     if counts.max() < FEWEST_RUNS:
@@ -253,7 +300,7 @@ def limits_of(features: Floats, labels: Ints, seed: int, progress: Progress = si
     def scored(out: Ints, done: int) -> Floats:
         progress(done / n, f"known runs against the others: {done + 1} of {n}")
         kept = np.setdiff1d(np.arange(len(labels)), out)
-        return fit_pair_model(features[kept], labels[kept], seed).unlikeness(features[out])
+        return fit_phase_model([runs[i] for i in kept], labels[kept], seed).unlikeness([runs[i] for i in out])
 
     own = [scored(out, done) for done, out in enumerate(one_out)]
     fewer = [scored(out, done).min(axis=1) for done, out in enumerate(two_out, start=len(one_out))]

@@ -355,24 +355,50 @@ def prints_of(
     return tuple(fingerprint(run, normaliser, settings, tell(done)) for done, run in enumerate(runs))
 
 
-def feature_vector(one: Fingerprint) -> Floats:
-    """Return the digest of a fingerprint (n_features,): of every counter its mean, then its deviation over the run.
+@dataclass(frozen=True)
+class Stretches:
+    """One run as the stretches in which no counter changes its phase; or several runs, one after the other.
 
-    Both come from the phases, each by the share of the run that it takes; the deviation holds what lies within phases
-    and what lies between them, so both are those of the whole run: where its phases lie plays no part.
+    Attributes:
+        states: (n, 2 n_counters) mean of every counter in the phase it is in, then its deviation there.
+        starts: (n,) first sample of each stretch, from the run's start.
+        ends: (n,) the sample after its last one.
+        of: (n,) samples of the run that it belongs to.
+        digest: (2 n_counters,) mean of every counter, then its deviation, over the whole run.
+        there: (2 n_counters,) False for counters that the run lacks.
     """
-    means, deviations = np.zeros((2, len(one.n_phases)))
+
+    states: Floats
+    starts: Ints
+    ends: Ints
+    of: Ints
+    digest: Floats
+    there: Bools
+
+
+def stretches_of(one: Fingerprint) -> Stretches:
+    """Return a run as its stretches: what the phases of its counters are at every time."""
+    edges = np.unique(np.concatenate([[0], one.starts, [one.n_samples]]))
+    levels, deviations = np.empty((2, len(edges) - 1, len(one.n_phases)))
+    means, spread = np.zeros((2, len(one.n_phases)))
     for counter, n in enumerate(one.n_phases):
-        weights, own = one.weights_of(counter), one.values[counter, :n]
+        own, weights = one.values[counter, :n], one.weights_of(counter)
         means[counter] = weights @ own[:, MEAN]
         between = weights @ (own[:, MEAN] - means[counter]) ** 2
-        deviations[counter] = np.sqrt(weights @ own[:, VARIANCE] + between)
-    return np.concatenate([means, deviations])
-
-
-def feature_vectors(prints: tuple[Fingerprint, ...]) -> Floats:
-    """Return the digests of fingerprints (n_runs, n_features)."""
-    return np.array([feature_vector(one) for one in prints])
+        spread[counter] = np.sqrt(weights @ own[:, VARIANCE] + between)
+        phase = np.searchsorted(one.boundaries_of(counter), edges[:-1], side="right")
+        levels[:, counter], deviations[:, counter] = own[phase, MEAN], np.sqrt(own[phase, VARIANCE])
+    there = np.ones(len(one.n_phases), dtype=np.bool_)
+    if one.missing and one.values.any():
+        there = one.values.any(axis=(1, 2))  # what is constant in training is zero as well, and no loss
+    return Stretches(
+        states=np.concatenate([levels, deviations], axis=1),
+        starts=edges[:-1],
+        ends=edges[1:],
+        of=np.full(len(edges) - 1, one.n_samples),
+        digest=np.concatenate([means, spread]),
+        there=np.tile(there, 2),
+    )
 
 
 class RenormalisedRuns:

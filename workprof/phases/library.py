@@ -55,7 +55,7 @@ class LibrarySettings:
         Setting(
             "How runs are recognised.",
             choices={
-                "corrected": "by the pair model and the learner",
+                "corrected": "by the distance between phases, and trees",
                 "faithful": "by distance and threshold; all other settings are as published unless given",
             },
             shown={"corrected": "Default", "faithful": "As published"},

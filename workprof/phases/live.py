@@ -24,8 +24,8 @@ from workprof.phases.changepoints import (
     noise_sd,
     prior_of,
 )
-from workprof.phases.detector import Detector, Limits, fit_pair_model
-from workprof.phases.fingerprints import feature_vectors, fingerprint_of_phases, normalised
+from workprof.phases.detector import Detector, Limits, fit_phase_model
+from workprof.phases.fingerprints import fingerprint_of_phases, normalised, stretches_of
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, library_of, relabelled
 from workprof.phases.matching import Match, detector_of, match
 from workprof.phases.runs import Run, runs_of
@@ -241,7 +241,7 @@ def detector_from(known: LiveLibrary) -> Detector | None:
         return None
     names = tuple(str(name) for name in np.unique(labels))
     numbers = np.searchsorted(np.array(names), labels).astype(np.int64)
-    model = fit_pair_model(feature_vectors(library.prints), numbers, library.settings.seed)
+    model = fit_phase_model([stretches_of(one) for one in library.prints], numbers, library.settings.seed)
     return Detector(names, model, known.limits, known.limit, known.c)
 
 

@@ -13,7 +13,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.phases.detector import Detector, fit_detector
-from workprof.phases.fingerprints import Fingerprint, feature_vector, feature_vectors, fingerprint
+from workprof.phases.fingerprints import Fingerprint, fingerprint, stretches_of
 from workprof.phases.library import Library, LibraryEdits, LibrarySettings, TrainHash, library_of, relabelled
 from workprof.phases.runs import find_run, runs_of, texts_of
 from workprof.phases.similarity import accepts, euclidean, warping
@@ -84,7 +84,7 @@ class Verdict:
     Attributes:
         workload: the name, or 'unknown'.
         nearest: the nearest workload, also where the verdict is 'unknown'.
-        score: unlikeness to it: of the pair model, in faithful mode the Euclidean distance.
+        score: unlikeness to it: of the phase model, in faithful mode the Euclidean distance.
         limit: above which the verdict is 'unknown'; NaN where too few runs are known: nearest only.
         confidence: 1 - distance to the nearest / distance to the second workload, of the Euclidean distance, 0-1.
         confidence_dtw: likewise of the warped distance.
@@ -158,7 +158,7 @@ def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> 
     lines.sort(key=lambda line: line.distance_ed)
     scores = {}
     if detector is not None:
-        values = detector.model.unlikeness(feature_vector(unknown)[None])[0]
+        values = detector.model.unlikeness([stretches_of(unknown)])[0]
         scores = {name: float(value) for name, value in zip(detector.workloads, values, strict=True)}
     verdict = _by_distance(library, lines) if detector is None else _by_detector(detector, scores, lines)
     shown = ", ".join(unknown.missing[:5])
@@ -171,7 +171,7 @@ def detector_of(library: Library, progress: Progress = silent) -> Detector | Non
     if library.settings.mode == "faithful":
         return None
     try:
-        return fit_detector(feature_vectors(library.prints), library.labels, library.settings, progress)
+        return fit_detector([stretches_of(one) for one in library.prints], library.labels, library.settings, progress)
     except NotEnoughData:
         return None
 

@@ -16,8 +16,8 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
-from workprof.phases.detector import Detector, fit_pair_model
-from workprof.phases.fingerprints import Fingerprint, feature_vectors
+from workprof.phases.detector import Detector, fit_phase_model
+from workprof.phases.fingerprints import Fingerprint, stretches_of
 from workprof.phases.library import MEASURES, Library, LibrarySettings
 from workprof.phases.matching import detector_of
 from workprof.phases.runs import Run
@@ -57,6 +57,7 @@ def stratified_splits(workloads: Sequence[str], n_splits: int, test_share: float
 
 
 PAIR_MODEL = "pair_model"
+"""Of the phase model; the key is kept from when trees on pairs of runs decided."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class TrialPredictions:
 
 
 def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredictions:
-    """Return the answers of the pair model."""
-    scores = detector.model.unlikeness(feature_vectors(tuple(prints)))
+    """Return the answers of the phase model."""
+    scores = detector.model.unlikeness([stretches_of(one) for one in prints])
     best, score = scores.argmin(axis=1), scores.min(axis=1)
     known = detector.limits
     z_scores = np.full(len(score), np.nan) if known is None else (score - known.mean) / known.sd
@@ -277,10 +278,10 @@ def _pair_answers(library: Library, prints: Sequence[Fingerprint]) -> tuple[str,
     names = sorted(set(library.labels))
     numbers = np.array([names.index(name) for name in library.labels], dtype=np.int64)
     try:
-        model = fit_pair_model(feature_vectors(library.prints), numbers, library.settings.seed)
+        model = fit_phase_model([stretches_of(one) for one in library.prints], numbers, library.settings.seed)
     except NotEnoughData:
         return None
-    return tuple(names[i] for i in model.unlikeness(feature_vectors(tuple(prints))).argmin(axis=1))
+    return tuple(names[i] for i in model.unlikeness([stretches_of(one) for one in prints]).argmin(axis=1))
 
 
 @dataclass(frozen=True)

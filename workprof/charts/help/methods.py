@@ -159,7 +159,8 @@ METHODS = (
         "Phases",
         "Phases",
         "Bayesian change points show where a run changes what it does. Which known workload it is, or that it is "
-        "unknown, rests on the mean and standard deviation of each counter over the whole run.",
+        "unknown, rests on the phases: level and deviation of each counter in each phase are compared with those of known "
+        "runs at about the same time (Mahalanobis distance). Trees on the whole run count at a lower weight.",
         "Signs are kept, levels come from the training runs, and only large distances reject a workload. Phases "
         "tell whether a match is certain, not which workload it is. As published, phases are compared.",
         (

@@ -141,7 +141,7 @@ def _between(found: LibraryView) -> list[dict[str, object]]:
 
 OURS = "workprof (default)"
 NAMES = {
-    "pair_model": "pair model",
+    "pair_model": "phase model",
     "boosted_fingerprints": "boosted trees on fingerprints (the paper's learner)",
     "nearest_ed": "nearest run, Euclidean",
     "nearest_dtw": "nearest run, DTW",

@@ -98,7 +98,7 @@ def match_headlines(found: Match) -> tuple[Headline, ...]:
         Headline(
             "Distance (log-odds)" if found.scores else "Distance",
             signed(verdict.score),
-            "Of the pair model; as published the Euclidean distance. Above the threshold a run is unknown.",
+            "Of the phase model; as published the Euclidean distance. Above the threshold a run is unknown.",
             f"threshold {signed(verdict.limit)}",
         ),
         Headline("Next workload", plotly_text(name), "The second nearest one.", f"distance {signed(distance)}"),
@@ -137,8 +137,8 @@ def scores_chart(found: Match) -> Chart | None:
         shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the threshold.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
         note="Dashed: the threshold, learned from known runs that the library did not hold. To the right of it: "
-        "unknown. Coloured: the nearest workload, as the verdict has it. Mean and standard deviation of each counter "
-        "over the whole run decide; phases only tell whether the match is certain.",
+        "unknown. Coloured: the nearest workload, as the verdict has it. Phases at about the "
+        "same time decide, and at a lower weight mean and standard deviation over the whole run.",
     )
 
 
