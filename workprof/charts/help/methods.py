@@ -159,10 +159,10 @@ METHODS = (
         "Phases",
         "Phases",
         "Bayesian change points show where a run changes what it does. Which known workload it is, or that it is "
-        "unknown, rests on the phases: level and deviation of each counter in each phase are compared with those of known "
+        "unknown, rests on its phases: level and deviation of each counter are compared with those of known "
         "runs at about the same time (Mahalanobis distance). Trees on the whole run count at a lower weight.",
-        "Signs are kept, levels come from the training runs, and only large distances reject a workload. Phases "
-        "tell whether a match is certain, not which workload it is. As published, phases are compared.",
+        "Signs are kept, levels come from the training runs, only large distances reject a workload, and stretches "
+        "of a run are compared at about the same time; as published, numbered phases of each counter are.",
         (
             "Hossain et al., CWD: A Machine Learning based Approach to Detect Unknown Cloud Workloads, arXiv "
             "2211.15739 (2022)",
