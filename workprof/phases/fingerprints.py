@@ -390,7 +390,7 @@ def stretches_of(one: Fingerprint) -> Stretches:
         levels[:, counter], deviations[:, counter] = own[phase, MEAN], np.sqrt(own[phase, VARIANCE])
     there = np.ones(len(one.n_phases), dtype=np.bool_)
     if one.missing and one.values.any():
-        there = one.values.any(axis=(1, 2))  # what is constant in training is zero as well, and no loss
+        there = np.asarray(one.values.any(axis=(1, 2)))  # what is constant in training is zero as well, and no loss
     return Stretches(
         states=np.concatenate([levels, deviations], axis=1),
         starts=edges[:-1],
