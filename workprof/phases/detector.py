@@ -292,7 +292,7 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
     usual = int(np.median(counts[counts >= FEWEST_RUNS]))
     by_workload = np.argsort(labels, kind="stable")
     one_out = _folds([np.array([run]) for run in by_workload if enough[run]], labels, draw)
-    two_out = _folds(_couples(labels, enough, draw), labels, draw) if usual <= MANY_RUNS else []
+    two_out: list[Ints] = []  # one run of a workload left to match with makes distances far too large to carry on from
     if not one_out:
         return None
     n = len(one_out) + len(two_out)
