@@ -41,12 +41,10 @@ def test_c_is_set_by_each_run_against_the_rest_of_its_workload():
     assert chosen_c(LABELS, DISTANCES, thresholds, MatchSettings(c=2.5)) == 2.5
 
 
-def test_the_limit_is_carried_on_downwards_only():
-    scores, fewer = np.linspace(0, 1, 101), np.linspace(0, 4, 101)
-    own = Limits(scores, scores < 2, 0.5, 0.3, np.zeros(0), 4)
+def test_the_limit_is_a_quantile_of_known_scores():
+    scores = np.linspace(0, 1, 101)
+    own = Limits(scores, scores < 2, 0.5, 0.3)
     assert own.limit_for(0.1) == pytest.approx(0.9)
-    assert Limits(scores, scores < 2, 0.5, 0.3, fewer, 4).limit_for(0.1) == pytest.approx(0.9 - (3.6 - 0.9) / 2)
-    assert Limits(scores, scores < 2, 0.5, 0.3, scores / 2, 4).limit_for(0.1) == pytest.approx(0.9)
     assert own.limit_at(own.c_of(0.7)) == pytest.approx(0.7)
 
 

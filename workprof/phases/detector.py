@@ -194,8 +194,6 @@ def _against(p: Floats) -> Floats:
 
 FOLDS = 9
 """At least; no fold leaves two runs of one workload out, unless there are more runs of it than folds."""
-MANY_RUNS = 12
-"""With so many runs of each workload one more or less changes little: the limit is not carried on."""
 
 
 @dataclass(frozen=True)
@@ -207,28 +205,19 @@ class Limits:
         right: (n_validated,) the nearest was its own.
         mean: of the scores.
         sd: of the scores.
-        fewer: (n,) scores with two runs of the workload left out; empty where that is not needed.
-        n_runs: usual number of runs of a workload.
     """
 
     scores: Floats
     right: Bools
     mean: float
     sd: float
-    fewer: Floats
-    n_runs: int
 
     def limit_for(self, false_rejects: float) -> float:
         """Return the score above which a run is unknown, such that this share of known runs is rejected.
 
-        A validated run meets one run less of its own workload than a new run will. The limit with one left out and
-        with two is carried on to none left out by 1 / runs, and never upwards.
+        A validated run meets one run less of its own workload than a new run will, so of new runs fewer are.
         """
-        own = float(np.quantile(self.scores, 1 - false_rejects))
-        if not len(self.fewer):
-            return own
-        drop = float(np.quantile(self.fewer, 1 - false_rejects)) - own
-        return own - max(0.0, drop) * (self.n_runs - 2) / self.n_runs
+        return float(np.quantile(self.scores, 1 - false_rejects))
 
     def c_of(self, limit: float) -> float:
         """Return a limit as c: standard deviations above the mean of the scores."""
@@ -289,13 +278,11 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
         return None
     draw = np.random.default_rng(seed)
     enough = counts[labels] >= FEWEST_RUNS
-    usual = int(np.median(counts[counts >= FEWEST_RUNS]))
     by_workload = np.argsort(labels, kind="stable")
     one_out = _folds([np.array([run]) for run in by_workload if enough[run]], labels, draw)
-    two_out: list[Ints] = []  # one run of a workload left to match with makes distances far too large to carry on from
     if not one_out:
         return None
-    n = len(one_out) + len(two_out)
+    n = len(one_out)
 
     def scored(out: Ints, done: int) -> Floats:
         progress(done / n, f"known runs against the others: {done + 1} of {n}")
@@ -303,20 +290,10 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
         return fit_phase_model([runs[i] for i in kept], labels[kept], seed).unlikeness([runs[i] for i in out])
 
     own = [scored(out, done) for done, out in enumerate(one_out)]
-    fewer = [scored(out, done).min(axis=1) for done, out in enumerate(two_out, start=len(one_out))]
     scores, order = np.concatenate([one.min(axis=1) for one in own]), np.concatenate(one_out)
     right = np.concatenate([np.argmin(one, axis=1) for one in own]) == labels[order]
     sd = max(float(scores.std()), 1e-9)
-    return Limits(scores, right, float(scores.mean()), sd, np.concatenate([np.zeros(0), *fewer]), usual)
-
-
-def _couples(labels: Ints, enough: Bools, draw: np.random.Generator) -> list[Ints]:
-    """Return couples of runs of one workload such that every run is in two of them."""
-    couples = []
-    for label in np.unique(labels[enough]):
-        runs = draw.permutation(np.flatnonzero(labels == label))
-        couples += [np.array(couple) for couple in zip(runs, np.roll(runs, -1), strict=True)]
-    return couples
+    return Limits(scores, right, float(scores.mean()), sd)
 
 
 def _folds(groups: list[Ints], labels: Ints, draw: np.random.Generator) -> list[Ints]:
