@@ -19,6 +19,7 @@ from workprof.charts.classify.model import (
     calibration_table,
     confusion_heatmap,
     field_bars,
+    labels_table,
     missed_table,
     reliability_diagram,
     split_bars,
@@ -28,6 +29,7 @@ from workprof.charts.classify.model import (
 )
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.text import counted, label, markdown_text
+from workprof.core.fields import get
 from workprof.core.units import format_duration, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
@@ -48,6 +50,7 @@ def model(view: View) -> None:
                 figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
             st.markdown("**Scores by split of training and test runs**")
             figures.show(chart, key="classify_splits", sentence=False)
+            _labels(result)
     with right, guard():
         above = st.container()
         explained = _explanation(view)
@@ -63,7 +66,10 @@ def model(view: View) -> None:
 
 def _evaluation(view: View) -> ClassifierEvaluation | None:
     """Return the evaluation if it is kept; else show its job, or the button that starts it."""
-    workbench, settings = view.visit.workbench, view.settings.classifier
+    workbench = view.visit.workbench
+    asked = questions.EVALUATE_CLASSIFIER
+    own = {leaf.path: get(view.settings.classifier, leaf.path) for leaf in asked.leaves if leaf.path != "cluster_on"}
+    settings = forms.settings(view.visit, view.dataset, asked, main=("cluster_on",), given=own)
     answer = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
     if answer.result is not None:
         return answer.result
@@ -75,6 +81,27 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
             workbench.classifier_evaluation.start(view.dataset.hash, settings)
             st.rerun()
     return None
+
+
+def _labels(result: ClassifierEvaluation) -> None:
+    """Say where the profiles to predict come from and, where both were tested, what that is worth."""
+    if not result.beside:
+        st.caption("These profiles were found with the test runs among the clustered ones.")
+        return
+    st.caption(
+        "Each fold's training runs were clustered alone and its test runs assigned to those profiles; beside it the "
+        "profiles of all runs. Agreement: adjusted Rand index of both on the test runs."
+    )
+    table = labels_table(result)
+    words = table.assign(split=[SPLIT_NAMES[name] for name in table["split"]])
+    for name in words.columns[1:]:
+        words[name] = [f"{value:.3f}" for value in words[name]]
+    tables.show(
+        words,
+        key="classify_labels_table",
+        alt="Scores with profiles of the training runs and of all runs, by split",
+        column_config=tables.headings(words.columns),
+    )
 
 
 def _scores(view: View, result: ClassifierEvaluation) -> None:

@@ -6,7 +6,7 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 
 from tests.forecasts.metadata import sample, small_table
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.forecasts.classifier import ClassifierSettings, train_classifier
 from workprof.forecasts.classifier_evaluation import (
@@ -18,6 +18,8 @@ from workprof.forecasts.classifier_evaluation import (
     weighted_f1,
 )
 from workprof.forecasts.splits import SPLITS, make_folds
+from workprof.profiles.fit import fit_profiles
+from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
 
@@ -91,6 +93,28 @@ def test_splits_that_cannot_be_made_are_named():
     assert "needs the column group" in found.not_made["by_group"]
     assert "split by time" in found.not_made["by_time"]
     assert any(note.startswith("Not split by group: ") for note in found.notes)
+
+
+def test_training_rows_are_clustered_alone():
+    jobs = small_table(600)
+    draw = np.random.default_rng(1)
+    for name, shift in (("cpu_usage_percent", 3), ("mean_memory_bytes", 5)):
+        jobs[name] = draw.normal(size=600) + shift * (1 + jobs["profile"])
+    clustering = ProfileSettings(features=("cpu_usage_percent", "mean_memory_bytes"), scaler="standard")
+    fit = fit_profiles({"jobs": jobs}, clustering)
+    jobs["profile"] = fit.labels
+    usual = evaluate_classifier({"jobs": jobs}, ClassifierSettings(clustering))
+    found = evaluate_classifier({"jobs": jobs}, ClassifierSettings(clustering, cluster_on="train"))
+    assert usual.beside == usual.label_agreement == {}
+    assert set(found.beside) == set(found.splits) == set(found.label_agreement)
+    for split, agreement in found.label_agreement.items():
+        assert found.beside[split].confusion.counts.tolist() == usual.splits[split].confusion.counts.tolist()
+        assert 0.8 < agreement < 1  # the same profiles, not the same rows
+        assert found.splits[split].n_test == usual.splits[split].n_test
+        assert abs(found.splits[split].profile_accuracy - usual.splits[split].profile_accuracy) < 0.1  # same numbers
+    assert any("each fold's training runs" in note for note in found.notes)
+    with pytest.raises(SettingsError, match="take no further runs"):
+        evaluate_classifier({"jobs": jobs}, ClassifierSettings(ProfileSettings(algorithm="optics"), cluster_on="train"))
 
 
 def test_rows_without_a_label_take_no_part():

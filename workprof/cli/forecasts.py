@@ -17,7 +17,7 @@ from workprof.cli.questions import register as add_function
 from workprof.core.errors import SettingsError
 from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability, SplitScores
 from workprof.forecasts.durations import (
     FEWEST_ROWS,
     PROFILE,
@@ -133,14 +133,10 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
 def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
     """Return the JSON document of an evaluation."""
     return {
-        "splits": {
-            name: {
-                **{key: getattr(scores, key) for key in SCORES},
-                **_calibration_json(scores.reliability),
-                "new_users": {"n_test": int(scores.new_users.rows.sum()), **_calibration_json(scores.new_users)},
-            }
-            for name, scores in result.splits.items()
-        },
+        "splits": {name: _split_json(scores) for name, scores in result.splits.items()},
+        "cluster_on": result.settings.cluster_on,
+        "clustered_on_all": {name: _split_json(scores) for name, scores in result.beside.items()} or None,
+        "label_agreement": result.label_agreement or None,
         "not_made": result.not_made,
         "classes": [asdict(one) for one in result.classes],
         "shown": result.shown,
@@ -149,6 +145,14 @@ def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
         "notes": list(result.notes),
         "train_seconds": result.train_seconds,
         "seconds": result.seconds,
+    }
+
+
+def _split_json(scores: SplitScores) -> dict[str, Any]:
+    return {
+        **{key: getattr(scores, key) for key in SCORES},
+        **_calibration_json(scores.reliability),
+        "new_users": {"n_test": int(scores.new_users.rows.sum()), **_calibration_json(scores.new_users)},
     }
 
 
@@ -162,9 +166,12 @@ def _calibration_json(held: Reliability) -> dict[str, float | None]:
 
 
 def _classifier_text(result: ClassifierEvaluation) -> str:
+    of_both = [(name, "training runs", scores) for name, scores in result.splits.items()] if result.beside else []
+    of_all = [(name, "all runs", scores) for name, scores in (result.beside or result.splits).items()]
     rows: list[dict[str, object]] = [
         {
             "split": name,
+            **({"profiles found among": found} if of_both else {}),
             "accuracy": f"{scores.accuracy:.3f}",
             "macro F1": f"{scores.macro_f1:.3f}",
             "weighted F1": f"{scores.weighted_f1:.3f}",
@@ -174,7 +181,7 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
             "calibration error": f"{scores.reliability.error:.3f}",
             "test runs": f"{scores.n_test:,}",
         }
-        for name, scores in result.splits.items()
+        for name, found, scores in (*of_both, *of_all)
     ]
     worst: list[dict[str, object]] = [
         {

@@ -115,6 +115,18 @@ class ClassifierSettings:
             label="Least runs of a profile",
         ),
     ] = 10
+    cluster_on: Annotated[
+        str,
+        Setting(
+            "Whose profiles a validation of the classifier learns and tests; a trained classifier learns all runs'.",
+            choices={
+                "all": "one clustering of all runs, the tested ones among them",
+                "train": "per split a clustering of its training runs, to whose profiles the tested ones are assigned",
+            },
+            shown={"all": "All runs", "train": "Training runs only"},
+            label="Profiles found among",
+        ),
+    ] = "all"
     seed: Seed = 0
 
     def __post_init__(self) -> None:

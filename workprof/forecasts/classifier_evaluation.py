@@ -1,8 +1,9 @@
 """How well metadata foretells the profile, under splits that leak and splits that do not.
 
-The labels come from one clustering of all rows, the test rows among them: without a test row its neighbours might have
-got another label, which no score here shows, and the notes say so. Everything else (encoder, trees, temperatures,
-threshold) is made from the training part alone.
+Usually the labels come from one clustering of all rows, the test rows among them: without a test row its neighbours
+might have got another label. The notes say so, and `cluster_on="train"` shows what it comes to: each fold's training
+rows are clustered alone, its test rows are assigned to those profiles, and both scores stand side by side. Everything
+else (encoder, trees, temperatures, threshold) is made from the training part alone in any case.
 
 How abstentions count: the answer 'no profile' is right for an outlier and wrong for a row with a profile, whatever the
 reason it was given for. So an abstention lowers accuracy and the recall of its true profile, never the precision of
@@ -12,21 +13,27 @@ with a profile, abstained or not, which is what a classifier without a reject op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import RELIABILITY_BINS, reliability_bins
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, UNSEEN, Predictions
-from workprof.forecasts.splits import SPLITS, make_folds
+from workprof.forecasts.splits import SPLITS, Fold, make_folds
+from workprof.profiles.assign import make_quick_assigner
+from workprof.profiles.features import prepare
+from workprof.profiles.fit import STEPS as FIT_STEPS
+from workprof.profiles.fit import grow_tree, warm_kernels
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.tree import cut_with_fall
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,6 +231,10 @@ class ClassifierEvaluation(Shown):
     notes: tuple[str, ...]  # what a reader must know, in words
     train_seconds: float  # of one training for that split
     seconds: float  # of the whole
+    beside: dict[str, SplitScores] = field(default_factory=dict)
+    """The same splits with the profiles of all rows, where `cluster_on` is 'train'; else empty."""
+    label_agreement: dict[str, float] = field(default_factory=dict)
+    """Split -> adjusted Rand index of both labels of the test rows, outliers a group of their own; else empty."""
 
 
 def evaluate_classifier(
@@ -233,7 +244,7 @@ def evaluate_classifier(
 
     Args:
         frames: 'jobs' -> job table with the column 'profile' (-1 = outlier; rows without a value are left out).
-        settings: of the classifier.
+        settings: of the classifier; for `cluster_on` 'train' the jobs need the columns that its profiles rest on.
         progress: told each split.
 
     Source:
@@ -244,18 +255,33 @@ def evaluate_classifier(
     Raises:
         ColumnMissing: without the column 'profile' or any field.
         NotEnoughData: when no split can be made.
+        SettingsError: for `cluster_on` 'train' with profiles by OPTICS, which take no further rows.
     """
     jobs, labels = labelled(frames["jobs"])
     if settings.mode == "faithful":
         jobs, labels = jobs[labels != NO_PROFILE], labels[labels != NO_PROFILE]
+    alone = settings.cluster_on == "train"
+    if alone and settings.profiles.algorithm != "hdbscan":
+        raise SettingsError(
+            f"profiles by {settings.profiles.algorithm} take no further runs, so the tested ones cannot be assigned; "
+            "find profiles by hdbscan, or set cluster_on to all"
+        )
     watch = Stopwatch(progress, {split: (place + 1) / len(SPLITS) for place, split in enumerate(SPLITS)})
     fields = usable_fields(jobs, settings.fields, settings.mode)
     scores: dict[str, SplitScores] = {}
+    beside: dict[str, SplitScores] = {}
+    agreement: dict[str, float] = {}
     not_made = {}
     for split in SPLITS:
         with watch.step(split, f"Testing on {WORDS[split]}") as report:
             try:
-                scores[split] = score_folds(split, tuple(_fold_results(jobs, labels, split, settings, report)))
+                turns = _turns(jobs, labels, split, settings)
+                found = _score(jobs, split, turns, settings, report)
+                if alone:
+                    own = _clustered_alone(jobs, turns, settings)
+                    beside[split], found = found, _score(jobs, split, own, settings, report)
+                    agreement[split] = _agreement(turns, own)
+                scores[split] = found
             except (ColumnMissing, NotEnoughData) as error:
                 not_made[split] = str(error)
     if not scores:
@@ -274,18 +300,93 @@ def evaluate_classifier(
         notes=_notes(scores, not_made, settings),
         train_seconds=scores[shown].train_seconds,
         seconds=watch.seconds,
+        beside={split: one for split, one in beside.items() if split in scores},
+        label_agreement=agreement,
     )
 
 
-def _fold_results(
-    jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings, report: Callable[[float], None]
-) -> Iterator[FoldResult]:
+@dataclass(frozen=True)
+class _Turn:
+    """A fold, and (n_rows,) labels of all rows, of which those of its training and test rows count."""
+
+    fold: Fold
+    labels: Ints
+
+
+def _turns(jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings) -> list[_Turn]:
     folds = make_folds(jobs, split, N_FOLDS, settings.seed)
-    for done, fold in enumerate(folds if split in ALL_FOLDS else folds[:1]):
-        report(done / (N_FOLDS if split in ALL_FOLDS else 1))
+    return [_Turn(fold, labels) for fold in (folds if split in ALL_FOLDS else folds[:1])]
+
+
+def _score(
+    jobs: pd.DataFrame, split: str, turns: list[_Turn], settings: ClassifierSettings, report: Callable[[float], None]
+) -> SplitScores:
+    results = []
+    for done, turn in enumerate(turns):
+        report(done / len(turns))
+        fold, labels = turn.fold, turn.labels
         model = train_classifier(jobs.iloc[fold.train], labels[fold.train], settings)
-        answers = predict(model, jobs.iloc[fold.test])
-        yield FoldResult(labels[fold.test], answers, model.n_rows, model.seconds)
+        results.append(FoldResult(labels[fold.test], predict(model, jobs.iloc[fold.test]), model.n_rows, model.seconds))
+    return score_folds(split, results)
+
+
+def _clustered_alone(jobs: pd.DataFrame, turns: list[_Turn], settings: ClassifierSettings) -> list[_Turn]:
+    """Return the turns with the profiles of a clustering of each fold's training rows; the others are assigned to them.
+
+    Profiles are numbered as those of all rows with which they share most training rows, one to one; what is left over
+    has a number that no other fold uses. Sizes are the same share of the rows.
+    """
+    warm_kernels(settings.profiles)
+    free = int(turns[0].labels.max(initial=NO_PROFILE)) + 1
+    own = []
+    for turn in turns:
+        labels = _profiles_of(jobs, turn.fold.train, settings.profiles)
+        numbers = _numbers(labels[turn.fold.train], turn.labels[turn.fold.train], free)
+        free = max(free, int(numbers.max(initial=NO_PROFILE)) + 1)
+        own.append(_Turn(turn.fold, numbers[labels]))  # the last, -1, stays -1
+    return own
+
+
+def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> Ints:
+    """Return (n_rows,) profiles of a clustering of the training rows; the other rows are assigned to them."""
+    share = len(train) / len(jobs)
+    scaled = replace(
+        settings,
+        min_cluster_size=settings.min_cluster_size and max(2, round(share * settings.min_cluster_size)),
+        min_samples=settings.min_samples and max(1, round(share * settings.min_samples)),
+    )
+    prepared = prepare(jobs.iloc[train], scaled)
+    resolved, tree = prepared.settings, grow_tree(prepared, Stopwatch(silent, FIT_STEPS))
+    clusters, fall = cut_with_fall(tree, resolved.min_cluster_size, resolved.method, resolved.epsilon)
+    labels = np.full(len(jobs), NO_PROFILE, dtype=np.int64)
+    clustered = train[prepared.rows]
+    labels[clustered] = clusters.labels
+    others = np.setdiff1d(np.arange(len(jobs)), clustered)
+    points = replace(prepared, table=jobs.iloc[others]).scaled(0, len(others))
+    labels[others] = make_quick_assigner(prepared.points, tree, fall).assign(points)[0]
+    return labels
+
+
+def _numbers(labels: Ints, reference: Ints, free: int) -> Ints:
+    """Return (n_profiles + 1,) numbers of the profiles, -1 at last: the reference's, or from `free` on."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  heavy
+
+    n_own, n_reference = int(labels.max(initial=NO_PROFILE)) + 1, int(reference.max(initial=NO_PROFILE)) + 1
+    both = (labels >= 0) & (reference >= 0)
+    shared = np.bincount(labels[both] * n_reference + reference[both], minlength=n_own * n_reference)
+    shared = shared.reshape(n_own, n_reference)
+    numbers = np.append(free + np.arange(n_own), NO_PROFILE)
+    rows, columns = linear_sum_assignment(-shared)
+    kept = shared[rows, columns] > 0
+    numbers[rows[kept]] = columns[kept]
+    return numbers
+
+
+def _agreement(turns: list[_Turn], own: list[_Turn]) -> float:
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
+
+    of_all, alone = (np.concatenate([turn.labels[turn.fold.test] for turn in one]) for one in (turns, own))
+    return float(adjusted_rand_score(of_all, alone))
 
 
 def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: ClassifierSettings) -> tuple[str, ...]:
@@ -294,7 +395,15 @@ def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: C
         notes.append("As published: outliers are neither trained nor tested on, and every run gets a profile.")
     else:
         notes.append("Abstaining counts as correct only for outliers.")
-    notes.append("The profiles to predict were found with the test runs among the clustered ones.")
+    if settings.cluster_on == "train":
+        notes.append(
+            "The profiles to predict were found among each fold's training runs; the test runs were assigned to them."
+        )
+    else:
+        notes.append(
+            "The profiles to predict were found with the test runs among the clustered ones; cluster on training runs "
+            "(cluster_on train) to see what that is worth."
+        )
     strict = [name for name in ("by_job", "by_group") if name in scores]
     if "random" in scores and strict:
         lost = scores["random"].accuracy - min(scores[name].accuracy for name in strict)

@@ -18,7 +18,7 @@ from workprof.forecasts.feedback.model import FeedbackModel, Refit, RefitSetting
 from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 
 CLASSIFY, DURATIONS = "classify", "durations"
 LEARNED = (*SUBMIT_FIELDS, *TIMES, "duration_s", *TARGETS)
@@ -49,6 +49,13 @@ def faithful_forecaster() -> ForecasterSettings:
     return ForecasterSettings(faithful_classifier())
 
 
+def _validated(settings: ClassifierSettings) -> tuple[str, ...]:
+    """Return what is learned, and what profiles rest on where each fold's training runs are clustered alone."""
+    features = settings.profiles.features or default_features(settings.profiles.mode)
+    named = [column for name in features for column in FEATURE_SETS.get(name, (name,))]
+    return LEARNED if settings.cluster_on == "all" else tuple(dict.fromkeys((*LEARNED, *named)))
+
+
 OBSERVED_DURATIONS = Question(
     "profiles.durations",
     "Show how long jobs took (or what they used): quantiles, and the share within a limit, per group.",
@@ -77,6 +84,7 @@ FORECASTER = Question(
     command=("classify", "predict"),
     always=("--set", "task_name=any"),
     published=faithful_forecaster,
+    ignores=("classifier.cluster_on",),
 )
 """A shell trains a forecaster by predicting a job; any will do."""
 HELD_OUT = Question(
@@ -91,6 +99,7 @@ HELD_OUT = Question(
     page=CLASSIFY,
     published=faithful_forecaster,
     no_command="the Classify page shows its example; `workprof classify evaluate` tests every job",
+    ignores=("classifier.cluster_on",),
 )
 EVALUATE_CLASSIFIER = Question(
     "profiles.classifier_evaluation",
@@ -98,9 +107,9 @@ EVALUATE_CLASSIFIER = Question(
     ClassifierSettings,
     ClassifierEvaluation,
     "workprof.forecasts.classifier_evaluation:evaluate_classifier",
-    version=2,
+    version=3,
     finds="validation of the classifier",
-    optional=_learned,
+    optional=_validated,
     page=CLASSIFY,
     tab="Model",
     command=("classify", "evaluate"),
@@ -120,6 +129,7 @@ EXPLAIN = Question(
     method="global_explanation",
     command=("classify", "explain"),
     published=lambda: ExplanationSettings(faithful_forecaster()),
+    ignores=("forecaster.classifier.cluster_on",),
 )
 EVALUATE_ESTIMATES = Question(
     "profiles.estimate_evaluation",
@@ -147,6 +157,7 @@ FEEDBACK_MODEL = Question(
     page=CLASSIFY,
     tab="Drift",
     no_command="it is what finished jobs are compared with, and `workprof estimate observe` makes it when given some",
+    ignores=("classifier.cluster_on",),
 )
 REFIT = Question(
     "profiles.feedback_refit",
@@ -162,6 +173,7 @@ REFIT = Question(
     method="refit",
     no_python="it rests on the finished jobs that were observed by then: observe them, then refit",
     no_command="it rests on the finished jobs observed by then: `workprof estimate observe` with --refit makes one",
+    ignores=("forecaster.classifier.cluster_on",),
 )
 OBSERVE = Question(
     "profiles.feedback",
@@ -175,6 +187,7 @@ OBSERVE = Question(
     command=("estimate", "observe"),
     always=("--jobs", "finished.csv"),
     published=lambda: FeedbackSettings(faithful_forecaster()),
+    ignores=("forecaster.classifier.cluster_on",),
 )
 """The loop's settings, for its command and its form; what is cached of it is `FEEDBACK_MODEL`, `REFIT`, its state."""
 

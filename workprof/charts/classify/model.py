@@ -416,6 +416,23 @@ def calibration_table(found: ClassifierEvaluation) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def labels_table(found: ClassifierEvaluation) -> pd.DataFrame:
+    """Return accuracy and macro F1 by split with the profiles of the training runs and of all runs; empty without."""
+    return pd.DataFrame(
+        [
+            {
+                "split": name,
+                "accuracy": found.splits[name].accuracy,
+                "accuracy_all_runs": of_all.accuracy,
+                "macro_f1": found.splits[name].macro_f1,
+                "macro_f1_all_runs": of_all.macro_f1,
+                "agreement": found.label_agreement[name],
+            }
+            for name, of_all in found.beside.items()
+        ]
+    )
+
+
 def _calibration_takeaway(scores: SplitScores) -> str:
     held = scores.reliability
     if not np.isfinite(held.error):
