@@ -91,7 +91,8 @@ METHODS = (
         "Encoders are fitted on training runs only, probabilities are calibrated apart for known jobs, new jobs, new "
         "groups and new users, the classifier may abstain, and every "
         "score is given for four splits. The profiles to predict were found with the test runs among the clustered "
-        "ones. Intervals are calibrated on held-out jobs.",
+        "ones, unless each fold's training runs are clustered alone (cluster on train). Intervals are calibrated on "
+        "held-out jobs.",
         (
             "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
             "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",
