@@ -19,9 +19,11 @@ from workprof.charts.durations.errors import (
     MEASURE_WORDS,
     MEASURES,
     ErrorView,
+    baseline_sentence,
     error_cdf,
     error_headlines,
     interval_sentence,
+    interval_table,
     predictor_table,
     predictor_words,
     profile_error_boxes,
@@ -44,6 +46,7 @@ from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import TARGETS, EstimateEvaluationSettings
+from workprof.forecasts.splits import SPLITS, SPLITS_SHOWN
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -219,7 +222,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
         )
         result = long_question.result(visit, dataset, question)
         if result is not None:
-            _show_errors(shared, result, view, below)
+            _show_errors(shared, settings, result, view, below)
 
 
 def _settings_words(found: EstimateEvaluation) -> str:
@@ -249,7 +252,13 @@ def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
     return f"Not evaluated with these settings yet. {took}"
 
 
-def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView, below: DeltaGenerator) -> None:
+def _show_errors(
+    shared: Shared,
+    settings: EstimateEvaluationSettings,
+    result: EstimateEvaluation,
+    view: ErrorView,
+    below: DeltaGenerator,
+) -> None:
     """Show one evaluation: answer, error curves and figures first, then every predictor and profile."""
     if result.settings.mode == "faithful":
         header.published_flag()
@@ -259,7 +268,10 @@ def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView, be
     figures.headline_row(error_headlines(result))
     figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
     with below:
-        st.markdown(f"**{markdown_text(interval_sentence(result), 400)}**")
+        st.markdown(f"**{markdown_text(interval_sentence(result), 600)}**")
+        _intervals(shared, settings, result)
+        if words := baseline_sentence(result):
+            st.caption(markdown_text(words, 800))
         _predictors(shared, result, view)
         figures.fold("Errors per profile", "durations_profiles", _boxes, shared, result)
         if result.choices:
@@ -272,6 +284,18 @@ def _show_errors(shared: Shared, result: EstimateEvaluation, view: ErrorView, be
                 800,
             )
         )
+
+
+def _intervals(shared: Shared, settings: EstimateEvaluationSettings, result: EstimateEvaluation) -> None:
+    """Show coverage and width under every split that was evaluated with these settings."""
+    if result.interval is None:
+        return
+    like_it = replace(settings, estimates=result.settings)
+    found = shared.visit.workbench.estimate_evaluations(shared.dataset.hash, like_it) | {result.settings.split: result}
+    table = interval_table(found)
+    tables.show(table, key="durations_intervals", alt=f"Coverage of the interval under {len(found)} splits")
+    if missing := [SPLITS_SHOWN[split].lower() for split in SPLITS if split not in found]:
+        st.caption(f"Not evaluated with these settings yet: {', '.join(missing)}.")
 
 
 def _boxes(shared: Shared, result: EstimateEvaluation) -> None:

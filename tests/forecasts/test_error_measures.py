@@ -6,6 +6,7 @@ import pytest
 
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.forecasts.errors import (
+    compare_errors,
     curve_levels,
     factor_error,
     ratio_error,
@@ -93,3 +94,19 @@ def test_an_infinite_error_makes_the_quantiles_above_it_infinite_and_no_other():
     assert found.ratio_error.p50 == 1.0
     assert found.curve[1, -1] == np.inf
     assert not np.isnan(found.curve).any()
+
+
+def test_a_difference_that_is_none_is_within_its_bootstrap_error_and_a_large_one_is_not():
+    draw = np.random.default_rng(0)
+    units = np.repeat(np.arange(100), 4)
+    true = np.exp(draw.normal(5, 1, 400))
+    level = np.repeat(draw.normal(0, 0.5, (3, 100)), 4, axis=1)  # rows of a job are wrong together
+    ours, alike, worse = true * np.exp(level * np.array([[1], [1], [4]]))
+    found = compare_errors({"ours": ours, "alike": alike, "worse": worse}, "ours", true, units)
+    assert set(found) == {"alike", "worse"}
+    assert (found["alike"].low <= 0).all()
+    assert (found["alike"].high >= 0).all()
+    assert (found["worse"].high < 0).all()
+    at_median = np.quantile(np.abs(ours - true) / true, 0.5, method="higher")
+    other = np.quantile(np.abs(worse - true) / true, 0.5, method="higher")
+    assert found["worse"].difference[0] == pytest.approx(at_median - other)

@@ -30,7 +30,20 @@ from workprof.forecasts.estimates import (
     train_estimates,
     train_estimator,
 )
-from workprof.forecasts.intervals import MIXTURES, Strata, calibrate, choose, interval, point_of, share_choices
+from workprof.forecasts.intervals import (
+    MIXTURES,
+    RULES,
+    SOURCES,
+    Calibration,
+    Followed,
+    Rule,
+    Strata,
+    calibrate,
+    choose,
+    following_margins,
+    interval,
+    point_of,
+)
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}
 
@@ -177,6 +190,7 @@ def answers_of(quantiles, points, level):
 
 
 def test_the_choice_is_the_smallest_loss():
+    """The way that is right is taken alone or within bounds, however bad the others are."""
     draw = np.random.default_rng(0)
     true, level = draw.normal(0, 1, 400), np.zeros(400, dtype=np.int64)
     good, bad = true[:, None] + np.zeros((400, 7)), draw.normal(0, 3, (400, 7))
@@ -184,20 +198,25 @@ def test_the_choice_is_the_smallest_loss():
     points[POINTS.index("backoff_medians")] = true
     found = choose(answers_of(np.stack([bad, good, bad]), points, level), true, 4)
     assert found.weights == (0.0, 1.0, 0.0)
-    assert found.shares[POINTS.index("backoff_medians")] >= 0.5  # a median follows whoever has half of the weight
-    assert found.loss == 0
-    assert all(sum(weights) == pytest.approx(1) for weights in (*MIXTURES, *share_choices()))
+    assert found.rules[0].base == POINTS.index("backoff_medians")
+    assert point_of(answers_of(np.stack([bad, good, bad]), points, level), found.rules[:1], 4) == pytest.approx(true)
+    assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
+    alone = [rule.base for rule in RULES if rule.base == rule.centre and rule.base < len(POINTS)]
+    assert alone[: len(POINTS)] == list(range(len(POINTS)))  # each way alone is among what is tried
 
 
-def test_the_point_is_the_weighted_median_and_that_of_all_jobs_without_history():
+def test_the_point_is_the_mean_of_its_rules_and_the_median_of_all_jobs_without_history():
     draw = np.random.default_rng(2)
     points, level = draw.normal(0, 1, (len(POINTS), 50)), np.repeat([0, 4], 25)
     quantiles = draw.normal(0, 1, (3, 50, 7))
-    for shares in ((0.25, 0.25, 0.25, 0.25, 0.0), (0.5, 0.0, 0.25, 0.0, 0.25), (0.0, 0.0, 0.0, 0.0, 1.0)):
-        wanted = [np.repeat(points[:, row], np.rint(np.array(shares) * 4).astype(int)) for row in range(25)]
-        found = point_of(answers_of(quantiles, points, level), shares, 4)
-        assert found[:25] == pytest.approx(np.median(wanted, axis=1))
-        assert found[25:].tolist() == quantiles[0, 25:, MEDIAN].tolist()
+    forest = SOURCES.index("forest")
+    rules = (Rule(0, forest, 0.25, 0.5), Rule(3, 3, 0.0, 0.0), Rule(0, forest, np.inf, -0.1))
+    found = point_of(answers_of(quantiles, points, level), rules, 4)
+    for row in range(25):
+        recent, centre = points[0, row], points[forest, row]
+        bounded = min(max(recent, centre - 0.25), centre + 0.5)
+        assert found[row] == pytest.approx((bounded + points[3, row] + min(recent, centre - 0.1)) / 3)
+    assert found[25:].tolist() == pytest.approx(quantiles[0, 25:, MEDIAN].tolist())
 
 
 @pytest.mark.parametrize("nominal", [0.8, 0.9])
@@ -233,6 +252,23 @@ def test_a_new_job_is_covered_on_average_however_few_and_unequal_the_past_ones()
             covered.append((np.abs(true[~past]) <= margin).mean())
     assert np.mean(found) == pytest.approx(0.8, abs=0.02)
     assert np.mean(plain) < 0.785
+
+
+def test_margins_follow_what_has_ended_and_nothing_else():
+    """After a change the fixed margin covers half, the following one nine in ten; what runs later moves no margin."""
+    draw = np.random.default_rng(0)
+    past, later = np.sort(np.abs(draw.normal(0, 1, 500))), np.abs(draw.normal(0, 2.5, 3000))
+    started = np.arange(3000.0)
+    calibration = Calibration(0.9, np.zeros(1), np.zeros(1, dtype=np.int64), draw.permutation(past))
+    runs = Followed(later, started, started + 20, np.arange(3000))
+    margins = following_margins(calibration, runs)
+    assert (later <= np.quantile(past, 0.9)).mean() < 0.6
+    assert (later <= margins).mean() == pytest.approx(0.9, abs=0.03)
+    other = later.copy()
+    other[1000:] = 9.0
+    again = following_margins(calibration, replace(runs, scores=other))
+    assert np.array_equal(margins[:1020], again[:1020])
+    assert margins[1500] < again[1500]
 
 
 def test_published_estimators_and_their_flaws():

@@ -52,6 +52,7 @@ def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
 
 def test_errors_are_the_commands(jobs, evaluated, printed):
     told = jobs.command("estimate", "evaluate", "--train", "jobs")
+    assert told.pop("interval_by_split") == {"by_job": told["interval"]}
     assert to_json(estimates_json(evaluated)) == told
     page = jobs.page("durations", "jobs", durations_tab="Prediction error")
     assert same_figures(page, printed, "durations") >= {"errors-duration_s-ratio"}

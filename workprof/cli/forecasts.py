@@ -249,9 +249,11 @@ def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: A
     settings = settings_of(questions.EVALUATE_ESTIMATES, given)
     with opened(home) as workbench:
         result = workbench.estimate_evaluation(train, settings, progress_line())
+        kept = workbench.estimate_evaluations(train, settings)
     for note in result.notes:
         warn(f"note: {note}")
-    emit(estimates_json(result), as_json, lambda: _estimates_text(result))
+    intervals = {split: asdict(one.interval) for split, one in kept.items() if one.interval is not None}
+    emit(estimates_json(result) | {"interval_by_split": intervals}, as_json, lambda: _estimates_text(result))
 
 
 def estimates_json(result: EstimateEvaluation) -> dict[str, Any]:
@@ -261,6 +263,7 @@ def estimates_json(result: EstimateEvaluation) -> dict[str, Any]:
         "n_test": result.n_test,
         "n_left_out": result.n_left_out,
         "predictors": {name: _errors_json(errors) for name, errors in result.predictors.items()},
+        "differences": {name: asdict(one) for name, one in result.differences.items()},
         "interval": asdict(result.interval) if result.interval else None,
         "best": result.best,
         "choices": list(result.choices),
@@ -304,6 +307,11 @@ def _estimates_text(result: EstimateEvaluation) -> str:
         covered += (
             f"; for {interval.n_new_users:,} runs of new users {format_share(interval.new_users_coverage)} and "
             f"{interval.new_users_width_factor:.1f}x"
+        )
+    if interval.fixed_coverage is not None:
+        covered += (
+            f"; it follows the runs that ended: without, {format_share(interval.fixed_coverage)} and "
+            f"{interval.fixed_width_factor:.1f}x"
         )
     return f"{head}\n{covered}\n\n{table(rows)}"
 

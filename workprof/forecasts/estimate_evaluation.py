@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, POINTS, predict_quantiles
+from workprof.forecasts.candidates import CANDIDATES, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
-from workprof.forecasts.errors import PredictorErrors, ratio_error, summarise_errors
+from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
 from workprof.forecasts.estimates import (
     EstimateEvaluationSettings,
+    EstimateModel,
+    Estimates,
     EstimateSettings,
     KnownJobs,
     LogScale,
@@ -30,7 +32,8 @@ from workprof.forecasts.estimates import (
     train_estimator,
 )
 from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
-from workprof.forecasts.splits import Fold, make_folds, units_of
+from workprof.forecasts.intervals import Followed, ends_of, following_margins, mix
+from workprof.forecasts.splits import BY_TIME, Fold, make_folds, times_of, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +132,7 @@ class FoldResult:
     predictions: dict[str, Floats]  # predictor -> (n_test,)
     low: Floats  # (n_test,) lower end of the interval; empty in faithful mode
     high: Floats  # (n_test,) upper end
+    fixed: tuple[Floats, Floats] | None  # the same ends where they do not follow the runs that ended; None = as above
     global_width: float  # upper / lower 5 % quantile of the training rows
     choice: str  # what was chosen on validation rows, in words
 
@@ -151,14 +155,31 @@ def evaluate_fold(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> F
     predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
     predictions[COMBINED] = ours.point
     width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
-    return FoldResult(fold, predictions, ours.low, ours.high, width, model.combination.text)
+    (low, high), fixed = (ours.low, ours.high), None
+    if settings.split == BY_TIME:
+        (low, high), fixed = _following(estimator.model, answers, ours, known, fold), (ours.low, ours.high)
+    return FoldResult(fold, predictions, low, high, fixed, width, model.combination.text)
+
+
+def _following(
+    model: EstimateModel, answers: CandidateQuantiles, ours: Estimates, known: KnownJobs, fold: Fold
+) -> tuple[Floats, Floats]:
+    """Return the (n_test,) ends that follow the tested runs which had ended when each began, in the target's unit."""
+    mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
+    low, high, true = mixed[:, 0], mixed[:, -1], model.scale.to_log(known.target[fold.test])
+    started = times_of(known.jobs)[fold.test]
+    lasted = numbers_of(known.jobs, "duration_s")[fold.test] if "duration_s" in known.jobs.columns else 0.0
+    scores, jobs = np.maximum(low - true, true - high), _jobs_of(known.jobs, fold.test)
+    margins = following_margins(model.calibration, Followed(scores, started, started + np.nan_to_num(lasted), jobs))
+    ends, back = ends_of(low, high, margins), model.scale.from_log
+    return np.minimum(back(ends[0]), ours.point), np.maximum(back(ends[1]), ours.point)
 
 
 def evaluate_fold_as_published(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
     """Return the predictions of the published estimators per predicted profile for the test rows."""
     predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
     nothing = np.zeros(0)
-    return FoldResult(fold, predictions, nothing, nothing, np.nan, "the profile of the highest probability")
+    return FoldResult(fold, predictions, nothing, nothing, None, np.nan, "the profile of the highest probability")
 
 
 def _from_profiles(
@@ -192,6 +213,9 @@ class IntervalErrors:
     n_new_users: int = 0  # tested rows of users that training did not see
     new_users_coverage: float | None = None  # share of these inside; None without any
     new_users_width_factor: float | None = None  # median of upper / lower end over these
+    fixed_coverage: float | None = None
+    """By time the interval follows the tested runs that had ended; the share inside one that does not follow any."""
+    fixed_width_factor: float | None = None  # median of upper / lower end of that one
 
 
 @dataclass(frozen=True)
@@ -219,6 +243,8 @@ class EstimateEvaluation(Shown):
     choices: tuple[str, ...]  # what each fold chose, in words
     notes: tuple[str, ...]  # in words
     seconds: float  # of the whole
+    differences: dict[str, ErrorDifference] = field(default_factory=dict)
+    """Other predictor -> quantiles of the best one's ratio error minus its own, with a 95 % bootstrap interval."""
 
 
 def evaluate_estimates(
@@ -254,12 +280,20 @@ def evaluate_estimates(
         n_left_out=known.n_left_out,
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
         best=best,
+        differences=compare_errors(predicted, best, true, _jobs_of(known.jobs, rows), seed=settings.seed),
         interval=_interval_errors(results, known.jobs, true, settings.nominal) if best == COMBINED else None,
         by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
         choices=tuple(result.choice for result in results),
         notes=(*notes, *_notes(known, true)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _jobs_of(jobs: pd.DataFrame, rows: Ints) -> Ints:
+    """Return (n_rows,) codes of the jobs of some rows; where jobs have no names each row is one."""
+    split = "by_job" if "job_name" in jobs.columns else "random"
+    codes: Ints = np.unique(units_of(jobs, split)[rows], return_inverse=True)[1]
+    return codes.astype(np.int64)
 
 
 def _in_turns(run: Callable[[Fold], FoldResult], folds: tuple[Fold, ...], progress: Progress) -> list[FoldResult]:
@@ -317,9 +351,11 @@ def _shared_jobs(train: KnownJobs, test: KnownJobs) -> tuple[str, ...]:
 
 def _interval_errors(results: list[FoldResult], jobs: pd.DataFrame, true: Floats, nominal: float) -> IntervalErrors:
     low, high = (np.concatenate([getattr(result, end) for result in results]) for end in ("low", "high"))
-    with np.errstate(divide="ignore"):
-        width = np.where(low == high, 1.0, high / low)
-    inside = (low <= true) & (true <= high)
+    inside, width = _held(low, high, true)
+    fixed: tuple[float, float] | tuple[None, None] = (None, None)
+    if results[0].fixed is not None:
+        held, wide = _held(*results[0].fixed, true)
+        fixed = (float(np.mean(held)), float(np.median(wide)))
     new = np.concatenate([_new_users(jobs, result.fold) for result in results])
     return IntervalErrors(
         nominal,
@@ -329,7 +365,15 @@ def _interval_errors(results: list[FoldResult], jobs: pd.DataFrame, true: Floats
         int(new.sum()),
         float(np.mean(inside[new])) if new.any() else None,
         float(np.median(width[new])) if new.any() else None,
+        *fixed,
     )
+
+
+def _held(low: Floats, high: Floats, true: Floats) -> tuple[Bools, Floats]:
+    """Return (n_test,) whether the value is inside, and upper / lower end."""
+    with np.errstate(divide="ignore"):
+        width = np.where(low == high, 1.0, high / low)
+    return (low <= true) & (true <= high), width
 
 
 def _new_users(jobs: pd.DataFrame, fold: Fold) -> Bools:

@@ -293,7 +293,7 @@ def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Est
     n_levels = len(model.candidates.past.cells.fewest)
     mixed = mix(answers, model.combination.weights, n_levels)
     low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
-    point = point_of(answers, model.combination.shares, n_levels)
+    point = point_of(answers, model.combination.rules, n_levels)
     low, high = np.minimum(low, point), np.maximum(high, point)
     back = model.scale.from_log
     return Estimates(
@@ -343,7 +343,7 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
     chosen = choose(validated.answers, validated.true, n_levels)
-    point = point_of(validated.answers, chosen.shares, n_levels)
+    point = point_of(validated.answers, chosen.rules, n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

@@ -111,7 +111,7 @@ class _Estimator:
         trained = estimator.loaded.trained
         self.fields, self._past, self._kept = trained.fields, trained.past, trained.forest
         self._forest, self._boosted = trees_of(estimator.loaded.forest), trees_of(estimator.loaded.boosted)
-        self._plain = trees_of(estimator.loaded.plain)
+        self._plain = [trees_of(booster) for booster in estimator.loaded.plain]
         self._vocabulary: Vocabulary = trained.vocabulary
         self._places = {
             name: {text: float(place) for place, text in enumerate(known)}
@@ -158,7 +158,8 @@ class _Estimator:
         design = np.column_stack([encoded, history(self._past, queries, units, near)]).astype(np.float32)
         forest = quantiles_of_leaves(self._forest.leaves(design), self._kept.kept, self._kept.targets, LEVELS)
         boosted = np.sort(self._boosted.sums(design), axis=1)
-        plain = self._plain.sums(encoded[:, COLUMNS_OF_TIME:].astype(np.float32))[:, 0]
+        timeless = encoded[:, COLUMNS_OF_TIME:].astype(np.float32)
+        plain = np.stack([trees.sums(timeless)[:, 0] for trees in self._plain])
         stacked, backoff = np.stack([recent.quantiles, forest, boosted]), backoff_medians(self._past, queries)
         return combined_estimates(self.model, with_points(stacked, backoff, plain, recent))
 

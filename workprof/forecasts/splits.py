@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Ints, numbers_of
+from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ SPLITS_SHOWN = {
     "by_time": "Later jobs",
 }
 """Split -> what a form shows for it."""
+BY_TIME = "by_time"
 SPLIT_COLUMNS = {"by_job": "job_name", "by_group": "group"}
 N_FOLDS = 10
 FEWEST_ROWS = 20
@@ -135,11 +136,20 @@ def units_of(jobs: pd.DataFrame, split: str) -> Ints:
     return codes
 
 
-def _by_time(jobs: pd.DataFrame) -> Fold:
+def times_of(jobs: pd.DataFrame) -> Floats:
+    """Return (n_rows,) s at which rows were submitted, or started where the table has no submission.
+
+    Raises:
+        ColumnMissing: when the table has neither.
+    """
     column = next((name for name in TIMES if name in jobs.columns and bool(jobs[name].notna().any())), None)
     if column is None:
         raise ColumnMissing(f"a split by time needs one of {', '.join(TIMES)}, which the table lacks")
-    started = numbers_of(jobs, column)
+    return numbers_of(jobs, column)
+
+
+def _by_time(jobs: pd.DataFrame) -> Fold:
+    started = times_of(jobs)
     cut = np.nanquantile(started, 1 - LAST_SHARE, method="higher")
     ended = started + (numbers_of(jobs, "duration_s") if "duration_s" in jobs.columns else 0.0)
     train, test = np.flatnonzero(ended <= cut), np.flatnonzero(started >= cut)

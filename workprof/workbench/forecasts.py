@@ -29,6 +29,7 @@ from workprof.forecasts.candidates import LEVELS
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import EstimateEvaluationSettings, Estimates
 from workprof.forecasts.explain import GlobalExplanation, JobExplanation, explain_all
 from workprof.forecasts.forecaster import (
@@ -41,6 +42,7 @@ from workprof.forecasts.forecaster import (
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
 from workprof.forecasts.predictions import NO_PROFILE
+from workprof.forecasts.splits import SPLITS
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
@@ -248,6 +250,15 @@ class ForecastQuestions(SweepQuestions):
     )
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
+
+    def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
+        """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
+        found = {}
+        for split in SPLITS:
+            one = replace(settings, estimates=replace(settings.estimates, split=split))
+            if (result := self.estimate_evaluation.cached(dataset, one).result) is not None:
+                found[split] = result
+        return found
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder."""

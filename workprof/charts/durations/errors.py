@@ -20,6 +20,7 @@ from workprof.core.arrays import Floats
 from workprof.core.units import format_share
 from workprof.forecasts.errors import PublishedErrors, curve_levels, published_errors
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
+from workprof.forecasts.splits import SPLITS_SHOWN
 from workprof.profiles.names import UNCLUSTERED, fitted
 
 
@@ -33,7 +34,7 @@ class Predictor:
 
 
 PREDICTORS = {
-    "combined": Predictor("workprof", "the three below, weighted on validation runs"),
+    "combined": Predictor("workprof", "history within bounds around the trees, chosen on validation runs"),
     "recent": Predictor("recent history", "past runs of the same group and task, the newest first"),
     "forest": Predictor("forest", "a quantile forest on metadata, plan and history"),
     "boosted": Predictor("boosted", "boosted trees on metadata, plan and history"),
@@ -125,12 +126,61 @@ def interval_sentence(found: EstimateEvaluation) -> str:
         f"{_times(held.median_width_factor)} (upper / lower end, median)"
     )
     words += f"; without a model it would span {_times(held.global_width_factor)}."
+    if held.fixed_coverage is not None and held.fixed_width_factor is not None:
+        words += (
+            " It follows the runs that had ended when each began; left as it was trained it covers "
+            f"{format_share(held.fixed_coverage)} and spans {_times(held.fixed_width_factor)}."
+        )
     if held.new_users_coverage is None or held.new_users_width_factor is None:
         return words
     return (
         f"{words} For the {held.n_new_users:,} runs of users that training did not see it covers "
         f"{format_share(held.new_users_coverage)} and spans {_times(held.new_users_width_factor)}."
     )
+
+
+def baseline_sentence(found: EstimateEvaluation) -> str:
+    """Return where a baseline's errors are smaller than the best's by more than the bootstrap error; '' without one."""
+    baselines = {
+        name: one for name, one in found.differences.items() if name in PREDICTORS and PREDICTORS[name].baseline
+    }
+    if found.settings.mode == "faithful" or not baselines:
+        return ""
+    worse = [
+        f"{label(name)} at p{share} (by {number(float(difference))}, {number(float(low))} to {number(float(high))})"
+        for name, one in baselines.items()
+        for share, difference, low, high in zip((50, 80, 90), one.difference, one.low, one.high, strict=True)
+        if low > 0
+    ]
+    if worse:
+        return f"Beyond the bootstrap error its relative error is larger than that of {', '.join(worse)}."
+    return "No baseline has a smaller relative error at p50, p80 or p90 beyond the bootstrap error (95 %, by job)."
+
+
+def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> pd.DataFrame:
+    """Return how the interval holds under each split that was evaluated, for all runs and for those of new users."""
+    lines = []
+    for split, found in by_split.items():
+        held = found.interval
+        if held is None:
+            continue
+        new = held.new_users_coverage, held.new_users_width_factor
+        for runs, count, coverage, width in (
+            ("all", found.n_test, held.coverage, held.median_width_factor),
+            ("new users", held.n_new_users, *new),
+            ("all, interval as trained", found.n_test, held.fixed_coverage, held.fixed_width_factor),
+        ):
+            if coverage is not None and width is not None:
+                lines.append(
+                    {
+                        "tested on": SPLITS_SHOWN[split],
+                        "runs": runs,
+                        "number": f"{count:,}",
+                        "covered": format_share(coverage),
+                        "spans": _times(width),
+                    }
+                )
+    return pd.DataFrame(lines)
 
 
 def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
