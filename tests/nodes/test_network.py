@@ -1,5 +1,7 @@
 """The network: layers against loops, what may reach a prediction, training, and its stored form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ from workprof.nodes.network import (
     jax_on_cpu,
     norm,
     padded,
+    predict_codes,
 )
 from workprof.nodes.training import train
 
@@ -105,6 +108,16 @@ def test_hops_equal_powers_of_the_attention():
         powers = [np.linalg.matrix_power(alpha[window], k) for k in range(4)]
         expected = sum(power @ codes[window] @ weights["hops"][k] for k, power in enumerate(powers))
         np.testing.assert_allclose(found[window], expected, rtol=1e-10)
+
+
+def test_what_is_gathered_and_what_hops_are_averaged_before_selu():
+    recipe, case = replace(PUBLISHED, root_weight=False), windows()
+    weights, selu = weights_of(recipe), jax_on_cpu().nn.selu
+    codes = np.random.default_rng(2).normal(size=(6, 4, CODE))
+    gathered, attention = attend(weights, codes, case.edges, case.mask, recipe)
+    mean = (gathered + hop(weights, codes, attention, recipe)) / 2
+    found = predict_codes(weights, codes, case.edges, case.mask, recipe)
+    np.testing.assert_allclose(found, selu(selu(mean) @ weights["out"]), atol=1e-12)
 
 
 def test_norm_is_the_published_ten_norm():

@@ -20,6 +20,7 @@ from workprof.nodes.perona import (
     edges_of,
     learn_host_scaling,
     learn_window_reader,
+    read_windows,
     windows_of,
 )
 
@@ -63,6 +64,26 @@ def test_windows_hold_the_last_three_normal_runs(table):
                 assert found.between[window, b, a] == sum(table.label[i] == 1 for i in between)
         n_judged += 1
     assert n_judged == len(rows) > 50
+
+
+def test_as_published_anomalous_runs_are_looked_for_inside_the_window_where_there_are_none(table):
+    normal, histories = table.label == 0, Histories(table)
+    rows = with_history(histories, np.flatnonzero(table.usable), normal)
+    found, ours = (windows_of(histories, rows, normal, published=published) for published in (True, False))
+    np.testing.assert_array_equal(found.rows, ours.rows)
+    assert (found.before == [-1, 0, 0, 0]).all()
+    assert (found.between == np.where(np.tri(4, k=-1, dtype=bool), 0, -1)).all()
+    assert (ours.before[:, 1:] == 1).any() and (ours.between > 0).any()
+
+
+def test_as_published_every_number_of_an_edge_is_scaled_over_the_training_windows(table):
+    data = detection_data(table, first_share(table, 0.6), 0)
+    reader = learn_window_reader(data, None)
+    inputs = read_windows(data, reader, data.rows, data.known_normal)
+    edges = inputs.edges[inputs.mask]
+    np.testing.assert_allclose(edges.min(axis=0), 0, atol=1e-12)
+    assert (edges.max(axis=0) <= 1 + 1e-12).all()
+    assert np.isclose(edges.max(axis=0), 1).sum() > edges.shape[1] // 2
 
 
 def test_a_window_of_normal_runs_has_ten_edges():

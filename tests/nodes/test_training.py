@@ -8,14 +8,17 @@ from workprof.nodes.network import PUBLISHED, Recipe, Sizes, first_weights, jax_
 from workprof.nodes.training import (
     TERMS,
     UNLABELLED,
+    anomalies_or_runs,
     class_balance,
     cross_entropy,
     focal,
     loss_terms,
     rank_anomalous,
     rank_normal,
+    selection_loss,
     squared_error,
     triplets,
+    weighted_entropy,
 )
 
 pytestmark = pytest.mark.slow
@@ -31,17 +34,39 @@ def test_class_balance_weighs_the_rare_class_more():
 
 
 def test_focal_of_two_runs():
-    # p = 0.8 for both; alpha 0.75, gamma 2; one positive: divided by 1
+    # p = 0.8 for both; alpha 0.75, gamma 2
     logit = np.log(4.0)
     by_hand = 0.75 * 0.2**2 * -np.log(0.8) + 0.25 * 0.8**2 * -np.log(0.2)
     found = focal(np.array([logit, logit]), np.array([1.0, 0.0]), np.ones(2), 0.75, 2.0)
     assert float(found) == pytest.approx(by_hand)
 
 
-def test_focal_without_positives_divides_by_runs_and_leaves_out_the_padding():
+def test_focal_leaves_out_the_padding():
     logits, labels = np.array([0.0, 0.0, 5.0]), np.array([0.0, 0.0, 1.0])
     found = focal(logits, labels, np.array([1.0, 1.0, 0.0]), 0.5, 1.0)
-    assert float(found) == pytest.approx(0.5 * 0.5 * np.log(2))
+    assert float(found) == pytest.approx(2 * 0.5 * 0.5 * np.log(2))
+
+
+def test_anomaly_terms_are_divided_by_anomalous_runs_or_else_by_every_run_of_every_window():
+    label = np.zeros((3, 4))
+    assert float(anomalies_or_runs(label, np.array([1.0, 1.0, 0.0]))) == 8
+    label[0, -1] = label[2, -1] = 1
+    assert float(anomalies_or_runs(label, np.array([1.0, 1.0, 0.0]))) == 1
+    assert float(anomalies_or_runs(label, np.ones(3))) == 2
+
+
+def test_an_anomalous_run_weighs_more_in_the_entropy_that_chooses():
+    # logits 0: ln 2 each; the anomalous one three times
+    found = weighted_entropy(np.zeros(3), np.array([1.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0]), 3.0)
+    assert float(found) == pytest.approx(4 * np.log(2))
+
+
+def test_the_loss_that_chooses_does_not_depend_on_the_order_of_its_windows():
+    case, recipe = windows(16), PUBLISHED
+    weights = first_weights(recipe, Sizes(N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE), 0)
+    found = [selection_loss(weights, case.at(places), recipe) for places in (np.arange(16), np.arange(16)[::-1])]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    assert np.isfinite(found[0])
 
 
 def test_squared_error_counts_owned_entries_only():

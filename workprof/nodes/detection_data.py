@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.nodes.histories import (
     UNKNOWN,
@@ -60,7 +60,7 @@ class DetectSettings:
     """How degraded runs are looked for.
 
     Raises:
-        SettingsError: for a value out of bounds, or a search that the published definitions do not have.
+        SettingsError: for a value out of bounds.
     """
 
     mode: Annotated[
@@ -119,15 +119,14 @@ class DetectSettings:
     trials: Annotated[
         int,
         Setting(
-            "Trials of a search over the network's published space.", least=0, most=1000, empty="the default recipe"
+            "Trials of a search over the network's published space (as published: 100).",
+            least=0,
+            most=1000,
+            empty="the default recipe",
         ),
     ] = 0
     epochs: Annotated[int, Setting("Passes of the training.", least=0, most=1000, empty="the recipe's")] = 0
     seed: Annotated[int, Setting("Seed of every draw.", least=0, most=2**31 - 1, key="nodes_detect_seed")] = 0
-
-    def __post_init__(self) -> None:
-        if self.trials and self.is_faithful:
-            raise SettingsError(f"trials is {self.trials}; the search is of mode {CORRECTED}, leave it out")
 
     @property
     def is_faithful(self) -> bool:

@@ -341,8 +341,8 @@ def predict_codes(
     if recipe.strict:  # the last run has no edge to itself
         mask = mask & ~jax.numpy.zeros((WINDOW, WINDOW), dtype=bool).at[-1, -1].set(True)
     gathered, attention = attend(weights, codes, edges, mask, recipe, keeps[0])
-    both = rooted(weights, gathered, codes, recipe) + hop(weights, codes, attention, recipe)
-    return jax.nn.selu(alpha_dropout(jax.nn.selu(both) / 2, keeps[1]) @ weights["out"])
+    mean = (rooted(weights, gathered, codes, recipe) + hop(weights, codes, attention, recipe)) / 2
+    return jax.nn.selu(alpha_dropout(jax.nn.selu(mean), keeps[1]) @ weights["out"])
 
 
 def norm_10(values: Floats) -> Floats:

@@ -19,6 +19,7 @@ from workprof.nodes.detection_data import (
     FittedDetector,
     fold_shares,
     out_of_fold_scores,
+    stratified_folds,
 )
 from workprof.nodes.histories import Histories, RunTable
 from workprof.nodes.network import (
@@ -36,7 +37,7 @@ from workprof.nodes.network import (
     norm_10,
 )
 from workprof.nodes.preprocess import Preparation, inputs_of, learn_preparation, learn_published, owned, published_table
-from workprof.nodes.training import train
+from workprof.nodes.training import selection_loss, train
 
 BETWEEN = 7
 """Numbers of an edge beside the host values of its two runs."""
@@ -53,6 +54,8 @@ class Windows:
         rows: (n, 4) positions in the table, by time.
         before: (n, 4) whether the run right before each was anomalous; -1 for the first of the window.
         between: (n, 4, 4) anomalous runs of the cell between run a and run b, [window, b, a]; -1 for a = b.
+            Both as the paper describes them, over all runs. As published, over those of the window: as its
+            predecessors are normal, that is 0.
     """
 
     rows: Ints
@@ -77,16 +80,21 @@ class HostScaling:
     inverted: bool
 
 
-def windows_of(histories: Histories, rows: Ints, normal: Bools) -> Windows:
+def windows_of(histories: Histories, rows: Ints, normal: Bools, *, published: bool = False) -> Windows:
     """Return the windows of rows that have three earlier normal runs; `normal` is (n_runs,).
 
     Source:
-        Perona's public code. A run is judged by what `normal` says of those before it: labels in training, verdicts
-        later.
+        Perona's public code, which looks for anomalous runs among those of the window only (`published`), where the
+        paper speaks of executions in between. A run is judged by what `normal` says of those before it: labels in
+        training, verdicts later.
     """
     places = np.array([[*histories.normal_before(row, normal)[-(WINDOW - 1) :], row] for row in rows.tolist()])
     places = places.reshape(-1, WINDOW).astype(np.int64)
     before, between = np.full(places.shape, NOTHING), np.full((len(places), WINDOW, WINDOW), NOTHING)
+    if published:
+        before[:, 1:] = 0.0
+        between[:, *np.tril_indices(WINDOW, -1)] = 0.0
+        return Windows(places, before, between)
     for window, members in enumerate(places.tolist()):
         earlier = histories.before(members[-1])
         place_of = {row: place for place, row in enumerate(earlier.tolist())}
@@ -125,7 +133,7 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
 
     Source:
         Perona's public code. Its host values are differences to the minute before the run; ours are the run's own where
-        nothing was recorded before it.
+        nothing was recorded before it. Its time between runs loses whole days; ours does not.
     """
     hosts = _host_numbers(table.host, inverted=scaling.inverted)
     span = np.where(scaling.high > scaling.low, scaling.high - scaling.low, 1.0)
@@ -170,6 +178,8 @@ class WindowReader:
         size: (n_runs,) 10-norm over a run's own directed metrics.
         least: (n_types,) rho, see `training.rank_anomalous`.
         feature_weights: of the evidence beside the codes; None for the published network, which has none.
+        edge_low, edge_high: (n_edge,) range of every number of an edge over the training windows, which the published
+            network sees scaled to 0-1; 0 and 1 for ours, whose host values alone are scaled, by `hosts`.
     """
 
     preparation: Preparation
@@ -180,6 +190,8 @@ class WindowReader:
     size: Floats
     least: Floats
     feature_weights: FeatureWeights | None
+    edge_low: Floats
+    edge_high: Floats
 
 
 def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | None) -> WindowReader:
@@ -199,9 +211,19 @@ def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | N
     size = norm_10(np.where(judged, targets, 0.0))
     least = np.array([_rho(size[data.known_normal & (table.type_id == kind)]) for kind in range(len(table.types))])
     hosts = learn_host_scaling(table, train, inverted=feature_weights is None)
-    return WindowReader(
-        preparation, hosts, targets, own, outside.sum(axis=1).astype(np.int64), size, least, feature_weights
-    )
+    low, high = _edge_range(data, hosts) if feature_weights is None else (np.zeros(1), np.ones(1))
+    n_outside = outside.sum(axis=1).astype(np.int64)
+    return WindowReader(preparation, hosts, targets, own, n_outside, size, least, feature_weights, low, high)
+
+
+def _edge_range(data: DetectionData, hosts: HostScaling) -> tuple[Floats, Floats]:
+    """Return least and largest of every number of an edge over the training windows' edges; 0 to 1 without any."""
+    windows = windows_of(data.histories, data.rows, data.known_normal, published=True)
+    edges = edges_of(data.table, windows, hosts)[edge_mask(np.ones(windows.rows.shape, dtype=bool))]
+    if not len(edges):
+        return np.zeros(1), np.ones(1)
+    low, high = edges.min(axis=0), edges.max(axis=0)
+    return low, np.where(high > low, high, low + 1.0)
 
 
 def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: Bools) -> Inputs:
@@ -211,7 +233,7 @@ def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: 
     fewer metrics it has, so that every run comes in at the same strength; the published network is given the training
     mean instead, and the type as one-hot.
     """
-    windows = windows_of(data.histories, rows, normal)
+    windows = windows_of(data.histories, rows, normal, published=reader.feature_weights is None)
     label = np.zeros(windows.rows.shape)
     label[:, -1] = data.table.label[rows] == 1
     runs = reader.targets if reader.feature_weights is None else strengthened(reader.targets, reader.owned)
@@ -222,7 +244,7 @@ def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: 
         runs=runs[windows.rows],
         targets=reader.targets[windows.rows],
         counted=reader.owned[windows.rows].astype(np.float64),
-        edges=edges_of(data.table, windows, reader.hosts),
+        edges=(edges_of(data.table, windows, reader.hosts) - reader.edge_low) / (reader.edge_high - reader.edge_low),
         mask=edge_mask(np.ones(windows.rows.shape, dtype=bool)),
         label=label,
         kind=data.table.type_id[rows],
@@ -339,7 +361,7 @@ def search_recipe(
     recipe: Recipe,
     progress: Progress = silent,
 ) -> Recipe:
-    """Return the recipe with the least validation loss: ours, or one that the search found.
+    """Return the recipe with the least validation loss: ours, or one that the search found; as published the latter.
 
     Args:
         data: the runs; only their training part is looked at.
@@ -349,14 +371,18 @@ def search_recipe(
         progress: told each trial.
 
     Source:
-        Perona's public code: tree-structured Parzen estimator. Ours judges by folds that have not seen the runs, where
-        the published search sees one validation part, and the seed of the network is not searched.
+        Perona's public code (its Table II): tree-structured Parzen estimator. Ours judges by folds that have not seen
+        the runs. As published, one validation part judges, a quarter of the training part drawn by node, benchmark and
+        label, by `training.selection_loss`; unlike there the seed of the network is not searched, no trial is ended
+        early, and the network is then trained on the whole training part.
     """
     optuna = needed("optuna", "nodes")
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
     def loss_of(one: Recipe) -> float:
+        if settings.is_faithful:
+            return _published_loss(data, settings, one)
         fitted = fit_perona(data, feature_weights, settings, one).fitted
         return calibrated(data, "perona", fitted, settings.false_alarm_share).validation_loss
 
@@ -369,7 +395,30 @@ def search_recipe(
         study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=settings.seed))
     study.optimize(objective, n_trials=settings.trials)
     best = _drawn(optuna.trial.FixedTrial(study.best_params), recipe)
+    if settings.is_faithful:
+        return best
     return best if study.best_value < loss_of(recipe) - GAINED else recipe
+
+
+VALIDATION_PARTS = 4
+"""A quarter of the training part judges recipes: of 80 % that is the published 60 / 20."""
+
+
+def _published_loss(data: DetectionData, settings: DetectSettings, recipe: Recipe) -> float:
+    """Return the validation loss of a recipe as the published search computes it."""
+    inputs = read_windows(data, learn_window_reader(data, None), data.rows, data.known_normal)
+    cells = np.stack([data.table.parsed.node[data.rows], data.table.parsed.benchmark[data.rows]], axis=1).astype(str)
+    labels = data.table.label[data.rows].astype(str)
+    strata = np.unique(np.column_stack([cells, labels]), axis=0, return_inverse=True)[1].ravel()
+    judged = stratified_folds(strata.astype(np.int64), VALIDATION_PARTS, settings.seed) == 0
+    trained = train(inputs, (~judged)[None].astype(np.float64), recipe, np.array([settings.seed * 1000]))
+    weights = {name: value[0] for name, value in trained.weights.items()}
+    loss = selection_loss(weights, inputs.at(np.flatnonzero(judged)), recipe)
+    return loss if np.isfinite(loss) else WORST_LOSS
+
+
+WORST_LOSS = 100.0
+"""Of a training that diverged. Source: Perona's public code."""
 
 
 def _drawn(trial: Any, recipe: Recipe) -> Recipe:

@@ -48,8 +48,24 @@ def class_balance(n_positive: float, n_negative: float, beta: float) -> float:
     return float(positive / (positive + negative))
 
 
+def anomalies_or_runs(label: Any, share: Any) -> Any:
+    """Return what the anomaly terms of a batch are divided by: its anomalous runs, and without any all its runs.
+
+    Every run of every window counts, those that dropped edges have made invalid and predecessors too.
+
+    Args:
+        label: (n_windows, n) 1 = anomalous.
+        share: (n_windows,) weights.
+
+    Source: Perona's public code (`pos_samples_divider`).
+    """
+    jnp = jax_on_cpu().numpy
+    n_anomalous = (share[:, None] * label).sum()
+    return jnp.where(n_anomalous > 0, n_anomalous, jnp.maximum(label.shape[1] * share.sum(), 1.0))
+
+
 def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> Any:
-    """Return the class-balanced focal loss, summed over runs and divided by the positives; 0 without positives at all.
+    """Return the class-balanced focal loss, summed over runs.
 
     Args:
         logits: (n_runs,).
@@ -63,9 +79,13 @@ def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> A
     entropy = jax.nn.softplus(logits) - labels * logits
     right = jnp.exp(-jnp.maximum(entropy, SMALL))
     balance = alpha * labels + (1 - alpha) * (1 - labels)
-    terms = weights * balance * entropy * jnp.maximum(1 - right, SMALL) ** gamma
-    n_positive = (weights * labels).sum()
-    return terms.sum() / jnp.where(n_positive > 0, n_positive, jnp.maximum(weights.sum(), 1.0))
+    return (weights * balance * entropy * jnp.maximum(1 - right, SMALL) ** gamma).sum()
+
+
+def weighted_entropy(logits: Any, labels: Any, weights: Any, positive: Any) -> Any:
+    """Return the cross-entropy, summed over runs; an anomalous run counts `positive` times. Shapes as `focal`."""
+    jax = jax_on_cpu()
+    return (weights * (positive * labels * jax.nn.softplus(-logits) + (1 - labels) * jax.nn.softplus(logits))).sum()
 
 
 def squared_error(restored: Any, runs: Any, counted: Any) -> Any:
@@ -161,16 +181,17 @@ def loss_terms(
     kinds, each = jnp.repeat(batch["kind"], WINDOW), jnp.repeat(share, WINDOW)
     flat = [one.reshape(-1, CODE) for one in (codes, decodable)]
     last, judged = batch["label"][:, -1], share * outputs["valid"]
+    divisor = anomalies_or_runs(batch["label"], share)
     normal = (1 - batch["label"]) * share[:, None]
     labelled = batch["alpha"] >= 0
     sizes = [norm(codes), norm(outputs["predicted"])]
     return {
-        "outlier": focal(outputs["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled,
+        "outlier": focal(outputs["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled / divisor,
         "reconstruction": sum(squared_error(one, batch["targets"], counted) for one in restored),
         "classification": sum(cross_entropy(classify(weights, one), kinds, each) for one in flat),
         "clustering": _clustering(codes, decodable, batch["kind"], share, recipe),
         "rank_normal": sum(rank_normal(one, batch["size"], normal) for one in sizes),
-        "rank_anomalous": rank_anomalous(sizes[1], batch["size"], judged * last, batch["least"]),
+        "rank_anomalous": rank_anomalous(sizes[1], batch["size"], share * last, batch["least"]),
     }
 
 
@@ -274,6 +295,38 @@ def train(
         if number >= int(AVERAGED_SHARE * recipe.epochs):
             sums, n_summed = {name: sums[name] + np.asarray(value) for name, value in weights.items()}, n_summed + 1
     return Trained({name: value / n_summed for name, value in sums.items()}, np.array(losses))
+
+
+def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
+    """Return the loss by which the published search chooses: that of training with cross-entropy in place of focal.
+
+    Args:
+        weights: by name, of one member.
+        inputs: windows of the validation part.
+        recipe: the network's.
+
+    Source:
+        Perona's public code: mean over batches, an anomalous run counts normal / anomalous times. Its count is over
+        all parts of the data; ours is over the validation part.
+    """
+    jax = jax_on_cpu()
+    label = inputs.label[:, -1]
+    positive = float((1 - label).sum() / label.sum()) if 0 < label.sum() < len(label) else 1.0
+
+    def of_batch(batch: Batch, real: Any) -> Any:
+        outputs = forward(weights, batch, recipe)
+        terms = loss_terms(weights, dict(batch) | {"alpha": UNLABELLED}, real, recipe)
+        entropy = weighted_entropy(outputs["logit"], batch["label"][:, -1], real * outputs["valid"], positive)
+        whole = sum(terms[name] * (recipe.reconstruction_weight if name == "reconstruction" else 1.0) for name in TERMS)
+        return whole + entropy / anomalies_or_runs(batch["label"], real)
+
+    order, real = _batches(len(inputs), recipe.batch, np.random.default_rng(0))
+    compiled, arrays = jax.jit(of_batch), inputs.arrays()
+    losses = [
+        compiled({name: value[places] for name, value in arrays.items()}, counted)
+        for places, counted in zip(order, real, strict=True)
+    ]
+    return float(np.mean(losses))
 
 
 def optimiser(recipe: Recipe, n_steps: int) -> Any:
