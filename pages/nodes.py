@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pages import _shell
+from pages._frame import datasets
 from pages._frame.visit import Visit
-from pages._nodes import context, degradation, groups, ranking, scenarios, transfer
+from pages._nodes import context, degradation, groups, ranking, scenarios, search, transfer
 from pages._parts import tabs
+from workprof.formats.measured import CONFIGURATIONS
+from workprof.nodes.questions import SEARCH
 from workprof.store.reports import Dataset
 
 PAGE = _shell.Page(
@@ -21,6 +24,7 @@ VIEWS = {
     "Degradation": degradation.degradation,
     "Groups": groups.groups,
     "Transfer": transfer.transfer,
+    SEARCH.tab: search.search,
     "Scenarios": scenarios.scenarios,
 }
 
@@ -31,4 +35,12 @@ def body(visit: Visit, dataset: Dataset) -> None:
     tabs.show_open(context.TAB, VIEWS, context.PageContext(visit, dataset))
 
 
-_shell.run(PAGE, body)
+def empty(visit: Visit) -> None:
+    """Show the search where a table of configurations is all there is, else what the page needs."""
+    if any(one.kind == CONFIGURATIONS for one in visit.workbench.datasets()):
+        search.search_of(visit)
+    else:
+        datasets.empty_state(visit, PAGE.needs, PAGE.kind)
+
+
+_shell.run(PAGE, body, empty)

@@ -14,7 +14,13 @@ from pages._memory.recommendation import long_recommendation
 from pages._parts import figures, long_question
 from pages._runs import links
 from workprof.charts.data import coverage_chart
-from workprof.charts.home import benchmark_headlines, measured_sentence, telemetry_headlines, trace_headlines
+from workprof.charts.home import (
+    benchmark_headlines,
+    configuration_headlines,
+    measured_sentence,
+    telemetry_headlines,
+    trace_headlines,
+)
 from workprof.charts.home import next_steps as steps_of_memory
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.recommendation import recommendation_sentence
@@ -25,13 +31,13 @@ from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, label, label_text, listed, markdown_text, shortened
 from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.formats.measured import BENCHMARKS
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, RECOMMENDATION
 from workprof.memory.recommend import Recommendation, RecommendationSettings
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.nodes.questions import RANK
+from workprof.nodes.questions import RANK, SEARCH
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -219,7 +225,10 @@ def measured(visit: Visit, dataset: Dataset) -> None:
     figures.answer(markdown_text(measured_sentence(dataset, shown), 400))
     figures.headline_row(shown)
     with st.container(horizontal=True):
-        if dataset.kind == BENCHMARKS:
+        if dataset.kind == CONFIGURATIONS:
+            link = Link("Search for the cheapest", "nodes", dataset.hash, {"nodes_tab": SEARCH.tab}, "travel_explore")
+            cross_link.follow(link, "home_search")
+        elif dataset.kind == BENCHMARKS:
             st.page_link("pages/nodes.py", label="Rank the nodes", icon=":material/dns:", help=NODES)
         else:
             st.page_link("pages/phases.py", label="Show the phases", icon=":material/timeline:", help=PHASES)
@@ -230,6 +239,8 @@ def _figures_of(visit: Visit, dataset: Dataset) -> tuple[Headline, ...]:
     columns = visit.workbench.column_profiles(dataset.hash)
     if dataset.kind == BENCHMARKS:
         return benchmark_headlines(dataset, columns)
+    if dataset.kind == CONFIGURATIONS:
+        return configuration_headlines(dataset, columns)
     runs = visit.workbench.phase_runs(dataset.hash)
     return telemetry_headlines(dataset, columns, len(runs.runs), len(runs.workloads))
 

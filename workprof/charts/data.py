@@ -185,7 +185,7 @@ def validity_sentence(dataset: Dataset, report: IngestReport) -> str:
     return f"{loaded} loaded, {format_count(report.rejected)} rejected{lost}; {_checked(report)}."
 
 
-NOUNS = {"jobs": "run", "benchmarks": "run", "telemetry": "sample"}
+NOUNS = {"jobs": "run", "benchmarks": "run", "telemetry": "sample", "configurations": "measurement"}
 """What a row of each kind of data is."""
 
 

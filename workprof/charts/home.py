@@ -147,6 +147,15 @@ def benchmark_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, .
     )
 
 
+def configuration_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
+    """Return the state of a dataset of measured configurations."""
+    return (
+        Headline("Measurements", format_count(dataset.rows), "Measured configurations in the store."),
+        _distinct(columns, "workload", "Workloads"),
+        _distinct(columns, "machine", "Machines"),
+    )
+
+
 def telemetry_headlines(dataset: Dataset, columns: Columns, n_runs: int, n_workloads: int) -> tuple[Headline, ...]:
     """Return the state of a dataset of counters by the second.
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli import nodes_suite
-from workprof.cli.console import Json, emit, progress_line, table, warn
-from workprof.cli.questions import WITH, Face, add, add_others, options, parameter, register, settings_of
+from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
+from workprof.cli.questions import FACES, WITH, Face, add, add_others, options, parameter, register, settings_of
+from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.units import format_share
 from workprof.nodes import questions
@@ -36,7 +37,12 @@ Scores = Annotated[
     ),
 ]
 ConfigurationTable = Annotated[
-    Path, typer.Argument(metavar="CSV", help="Columns machine, count, runtime (s), cost, and workload where several.")
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV with the columns machine, count, runtime (s), cost, and workload where several; or the name of a "
+        "dataset made of one.",
+    ),
 ]
 NodeScores = Annotated[
     Path | None,
@@ -373,7 +379,9 @@ def search_json(result: Search) -> dict[str, Any]:
     return {
         "optimizer": result.settings.optimizer,
         "n_configurations": result.n_configurations,
+        "seeds": result.settings.seeds,
         "cheapest": result.workloads,
+        "least_costs": result.least_costs,
         "curves": to_json(result.curves),
         "path": [asdict(one) for one in result.path],
         "differences": [asdict(one) for one in result.differences],
@@ -410,10 +418,19 @@ def search_text(result: Search) -> str:
     return f"{head}\n\n{table(path)}\n\n{words}\n\n{table(curves)}"
 
 
-def _search(configurations: Path, node_scores: Path | None, as_json: bool, **given: Any) -> None:
+def _search(dataset: str, node_scores: Path | None, home: Path | None, as_json: bool, **given: Any) -> None:
     from workprof.nodes.search import search_file  # noqa: PLC0415  `--help` stays quick
 
-    result = search_file(configurations, settings_of(questions.SEARCH, given), node_scores, progress_line())
+    settings, file = settings_of(questions.SEARCH, given), Path(dataset)
+    if file.is_file() or file.suffix:
+        if settings.runs:
+            raise SettingsError(f"--runs is of a home and {file} a file; ingest it first (`workprof ingest {file}`)")
+        result = search_file(file, settings, node_scores, progress_line())
+    elif node_scores:
+        raise SettingsError("--node-scores is of a CSV of configurations; give --runs for a dataset")
+    else:
+        with opened(home) as workbench:
+            result = workbench.configuration_search(dataset, settings, progress_line())
     for note in result.notes:
         warn(f"note: {note}")
     emit(search_json(result), as_json, lambda: search_text(result))
@@ -444,15 +461,17 @@ register(
         parameter("as_json", Json, False),
     ],
 )
+FACES[questions.SEARCH.name] = Face(questions.SEARCH, search_json, search_text, lambda result: result.notes)
 register(
     app,
     "search",
     questions.SEARCH.title,
     _search,
     [
-        parameter("configurations", ConfigurationTable),
+        parameter("dataset", ConfigurationTable),
         *options(questions.SEARCH),
         parameter("node_scores", NodeScores, None),
+        parameter("home", Home, None),
         parameter("as_json", Json, False),
     ],
 )

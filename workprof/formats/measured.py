@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS = "benchmarks"
 TELEMETRY = "telemetry"
+CONFIGURATIONS = "configurations"
 BENCHMARK_KEYS = ("node", "benchmark", "argv", "stdout")
 """What tells a line of the benchmark suite from other JSON."""
 
@@ -23,12 +24,13 @@ WIDE = "wide"
 """Telemetry of a CSV file whose columns of time, run and workload are named by a mapping."""
 
 TELEMETRY_FORMATS = (TELEMETRY, "perfspect", "perf-stat", "sadf", "prometheus", "psrecord", WIDE)
-MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS)
-"""Formats of benchmark runs and of counters by the second."""
+MEASUREMENTS = (BENCHMARKS, *TELEMETRY_FORMATS, CONFIGURATIONS)
+"""Formats of benchmark runs, of counters by the second, and of measured configurations."""
 
 __all__ = [
     "BENCHMARKS",
     "BENCHMARK_KEYS",
+    "CONFIGURATIONS",
     "MEASUREMENTS",
     "TELEMETRY",
     "TELEMETRY_FORMATS",
@@ -61,7 +63,7 @@ class Measured:
     """The rows of a measurement file.
 
     Attributes:
-        kind: 'benchmarks' (a row per run) or 'telemetry' (a row per sample).
+        kind: 'benchmarks' (a row per run), 'telemetry' (a row per sample) or 'configurations' (a row per measurement).
         frame: (n_rows, n_columns), no row_id; texts as object or str, numbers as float64 or int64, NaN = no value.
         rows_read: rows + rejected lines.
         rejected: the lines that became no row.

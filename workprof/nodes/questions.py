@@ -25,7 +25,7 @@ RANK = Question(
     Ranking,
     "workprof.nodes.ranking:rank_nodes",
     finds="ranking of nodes",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Ranking",
     fold="nodes_more",
@@ -39,7 +39,7 @@ GROUPS = Question(
     Groups,
     "workprof.nodes.groups:group_nodes",
     finds="groups of nodes",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Groups",
     method="node_groups",
@@ -52,6 +52,7 @@ DETECT = Question(
     Detection,
     "workprof.nodes.detection:detect",
     finds="degradation detection",
+    version=2,
     page=PAGE,
     tab="Degradation",
     fold="nodes_detect_settings",
@@ -64,13 +65,25 @@ ADVICE = Question(
     Advice,
     "workprof.nodes.advice:advise",
     finds="nodes for a profile",
-    version=4,
+    version=5,
     page=PAGE,
     tab="Ranking",
     method="node_advice",
     command=("nodes", "advise"),
 )
-QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE)
+SEARCH = Question(
+    "nodes.search",
+    "Find the cheapest configuration with few trials, on a table of measured ones.",
+    SearchSettings,
+    Search,
+    "workprof.nodes.search:search_frames",
+    finds="configuration search",
+    page=PAGE,
+    tab="Search",
+    method="configuration_search",
+)
+"""Asked of a dataset of measured configurations; raise its version with that of RANK, whose scores it may take."""
+QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE, SEARCH)
 
 TRANSFER = Question(
     "nodes.transfer",
@@ -83,17 +96,6 @@ TRANSFER = Question(
     method="runtime_transfer",
 )
 """Asked of a folder of reports: it is no step, and nothing of it is cached."""
-
-SEARCH = Question(
-    "nodes.search",
-    "Find the cheapest machine and count with few trials, on a table of measured configurations.",
-    SearchSettings,
-    Search,
-    "workprof.nodes.search:search",
-    page=PAGE,
-    method="configuration_search",
-)
-"""Asked of a file of measured configurations, as TRANSFER of its folder."""
 
 SUITE = Question(
     "nodes.suite",

@@ -6,9 +6,10 @@ ICDCS 2018) predicts it from pairs of configurations and the low-level metrics o
 configuration with the largest expected improvement next. With scores of machines, Perona (Scheinert et al., 2022,
 Fig. 5) raises that of machines which are good at what the workload uses.
 
-Ours differs from Perona's code: first trials are drawn at random, not by a Sobol sequence; CherryPick's features are
-the count and whatever numbers the table has of a machine, costs have a fixed small noise, and expected improvement
-stands for its noisy variant.
+Ours differs from Perona's code: scores are divided by the price of the machine (cost / runtime / count) unless they are
+to count as published, since a search for the least cost is led astray by what is fast and dear. First trials are drawn
+at random, not by a Sobol sequence; CherryPick's features are the count, the options and whatever numbers the table has
+of a machine, costs have a fixed small noise, and expected improvement stands for its noisy variant.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsE
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.formats.configurations import RUNTIMES
 from workprof.nodes.advice import TYPES_OF_RESOURCE, acquisition_with_scores, scaled_scores, utilisation
 
 CHERRYPICK, ARROW = "cherrypick", "arrow"
+PER_PRICE, AS_PUBLISHED = "price", "published"
 WITHOUT, WITH_SCORES = "without scores", "with scores"
 FIRST_TRIALS = 3
 """Drawn at random before there is a model; with scores the first is, and two follow the scores alone."""
@@ -61,13 +64,45 @@ class SearchSettings:
             shown={CHERRYPICK: "CherryPick", ARROW: "Arrow"},
         ),
     ] = CHERRYPICK
-    trials: Annotated[int, Setting("Configurations that are tried at most.", least=1, most=100)] = 10
+    trials: Annotated[
+        int, Setting("Configurations that are tried at most.", least=1, most=100, key="nodes_search_trials")
+    ] = 10
     seeds: Annotated[int, Setting("Searches, each from other first trials.", least=1, most=1000)] = 20
     limit_s: Annotated[
         float,
         Setting("Longest runtime that is acceptable.", "s", least=0, empty="none", label="Runtime limit"),
     ] = 0.0
-    seed: Annotated[int, Setting("Of the first of the searches.", least=0)] = 0
+    weigh: Annotated[
+        str,
+        Setting(
+            "How scores of machines count.",
+            choices={
+                PER_PRICE: "divided by the price of the machine, which is known before a trial",
+                AS_PUBLISHED: "as they are, whatever the machine costs",
+            },
+            shown={PER_PRICE: "Per price (default)", AS_PUBLISHED: "As published"},
+            key="nodes_search_weigh",
+            label="Scores count",
+        ),
+    ] = PER_PRICE
+    seed: Annotated[int, Setting("Of the first of the searches.", least=0, key="nodes_search_seed")] = 0
+    options: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Columns that a configuration consists of beside machine and count, where the table has them.",
+            empty="none",
+            key="nodes_options",
+        ),
+    ] = ("threads", "workers", "memory_mib", "memory_gb")
+    runs: Annotated[
+        str,
+        Setting(
+            "Dataset of benchmark runs: with the scores of its nodes, named as the machines of the table, too.",
+            empty="none",
+            key="nodes_search_runs",
+            label="Node scores",
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +115,9 @@ class Configurations:
         count: (n,) machines.
         runtime: (n,) seconds.
         cost: (n,) in the table's own unit.
-        known: (n, d) what is known before a trial: count, and of the machine what the table says, else which one it is.
+        options: (n,) what else a configuration consists of, in words; '' where the table has nothing.
+        known: (n, d) what is known before a trial: count and options, and of the machine what the table says, else
+            which one it is.
         metrics: (n, m) low-level metrics that a trial tells, standardised; m may be 0.
         used: resource -> (n,) mean utilisation in percent, where the table has it.
     """
@@ -88,6 +125,7 @@ class Configurations:
     workload: str
     machine: tuple[str, ...]
     count: Ints
+    options: tuple[str, ...]
     runtime: Floats
     cost: Floats
     known: Floats
@@ -95,8 +133,8 @@ class Configurations:
     used: dict[str, Floats]
 
     def name(self, row: int) -> str:
-        """Return 'machine x count'."""
-        return f"{self.machine[row]} x {self.count[row]}"
+        """Return 'machine x count', and the options behind a comma."""
+        return ", ".join(filter(None, (f"{self.machine[row]} x {self.count[row]}", self.options[row])))
 
 
 @dataclass(frozen=True)
@@ -106,6 +144,7 @@ class SearchCurve:
     Attributes:
         median, low, high: (n_trials,) best cost found / least cost over the searches, 5 % and 95 % beside the median.
         mean: (n_trials,) the same, averaged.
+        mean_low, mean_high: (n_trials,) 90 % bootstrap interval of the mean.
         found_share: (n_trials,) of the searches that have found the cheapest.
     """
 
@@ -113,6 +152,8 @@ class SearchCurve:
     low: Floats
     high: Floats
     mean: Floats
+    mean_low: Floats
+    mean_high: Floats
     found_share: Floats
 
 
@@ -152,6 +193,7 @@ class Search(Shown):
         settings: as given.
         n_configurations: rows that could be tried.
         workloads: name -> cheapest configuration.
+        least_costs: name -> its cost.
         curves: 'without scores', and 'with scores' where there are any.
         path: the first search of each workload, with scores where there are any.
         differences: with less without scores, after each trial; empty without scores.
@@ -161,6 +203,7 @@ class Search(Shown):
     settings: SearchSettings
     n_configurations: int
     workloads: dict[str, str]
+    least_costs: dict[str, float]
     curves: dict[str, SearchCurve]
     path: tuple[Trial, ...]
     differences: tuple[Difference, ...]
@@ -174,56 +217,70 @@ def _table(path: Path) -> pd.DataFrame:
         raise TraceError(f"{path} is no CSV text in UTF-8: {' '.join(str(error).split())}; save it as CSV") from error
 
 
-def read_configurations(path: Path) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
-    """Return the configurations of each workload of a CSV, and notes.
+def configurations_of(
+    table: pd.DataFrame, options: tuple[str, ...] = SearchSettings.options
+) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
+    """Return the configurations of each workload of a table, and notes.
 
-    Columns: machine, count, runtime (s), cost; workload where there are several; cpu_percent, memory_percent,
-    disk_percent, network_percent (mean utilisation of the run) and any further numbers. A number that never differs
-    between the rows of a machine describes the machine, any other is a low-level metric of the run. A configuration
-    that was measured several times has the means.
+    Args:
+        table: columns machine, count, runtime (s), cost; workload where there are several; `options`; cpu_percent,
+            memory_percent, disk_percent, network_percent (mean utilisation of the run) and any further numbers. A
+            number that never differs between the rows of a machine describes the machine, any other is a low-level
+            metric of the run. A configuration that was measured several times has the means.
+        options: columns that a configuration consists of beside machine and count.
 
     Raises:
-        NoRows: when there is no file or no row.
+        NoRows: when there is no row.
         ColumnMissing: names the columns that are absent.
-        TraceError: when it is no CSV, for a count, a runtime or a cost that is not above 0.
+        TraceError: for a count, a runtime or a cost that is not above 0.
     """
-    if not path.is_file():
-        raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
-    table = _table(path)
-    table.columns = [str(name).strip() for name in table.columns]
-    table = table.rename(columns={"runtime_s": "runtime", "runtime_seconds": "runtime"})
+    table = table.rename(columns=lambda name: str(name).strip())
+    table = table.rename(columns=dict.fromkeys(RUNTIMES, "runtime"))
     absent = [name for name in NAMED[1:] if name not in table.columns]
     if absent:
-        raise ColumnMissing(f"{path} has no column {', '.join(absent)}; it has {', '.join(table.columns)}")
+        raise ColumnMissing(f"the table has no column {', '.join(absent)}; it has {', '.join(table.columns)}")
     for name in NAMED[2:]:
         numbers = pd.to_numeric(table[name], errors="coerce")
         wrong = ~(numbers > 0) | ~np.isfinite(numbers)
         if wrong.any():
             line = int(np.flatnonzero(wrong)[0])
-            raise TraceError(f"{path}, line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
+            raise TraceError(f"line {line + 2}: {name} is {table[name].iloc[line]}; give a number above 0")
         table[name] = numbers
     if not len(table):
-        raise NoRows(f"{path} has no row")
+        raise NoRows("the table has no row")
     if "workload" not in table.columns:
         table["workload"] = ""
     table["workload"], table["machine"] = table["workload"].fillna("").astype(str), table["machine"].astype(str)
-    measured = len(table)
-    numeric = [name for name in table.select_dtypes("number").columns if name not in NAMED]
-    table = table.groupby(["workload", "machine", "count"], as_index=False)[["runtime", "cost", *numeric]].mean()
+    measured, own = len(table), [name for name in options if name in table.columns]
+    numeric = [name for name in table.select_dtypes("number").columns if name not in (*NAMED, *own)]
+    texts = set(table.columns) - {*NAMED, *own, *numeric}
+    table = table.groupby([*NAMED[:3], *own], as_index=False, dropna=False)[["runtime", "cost", *numeric]].mean()
     again = measured - len(table)
     notes = [f"further measurements of configurations, averaged with the first: {again}"] if again else []
-    texts = set(pd.read_csv(path, nrows=1).columns) - {*table.columns, "runtime_s", "runtime_seconds"}
     notes += [f"{', '.join(sorted(texts))} holds no numbers and is not used"] if texts else []
     by_machine = table.groupby("machine")[numeric]
     of_machine = [name for name in numeric if (by_machine.max()[name] - by_machine.min()[name]).fillna(0).eq(0).all()]
     metrics = [name for name in numeric if name not in of_machine]
     found = tuple(
-        _configurations(str(name), rows.reset_index(drop=True), of_machine, metrics)
+        _configurations(str(name), rows.reset_index(drop=True), own, of_machine, metrics)
         for name, rows in table.groupby("workload")
     )
     if not metrics:
         notes.append("the table has no low-level metrics of the runs; Arrow then sees the configurations alone")
     return found, tuple(notes)
+
+
+def read_configurations(
+    path: Path, options: tuple[str, ...] = SearchSettings.options
+) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
+    """Return `configurations_of` a CSV; raises as that, NoRows when there is no file, TraceError when it is no CSV."""
+    if not path.is_file():
+        raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
+    table = _table(path)
+    try:
+        return configurations_of(table, options)
+    except (NoRows, ColumnMissing, TraceError) as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
@@ -246,8 +303,13 @@ def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
     twice = table["machine"][table["machine"].duplicated()]
     if len(twice):
         raise SettingsError(f"machine {twice.iloc[0]!r} has two rows of scores; keep one")
+    return _by_machine(table[["machine", *columns]])
+
+
+def _by_machine(table: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return machine -> score name -> score of a table of scores; one that is missing is left out."""
     return {
-        str(row["machine"]): {name: float(row[name]) for name in columns if pd.notna(row[name])}
+        str(row.pop("machine")): {str(name): float(value) for name, value in row.items() if pd.notna(value)}
         for row in table.to_dict("records")
     }
 
@@ -271,12 +333,13 @@ def search(
     """
     kinds = (WITHOUT, WITH_SCORES) if scores else (WITHOUT,)
     ratios: dict[str, list[Floats]] = {kind: [] for kind in kinds}
-    workloads, path, notes = {}, [], []
+    workloads, least_costs, path, notes = {}, {}, [], []
     for place, table in enumerate(tables):
         progress(place / len(tables), f"Searching {table.workload or 'the configurations'}")
         ok = table.runtime <= given.limit_s if given.limit_s else np.ones(len(table.cost), dtype=np.bool_)
         _refuse_few(table, ok, given)
         least = float(table.cost[ok].min())
+        least_costs[table.workload] = least
         workloads[table.workload] = table.name(int(np.flatnonzero(ok & (table.cost == least))[0]))
         if scores:
             absent = sorted({*table.machine} - {*scores})
@@ -296,7 +359,8 @@ def search(
         settings=given,
         n_configurations=sum(len(table.cost) for table in tables),
         workloads=workloads,
-        curves={kind: _curve(found) for kind, found in whole.items()},
+        least_costs=least_costs,
+        curves={kind: _curve(found, given.seed) for kind, found in whole.items()},
         path=tuple(path),
         differences=_differences(whole[WITH_SCORES] - whole[WITHOUT], given.seed) if scores else (),
         notes=tuple(dict.fromkeys(notes)),
@@ -318,20 +382,37 @@ def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats
     return np.maximum(found, 0.0)
 
 
-def _configurations(name: str, rows: pd.DataFrame, of_machine: list[str], metrics: list[str]) -> Configurations:
+def _configurations(
+    name: str, rows: pd.DataFrame, options: list[str], of_machine: list[str], metrics: list[str]
+) -> Configurations:
     count = rows["count"].to_numpy(dtype=np.float64)
     described = rows[of_machine] if of_machine else pd.get_dummies(rows["machine"], dtype=float)
-    known = np.column_stack([np.log2(count), described.to_numpy(dtype=np.float64)])
+    own = [_of_option(rows[option]) for option in options]
+    known = np.column_stack([np.log2(count), *own, described.to_numpy(dtype=np.float64)])
+    words = [
+        ", ".join(f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}" for option, value in line)
+        for line in (zip(options, values, strict=True) for values in rows[options].to_numpy(dtype=object).tolist())
+    ]
     return Configurations(
         workload=name,
         machine=tuple(rows["machine"]),
         count=count.astype(np.int64),
+        options=tuple(words),
         runtime=rows["runtime"].to_numpy(dtype=np.float64),
         cost=rows["cost"].to_numpy(dtype=np.float64),
         known=_standardised(known),
         metrics=_standardised(rows[metrics].to_numpy(dtype=np.float64)),
         used={one: rows[column].to_numpy(dtype=np.float64) for one, column in USED.items() if column in rows},
     )
+
+
+def _of_option(values: pd.Series) -> Floats:
+    """Return an option as numbers: logarithms of sizes, plain ones where one is not above 0, switches of words."""
+    if not pd.api.types.is_numeric_dtype(values):
+        return pd.get_dummies(values.astype(str), dtype=float).to_numpy()
+    numbers = values.to_numpy(dtype=np.float64)
+    found: Floats = np.log2(numbers) if (numbers > 0).all() else numbers
+    return found
 
 
 def _standardised(values: Floats) -> Floats:
@@ -364,7 +445,7 @@ def _one_search(
     rng = np.random.default_rng([given.seed, number])
     first = rng.permutation(len(ok))
     ties = rng.random(len(ok)) * TOLERANCE
-    by_type = _scores_of(table, scores) if scores else {}
+    by_type = _scores_of(table, scores, per_price=given.weigh == PER_PRICE) if scores else {}
     tried: list[int] = []
     while len(tried) < min(given.trials, len(ok)):
         if len(tried) < (1 if scores else FIRST_TRIALS):
@@ -386,14 +467,23 @@ def _one_search(
     return np.array(tried)
 
 
-def _scores_of(table: Configurations, scores: Mapping[str, Mapping[str, float]]) -> dict[str, Floats]:
+def _scores_of(
+    table: Configurations, scores: Mapping[str, Mapping[str, float]], *, per_price: bool
+) -> dict[str, Floats]:
     """Return benchmark type -> (n,) scores, scaled; a score of a resource stands for its first benchmark."""
+    price = table.cost / table.runtime / table.count if per_price else np.ones(len(table.cost))
     found = {}
     for resource, types in TYPES_OF_RESOURCE.items():
         for place, name in enumerate(types):
             names = (name, resource) if not place else (name,)
-            found[name] = np.array(
-                [next((scores[one][key] for key in names if key in scores.get(one, {})), 0.0) for one in table.machine]
+            found[name] = (
+                np.array(
+                    [
+                        next((scores[one][key] for key in names if key in scores.get(one, {})), 0.0)
+                        for one in table.machine
+                    ]
+                )
+                / price
             )
     return scaled_scores(found)
 
@@ -456,15 +546,22 @@ def _trial(table: Configurations, ok: Bools, rows: Ints, step: int) -> Trial:
     return Trial(table.workload, step + 1, table.name(row), runtime, cost, best)
 
 
-def _curve(ratios: Floats) -> SearchCurve:
+def _curve(ratios: Floats, seed: int) -> SearchCurve:
     low, median, high = np.quantile(ratios, (0.05, 0.5, 0.95), axis=0)
-    return SearchCurve(median, low, high, ratios.mean(axis=0), (ratios <= 1 + TOLERANCE).mean(axis=0))
+    found_share = (ratios <= 1 + TOLERANCE).mean(axis=0)
+    return SearchCurve(median, low, high, ratios.mean(axis=0), *_interval(ratios, seed), found_share)
+
+
+def _interval(values: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Return (n_trials,) ends of the bootstrap interval of the mean over the searches (n_searches, n_trials)."""
+    drawn = np.random.default_rng(seed).integers(0, len(values), (DRAWS, len(values)))
+    counts = np.stack([np.bincount(one, minlength=len(values)) for one in drawn])
+    low, high = np.quantile(counts @ values / len(values), ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2), axis=0)
+    return low, high
 
 
 def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
-    drawn = np.random.default_rng(seed).integers(0, len(differences), (DRAWS, len(differences)))
-    means = differences[drawn].mean(axis=1)  # (DRAWS, n_trials)
-    low, high = np.quantile(means, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2), axis=0)
+    low, high = _interval(differences, seed)
     return tuple(
         Difference(step + 1, float(mean), float(low[step]), float(high[step]))
         for step, mean in enumerate(differences.mean(axis=0))
@@ -473,6 +570,31 @@ def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
 
 def search_file(path: Path, given: SearchSettings, scores: Path | None = None, progress: Progress = silent) -> Search:
     """Return `search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
-    tables, notes = read_configurations(path)
+    tables, notes = read_configurations(path, given.options)
     found = search(tables, given, read_machine_scores(scores) if scores else None, progress)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def search_frames(frames: Mapping[str, pd.DataFrame], given: SearchSettings, progress: Progress = silent) -> Search:
+    """Return `search` of a table.
+
+    Args:
+        frames: 'configurations' as `configurations_of` takes them; 'scores' with the column machine and any of cpu,
+            memory, disk, network, where scores are wanted.
+        given: how.
+        progress: told each workload.
+
+    Raises:
+        SettingsError: when no machine of the table has a score.
+        NotEnoughData: as `search`.
+    """
+    tables, notes = configurations_of(frames["configurations"], given.options)
+    scores = _by_machine(frames["scores"]) if "scores" in frames else None
+    machines = {name for table in tables for name in table.machine}
+    if scores is not None and not machines & scores.keys():
+        raise SettingsError(
+            f"the scores are of {', '.join(sorted(scores))}, the machines of the table {', '.join(sorted(machines))}; "
+            "choose benchmark runs of nodes with these names, or none"
+        )
+    found = search(tables, given, scores, progress)
     return replace(found, notes=(*notes, *found.notes))

@@ -82,6 +82,7 @@ from workprof.charts.nodes.ranking import (
     ranking_headlines,
     robustness_sentence,
 )
+from workprof.charts.nodes.search import cost_curves, search_headlines, search_path, search_sentence
 from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
@@ -111,7 +112,7 @@ from workprof.core.progress import Progress
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
-from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.recommend import RecommendationSettings
@@ -120,6 +121,7 @@ from workprof.memory.rollup import RollupSettings
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import GroupSettings
+from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.runs import RunList
@@ -505,6 +507,34 @@ def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> C
     )
 
 
+def _search(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
+    settings = _search_settings(workbench, dataset)
+    result = through_job(workbench.configuration_search, dataset.hash, settings, progress)
+    return Content(
+        settings={"search": settings},
+        headlines=search_headlines(result),
+        words=(search_sentence(result), *result.notes),
+        charts=(cost_curves(result), *(search_path(result, name) for name in list(result.workloads)[:MOST_RUNS])),
+    )
+
+
+def _search_settings(workbench: Workbench, dataset: Dataset) -> SearchSettings:
+    """Return the default search, with the scores of the newest benchmark runs of the table's machines."""
+    machines = set(workbench.machines_of(dataset.hash))
+    runs = (one.hash for one in workbench.datasets() if one.kind == BENCHMARKS)
+    return SearchSettings(runs=next((one for one in runs if machines & set(workbench.node_names(one))), ""))
+
+
+SEARCHED = Kind(
+    "search",
+    "Configuration search",
+    "nodes",
+    CONFIGURATIONS,
+    _search,
+    lambda workbench, dataset: ((workbench.configuration_search, _search_settings(workbench, dataset)),),
+)
+
+
 TIMELINES = Kind("phases", "Phases", "phases", TELEMETRY, _timelines)
 EVALUATION = Kind(
     "recognition",
@@ -526,6 +556,7 @@ SECTIONS: tuple[Kind, ...] = (
     SCENARIOS,
     RANKING,
     DEGRADATION,
+    SEARCHED,
     TIMELINES,
     EVALUATION,
     DATA,

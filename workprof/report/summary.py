@@ -30,7 +30,7 @@ from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted
 from workprof.core.errors import WorkprofError
 from workprof.core.units import compact, format_share
-from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.ledger import Amount, Ledger, LedgerRow
 from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings
@@ -226,9 +226,16 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
     )
 
 
+def _of_configurations(workbench: Workbench, dataset: Dataset) -> Decision:
+    machines = workbench.machines_of(dataset.hash)
+    held = f"{counted(dataset.rows, 'measurement')} of configurations of {counted(len(machines), 'machine')}"
+    return Decision(f"{held}.", advice="What a search finds with few trials is in its section.")
+
+
 DECISIONS: dict[str, Callable[[Workbench, Dataset], Decision]] = {
     JOBS: _of_jobs,
     BENCHMARKS: _of_benchmarks,
     TELEMETRY: _of_telemetry,
+    CONFIGURATIONS: _of_configurations,
 }
 """By the kind of the dataset."""

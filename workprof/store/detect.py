@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 from workprof.core.errors import SettingsError, TraceError
 from workprof.core.text import near
 from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader
+from workprof.formats.configurations import is_configurations
 from workprof.formats.declare import Format
-from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, WIDE
+from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS, WIDE
 from workprof.formats.telemetry import sniffed
 from workprof.store.arrow_files import arrow_schema, is_arrow
 from workprof.store.json_rows import first_objects, is_json
@@ -138,7 +139,7 @@ def measurements(path: Path, encoding: str, sheet: str = "") -> str:
         keys = {key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found}
         if set(BENCHMARK_KEYS) <= keys:
             return BENCHMARKS
-    return sniffed(content) or ""
+    return sniffed(content) or (CONFIGURATIONS if is_configurations(content) else "")
 
 
 def several_files(paths: Sequence[Path]) -> TraceError:

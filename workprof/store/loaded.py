@@ -25,7 +25,7 @@ class Loaded:
         lost: lines of a text that are neither in a row nor rejected.
         dropped: duplicates that were left out because the options ask so.
         mode: 'corrected' or 'faithful'.
-        kind: 'jobs', 'benchmarks' or 'telemetry'.
+        kind: 'jobs', 'benchmarks', 'telemetry' or 'configurations'.
     """
 
     columns: tuple[Column, ...]

@@ -1,4 +1,4 @@
-"""Loads a file of measurements: benchmark runs, or counters by the second."""
+"""Loads a file of measurements: benchmark runs, counters by the second, or measured configurations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from workprof.core.errors import NoRows
 from workprof.formats.declare import NUMBER, TEXT
-from workprof.formats.measured import BENCHMARKS, Check, Measured, RejectedLine
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, Check, Measured, RejectedLine
 from workprof.store import rejects
 from workprof.store.compile import FINISHED, FLAGS, RESERVED
 from workprof.store.connection import quoted
@@ -65,6 +65,10 @@ def _read(spooled: Spooled, files: NamedFiles, options: IngestOptions) -> Measur
         from workprof.formats.benchmarks import read_benchmarks  # noqa: PLC0415  one reader per file
 
         return read_benchmarks(spooled.path, spooled.origin)
+    if files.format == CONFIGURATIONS:
+        from workprof.formats.configurations import read_configurations  # noqa: PLC0415  one reader per file
+
+        return read_configurations(spooled.path, spooled.origin)
     from workprof.formats.telemetry import read  # noqa: PLC0415  one reader per file
     from workprof.formats.telemetry.own import OUTCOMES  # noqa: PLC0415  one reader per file
 

@@ -17,7 +17,7 @@ from workprof.core.question import Question
 from workprof.core.settings import Settings
 from workprof.core.text import near
 from workprof.formats import utc_offset_s
-from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, Step, perform
@@ -33,10 +33,20 @@ Frames = Callable[[], Mapping[str, pd.DataFrame]]
 Extras = Sequence[tuple[Step, object]]
 
 JOBS = "jobs"
-KINDS = {"nodes": BENCHMARKS, "phases": TELEMETRY}
-"""Package of a step -> the kind of dataset that it is about; every other is about jobs."""
-WORDS = {JOBS: "a job trace", BENCHMARKS: "benchmark runs", TELEMETRY: "counters by the second"}
-HINTS = {JOBS: "workprof ingest FILE", BENCHMARKS: "workprof nodes suite", TELEMETRY: "workprof record"}
+KINDS = {"nodes.search": CONFIGURATIONS, "nodes": BENCHMARKS, "phases": TELEMETRY}
+"""Step, or package of a step -> the kind of dataset that it is about; every other is about jobs."""
+WORDS = {
+    JOBS: "a job trace",
+    BENCHMARKS: "benchmark runs",
+    TELEMETRY: "counters by the second",
+    CONFIGURATIONS: "measured configurations",
+}
+HINTS = {
+    JOBS: "workprof ingest FILE",
+    BENCHMARKS: "workprof nodes suite",
+    TELEMETRY: "workprof record",
+    CONFIGURATIONS: "workprof ingest TABLE.csv",
+}
 
 MEMORY_SHARE_OF_CACHE = 8
 VIEWS_KEPT = 64
@@ -73,6 +83,11 @@ def refuse_other_kind(entry: Dataset, wanted: str) -> None:
             f"dataset {entry.name} holds {WORDS.get(entry.kind, entry.kind)}, and this is asked of {WORDS[wanted]}; "
             f"choose another dataset, or make one (`{HINTS[wanted]}`)"
         )
+
+
+def kind_of(step: str) -> str:
+    """Return the kind of dataset that a step is about, by its name."""
+    return KINDS.get(step) or KINDS.get(step.partition(".")[0], JOBS)
 
 
 class Views:
@@ -239,7 +254,7 @@ class OpenHome:
         Raises:
             WrongKind: when the step is about another kind of dataset.
         """
-        refuse_other_kind(entry, KINDS.get(step.name.partition(".")[0], JOBS))
+        refuse_other_kind(entry, kind_of(step.name))
         lines = {extra.name: extra.about(extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)
 
@@ -363,7 +378,7 @@ class Bound(Generic[S, R]):
         """Return the dataset, the settings and the clustering with nothing left open."""
         declared, bench = self.declared, self.bench
         entry = bench.dataset(dataset)
-        refuse_other_kind(entry, KINDS.get(declared.question.name.partition(".")[0], JOBS))
+        refuse_other_kind(entry, kind_of(declared.question.name))
         chosen = declared.question.default() if settings is None else declared.question.without_ignored(settings)
         if declared.resolve is not None:
             chosen = declared.resolve(bench, entry, chosen, **more)

@@ -15,7 +15,7 @@ from workprof.core.progress import Progress, silent
 from workprof.formats import rules_of
 from workprof.formats.declare import NETWORK
 from workprof.formats.lotaru import read_reports, read_scores
-from workprof.formats.measured import BENCHMARKS
+from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.nodes import questions
 from workprof.nodes.advice import MEMBER, MOVED, AdviceSettings
 from workprof.nodes.detection import DegradationSettings
@@ -24,7 +24,7 @@ from workprof.nodes.network import norm_10
 from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES, published_task_benchmarks, scores_from_frame
 from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
-from workprof.nodes.search import search_file
+from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.profiles.settings import ProfileSettings
@@ -128,6 +128,31 @@ def _for_profile(
     return replace(whole, jobs=trace.hash, profile=number, clustering=bench.profiles.key(trace.hash))
 
 
+def _of_runs(bench: Any, _: Dataset, settings: SearchSettings) -> SearchSettings:
+    """Return the settings with the hash of the benchmark runs."""
+    if not settings.runs:
+        return settings
+    runs = bench.dataset(settings.runs)
+    refuse_other_kind(runs, BENCHMARKS)
+    return replace(settings, runs=runs.hash)
+
+
+def _configurations(bench: Any, entry: Dataset, settings: SearchSettings, _: Any, progress: Progress | None) -> Frames:
+    """Return a function that reads the table, and the scores of the nodes of the benchmark runs where there are any."""
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        frames = {"configurations": _runs(bench, entry.hash).drop(columns="row_id", errors="ignore")}
+        if settings.runs:
+            ranking = bench.node_ranking(settings.runs, RankSettings(), progress or silent)
+            scores = [
+                {"machine": one.node} | {name: own.score for name, own in one.aspects.items()} for one in ranking.nodes
+            ]
+            frames["scores"] = pd.DataFrame(scores)
+        return frames
+
+    return read
+
+
 def _machines_of(folder: Path) -> list[str]:
     """Return the machines that have execution reports in a folder, in order."""
     return sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
@@ -161,7 +186,7 @@ class NodeQuestions(ProfileQuestions):
     degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
     node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
     runtime_transfer = staticmethod(runtime_transfer)
-    configuration_search = staticmethod(search_file)
+    configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the nodes of a dataset of benchmark runs, in order.
@@ -172,6 +197,16 @@ class NodeQuestions(ProfileQuestions):
         entry = self.dataset(dataset)
         refuse_other_kind(entry, BENCHMARKS)
         return tuple(sorted({str(name) for name in self._store.frame(entry.hash, ("node",))["node"].dropna()}))
+
+    def machines_of(self, dataset: str) -> tuple[str, ...]:
+        """Return the names of the machines of a table of measured configurations, in order.
+
+        Raises:
+            WrongKind: when the dataset holds something else.
+        """
+        entry = self.dataset(dataset)
+        refuse_other_kind(entry, CONFIGURATIONS)
+        return tuple(sorted({str(name) for name in self._store.frame(entry.hash, ("machine",))["machine"].dropna()}))
 
     def detections_needed(self, dataset: str, settings: RankSettings) -> tuple[DegradationSettings, ...]:
         """Return the detections that a ranking needs and that are not cached yet: they take up to a minute each."""

@@ -307,6 +307,7 @@ def definition_table() -> pd.DataFrame:
 MEASURED = {
     "benchmarks": "Benchmark runs: JSON lines, one run each, as `workprof nodes suite` writes them",
     "telemetry": "Counters by the second: CSV with workload, run, t, as `workprof record` writes them",
+    "configurations": "Measured configurations: CSV with machine, count, runtime, cost",
     "perfspect": "PerfSpect metrics and telemetry",
     "perf-stat": "perf stat -I MILLISECONDS -x,",
     "sadf": "sadf -d of sysstat",

@@ -1,0 +1,57 @@
+"""Reads tables of measured configurations: a CSV with a row for each measurement of a workload on a configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workprof.core.errors import ColumnMissing, TraceError
+from workprof.formats.measured import CONFIGURATIONS, Measured, RejectedLine
+
+NEEDED = ("machine", "count", "cost")
+RUNTIME = "runtime"
+RUNTIMES = (RUNTIME, "runtime_s", "runtime_seconds")
+"""Names that the column of runtimes may have."""
+ABOVE_ZERO = ("count", RUNTIME, "cost")
+
+
+def is_configurations(content: str) -> bool:
+    """Return whether a text begins with the header of such a table."""
+    header = content.lstrip("\ufeff\r\n").partition("\n")[0]
+    names = {name.strip().strip('"') for name in header.split(",")}
+    return names >= {*NEEDED} and not names.isdisjoint(RUNTIMES)
+
+
+def read_configurations(path: Path, origin: str = "") -> Measured:
+    """Return the measurements of a CSV; one without a count, a runtime or a cost above 0 is rejected.
+
+    Args:
+        path: a plain UTF-8 file.
+        origin: the file's name as given, for messages.
+
+    Raises:
+        TraceError: when it is no CSV.
+        ColumnMissing: names the columns that are absent.
+    """
+    try:
+        table = pd.read_csv(path, skipinitialspace=True, encoding="utf-8-sig")
+    except (ValueError, UnicodeError) as error:
+        raise TraceError(f"{origin or path.name}: this is no CSV ({error})") from error
+    table = table.rename(columns=lambda name: str(name).strip()).rename(columns=dict.fromkeys(RUNTIMES, RUNTIME))
+    absent = [name for name in (*NEEDED, RUNTIME) if name not in table]
+    if absent:
+        raise ColumnMissing(f"{origin or path.name} has no column {', '.join(absent)}; it has {', '.join(table)}")
+    rejected = []
+    for column in ABOVE_ZERO:
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
+            reason = "not a number above 0"
+            rejected.append(RejectedLine(row + 2, column, str(table[column].iloc[row]), reason))
+        table[column] = numbers
+    kept = np.ones(len(table), dtype=np.bool_)
+    kept[[one.line - 2 for one in rejected]] = False
+    for column in {"machine", "workload"} & set(table):
+        table[column] = table[column].fillna("").astype(str)
+    return Measured(CONFIGURATIONS, table[kept].reset_index(drop=True), len(table), tuple(rejected))
