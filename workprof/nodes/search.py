@@ -28,7 +28,6 @@ from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsE
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.formats.configurations import RUNTIMES
 from workprof.nodes.advice import TYPES_OF_RESOURCE, acquisition_with_scores, scaled_scores, utilisation
 
 CHERRYPICK, ARROW = "cherrypick", "arrow"
@@ -38,6 +37,8 @@ FIRST_TRIALS = 3
 """Drawn at random before there is a model; with scores the first is, and two follow the scores alone."""
 FEWEST_CONFIGURATIONS = FIRST_TRIALS + 1
 NAMED = ("workload", "machine", "count", "runtime", "cost")
+RUNTIMES = ("runtime", "runtime_s", "runtime_seconds")
+"""Names that the column of runtimes may have, also where a dataset is made of the table."""
 USED = {resource: f"{resource}_percent" for resource in TYPES_OF_RESOURCE}
 """Resource -> column of its mean utilisation in a run, 0-100, which the scores are weighed by."""
 TREES, DEPTH = 101, 5
