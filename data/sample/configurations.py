@@ -7,7 +7,7 @@ GNU sort. It goes on where it was ended; start it until it says that all is done
 
     python data/sample/configurations.py --folder /var/tmp/configurations --minutes 8
 
-The folder then holds configurations.csv and configurations.benchmarks.jsonl.
+The folder then holds configurations.csv, of the runs so far, and configurations.benchmarks.jsonl.
 """
 
 from __future__ import annotations
@@ -287,8 +287,8 @@ def main() -> None:
                 file.write(line + "\n")
             done.add(values)
     missing = len(planned()) - len(done)
-    if missing or suites:
-        sys.stdout.write(f"to go: {missing} runs, the suite on {len(suites)} nodes; start again to go on\n")
+    if suites or not done:
+        sys.stdout.write("the suite is not through; start again to go on\n")
         return
     table = list(rows(results))
     with (given.folder / "configurations.csv").open("w", newline="") as file:
@@ -297,7 +297,8 @@ def main() -> None:
         writer.writerows(sorted(table, key=lambda row: tuple(map(str, row.values()))))
     lines = "".join((given.folder / f"suite.{name}.jsonl").read_text() for name in NODES)
     (given.folder / "configurations.benchmarks.jsonl").write_text(lines)
-    sys.stdout.write(f"all is done: {len(table)} runs; {len(done) - len(table)} failed\n")
+    state = f"to go: {missing} runs; start again to go on" if missing else "all is done"
+    sys.stdout.write(f"{state}; {len(table)} runs ended well, {len(done) - len(table)} failed\n")
 
 
 if __name__ == "__main__":

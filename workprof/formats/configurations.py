@@ -42,7 +42,8 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
     table = table.rename(columns=lambda name: str(name).strip()).rename(columns=dict.fromkeys(RUNTIMES, RUNTIME))
     absent = [name for name in (*NEEDED, RUNTIME) if name not in table]
     if absent:
-        raise ColumnMissing(f"{origin or path.name} has no column {', '.join(absent)}; it has {', '.join(map(str, table))}")
+        present = ", ".join(map(str, table))
+        raise ColumnMissing(f"{origin or path.name} has no column {', '.join(absent)}; it has {present}")
     rejected = []
     for column in ABOVE_ZERO:
         numbers = pd.to_numeric(table[column], errors="coerce")
