@@ -153,8 +153,8 @@ METHODS = (
         (
             "Fewer than three runs of a benchmark give a value and no rank.",
             "Where paper and code of Perona's network differ, the published definitions follow the code: anomalous "
-            "runs are counted inside a window, and a batch without any divides its loss by all runs. Unlike there, whole "
-            "days between runs are kept, and the seed is not searched.",
+            "runs are counted inside a window, and a batch without any divides its loss by all runs. Unlike there, "
+            "whole days between runs are kept, and the seed is not searched.",
             "Scores count per price in a configuration search: as published, they lead to what is fast and dear.",
             "Whole nodes are compared as they were measured; without labelled runs a degradation has a "
             "p-value, not a probability.",
