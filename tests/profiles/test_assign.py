@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.profiles.planted import blobs, job_table
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.profiles import settings
-from workprof.profiles.assign import make_assigner, make_quick_assigner
+from workprof.profiles.assign import make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import apply_transform
 from workprof.profiles.fit import TREE, fit_keeping_tree, fit_profiles, recut
 from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
@@ -72,27 +72,43 @@ def test_the_quick_way_is_the_slow_one_where_the_profile_is_sure_and_exact_elsew
     new, _ = blobs(700, noise_share=0.4, seed=7)
     tree = tree_of(points, metric, min_samples)
     assigner = make_quick_assigner(points, tree, cut_with_fall(tree, size)[1])
-    labels, strength = assigner.assign(new)
-    exact, strengths = replace(assigner, quick=False).assign(new)
+    labels, strength, own = assigner.assign_with_core(new)
+    exact, strengths = replace(assigner, rim=None).assign(new)
     order, fall = assigner.blocks.order, assigner.fall
     root = np.sqrt if metric == "euclidean" else np.asarray
     core = root(assigner.core)
     distances = cdist(new, points[order], "cityblock" if metric == "manhattan" else "euclidean")
     reach = np.maximum(distances, core[None, :])
-    sure = 0
-    for row in range(len(new)):
+    searched = (labels == exact) & (strength == strengths)
+    rim = assigner.at_rim(labels, own)
+    assert searched[rim].all()
+    assert np.allclose(own[rim], np.sort(distances[rim])[:, min_samples])
+    assert 0 < rim.mean() < 0.9
+    for row in np.flatnonzero(~searched):
         first = np.lexsort((distances[row], reach[row]))[0]
         at = 1 / reach[row, first]
         node = fall.node[order[first]]
         if fall.lambda_[order[first]] > at:
             while fall.up[node] >= 0 and fall.birth[node] >= at:
                 node = fall.up[node]
-        if labels[row] == fall.profile[node] and labels[row] >= 0:
-            sure += np.isclose(strength[row], min(at, fall.death[node]) / fall.death[node])
-        if labels[row] != fall.profile[node]:
-            assert (labels[row], strength[row]) == (exact[row], strengths[row])
-    assert sure > 0.8 * (labels >= 0).sum()
+        assert labels[row] == fall.profile[node] >= 0
+        assert np.isclose(strength[row], min(at, fall.death[node]) / fall.death[node])
     assert (labels == exact).mean() > 0.99
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_with_all_rows_at_the_rim_the_profiles_are_those_of_all_rows(metric):
+    points, _ = blobs(6_000, noise_share=0.25)
+    tree = tree_of(points, metric, 36)
+    whole = cut(tree, 36).labels
+    order = np.random.default_rng(0).permutation(len(points))
+    own, others = order[:2_000], order[2_000:]
+    sample = tree_of(points[own], metric, 12)
+    fall = cut_with_fall(sample, 12)[1]
+    known = replace(sample, core_distance=tree.core_distance[own])
+    rim = settle_rim(points[own], known, fall, points[others], tree.core_distance[others])
+    assert adjusted_rand_score(whole[order], np.concatenate([rim.fitted, rim.labels])) == 1.0
+    assert np.array_equal(rim.strength > 0, rim.labels >= 0)
 
 
 def test_the_quick_assigner_has_the_core_distances_of_the_clustering():

@@ -17,7 +17,7 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
-from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner
+from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, prepare
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.scores import ProfileScores, of_all_rows, score
@@ -109,6 +109,9 @@ STEPS = {
 
 ROWS_AT_ONCE = 131_072
 """Rows that are scaled and assigned together."""
+
+ASSIGNED_SHARE = 0.8
+"""Of the step 'assign', when the rims are left."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,21 +299,34 @@ def _assign(
 
     Source:
         Profiles as `hdbscan.approximate_predict` gives them, but for core distances, in which here the row itself does
-        not count, as in the clustering (`Assigner.quick`).
+        not count, as in the clustering, and but for the rims of the profiles, which are those of all rows
+        (`settle_rim`): so a clustered row at a rim may change, too.
     """
     settings, n_rows = prepared.settings, len(prepared.table)
     _, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)
     assigner = make_quick_assigner(prepared.points, tree, fall)
     labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
+    core, own = np.empty(n_rows), prepared.rows
     centre = prepared.points.mean(axis=0)
+    rim_rows, rim_points = [own[:0]], [prepared.points[:0]]
     for first in range(0, n_rows, ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, n_rows)
         points = prepared.scaled(first, last)
-        labels[first:last], strength[first:last] = assigner.assign(points)
+        labels[first:last], strength[first:last], core[first:last] = assigner.assign_with_core(points)
         xy[first:last] = (points - centre) @ flat.loadings.T
-        report(last / n_rows)
-    own = prepared.rows
+        at_rim = assigner.at_rim(labels[first:last], core[first:last])
+        at_rim[own[np.searchsorted(own, first) : np.searchsorted(own, last)] - first] = False  # these are in the tree
+        rim_rows.append(first + np.flatnonzero(at_rim))
+        rim_points.append(points[at_rim])
+        report(ASSIGNED_SHARE * last / n_rows)
     labels[own], strength[own], xy[own] = found.rows.labels, found.strength, found.xy
+    if found.rows.labels.max(initial=-1) >= 0:
+        rows = np.concatenate(rim_rows)
+        rim = settle_rim(prepared.points, tree, fall, np.concatenate(rim_points), core[rows])
+        labels[rows], strength[rows], labels[own] = rim.labels, rim.strength, rim.fitted
+        core[own] = tree.core_distance
+        labels[(labels >= 0) & (core > rim.apart[labels])] = -1
+        strength[labels < 0] = 0.0
     published, clustered = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     published[own], clustered[own] = found.rows.published, found.rows.clustered
     return _Every(row_ids_of(prepared.table), RowResults(labels, published, clustered), strength, xy)

@@ -163,9 +163,15 @@ def build_spanning_tree(
         instead of
         trees: most rows are joined from their neighbour lists alone, the rest by pruned search.
     """
+    return span(neighbours, neighbours.core_of(min_samples), min_samples, report)
+
+
+def span(
+    neighbours: Neighbours, core: Floats, min_samples: int, report: Callable[[float], None] | None = None
+) -> SpanningTree:
+    """Return as `build_spanning_tree`, of given (n_rows,) reduced core distances in block order."""
     from workprof.profiles.kernels.boruvka import Forest  # noqa: PLC0415  numba
 
-    core = neighbours.core_of(min_samples)
     forest = Forest(neighbours, core)
     while forest.n_components > 1:
         if report is not None:

@@ -18,8 +18,8 @@ death of the selected node that each lies in."""
 
 
 @compiled
-def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[int, float]:
-    """Return the nearest fitted row by mutual reachability, and that distance, reduced.
+def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[int, float, float]:
+    """Return the nearest fitted row by mutual reachability, the new row's core distance, and that distance, reduced.
 
     Args:
         values: (n_kept,) reduced distances to the nearest fitted rows.
@@ -34,7 +34,7 @@ def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[
         value, distance = max(own, values[i], core[items[i]]), values[i]
         if best < 0 or value < reach or (value == reach and distance < length):
             best, reach, length = items[i], value, distance
-    return best, reach
+    return best, own, reach
 
 
 @compiled
@@ -53,13 +53,22 @@ def _place(row: int, lambda_: float, fitted: Fitted, nodes: Nodes) -> tuple[int,
     return profile[node], min(lambda_, most) / most
 
 
+NEAR = 1e-9
+"""Relative room for rounding in a bound of a distance."""
+
 Clustering = tuple[Space, int, Fitted, Nodes]
 """The fitted rows in blocks, min_samples, and what is known of the rows and of the condensed tree's nodes."""
 
 
 @compiled
 def _collect(
-    space: Space, query: Floats, nearest_first: Ints, gaps: Floats, wanted: int, room: tuple[Floats, Ints, Floats]
+    space: Space,
+    query: Floats,
+    nearest_first: Ints,
+    gaps: Floats,
+    wanted: int,
+    limit: float,
+    room: tuple[Floats, Ints, Floats],
 ) -> int:
     """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
 
@@ -69,13 +78,14 @@ def _collect(
         nearest_first: (n_blocks,) order in which blocks are looked at, by their gap to the new row's block.
         gaps: (n_blocks,) of the new row's block.
         wanted: fitted rows to find, at most n.
+        limit: reduced distance below which there are as many; infinite where it is not known.
         room: values and items (2 * wanted + widest block,), and gaps (n_blocks,) of the row itself, overwritten.
     """
     _, lanes, starts, low, high, manhattan = space
     values, items, row_gaps = room
     box_gaps(query, query, low, high, manhattan, row_gaps)
     tile = np.empty(len(values) - 2 * wanted)
-    filled, limit = 0, np.inf
+    filled = 0
     for other in nearest_first:
         if gaps[other] >= limit:
             break
@@ -115,8 +125,8 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, f
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
-            kept = _collect(space, points[row], nearest_first, gaps, wanted, (values, items, row_gaps))
-            joined, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+            kept = _collect(space, points[row], nearest_first, gaps, wanted, np.inf, (values, items, row_gaps))
+            joined, _, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
             found[0][row], found[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
 
@@ -169,29 +179,33 @@ def _nearest_core(
 @compiled
 def assign_soon(
     clustering: Clustering,
-    least: Floats,
+    cores: tuple[Floats, Floats],
     queries: Space,
     first: int,
     last: int,
-    found: tuple[Ints, Floats, Ints],
+    found: tuple[Ints, Floats, Floats],
 ) -> None:
     """Write as `assign_rows`, and look at the nearest rows of a new row only where its profile depends on them.
 
     A new row reaches the fitted ones at its own core distance or later. Where the profile is the same for all that
-    this can be, it is taken without; its strength then counts the fitted row's core distance alone.
+    this can be, and it is below the profile's rim, it is taken without; its strength then counts the fitted row's core
+    distance alone.
 
     Args:
         clustering: what the new rows join.
-        least: (n_blocks,) smallest core distance of each block of fitted rows.
+        cores: smallest reduced core distance of each block of fitted rows (n_blocks,), and the distance at which the
+            rim of each profile begins (n_profiles + 1,), last the one below which an outlier may yet join a profile.
         queries: the new rows in blocks.
         first: block of new rows to begin with.
         last: one past the last.
-        found: results: profiles (n_new,), strengths (n_new,), and 1 where the nearest rows were looked at (n_new,).
+        found: results: profiles (n_new,), strengths (n_new,), and core distances (n_new,): where the nearest rows were
+            not looked at, the reach of a row in a profile, which is below its rim, and infinite for an outlier.
     """
     space, min_samples, fitted, nodes = clustering
     starts, low, high, manhattan = space[2], space[3], space[4], space[5]
     points, query_starts, query_low, query_high = queries[0], queries[2], queries[3], queries[4]
-    wanted = min(2 * min_samples, starts[-1])
+    least, rim = cores
+    wanted = min(min_samples + 1, starts[-1])
     widest = np.max(starts[1:] - starts[:-1])
     values, items = np.empty(2 * wanted + widest), np.empty(2 * wanted + widest, np.int64)
     tile, gaps, row_gaps = np.empty(widest), np.empty(len(starts) - 1), np.empty(len(starts) - 1)
@@ -203,14 +217,45 @@ def assign_soon(
                 space, points[row], nearest_first, gaps, (fitted[0], least), (row_gaps, tile)
             )
             distance = reach if manhattan else np.sqrt(reach)
-            at = 1.0 / distance if distance > 0 else np.inf
-            profile, strength = _place(joined, at, fitted, nodes)
-            at_most = max(distance, bound)
-            late, _ = _place(joined, 1.0 / at_most if at_most > 0 else np.inf, fitted, nodes)
-            exact = late != profile
-            if exact:
-                kept = _collect(space, points[row], nearest_first, gaps, wanted, (values, items, row_gaps))
-                joined, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
-                distance = reach if manhattan else np.sqrt(reach)
+            profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
+            core = distance if profile >= 0 else np.inf
+            searched = distance < rim[-1] if profile < 0 else max(distance, bound) > rim[profile]
+            if searched:
+                most = np.inf if wanted == starts[-1] else (bound if manhattan else bound**2) * (1 + NEAR)
+                kept = _collect(space, points[row], nearest_first, gaps, wanted, most, (values, items, row_gaps))
+                nearer, own, nearer_reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+                if own >= reach:
+                    joined, reach = nearer, nearer_reach
+                distance, core = (reach, own) if manhattan else (np.sqrt(reach), np.sqrt(own))
                 profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
-            found[0][row], found[1][row], found[2][row] = profile, strength, exact
+            found[0][row], found[1][row], found[2][row] = profile, strength, core
+
+
+@compiled
+def part_profiles(left: Ints, right: Ints, weight: Floats, anchor: Ints, label: Ints, birth: Floats) -> None:
+    """Write the profile of each row, -1 = none, and the distance at which each profile parts from the others.
+
+    A profile is the largest component of the single-linkage tree that holds its anchor and no other's.
+
+    Args:
+        left, right: (n - 1,) children of each merge, as `condensing.single_linkage` numbers them.
+        weight: (n - 1,) distance of each merge, rising.
+        anchor: (n_profiles,) one row of each.
+        label: (2 n - 1,) results, rows first, then merges.
+        birth: (n_profiles,) results.
+    """
+    n = len(left) + 1
+    held = np.zeros(2 * n - 1, np.int64)
+    label[:] = -1
+    for profile in range(len(anchor)):
+        label[anchor[profile]], held[anchor[profile]] = profile, 1
+    for i in range(n - 1):
+        held[n + i] = held[left[i]] + held[right[i]]
+        if held[n + i] == 1:
+            label[n + i] = max(label[left[i]], label[right[i]])
+    for i in range(n - 2, -1, -1):
+        for child in (left[i], right[i]):
+            if label[n + i] >= 0:
+                label[child] = label[n + i]
+            elif held[child] == 1:
+                birth[label[child]] = weight[i]
