@@ -1,21 +1,37 @@
 """Who runs the parallel loops: this machine, or the Dask cluster that WORKPROF_DASK names.
 
-The loops are joblib calls. Without a cluster they run one after another, each on all threads of the compiled kernels.
+A loop is `each(function, shared, items)`. Without a cluster it runs one item after another, each on all threads of the
+compiled kernels.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import contextvars
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from workprof.core.errors import SettingsError
 
 PATIENCE_S = 10
+RETRIES = 3
+"""Times that an item is begun anew where the worker that had it is gone."""
+AHEAD = 2
+"""Items that are handed out to each thread of the cluster before the first of them is done."""
+
+Shared = TypeVar("Shared")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=None)
 
 
 @contextlib.contextmanager
 def loops_on(scheduler: str | None) -> Iterator[None]:
-    """Send the joblib loops inside this context to a Dask scheduler ('tcp://host:port'), or leave them here (None).
+    """Send the loops inside this context to a Dask scheduler ('tcp://host:port'), or leave them here (None).
 
     Raises:
         SettingsError: when the scheduler cannot be reached, has no workers, or Dask is not installed.
@@ -27,8 +43,6 @@ def loops_on(scheduler: str | None) -> Iterator[None]:
         from distributed import Client  # noqa: PLC0415  an extra
     except ImportError as error:
         raise SettingsError("WORKPROF_DASK is set but Dask is not installed; install workprof[dask]") from error
-    import joblib  # noqa: PLC0415  heavy
-
     try:
         client = Client(scheduler, timeout=PATIENCE_S, set_as_default=True)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
@@ -36,5 +50,49 @@ def loops_on(scheduler: str | None) -> Iterator[None]:
     with client:
         if not client.scheduler_info()["workers"]:
             raise SettingsError(f"WORKPROF_DASK is {scheduler!r}: its cluster has no workers; start some")
-        with joblib.parallel_config("dask"):
+        kept = _client.set(client)
+        try:
             yield
+        finally:
+            _client.reset(kept)
+
+
+def each(
+    function: Callable[[Shared, Item], Result], shared: Shared, items: Iterable[Item], *, threads: int = 1
+) -> Iterator[Result]:
+    """Yield `function(shared, item)` for every item, in order.
+
+    On a cluster every worker has `shared`, and the scheduler keeps each item until it is done: what a worker was at
+    when it went is begun anew on another one. Items are drawn as there is room for them, so that a trace need not be
+    in memory as a whole.
+
+    Args:
+        function: of a module; what it returns depends on its arguments alone.
+        shared: what all items need.
+        items: what each needs, small beside `shared`.
+        threads: of this machine, where there is no cluster; each thread takes items of its own.
+    """
+    client = _client.get()
+    if client is None and threads == 1:
+        for item in items:
+            yield function(shared, item)
+        return
+    if client is None:
+        pool = ThreadPoolExecutor(threads)
+        try:
+            yield from pool.map(partial(function, shared), items)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        return
+    everywhere = client.scatter(shared, broadcast=True, hash=False)
+    most = AHEAD * max(1, sum(client.nthreads().values()))
+    waiting: deque[Any] = deque()
+    try:
+        for item in items:
+            waiting.append(client.submit(function, everywhere, item, pure=False, retries=RETRIES))
+            if len(waiting) >= most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        client.cancel(list(waiting))

@@ -24,6 +24,7 @@ import pyarrow as pa
 import workprof
 from workprof.cache import About, write_entry
 from workprof.core.errors import WorkprofError
+from workprof.core.parts import parts_in, parts_of
 from workprof.core.progress import Progress
 from workprof.core.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.core.settings import from_environment
@@ -102,12 +103,17 @@ class Outcome:
     extras: dict[str, Any]
 
 
-def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Progress) -> Outcome:
-    """Run a step here and now; its parallel loops go to the cluster that WORKPROF_DASK names, where there is one."""
+def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Progress, home: Path) -> Outcome:
+    """Run a step here and now; its parallel loops go to the cluster that WORKPROF_DASK names, where there is one.
+
+    What it keeps of itself on the way is in the home until it is done, for whoever asks the same after it was killed.
+    """
     function = request.step.function()
     started = time.perf_counter()
-    with loops_on(from_environment().dask):
+    kept = parts_of(home, request.key)
+    with loops_on(from_environment().dask), parts_in(kept):
         made = function(frames, request.settings, progress)
+    shutil.rmtree(kept, ignore_errors=True)
     if not isinstance(made, Made):
         made = Made(made, {})
     seconds = float(getattr(made.record, "seconds", time.perf_counter() - started))
@@ -164,7 +170,7 @@ def run_request(folder: Path, progress: Progress) -> None:
     An entry for which there is no room there goes through the output instead.
     """
     request, frames = read_request(folder)
-    outcome = perform(request, frames, progress)
+    outcome = perform(request, frames, progress, folder.parent.parent)
     about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
     _leave(folder, outcome.record, about)
     for name, record in outcome.extras.items():

@@ -6,8 +6,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
 from tests.profiles.planted import blobs, job_table
-from workprof.core.errors import NotEnoughData, SettingsError
-from workprof.profiles import settings
+from workprof.core.errors import Cancelled, NotEnoughData, SettingsError
+from workprof.core.parts import parts_in
+from workprof.profiles import fit, settings
 from workprof.profiles.assign import make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import apply_transform
 from workprof.profiles.fit import TREE, fit_keeping_tree, fit_profiles, recut
@@ -166,3 +167,31 @@ def test_a_large_trace_is_fitted_on_a_sample_by_default(monkeypatch):
     assert fit_profiles({"jobs": jobs.iloc[:2_000]}, ProfileSettings()).sample_rows == 0
     for every in (ProfileSettings(sample_rows=3_000), ProfileSettings(mode="faithful", min_cluster_size=20)):
         assert fit_profiles({"jobs": jobs}, every).sample_rows == 0
+
+
+def test_an_assignment_that_was_halted_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "ROWS_AT_ONCE", 500)
+    frames, wanted = {"jobs": job_table(3_000)}, ProfileSettings(sample_rows=1_000)
+    whole = fit_profiles(frames, wanted)
+    made, assign_part = [], fit._assign_part
+
+    def counted(*given):
+        made.append(given)
+        return assign_part(*given)
+
+    def halt(fraction, message):
+        if len(made) == 3:
+            raise Cancelled(message)
+
+    monkeypatch.setattr(fit, "_assign_part", counted)
+    with parts_in(tmp_path / "parts"):
+        with pytest.raises(Cancelled):
+            fit_profiles(frames, wanted, halt)
+        kept = sorted((tmp_path / "parts").iterdir())
+        assert len(kept) == 3
+        kept[0].write_bytes(kept[0].read_bytes()[:-100])  # as a killed writer's disk would leave it
+        again = fit_profiles(frames, wanted)
+    assert len(made) == 3 + 4
+    assert np.array_equal(again.labels, whole.labels)
+    assert np.array_equal(again.probabilities, whole.probabilities)
+    assert np.array_equal(again.map_xy, whole.map_xy)

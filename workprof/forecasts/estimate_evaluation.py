@@ -34,6 +34,7 @@ from workprof.forecasts.estimates import (
 from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
 from workprof.forecasts.intervals import Followed, ends_of, following_margins, mix
 from workprof.forecasts.splits import BY_TIME, Fold, make_folds, times_of, units_of
+from workprof.parallel import each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,10 +263,16 @@ def evaluate_estimates(
         ColumnMissing: when the target, every submit-time field or the split's column is absent.
         NotEnoughData: with too few rows, jobs or groups; in faithful mode without profiles.
     """
+    from workprof.core.compiled import worker_threads  # noqa: PLC0415  numba
+
     started = time.perf_counter()
     known, folds, notes = _folds_of(frames, settings)
     run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
-    results = _in_turns(lambda fold: run(known, fold, settings), folds, progress)
+    results: list[FoldResult] = []
+    progress(0.0, f"Training and testing, turn 1 of {len(folds)}")
+    for result in each(_evaluated, (run, known, settings), folds, threads=worker_threads()):
+        results.append(result)
+        progress(len(results) / len(folds), f"Training and testing, {len(results)} of {len(folds)} turns done")
     names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
@@ -296,23 +303,13 @@ def _jobs_of(jobs: pd.DataFrame, rows: Ints) -> Ints:
     return codes.astype(np.int64)
 
 
-def _in_turns(run: Callable[[Fold], FoldResult], folds: tuple[Fold, ...], progress: Progress) -> list[FoldResult]:
-    """Return the results of the folds in their order; turns go on beside each other, as many as there are threads."""
-    from workprof.core.compiled import share_out  # noqa: PLC0415  numba
+Evaluated = tuple[Callable[[KnownJobs, Fold, EstimateSettings], FoldResult], KnownJobs, EstimateSettings]
 
-    found: dict[int, FoldResult] = {}
 
-    def turn(at: int, _: int) -> None:
-        found[at] = run(folds[at])
-
-    def report(share: float) -> None:
-        done = round(share * len(folds))
-        if done < len(folds):
-            progress(share, f"Training and testing, turn {done + 1} of {len(folds)}")
-
-    report(0.0)
-    share_out(turn, len(folds), 1, report)
-    return [found[at] for at in range(len(folds))]
+def _evaluated(evaluated: Evaluated, fold: Fold) -> FoldResult:
+    """Return the result of one fold; it may be on another machine."""
+    run, known, settings = evaluated
+    return run(known, fold, settings)
 
 
 def run_evaluation(

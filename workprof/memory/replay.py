@@ -47,6 +47,7 @@ from workprof.memory.policies import (
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 from workprof.memory.usage import Evidence, Runs, Target, evidence_of, finished_of, killed_for_memory, runs_of
+from workprof.parallel import each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -1096,16 +1097,22 @@ def _charge_all(
 ) -> dict[str, list[Charges]]:
     """Return policy -> charges by seed; without any request the presets are no policy."""
     names = [name for name in settings.policies if with_requests or name != Preset.name] or [Workprof.name]
-    found = {}
-    for i, name in enumerate(names):
-        progress(POLICIES_SHARE * i / len(names), f"Replaying {name}")
-        if name == Workprof.name:
-            found[name] = charge_setting(settings.sizing, orders, settings.retry)
-        elif name == BY_TASK:
-            found[name] = [charge(Workprof(settings.sizing, name), one, settings.retry) for one in orders]
-        else:
-            found[name] = [charge(policy_named(name), one, settings.retry) for one in orders]
+    found: dict[str, list[Charges]] = {}
+    progress(0.0, f"Replaying {names[0]}")
+    for name, charges in zip(names, each(_charge_policy, (orders, settings), names), strict=True):
+        found[name] = charges
+        upcoming = names[min(len(found), len(names) - 1)]
+        progress(POLICIES_SHARE * len(found) / len(names), f"Replaying {upcoming}")
     return found
+
+
+def _charge_policy(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> list[Charges]:
+    """Return the charges of one policy by seed."""
+    orders, settings = replayed
+    if name == Workprof.name:
+        return charge_setting(settings.sizing, orders, settings.retry)
+    policy = Workprof(settings.sizing, name) if name == BY_TASK else policy_named(name)
+    return [charge(policy, one, settings.retry) for one in orders]
 
 
 def _frontier(

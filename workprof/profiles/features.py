@@ -391,9 +391,9 @@ class Prepared:
         """Whether every row of the table is clustered."""
         return len(self.rows) == len(self.table)
 
-    def scaled(self, first: int, last: int) -> Floats:
-        """Return (last - first, n_dims) values of any rows of the table, scaled as the clustered ones are."""
-        part = self.table.iloc[first:last]
+    def scaled(self, rows: Ints) -> Floats:
+        """Return (n, n_dims) values of the rows of the table at (n,) positions, scaled as the clustered ones are."""
+        part = self.table[list(self.matrix.names)].iloc[rows]
         values = np.column_stack([numbers_of(part, name) for name in self.matrix.names])
         return apply_transform(self.transform, np.nan_to_num(values) if self.settings.mode == "faithful" else values)
 

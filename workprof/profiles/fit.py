@@ -5,7 +5,8 @@ Re-cut, don't refit: the spanning tree is kept, and a change of size, method or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
+from workprof.core.parts import is_kept, keep_part, kept_part
 from workprof.core.progress import Progress, Stopwatch, silent
-from workprof.core.records import Made
+from workprof.core.records import Arrays, Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
+from workprof.parallel import each
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
-from workprof.profiles.features import FittedTransform, Prepared, prepare
+from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.scores import ProfileScores, of_all_rows, score
 from workprof.profiles.settings import ProfileSettings
@@ -107,8 +110,11 @@ STEPS = {
 }
 """Steps of a fit and the share of the whole that is done when each ends (times of the 100,001-row sample)."""
 
-ROWS_AT_ONCE = 131_072
-"""Rows that are scaled and assigned together."""
+ROWS_AT_ONCE = 65_536
+"""Rows that are scaled and assigned together, and kept until all are."""
+
+MOST_RIM_ROWS = 200_000
+"""Rows at the rims that join the tree; of more, so many are drawn, and the others follow the distances found."""
 
 ASSIGNED_SHARE = 0.8
 """Of the step 'assign', when the rims are left."""
@@ -307,22 +313,18 @@ def _assign(
     assigner = make_quick_assigner(prepared.points, tree, fall)
     labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
     core, own = np.empty(n_rows), prepared.rows
-    centre = prepared.points.mean(axis=0)
-    rim_rows, rim_points = [own[:0]], [prepared.points[:0]]
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        points = prepared.scaled(first, last)
-        labels[first:last], strength[first:last], core[first:last] = assigner.assign_with_core(points)
-        xy[first:last] = (points - centre) @ flat.loadings.T
-        at_rim = assigner.at_rim(labels[first:last], core[first:last])
-        at_rim[own[np.searchsorted(own, first) : np.searchsorted(own, last)] - first] = False  # these are in the tree
-        rim_rows.append(first + np.flatnonzero(at_rim))
-        rim_points.append(points[at_rim])
-        report(ASSIGNED_SHARE * last / n_rows)
+    plane = (prepared.points.mean(axis=0), flat.loadings)
+    for first, part in _assigned_parts(prepared, assigner, plane):
+        here = slice(first, first + len(part["labels"]))
+        labels[here], strength[here], core[here], xy[here] = (part[name] for name in PART)
+        report(ASSIGNED_SHARE * here.stop / n_rows)
     labels[own], strength[own], xy[own] = found.rows.labels, found.strength, found.xy
     if found.rows.labels.max(initial=-1) >= 0:
-        rows = np.concatenate(rim_rows)
-        rim = settle_rim(prepared.points, tree, fall, np.concatenate(rim_points), core[rows])
+        at_rim = assigner.at_rim(labels, core)
+        at_rim[own] = False  # these are in the tree
+        rows = np.flatnonzero(at_rim)
+        rows = rows[draw_rows(len(rows), MOST_RIM_ROWS, settings.seed)]
+        rim = settle_rim(prepared.points, tree, fall, prepared.scaled(rows), core[rows])
         labels[rows], strength[rows], labels[own] = rim.labels, rim.strength, rim.fitted
         core[own] = tree.core_distance
         labels[(labels >= 0) & (core > rim.apart[labels])] = -1
@@ -330,6 +332,33 @@ def _assign(
     published, clustered = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     published[own], clustered[own] = found.rows.published, found.rows.clustered
     return _Every(row_ids_of(prepared.table), RowResults(labels, published, clustered), strength, xy)
+
+
+PART = ("labels", "strength", "core", "xy")
+Plane = tuple[Floats, Floats]
+"""Centre (n_dims,) and loadings (2, n_dims) of the map."""
+
+
+def _assigned_parts(prepared: Prepared, assigner: Assigner, plane: Plane) -> Iterator[tuple[int, Arrays]]:
+    """Yield the first row of each part of the table, and what `_assign_part` makes of it, or had made before."""
+    n_rows, whole = len(prepared.table), (assigner, plane)
+    same = (assigner.blocks.points, assigner.core, assigner.fall.lambda_, assigner.fall.profile)
+    clustering = hashlib.blake2b(b"".join(array.tobytes() for array in same), digest_size=8).hexdigest()
+    names = {first: f"{clustering}-{n_rows}-{first}" for first in range(0, n_rows, ROWS_AT_ONCE)}
+    missing = [first for first, name in names.items() if not is_kept(name)]
+    scaled = (prepared.scaled(np.arange(first, min(first + ROWS_AT_ONCE, n_rows))) for first in missing)
+    made = each(_assign_part, whole, scaled)
+    for first, name in names.items():
+        part = next(made) if first in missing else kept_part(name)
+        keep_part(name, part)
+        yield first, part
+
+
+def _assign_part(whole: tuple[Assigner, Plane], points: Floats) -> Arrays:
+    """Return labels, strengths, core distances and places on the map of scaled rows; on any machine the same."""
+    assigner, (centre, loadings) = whole
+    labels, strength, core = assigner.assign_with_core(points)
+    return {"labels": labels, "strength": strength, "core": core, "xy": (points - centre) @ loadings.T}
 
 
 TREE = "profiles.tree"

@@ -14,6 +14,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
+from workprof.parallel import each
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
@@ -169,7 +170,7 @@ def stability(
 ) -> Stability:
     """Return how well the profiles of `frames["jobs"]` come back when part of the jobs is clustered by itself.
 
-    The resamples are joblib calls: a parallel backend that the caller has chosen takes them over.
+    The resamples may go to the cluster that the caller has chosen (`workprof.parallel`).
 
     Args:
         frames: 'jobs' -> as in `fit_profiles`; a column `profile` (-1 = outlier, missing = not clustered) is taken as
@@ -187,8 +188,6 @@ def stability(
         clusters), shrinks min_cluster_size and min_samples with the rows, so that distances to the min_samples-th
         neighbour stay what they were, and keeps the reference's transform: the clustering is tested, not the scaling.
     """
-    from joblib import Parallel, delayed  # noqa: PLC0415  heavy
-
     progress(0.0, "Getting ready")
     warm_kernels(settings.fit)
     watch = Stopwatch(progress, STEPS)
@@ -200,8 +199,7 @@ def stability(
     runs: list[_Run] = []
     with watch.step("resamples", "Clustering part of the rows again") as report:
         draws = (draw_rows(len(reference), n_resampled, _seed(settings, i)) for i in range(settings.resamples))
-        calls = (delayed(_resample)(prepared.points[rows], reference[rows], n_profiles, fit) for rows in draws)
-        for run in Parallel(return_as="generator")(calls):
+        for run in each(_resample, (prepared.points, reference, n_profiles, fit), draws):
             runs.append(run)
             report(len(runs) / settings.resamples)
     jaccards, rands = np.array([run.jaccards for run in runs]), np.array([run.adjusted_rand for run in runs])
@@ -266,8 +264,10 @@ def _cluster(points: Floats, settings: ProfileSettings) -> Ints:
     return cut(tree, settings.min_cluster_size, settings.method, settings.epsilon).labels
 
 
-def _resample(points: Floats, reference: Ints, n_profiles: int, settings: ProfileSettings) -> _Run:
+def _resample(whole: tuple[Floats, Ints, int, ProfileSettings], rows: Ints) -> _Run:
     """Return how one resample compares; everything that it needs is in its arguments, so that another machine can."""
+    every, labels, n_profiles, settings = whole
+    points, reference = every[rows], labels[rows]
     clusters = _cluster(points, settings)
     shared = (reference >= 0) & (clusters >= 0)
     here, there = reference[shared], clusters[shared]

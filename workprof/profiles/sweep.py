@@ -19,6 +19,7 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
+from workprof.parallel import each
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
@@ -223,8 +224,8 @@ class SweepGroup(Shown):
 def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress = silent) -> SweepGroup:
     """Return the runs of one group: the rows scaled once, the neighbours searched once for every size.
 
-    With one min_samples the spanning tree is built once, too, and cut for each size. The fits are joblib calls: a
-    parallel backend that the caller has chosen takes them over.
+    With one min_samples the spanning tree is built once, too, and cut for each size. The fits may go to the
+    cluster that the caller has chosen (`workprof.parallel`).
 
     Args:
         frames: 'jobs' -> as in `fit_profiles`.
@@ -234,8 +235,6 @@ def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     Raises:
         NotEnoughData: when not even the smallest size fits the rows.
     """
-    from joblib import Parallel, delayed  # noqa: PLC0415  heavy
-
     jobs = frames["jobs"]
     plan = {size: _of_size(settings, size, len(jobs)) for size in settings.sizes}
     smallest = plan[min(plan)]
@@ -249,10 +248,10 @@ def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
         fitting = {size: run for size, run in plan.items() if n > 2 * run.min_cluster_size}
         shared = _share(scaled, list(fitting.values()), report)
         head_start_s = watch.seconds / len(fitting)
-        truth_only = replace(scaled, jobs=scaled.jobs[[name for name in scaled.jobs.columns if name == TRUTH]])
-        runs = Parallel(return_as="generator")(
-            delayed(_run)(truth_only, shared, size, run) for size, run in fitting.items()
+        truth_only = replace(
+            scaled, table=scaled.table[[]], jobs=scaled.jobs[[name for name in scaled.jobs.columns if name == TRUTH]]
         )
+        runs = each(_run, (truth_only, shared), fitting.items())
         finished = []
         for run in runs:
             finished.append(replace(run, seconds=run.seconds + head_start_s))
@@ -288,9 +287,10 @@ def _share(scaled: Prepared, runs: list[ProfileSettings], report: Callable[[floa
     return _Shared(tree=build_spanning_tree(neighbours, neighbour_counts[0]))
 
 
-def _run(scaled: Prepared, shared: _Shared, grid_size: int, settings: ProfileSettings) -> SweepRun:
+def _run(group: tuple[Prepared, _Shared], one: tuple[int, ProfileSettings]) -> SweepRun:
     """Return one run; everything that it needs is in its arguments, so that another machine can do it."""
     started = time.perf_counter()
+    (scaled, shared), (grid_size, settings) = group, one
     resolved = replace(scaled.settings, min_cluster_size=settings.min_cluster_size, min_samples=settings.min_samples)
     tree = shared.tree
     if shared.neighbours is not None:

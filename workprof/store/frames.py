@@ -23,6 +23,8 @@ from workprof.store.mapping import shown
 from workprof.store.reports import Column, IngestReport, SampleReport, Stratum, shares_of
 
 LARGEST_PAGE = 100_000
+AT_ONCE = 131_072
+"""Rows that come from the database together."""
 
 
 def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
@@ -47,19 +49,35 @@ def frame(
 ) -> pd.DataFrame:
     """Return `row_id` (int64), numbers as float64 with NaN, texts as categories; in row order.
 
+    The rows come in batches, so that beside the frame (8 bytes a number, up to 4 a text) there is one of them.
+
     Where rows are not only finished ones, the last column, `finished`, tells which are.
     """
     columns = resolved(entry, [name for name in names if name != ROW_ID])
     items = [f"rowid AS {ROW_ID}", *(_typed(column) for column in columns)]
     items += [] if finished_only else [FINISHED]
     where = f" WHERE {FINISHED}" if finished_only else ""
-    table = cursor.sql(f"SELECT {', '.join(items)} FROM {quoted(entry.table)}{where}").to_arrow_table()
-    series = {ROW_ID: pd.Series(table.column(ROW_ID).to_numpy().astype(np.int64))}
+    n_rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
+    numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
+    texts: dict[str, list[pa.Array]] = {column.name: [] for column in columns if not column.numeric}
+    ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0
+    for batch in cursor.sql(f"SELECT {', '.join(items)} FROM {quoted(entry.table)}{where}").to_arrow_reader(AT_ONCE):
+        part = slice(filled, filled := filled + batch.num_rows)
+        ids[part] = batch.column(ROW_ID).to_numpy()
+        for name, values in numbers.items():
+            values[part] = batch.column(name).to_numpy(zero_copy_only=False)
+        for name, coded in texts.items():
+            coded.append(batch.column(name).dictionary_encode())
+        if not finished_only:
+            done[part] = batch.column(FINISHED).to_numpy(zero_copy_only=False)
+    series = {ROW_ID: pd.Series(ids)}
     for column in columns:
-        series[column.name] = _series(table.column(column.name), column)
+        series[column.name] = (
+            pd.Series(numbers[column.name]) if column.numeric else _categories(texts.pop(column.name), n_rows)
+        )
     if not finished_only:
-        series[FINISHED] = pd.Series(table.column(FINISHED).to_numpy())
-    return pd.DataFrame(series)
+        series[FINISHED] = pd.Series(done)
+    return pd.DataFrame(series, copy=False)
 
 
 def page(cursor: duckdb.DuckDBPyConnection, entry: Entry, limit: int, offset: int) -> pd.DataFrame:
@@ -105,13 +123,15 @@ def _typed(column: Column) -> str:
     return f"CAST({name} AS DOUBLE) AS {name}" if column.numeric else name
 
 
-def _series(values: pa.ChunkedArray, column: Column) -> pd.Series:
-    if column.numeric:
-        return pd.Series(values.to_numpy(), dtype=np.float64)
-    coded = values.combine_chunks().dictionary_encode()
-    whole = coded if isinstance(coded, pa.DictionaryArray) else coded.combine_chunks()
-    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(whole.dictionary.to_pylist(), dtype="str")))
+def _categories(batches: list[pa.Array], n_rows: int) -> pd.Series:
+    """Return (n_rows,) categories in order of appearance, from dictionary-coded batches of texts."""
+    kind = batches[0].type if batches else pa.dictionary(pa.int32(), pa.string())
+    chunks = pa.chunked_array(batches, type=kind).unify_dictionaries().chunks
+    codes, filled = np.empty(n_rows, dtype=np.int32), 0
+    for chunk in chunks:
+        codes[filled : (filled := filled + len(chunk))] = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    texts = chunks[0].dictionary.to_pylist() if chunks else []
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str")))
 
 
 MOST_HITS = 200

@@ -12,6 +12,7 @@ import pandas as pd
 
 from workprof.cache import About, ResultCache
 from workprof.core.errors import ColumnMissing, NotEnoughData, WrongKind
+from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.settings import Settings
@@ -165,6 +166,8 @@ class OpenHome:
         self._cache = ResultCache(
             settings.home / "cache", memory_bytes=memory, disk_bytes=DISK_BYTES_OF_CACHE, sweep=alone
         )
+        if alone and not settings.readonly:
+            sweep_parts(settings.home)
         self._jobs = Jobs(self._cache, settings.home / "jobs", sweep=alone)
         self._guard = threading.Lock()
         self._views = Views(VIEWS_KEPT)
@@ -240,7 +243,7 @@ class OpenHome:
             found = self._cache.get(request.key, cls)
             if found is not None:
                 return found
-            outcome = perform(request, frames(), progress)
+            outcome = perform(request, frames(), progress, self.settings.home)
             about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
             self._cache.put(request.key, outcome.record, about)
             for name, record in outcome.extras.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import uuid
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import pandas as pd
 import workprof
 from workprof.core.errors import EntryDamaged
 from workprof.core.extras import installed_version
+from workprof.core.parts import PARTS
 from workprof.core.progress import Progress, silent
 from workprof.core.shares import Share
 from workprof.forecasts.feedback.model import FinishedJobs
@@ -143,6 +145,7 @@ class DatasetQuestions(OpenHome):
             if job.active and job.key.startswith(f"{gone.hash}:"):
                 self.cancel(job.key)
         self._cache.forget(gone.hash)
+        shutil.rmtree(self.settings.home / PARTS / gone.hash, ignore_errors=True)
         return gone
 
     def export(self, dataset: str, path: Path) -> int:

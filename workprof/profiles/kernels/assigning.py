@@ -66,8 +66,7 @@ def _collect(
     query: Floats,
     nearest_first: Ints,
     gaps: Floats,
-    wanted: int,
-    limit: float,
+    asked: tuple[int, float],
     room: tuple[Floats, Ints, Floats],
 ) -> int:
     """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
@@ -77,12 +76,13 @@ def _collect(
         query: the new row.
         nearest_first: (n_blocks,) order in which blocks are looked at, by their gap to the new row's block.
         gaps: (n_blocks,) of the new row's block.
-        wanted: fitted rows to find, at most n.
-        limit: reduced distance below which there are as many; infinite where it is not known.
+        asked: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
+            it is not known.
         room: values and items (2 * wanted + widest block,), and gaps (n_blocks,) of the row itself, overwritten.
     """
     _, lanes, starts, low, high, manhattan = space
     values, items, row_gaps = room
+    wanted, limit = asked
     box_gaps(query, query, low, high, manhattan, row_gaps)
     tile = np.empty(len(values) - 2 * wanted)
     filled = 0
@@ -125,7 +125,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, f
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
-            kept = _collect(space, points[row], nearest_first, gaps, wanted, np.inf, (values, items, row_gaps))
+            kept = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
             joined, _, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
             found[0][row], found[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
@@ -222,7 +222,7 @@ def assign_soon(
             searched = distance < rim[-1] if profile < 0 else max(distance, bound) > rim[profile]
             if searched:
                 most = np.inf if wanted == starts[-1] else (bound if manhattan else bound**2) * (1 + NEAR)
-                kept = _collect(space, points[row], nearest_first, gaps, wanted, most, (values, items, row_gaps))
+                kept = _collect(space, points[row], nearest_first, gaps, (wanted, most), (values, items, row_gaps))
                 nearer, own, nearer_reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
                 if own >= reach:
                     joined, reach = nearer, nearer_reach
@@ -238,7 +238,8 @@ def part_profiles(left: Ints, right: Ints, weight: Floats, anchor: Ints, label: 
     A profile is the largest component of the single-linkage tree that holds its anchor and no other's.
 
     Args:
-        left, right: (n - 1,) children of each merge, as `condensing.single_linkage` numbers them.
+        left: (n - 1,) one child of each merge, as `condensing.single_linkage` numbers them.
+        right: (n - 1,) the other.
         weight: (n - 1,) distance of each merge, rising.
         anchor: (n_profiles,) one row of each.
         label: (2 n - 1,) results, rows first, then merges.
