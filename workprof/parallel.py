@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ from workprof.core.errors import SettingsError
 PATIENCE_S = 10
 RETRIES = 3
 """Times that an item is begun anew where the worker that had it is gone."""
+MEANWHILE_S = 1.0
+"""In which the scheduler learns that a worker is gone."""
 AHEAD = 2
 """Items that are handed out to each thread of the cluster before the first of them is done."""
 
@@ -84,7 +87,7 @@ def each(
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
         return
-    everywhere = client.scatter(shared, broadcast=True, hash=False)
+    everywhere = _everywhere(client, shared)
     most = AHEAD * max(1, sum(client.nthreads().values()))
     waiting: deque[Any] = deque()
     try:
@@ -96,3 +99,12 @@ def each(
             yield waiting.popleft().result()
     finally:
         client.cancel(list(waiting))
+
+
+def _everywhere(client: Any, shared: object) -> Any:
+    """Return the future of what every worker has; a worker that goes meanwhile is left out."""
+    for _ in range(RETRIES):
+        with contextlib.suppress(OSError):  # the connection to that worker
+            return client.scatter(shared, broadcast=True, hash=False)
+        time.sleep(MEANWHILE_S)
+    return client.scatter(shared, broadcast=True, hash=False)

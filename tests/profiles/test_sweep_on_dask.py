@@ -1,5 +1,6 @@
-"""WORKPROF_DASK sends the fits of a sweep to a real scheduler with real workers; the results are the same."""
+"""WORKPROF_DASK sends loops to a real scheduler with real workers: the results are the same, also if one is killed."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -10,9 +11,18 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from tests.forecasts.test_estimates import planted_jobs
+from tests.memory.test_replay import jobs
 from tests.profiles.planted import job_table
 from workprof.core.errors import SettingsError
+from workprof.core.records import pack
+from workprof.forecasts.estimate_evaluation import evaluate_estimates
+from workprof.forecasts.estimates import EstimateSettings
+from workprof.memory.replay import ReplaySettings, replay
 from workprof.parallel import loops_on
+from workprof.profiles import fit
+from workprof.profiles.fit import fit_profiles
+from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, sweep_group
 
 
@@ -57,12 +67,15 @@ def scheduler(tmp_path):
             )
             processes.append(start(worker, "distributed.cli.dask_worker", address, *quiet, *options))
             wait_for(worker, r"Registered to:\s+tcp://127\.0\.0\.1")
-        yield address
+        yield address, processes
     finally:
         for process in reversed(processes):
             process.terminate()
         for process in processes:
-            process.wait(20)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            process.kill()
+            process.wait(5)
 
 
 @pytest.mark.soak
@@ -71,7 +84,7 @@ def scheduler(tmp_path):
 def test_the_cluster_gives_the_same_results(scheduler, settings):
     frames = {"jobs": job_table(1200)}
     here = sweep_group(frames, settings)
-    with loops_on(scheduler):
+    with loops_on(scheduler[0]):
         from distributed import get_client
 
         there = sweep_group(frames, settings)
@@ -82,6 +95,52 @@ def test_the_cluster_gives_the_same_results(scheduler, settings):
         # A process that compiles the loops anew may sum single precision in another order than the kept code does.
         assert numbers(ours.scores) == pytest.approx(numbers(theirs.scores), rel=1e-9, nan_ok=True)
         assert ours.scores.silhouette_method == theirs.scores.silhouette_method
+
+
+def untimed(document):
+    """Return the document without what a clock said."""
+    if isinstance(document, dict):
+        return {key: untimed(value) for key, value in document.items() if not key.endswith("seconds")}
+    return [untimed(one) for one in document] if isinstance(document, list) else document
+
+
+def assigned():
+    return fit_profiles, job_table(6_000), ProfileSettings(sample_rows=1_000)
+
+
+def trained():
+    return evaluate_estimates, planted_jobs(160), EstimateSettings(n_folds=4)
+
+
+def replayed():
+    return replay, jobs(400), ReplaySettings(prices_runs=())
+
+
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore::ResourceWarning:distributed", "ignore::DeprecationWarning:distributed")
+@pytest.mark.parametrize("question", [assigned, trained, replayed])
+def test_a_worker_that_is_killed_loses_nothing(scheduler, question, monkeypatch):
+    monkeypatch.setattr(fit, "ROWS_AT_ONCE", 500)
+    compute, table, settings = question()
+    here = compute({"jobs": table}, settings)
+    address, processes = scheduler
+    seen = []
+
+    def kill_one(fraction, message):
+        seen.append(message)
+        working = "Assigning" in message if compute is fit_profiles else len(seen) > 1
+        if working and processes[-1].poll() is None:
+            processes[-1].kill()
+
+    with loops_on(address):
+        there = compute({"jobs": table}, settings, kill_one)
+    assert processes[-1].poll() is not None
+    assert processes[-2].poll() is None
+    ours, theirs = pack(here), pack(there)
+    assert untimed(ours.document) == untimed(theirs.document)
+    assert ours.arrays.keys() == theirs.arrays.keys()
+    for name, array in ours.arrays.items():
+        np.testing.assert_array_equal(array, theirs.arrays[name])
 
 
 @pytest.mark.slow
