@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.store.frames import shares
 from workprof.store.reports import IngestOptions
 
@@ -115,3 +115,16 @@ def test_more_rows_than_there_are_or_none_are_refused(loaded, rows):
 def test_an_unknown_column_is_named(loaded):
     with pytest.raises(ColumnMissing, match="no column 'colour'; it has job_name"):
         loaded.sample("jobs", "colour", 5, "s")
+
+
+def test_columns_that_take_more_than_the_memory_limit_are_refused(store, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("job_name,duration_s\n" + "".join(f"a{i},{i}\n" for i in range(1_000)))
+    store.ingest([path], IngestOptions())
+    store.memory_limit_bytes = 1_000 * (8 + 4 + 8)
+    assert len(store.frame("long", ["job_name", "duration_s"])) == 1_000
+    store.memory_limit_bytes -= 1
+    with pytest.raises(
+        NotEnoughData, match=r"2 columns of 1,000 runs of long take .*WORKPROF_MEMORY_LIMIT is .*sample"
+    ):
+        store.frame("long", ["job_name", "duration_s"])

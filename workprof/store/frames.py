@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from workprof.core.errors import ColumnMissing, NoRows, SettingsError
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.records import digest
 from workprof.core.text import near
+from workprof.core.units import format_bytes
 from workprof.store import catalogue, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, ROW_ID
@@ -25,6 +26,9 @@ from workprof.store.reports import Column, IngestReport, SampleReport, Stratum, 
 LARGEST_PAGE = 100_000
 AT_ONCE = 131_072
 """Rows that come from the database together."""
+NUMBER_BYTES = 8
+CODE_BYTES = 4
+"""Of a text in a frame, at most; the texts themselves are kept once each."""
 
 
 def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
@@ -42,6 +46,22 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
             raise ColumnMissing(f"dataset {entry.dataset.name} has no column {name!r}; it has {there}{meant}")
         found[column.name] = column
     return tuple(found.values())
+
+
+def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, *, finished_only: bool) -> None:
+    """Refuse a frame that alone takes more memory than there is to be.
+
+    Raises:
+        NotEnoughData: says how much, the limit, and what to do.
+    """
+    columns = resolved(entry, [name for name in names if name != ROW_ID])
+    a_row = NUMBER_BYTES + sum(NUMBER_BYTES if column.numeric else CODE_BYTES for column in columns)
+    rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
+    if rows * a_row > limit_bytes:
+        raise NotEnoughData(
+            f"{len(columns)} columns of {rows:,} runs of {entry.dataset.name} take {format_bytes(rows * a_row)}, and "
+            f"WORKPROF_MEMORY_LIMIT is {format_bytes(limit_bytes)}; raise it, or ask of a sample (`workprof sample`)"
+        )
 
 
 def frame(

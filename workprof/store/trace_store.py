@@ -261,9 +261,14 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
 
         Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order. All rows, not
         only the finished ones, come with `finished` last.
+
+        Raises:
+            NotEnoughData: when they take more memory than `WORKPROF_MEMORY_LIMIT`.
         """
+        entry = self._entry(dataset)
+        frames.refuse_large(entry, columns, self.memory_limit_bytes, finished_only=finished_only)
         with self._database.cursor() as cursor:
-            return frames.frame(cursor, self._entry(dataset), columns, finished_only=finished_only)
+            return frames.frame(cursor, entry, columns, finished_only=finished_only)
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""
