@@ -24,11 +24,11 @@ import pyarrow as pa
 import workprof
 from workprof.cache import About, write_entry
 from workprof.core.errors import WorkprofError
+from workprof.core.parallel import loops_on
 from workprof.core.parts import parts_in, parts_of
 from workprof.core.progress import Progress
 from workprof.core.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.core.settings import from_environment
-from workprof.parallel import loops_on
 from workprof.store.entries import as_line
 from workprof.store.home import FILE, is_full, make_folder, no_room, write_private
 

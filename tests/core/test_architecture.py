@@ -19,7 +19,6 @@ MIDDLE = {
     "children",
     "background",
     "inputs",
-    "parallel",
     "pull",
     "campaign",
 }

@@ -15,11 +15,11 @@ from tests.forecasts.test_estimates import planted_jobs
 from tests.memory.test_replay import jobs
 from tests.profiles.planted import job_table
 from workprof.core.errors import SettingsError
+from workprof.core.parallel import loops_on
 from workprof.core.records import pack
 from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
 from workprof.memory.replay import ReplaySettings, replay
-from workprof.parallel import loops_on
 from workprof.profiles import fit
 from workprof.profiles.fit import fit_profiles
 from workprof.profiles.settings import ProfileSettings

@@ -362,7 +362,7 @@ def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> 
     clustered = train[prepared.rows]
     labels[clustered] = clusters.labels
     others = np.setdiff1d(np.arange(len(jobs)), clustered)
-    points = replace(prepared, table=jobs.iloc[others]).scaled(0, len(others))
+    points = replace(prepared, table=jobs).scaled(others)
     labels[others] = make_quick_assigner(prepared.points, tree, fall).assign(points)[0]
     return labels
 

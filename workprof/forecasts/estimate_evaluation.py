@@ -15,6 +15,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import NotEnoughData
+from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.candidates import CANDIDATES, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
@@ -34,7 +35,6 @@ from workprof.forecasts.estimates import (
 from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
 from workprof.forecasts.intervals import Followed, ends_of, following_margins, mix
 from workprof.forecasts.splits import BY_TIME, Fold, make_folds, times_of, units_of
-from workprof.parallel import each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,10 +269,10 @@ def evaluate_estimates(
     known, folds, notes = _folds_of(frames, settings)
     run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
     results: list[FoldResult] = []
-    progress(0.0, f"Training and testing, turn 1 of {len(folds)}")
-    for result in each(_evaluated, (run, known, settings), folds, threads=worker_threads()):
-        results.append(result)
-        progress(len(results) / len(folds), f"Training and testing, {len(results)} of {len(folds)} turns done")
+    turns = each(_evaluated, (run, known, settings), folds, threads=worker_threads())
+    for done in range(len(folds)):
+        progress(done / len(folds), f"Training and testing, turn {done + 1} of {len(folds)}")
+        results.append(next(turns))
     names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")

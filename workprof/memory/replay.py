@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from workprof.core.arrays import Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval, reliability_bins, saving_interval, too_few, wilson
@@ -47,7 +48,6 @@ from workprof.memory.policies import (
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 from workprof.memory.usage import Evidence, Runs, Target, evidence_of, finished_of, killed_for_memory, runs_of
-from workprof.parallel import each
 
 if TYPE_CHECKING:
     import pandas as pd

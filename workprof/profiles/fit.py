@@ -14,12 +14,12 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
+from workprof.core.parallel import each
 from workprof.core.parts import is_kept, keep_part, kept_part
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Arrays, Made
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
-from workprof.parallel import each
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap

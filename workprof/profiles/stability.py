@@ -11,10 +11,10 @@ import numpy as np
 from workprof.core.arrays import Floats, Ints, numbers_if_present
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import Setting, settings
+from workprof.core.parallel import each
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_count, format_share
-from workprof.parallel import each
 from workprof.profiles.features import Prepared, draw_rows, prepare
 from workprof.profiles.fit import grow_tree, warm_kernels
 from workprof.profiles.scores import adjusted_rand
@@ -170,7 +170,7 @@ def stability(
 ) -> Stability:
     """Return how well the profiles of `frames["jobs"]` come back when part of the jobs is clustered by itself.
 
-    The resamples may go to the cluster that the caller has chosen (`workprof.parallel`).
+    The resamples may go to the cluster that the caller has chosen (`workprof.core.parallel`).
 
     Args:
         frames: 'jobs' -> as in `fit_profiles`; a column `profile` (-1 = outlier, missing = not clustered) is taken as

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
+from workprof.core.parallel import each
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
-from workprof.parallel import each
 from workprof.profiles.features import Prepared, prepare
 from workprof.profiles.fit import warm_kernels
 from workprof.profiles.scores import ProfileScores, acquires, adjusted_rand, score, scores_v3
@@ -225,7 +225,7 @@ def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     """Return the runs of one group: the rows scaled once, the neighbours searched once for every size.
 
     With one min_samples the spanning tree is built once, too, and cut for each size. The fits may go to the
-    cluster that the caller has chosen (`workprof.parallel`).
+    cluster that the caller has chosen (`workprof.core.parallel`).
 
     Args:
         frames: 'jobs' -> as in `fit_profiles`.
