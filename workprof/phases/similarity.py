@@ -70,7 +70,7 @@ class MatchSettings:
             most=0.5,
             label="False rejects",
         ),
-    ] = 0.12
+    ] = 0.2
 
 
 KEPT_COSTS = 100_000
