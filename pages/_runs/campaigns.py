@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import streamlit as st
 
 from pages._frame.visit import Visit
@@ -57,9 +59,9 @@ def _one(visit: Visit, folder: str) -> None:
     tables.csv(table, f"campaign-{found.campaign}", "runs_campaign_csv", "Download CSV")
     if found.done < total:
         st.caption(
-            "A campaign that was stopped goes on with the same command; `--failed` tries failed runs again: "
-            f"`workprof campaign run {found.plan.replace('`', '')}`"
+            "A campaign that was stopped goes on with the same command; option --failed tries failed runs again."
         )
+        st.code(f"workprof campaign run {shlex.quote(found.plan)}", language="shell", wrap_lines=True)
 
 
 def _sentence(found: CampaignStatus) -> str:

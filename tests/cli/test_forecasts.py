@@ -82,8 +82,10 @@ def test_a_file_of_jobs_gets_an_answer_per_row(workprof, sample, tmp_path):
 def test_every_predictor_and_the_interval(workprof, sample):
     found = workprof("estimate", "evaluate", "--train", "small", "--split", "by_time", "--json").json
     assert set(found) >= {"n_train", "n_test", "predictors", "interval", "best"}
-    widths = {"median_width_factor", "global_width_factor", "new_users_width_factor"}
-    assert set(found["interval"]) == {"nominal", "coverage", "n_new_users", "new_users_coverage"} | widths
+    widths = {"median_width_factor", "global_width_factor", "new_users_width_factor", "fixed_width_factor"}
+    assert set(found["interval"]) == widths | {
+        *("nominal", "coverage", "fixed_coverage", "n_new_users", "new_users_coverage")
+    }
     assert found["best"] in found["predictors"]
     assert all(set(errors) == ERRORS for errors in found["predictors"].values())
     assert set(found["predictors"]["combined"]["ratio_error"]) == {"p50", "p80", "p90"}

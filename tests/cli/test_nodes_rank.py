@@ -125,7 +125,7 @@ def test_advise_for_a_profile_of_jobs(workprof, runs, sample):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rank", "nodes", "--weights", "gpu=1"), "weights names 'gpu'; choose from"),
+        (("rank", "nodes", "--weights", "gpu=1"), "weights has 'gpu'; choose from"),
         (("rank", "nodes", "--nodes", "gone"), "'gone' is not in this dataset"),
         (("groups", "nodes", "--mode", "best"), "mode is 'best'; choose from corrected, faithful"),
         (("advise", "nodes", "--jobs", "nodes", "--profile", "0"), "holds benchmark runs"),

@@ -65,7 +65,10 @@ CHANGED: dict[str, str] = {
     "version: profiles.sweep_group": "as profiles.fit",
     "heading: sweep Runs: sweep_runs dbcv": "is relative_validity, which it was; DBCV is computed for a fit",
     **dict.fromkeys(
-        [f"version: phases.{step}" for step in ("learn", "library", "match", "known_match", "evaluate", "live_library")],
+        [
+            f"version: phases.{step}"
+            for step in ("learn", "library", "match", "known_match", "evaluate", "live_library")
+        ],
         "recognition compares stretches of phases, and rejects by another limit",
     ),
     **dict.fromkeys(

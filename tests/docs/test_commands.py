@@ -50,6 +50,7 @@ BOUND = {
     "finished.csv": "finished.csv",
     "big.bin": "big.bin",
     "plan.toml": "plan.toml",
+    "TABLE": "configurations",
     "TABLE.csv": "configurations.csv",
     "SCORES.csv": "machines.csv",
 }
@@ -102,7 +103,7 @@ def scratch(tmp_path_factory):
         patch.delenv("WORKPROF_DASK", raising=False)
         patch.chdir(folder)
         with Workbench(from_environment()) as workbench:
-            for name in ("jobs.parquet", "trace.parquet", "runs.jsonl", "counters.csv"):
+            for name in ("jobs.parquet", "trace.parquet", "runs.jsonl", "counters.csv", "configurations.csv"):
                 workbench.ingest([folder / name])
             workbench.export("jobs", folder / "finished.csv")
         (folder / "runs.jsonl").unlink()  # a command makes it again

@@ -244,7 +244,7 @@ def test_faithful_mode_is_flagged(app, part):
 @pytest.mark.parametrize("made", [parameters_of, by_options])
 def test_a_link_holds_every_setting_of_a_forecaster_and_its_clustering(app, part, made):
     profiles = ProfileSettings(min_cluster_size=40, mode="faithful")
-    classifier = ClassifierSettings(profiles, ("user",), "corrected", 5, 0.5, 2.0, 0.3, 20, 4)
+    classifier = ClassifierSettings(profiles, ("user",), "corrected", 5, 0.5, 2.0, 0.3, 20, seed=4)
     linked = made(FORECASTER, ForecasterSettings(classifier, "by_group", 0.8))
     test = app("classify", ds=part[:8], **linked)
     assert not problems(test)

@@ -13,11 +13,12 @@ from workprof.charts.shapes import Headline
 CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
 PLAIN = {
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
-    "Confidence", "Cores", "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
+    "Configurations", "Confidence", "Cores",
+    "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
     "Jobs", "Judged on", "Looked at", "Mean size", "Median duration", "Median peak memory",
-    "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
+    "Measurements", "Memory", "Memory requested", "Moved", "Needed less", "Not finished",
     "Needed more", "Next workload", "Of requests", "Ranking robust", "Above largest bin", "Period",
-    "Precision", "Recall",
+    "Found the cheapest", "Precision", "Recall",
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from workprof.nodes.detection import DegradationSettings
     from workprof.nodes.detection_data import DetectSettings
     from workprof.nodes.groups import GroupSettings
+    from workprof.nodes.search import SearchSettings
     from workprof.nodes.selection import RankSettings
     from workprof.nodes.suite import SuiteSettings
     from workprof.nodes.transfer import TransferSettings
@@ -19,6 +20,7 @@ __all__ = [
     "DetectSettings",
     "GroupSettings",
     "RankSettings",
+    "SearchSettings",
     "SuiteSettings",
     "TransferSettings",
 ]
@@ -31,6 +33,7 @@ __getattr__, __dir__ = lazily(
         "DetectSettings": "workprof.nodes.detection_data",
         "GroupSettings": "workprof.nodes.groups",
         "RankSettings": "workprof.nodes.selection",
+        "SearchSettings": "workprof.nodes.search",
         "SuiteSettings": "workprof.nodes.suite",
         "TransferSettings": "workprof.nodes.transfer",
     },
