@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
-from workprof.core.errors import NotEnoughData
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -405,12 +405,15 @@ def fact_points_of(
     """Return the points or boxes of one column.
 
     Raises:
-        SettingsError: when the task is absent.
+        ColumnMissing: when the column is absent.
+        SettingsError: when the task is.
         NotEnoughData: when no run has a value.
     """
     started = time.perf_counter()
     progress(None, "Reading the values")
     jobs = frames["jobs"]
+    if settings.column not in jobs.columns:
+        raise ColumnMissing(f"the table has no column {settings.column}; choose another fact")
     runs = runs_of(jobs, settings.target)
     runs = runs.of(settings.task) if settings.task else runs
     given = jobs[settings.column].iloc[runs.rows]
