@@ -82,6 +82,7 @@ def start_long_fit(visitor, seed):
     visitor.button("Cancel").wait_for()
 
 
+@pytest.mark.soak
 def test_cancel_acts_within_two_seconds(server, visitors):
     visitor = visitors(server)
     start_long_fit(visitor, 11)

@@ -112,7 +112,7 @@ def test_a_later_run_changes_no_earlier_verdict(frame, found):
     np.testing.assert_array_equal(runs.flag[before], again.flag[after])
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_another_dataset_to_train_on():
     """Nodes that it lacks are judged once they have three normal runs of their own; runs that it has are told of."""
     train = simulated(nodes=2, repeat=16, seed=11)

@@ -233,8 +233,8 @@ def one_store(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_every_line_is_accounted_for_in_50_files(one_store, tmp_path):
-    every_line_is_accounted_for(one_store, tmp_path, 50)
+def test_every_line_is_accounted_for_in_20_files(one_store, tmp_path):
+    every_line_is_accounted_for(one_store, tmp_path, 20)
 
 
 @pytest.mark.soak
