@@ -17,7 +17,7 @@ from workprof.core.question import QUESTION_KEY
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.nodes.questions import SEARCH
 from workprof.nodes.search import Search
-from workprof.store.reports import Dataset
+from workprof.store.reports import Dataset, IngestOptions
 
 TABLE, WORKLOAD = "nodes_configurations", "nodes_workload"
 WITHOUT = "without scores"
@@ -25,8 +25,8 @@ NEEDS = (
     "Search needs a CSV of measured configurations with the columns machine, count, runtime and cost; further numbers "
     "describe the machines or what the runs used."
 )
-SAMPLE = ("configurations.benchmarks.jsonl", "configurations.csv")
-"""Files of the sample: benchmark runs of its nodes, and the table."""
+SAMPLE = {"configurations-nodes": "configurations.benchmarks.jsonl", "configurations": "configurations.csv"}
+"""Dataset -> file of the sample: benchmark runs of its nodes, and the table."""
 
 
 def search(context: PageContext) -> None:
@@ -70,21 +70,21 @@ def search_of(visit: Visit) -> None:
 def _nothing(visit: Visit) -> None:
     figures.answer("No table of measured configurations is loaded yet.")
     st.info(NEEDS, icon=":material/info:")
-    files = [SAMPLES[BENCHMARKS].path.with_name(name) for name in SAMPLE]
+    files = {name: SAMPLES[BENCHMARKS].path.with_name(file) for name, file in SAMPLE.items()}
     with st.container(horizontal=True):
         clicked = st.button(
             "Load sample",
             type="primary",
             icon=":material/science:",
             key="nodes_search_sample",
-            disabled=visit.readonly or not all(file.is_file() for file in files),
+            disabled=visit.readonly or not all(file.is_file() for file in files.values()),
             help=visit.refusal or "Three workloads that were really measured on parts of one machine.",
         )
         datasets.upload_button()
     if clicked:
         with st.spinner("Loading the sample…"):
-            for file in files:
-                visit.workbench.ingest([file])
+            for name, file in files.items():
+                visit.workbench.ingest([file], IngestOptions(name=name))
         st.rerun()
 
 
@@ -121,7 +121,7 @@ def _path(result: Search) -> None:
     workload = choice("Workload", WORKLOAD, workloads) if len(workloads) > 1 else workloads[0]
     chart = search_path(result, workload)
     figures.show(chart, key="nodes_search_path")
-    figures.table(chart.data, "node-search-path", key="nodes_search_trials", alt=counted(len(chart.data), "trial"))
+    figures.table(chart.data, "node-search-path", key="nodes_search_path_table", alt=counted(len(chart.data), "trial"))
     figures.fold("Cost by number of trials", "nodes_search_curve", _curve, result)
 
 

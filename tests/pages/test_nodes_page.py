@@ -418,3 +418,18 @@ def test_a_link_to_data_that_is_gone_says_so(page, tab, name):
 
 def test_a_missing_value_of_a_table_is_a_dash(page):
     assert {one.proto.placeholder for one in page().dataframe} == {"–"}
+
+
+def test_the_sample_of_configurations_is_searched_from_the_page(page, house):
+    """The button loads table and benchmark runs, the search runs as a job, the answer and both charts follow."""
+    test = page("Search", nodes_search_trials="2", nodes_seeds="1")
+    test.button(key="nodes_search_sample").click().run()
+    assert not problems(test)
+    workbench = house().workbench
+    assert {"configurations", "configurations-nodes"} <= {one.name for one in workbench.datasets()}
+    test.button(key="nodes_search").click().run()
+    view = workbench.wait(workbench.jobs()[0].key, 120)
+    assert view.state == "done", view.message
+    test.run()
+    assert not problems(test)
+    assert len(test.get("plotly_chart")) == 2

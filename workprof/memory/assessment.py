@@ -318,7 +318,7 @@ class TaskAssessment:
         size_class: 'light', 'moderate' or 'heavy'.
         too_few: whether it has fewer than `FEWEST_RUNS` runs.
         n_without_request: runs without a request.
-        n_over_request: runs that used more than they asked for.
+        n_over_request: runs that used more than they requested.
         box: for a box plot.
     """
 

@@ -228,7 +228,7 @@ class Balanced:
         inputs: (n_rows, n_columns).
         bins: (n_rows,).
         weights: (n_rows,) of the rows; all 1 unless the sampling is 'weighted'.
-        sampling: what was done, which may differ from what was asked for.
+        sampling: what was done, which may differ from the setting.
     """
 
     inputs: Floats
@@ -415,7 +415,7 @@ class Recipe:
 
     Attributes:
         model: 'xgboost' or 'svm'.
-        sampling: asked for.
+        sampling: of the settings.
         n_bins: of the task.
         penalty: of an under-estimate.
         trials: 0 = default parameters.
@@ -546,7 +546,7 @@ class RetrySizes:
     retry: RetrySettings
 
     def sizes(self, bins: Ints) -> Sizes:
-        """Return what is asked for when runs start in these bins."""
+        """Return what is requested when runs start in these bins."""
         own = Sizes(self.edges_bytes[bins], np.broadcast_to(self.edges_bytes, (len(bins), len(self.edges_bytes))))
         return lifted_by(self.retry.rule, own, np.full(len(bins), self.max_seen_bytes))
 

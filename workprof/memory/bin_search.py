@@ -138,7 +138,7 @@ class EdgeChoice:
     """The cheapest edges of at most so many.
 
     Attributes:
-        edges_bytes: (k,) increasing; fewer than asked for where there are fewer sizes.
+        edges_bytes: (k,) increasing; fewer than k where there are fewer sizes.
         cost: sum over runs of weight x smallest edge that covers them.
     """
 

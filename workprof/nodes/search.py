@@ -576,20 +576,20 @@ def search_file(path: Path, given: SearchSettings, scores: Path | None = None, p
     return replace(found, notes=(*notes, *found.notes))
 
 
-def search_frames(frames: Mapping[str, pd.DataFrame], given: SearchSettings, progress: Progress = silent) -> Search:
+def search_frames(frames: Mapping[str, pd.DataFrame], settings: SearchSettings, progress: Progress = silent) -> Search:
     """Return `search` of a table.
 
     Args:
         frames: 'configurations' as `configurations_of` takes them; 'scores' with the column machine and any of cpu,
             memory, disk, network, where scores are wanted.
-        given: how.
+        settings: how.
         progress: told each workload.
 
     Raises:
         SettingsError: when no machine of the table has a score.
         NotEnoughData: as `search`.
     """
-    tables, notes = configurations_of(frames["configurations"], given.options)
+    tables, notes = configurations_of(frames["configurations"], settings.options)
     scores = _by_machine(frames["scores"]) if "scores" in frames else None
     machines = {name for table in tables for name in table.machine}
     if scores is not None and not machines & scores.keys():
@@ -597,5 +597,5 @@ def search_frames(frames: Mapping[str, pd.DataFrame], given: SearchSettings, pro
             f"the scores are of {', '.join(sorted(scores))}, the machines of the table {', '.join(sorted(machines))}; "
             "choose benchmark runs of nodes with these names, or none"
         )
-    found = search(tables, given, scores, progress)
+    found = search(tables, settings, scores, progress)
     return replace(found, notes=(*notes, *found.notes))
