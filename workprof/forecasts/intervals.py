@@ -48,9 +48,8 @@ RECENT = CANDIDATES.index("recent")
 def _sources(points: Floats) -> Floats:
     """Return (n_sources, n_rows): the points of `POINTS`, and what `SOURCES` names beside them."""
     recent, forest, boosted, backoff, _, slow = points
-    trees = np.stack([forest, boosted, slow])
-    rest = [(recent + backoff) / 2, (boosted + slow) / 2, np.median(trees, axis=0), np.median(points, axis=0)]
-    return np.concatenate([points, rest])
+    of_trees, of_all = np.sort([forest, boosted, slow], axis=0)[1], np.sort(points, axis=0)[2:4].sum(axis=0) / 2
+    return np.concatenate([points, [(recent + backoff) / 2, (boosted + slow) / 2, of_trees, of_all]])
 
 
 SOURCES = (*POINTS, "recent and backoff", "boosted and slow", "median of the trees", "median of all")
