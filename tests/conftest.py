@@ -1,7 +1,6 @@
 """One profile for all property tests: the same examples on every run and every machine, and no clock.
 
-What is compiled is kept from run to run, as numba keeps its loops: the tests themselves, what they import, and what JAX
-makes of a network of a shape that it has seen.
+What is compiled is kept from run to run, as numba keeps its loops: the tests themselves and what they import.
 """
 
 import gc
@@ -26,13 +25,6 @@ settings.register_profile(
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large),
 )
 settings.load_profile("steady")
-
-
-def pytest_configure(config):
-    """Keep what JAX compiles in the cache of pytest; of each process of xdist by itself, since nothing locks it."""
-    folder = config.cache.mkdir(f"jax-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 LONG = ("browser", "pages", "same", "faults", "cli", "report", "docs")

@@ -74,7 +74,8 @@ CHANGED: dict[str, str] = {
     **dict.fromkeys(
         ("version: phases.detect", "version: phases.timeline"), "its settings hold the limit of recognition"
     ),
-    "version: nodes.detect": "the network follows the paper's equations: SELU of the mean, terms over all runs",
+    "version: nodes.detect": "the network follows the paper's equations: SELU of the mean, terms over all runs; "
+    "its random draws are NumPy's",
     "version: phases.align": "holds the recorded counters of both runs, which are drawn over each other",
     "link: phases_entry": "the run of the library that can be opened is the one that the run is compared with",
     "link: classify_requested_memory_gib": "memory is given in GB; a link in GiB is converted",

@@ -38,7 +38,6 @@ MAY_IMPORT = {
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [
-    "jax",
     "xgboost",
     "shap",
     "hdbscan",

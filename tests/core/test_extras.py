@@ -11,7 +11,6 @@ import pytest
 from tests.sources import PACKAGE, ROOT, python_files
 from workprof.core.errors import SettingsError
 from workprof.core.extras import MISSING, installed_version
-from workprof.nodes.network import jax_on_cpu
 from workprof.phases.changepoints import ChangePointSettings, change_points
 from workprof.store.spreadsheet import _loaded
 
@@ -23,7 +22,6 @@ NEEDED = re.compile(r'needed\("([\w.]+)", "(\w+)"\)')
 @pytest.mark.parametrize(
     ("library", "extra", "call"),
     [
-        ("jax", "nodes", jax_on_cpu),
         ("ruptures", "phases", lambda: change_points(np.eye(8), ChangePointSettings(method="pelt"))),
         ("openpyxl", "excel", lambda: _loaded(io.BytesIO())),
     ],

@@ -1,8 +1,9 @@
-"""Perona's network: a small graph network that codes benchmark runs, in JAX on the processor with 64-bit numbers.
+"""Perona's network: a small graph network that codes benchmark runs, in NumPy, its gradients by autograd.
 
 A window is a run and its three normal predecessors. The encoder codes each run in 32 numbers, attention and hops over
 the predecessors predict the code of the last one, and the detector judges it by the difference. Every function takes
-windows: codes (n_windows, 4, 32), edges [window, to, from].
+windows: codes (..., n_windows, 4, 32), edges [window, to, from]. The dots stand for the members of an ensemble, which
+are computed at once: weights have them first, (n_members, ...), or not at all.
 
 Source: Scheinert et al., Perona: Robust Infrastructure Fingerprinting for Resource-Efficient Big Data Analytics (2022),
 and its public code, github.com/dos-group/perona-infrastructure-fingerprinting; ours is a rewriting of its layers.
@@ -12,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
+from autograd.extend import defvjp, primitive
+from autograd.tracer import getval
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import SettingsError
-from workprof.core.extras import needed
 
 CODE = 32
 """Numbers in the code of a run."""
@@ -125,16 +127,6 @@ class Sizes:
     n_evidence: int = 0
 
 
-def jax_on_cpu() -> Any:
-    """Return the jax module, set to the processor and to double precision."""
-    jax = needed("jax", "nodes")
-
-    settings: Any = jax.config
-    settings.update("jax_platforms", "cpu")
-    settings.update("jax_enable_x64", True)
-    return jax
-
-
 @dataclass(frozen=True)
 class Inputs:
     """Windows of four runs as arrays; n windows.
@@ -171,27 +163,19 @@ class Inputs:
         return Inputs(**{name: array[places] for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Any]:
-        """Return the arrays by name, for JAX."""
+        """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def padded(n: int, least: int = 16) -> int:
-    """Return the size that n windows are filled up to, so that few sizes are compiled: a power of two."""
-    return max(least, 1 << max(n - 1, 0).bit_length())
-
-
-def filled_up(inputs: Inputs) -> Inputs:
-    """Return the windows with copies of the first one behind them, up to `padded` many."""
-    places = np.zeros(padded(len(inputs)), dtype=np.int64)
-    places[: len(inputs)] = np.arange(len(inputs))
-    return inputs.at(places)
 
 
 Weights = Mapping[str, Any]
 SMALL = 1e-12
 NORM_ORDER = 10.0
-DROPPED = -1.7580993408473766
+SCALE, ALPHA = 1.0507009873554805, 1.6732632423543772
+"""Of SELU. Source: Klambauer et al., Self-Normalizing Neural Networks (2017), equation 2."""
+DROPPED = -SCALE * ALPHA
 """What a dropped unit becomes: the negative limit of SELU."""
+LAST = np.arange(WINDOW)[:, None] == WINDOW - 1
+"""(4, 1) the place in a window that is judged."""
 
 
 def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
@@ -210,7 +194,7 @@ def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
         "key": (CODE, wide),
         "value": (CODE, wide),
         "edge": (sizes.n_edge, wide),
-        "hops": (HOPS + 1, CODE, CODE),
+        **{f"hop_{k}": (CODE, CODE) for k in range(HOPS + 1)},
         "out": (CODE, CODE),
         "detect_1": (CODE, CODE),
         "detect_2": (CODE, 1),
@@ -227,23 +211,48 @@ def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
     return weights | {f"{name}_bias": np.zeros(width) for name, width in biased.items()}
 
 
+selu: Any = primitive(lambda values: SCALE * np.where(values > 0, values, ALPHA * np.expm1(np.minimum(values, 0.0))))
+"""Scaled exponential linear units of values of any shape."""
+defvjp(selu, lambda units, values: lambda change: change * np.where(values > 0, SCALE, units + SCALE * ALPHA))
+
+
+def sigmoid(values: Any) -> Any:
+    """Return 1 / (1 + exp(-values)); no power overflows."""
+    return 0.5 * (1.0 + anp.tanh(0.5 * values))
+
+
+def constant(values: Any) -> Any:
+    """Return values through which no gradient goes."""
+    while hasattr(values, "_node"):
+        values = getval(values)
+    return values
+
+
+def linear(weights: Weights, name: str, values: Any) -> Any:
+    """Return values (..., *rows, n_in) by the weights (..., n_in, n_out) and biases (..., n_out) of a name.
+
+    The dots are the members; values have them too, or 1 in their place where they are the same for all.
+    """
+    weight, bias = weights[name], weights.get(f"{name}_bias")
+    members = anp.ndim(weight) - 2
+    rows = anp.reshape(values, (*values.shape[:members], -1, values.shape[-1]))
+    out = rows @ weight if bias is None else rows @ weight + anp.expand_dims(bias, -2)
+    return anp.reshape(out, (*out.shape[:-2], *values.shape[members:-1], out.shape[-1]))
+
+
 def encode(weights: Weights, runs: Any, keep: Any = None) -> Any:
     """Return the codes (..., 32) of runs (..., n_columns); `keep` masks hidden units in training."""
-    jax = jax_on_cpu()
-    hidden = alpha_dropout(jax.nn.selu(runs @ weights["encode_1"]), keep)
-    return jax.nn.selu(hidden @ weights["encode_2"])
+    return selu(linear(weights, "encode_2", alpha_dropout(selu(linear(weights, "encode_1", runs)), keep)))
 
 
 def decode(weights: Weights, codes: Any, keep: Any = None) -> Any:
     """Return runs (..., n_columns) in (0, 1) from codes."""
-    jax = jax_on_cpu()
-    hidden = alpha_dropout(jax.nn.selu(codes @ weights["decode_1"]), keep)
-    return jax.nn.sigmoid(hidden @ weights["decode_2"])
+    return sigmoid(linear(weights, "decode_2", alpha_dropout(selu(linear(weights, "decode_1", codes)), keep)))
 
 
 def classify(weights: Weights, codes: Any) -> Any:
     """Return a logit per benchmark type."""
-    return codes @ weights["classify"] + weights["classify_bias"]
+    return linear(weights, "classify", codes)
 
 
 def detect(weights: Weights, codes: Any, predicted: Any, evidence: Any = None) -> Any:
@@ -255,10 +264,8 @@ def detect(weights: Weights, codes: Any, predicted: Any, evidence: Any = None) -
         predicted: (..., 32), before any replacement.
         evidence: (..., n_evidence), added linearly; ours, the published network has none.
     """
-    jax = jax_on_cpu()
-    hidden = jax.nn.selu((codes - predicted) @ weights["detect_1"] + weights["detect_1_bias"])
-    logit = (hidden @ weights["detect_2"] + weights["detect_2_bias"])[..., 0]
-    return logit if evidence is None else logit + (evidence @ weights["evidence"])[..., 0]
+    logit = linear(weights, "detect_2", selu(linear(weights, "detect_1", codes - predicted)))[..., 0]
+    return logit if evidence is None else logit + linear(weights, "evidence", evidence)[..., 0]
 
 
 def alpha_dropout(values: Any, keep: Any) -> Any:
@@ -268,15 +275,14 @@ def alpha_dropout(values: Any, keep: Any) -> Any:
     mask, share = keep
     scale = (share + DROPPED**2 * share * (1 - share)) ** -0.5
     shift = -scale * (1 - share) * DROPPED
-    return jax_on_cpu().numpy.where(mask, values, DROPPED) * scale + shift
+    return anp.where(mask, values, DROPPED) * scale + shift
 
 
 def masked_softmax(scores: Any, mask: Any) -> Any:
     """Return softmax over the last axis where `mask` holds; zeros, with a gradient of zero, in a row without any."""
-    jnp = jax_on_cpu().numpy
-    lowest = jnp.where(mask, scores, -jnp.inf).max(axis=-1, keepdims=True)
-    powers = jnp.where(mask, jnp.exp(jnp.where(mask, scores - jnp.where(jnp.isfinite(lowest), lowest, 0.0), 0.0)), 0.0)
-    return powers / jnp.maximum(powers.sum(axis=-1, keepdims=True), SMALL)
+    highest = np.where(mask, constant(scores), -np.inf).max(axis=-1, keepdims=True)
+    powers = anp.exp(anp.where(mask, scores - np.where(np.isfinite(highest), highest, 0.0), 0.0)) * mask
+    return powers / anp.maximum(powers.sum(axis=-1, keepdims=True), SMALL)
 
 
 def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, keep: Any = None) -> tuple[Any, Any]:
@@ -284,65 +290,64 @@ def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, 
 
     Args:
         weights: of the network.
-        codes: (n_windows, 4, 32).
-        edges: (n_windows, 4, 4, n_edge).
-        mask: (n_windows, 4, 4), which edges exist.
+        codes: (..., n_windows, 4, 32).
+        edges: (..., n_windows, 4, 4, n_edge).
+        mask: (..., n_windows, 4, 4), which edges exist.
         recipe: heads and whether the last run's query comes from its predecessors.
         keep: (mask, share) of attention that survives in training, or None.
 
     Returns:
-        (n_windows, 4, 32) and (n_windows, 4, 4), the latter before attention is dropped.
+        (..., n_windows, 4, 32) and (..., n_windows, 4, 4), the latter before attention is dropped.
     """
-    jnp = jax_on_cpu().numpy
-    split = (*codes.shape[:-1], recipe.heads, CODE)
-    asking = codes.at[:, -1].set(codes[:, :-1].mean(axis=1)) if recipe.strict else codes
-    query = (asking @ weights["query"] + weights["query_bias"]).reshape(split)
-    key = (codes @ weights["key"] + weights["key_bias"]).reshape(split)
-    value = (codes @ weights["value"] + weights["value_bias"]).reshape(split)
-    along = (edges @ weights["edge"]).reshape(*edges.shape[:-1], recipe.heads, CODE)
-    scores = jnp.einsum("wbhc,wbahc->wbha", query, key[:, None] + along) / CODE**0.5
-    alpha = masked_softmax(scores, mask[:, :, None, :])
-    dropped = alpha if keep is None else alpha * keep[0] / keep[1]
-    gathered = jnp.einsum("wbha,wbahc->wbhc", dropped, value[:, None] + along).mean(axis=2)
-    return gathered, alpha.mean(axis=2)
+    before = codes[..., :-1, :].mean(axis=-2, keepdims=True)
+    asking = LAST * before + ~LAST * codes if recipe.strict else codes
+
+    def by_head(name: str, values: Any) -> Any:
+        out = linear(weights, name, values)
+        return anp.reshape(out, (*out.shape[:-1], recipe.heads, CODE))
+
+    query = by_head("query", asking)[..., None, :]  # [..., window, to, head, 1, 32]
+    key, value = (anp.swapaxes(by_head(name, codes), -2, -3)[..., None, :, :, :] for name in ("key", "value"))
+    along = anp.swapaxes(by_head("edge", edges), -2, -3)  # [..., window, to, head, from, 32]
+    scores = anp.sum(query * (key + along), axis=-1) / CODE**0.5
+    alpha = masked_softmax(scores, mask[..., None, :])
+    kept = alpha if keep is None else alpha * keep[0] / keep[1]
+    gathered = anp.sum(kept[..., None] * (value + along), axis=-2).mean(axis=-2)
+    return gathered, alpha.mean(axis=-2)
 
 
 def rooted(weights: Weights, gathered: Any, codes: Any, recipe: Recipe) -> Any:
     """Return the gathered values joined with the run's own code; in strict mode the last run's own stays out."""
     if not recipe.root_weight:
         return gathered
-    jax = jax_on_cpu()
-    own = codes @ weights["root"]
+    own = linear(weights, "root", codes)
     joined = gathered + own
     if recipe.beta:
-        sides = jax.numpy.concatenate([gathered, own, gathered - own], axis=-1)
-        gate = jax.nn.sigmoid(sides @ weights["gate"])
+        gate = sigmoid(linear(weights, "gate", anp.concatenate([gathered, own, gathered - own], axis=-1)))
         joined = gate * own + (1 - gate) * gathered
-    return joined.at[:, -1].set(gathered[:, -1]) if recipe.strict else joined
+    return anp.where(LAST, gathered, joined) if recipe.strict else joined
 
 
 def hop(weights: Weights, codes: Any, attention: Any, recipe: Recipe) -> Any:
     """Return the sum over k = 0 .. 3 of attention^k codes W_k; in strict mode the last run has no k = 0."""
-    jnp = jax_on_cpu().numpy
-    start = codes @ weights["hops"][0]
-    total = start.at[:, -1].set(0.0) if recipe.strict else start
+    start = linear(weights, "hop_0", codes)
+    total = anp.where(LAST, 0.0, start) if recipe.strict else start
     reached = codes
     for k in range(1, HOPS + 1):
-        reached = jnp.einsum("wba,wac->wbc", attention, reached)
-        total = total + reached @ weights["hops"][k]
+        reached = attention @ reached
+        total = total + linear(weights, f"hop_{k}", reached)
     return total
 
 
 def predict_codes(
     weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, keeps: tuple[Any, Any] = (None, None)
 ) -> Any:
-    """Return v^ (n_windows, 4, 32): the code that its predecessors predict for each run."""
-    jax = jax_on_cpu()
+    """Return v^ (..., n_windows, 4, 32): the code that its predecessors predict for each run."""
     if recipe.strict:  # the last run has no edge to itself
-        mask = mask & ~jax.numpy.zeros((WINDOW, WINDOW), dtype=bool).at[-1, -1].set(True)
+        mask = mask & ~(LAST & LAST.T)
     gathered, attention = attend(weights, codes, edges, mask, recipe, keeps[0])
     mean = (rooted(weights, gathered, codes, recipe) + hop(weights, codes, attention, recipe)) / 2
-    return jax.nn.selu(alpha_dropout(jax.nn.selu(mean), keeps[1]) @ weights["out"])
+    return selu(linear(weights, "out", alpha_dropout(selu(mean), keeps[1])))
 
 
 def norm_10(values: Floats) -> Floats:
@@ -354,11 +359,10 @@ def norm_10(values: Floats) -> Floats:
 
 
 def norm(values: Any) -> Any:
-    """Return the same by JAX; zero, with a finite gradient, for zeros."""
-    jnp = jax_on_cpu().numpy
-    largest = jnp.maximum(jnp.abs(values).max(axis=-1, keepdims=True), SMALL)
-    inner = (jnp.abs(values / largest) ** NORM_ORDER).sum(axis=-1)
-    return largest[..., 0] * jnp.where(inner > 0, jnp.where(inner > 0, inner, 1.0) ** (1 / NORM_ORDER), 0.0)
+    """Return the same with its gradient; zero, with a finite gradient, for zeros."""
+    largest = np.maximum(np.abs(constant(values)).max(axis=-1, keepdims=True), SMALL)
+    inner = (((values / largest) ** 2) ** (NORM_ORDER / 2)).sum(axis=-1)
+    return largest[..., 0] * anp.where(inner > 0, anp.where(inner > 0, inner, 1.0) ** (1 / NORM_ORDER), 0.0)
 
 
 Batch = Mapping[str, Any]
@@ -392,77 +396,62 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, 
         recipe: the network's.
         keeps: masks of `draw_masks` in training.
     """
-    jax = jax_on_cpu()
-    jnp, drawn = jax.numpy, keeps or {}
+    drawn = keeps or {}
     mask = batch["mask"] & drawn["edges"] if "edges" in drawn else batch["mask"]
     codes = encode(weights, batch["runs"], drawn.get("encode"))
     predicted = predict_codes(
         weights, codes, batch["edges"], mask, recipe, (drawn.get("attention"), drawn.get("predict"))
     )
-    loops = jnp.eye(WINDOW, dtype=bool)
-    valid = ((mask & ~loops).sum(axis=-1) >= PREDECESSORS)[..., None]
-    still = jax.lax.stop_gradient(codes)
-    predicted = jnp.where(valid, predicted, still)
-    kept = jnp.where(valid, batch["label"][..., None] == 0, batch["label"][..., None] != 0)
-    evidence = batch["evidence"] if "evidence" in weights else None
+    valid = ((mask & ~np.eye(WINDOW, dtype=np.bool_)).sum(axis=-1) >= PREDECESSORS)[..., None]
+    still = constant(codes)
+    predicted = anp.where(valid, predicted, still)
+    kept = np.where(valid, batch["label"][..., None] == 0, batch["label"][..., None] != 0)
+    evidence = None
+    if "evidence" in weights:  # the same for all members
+        evidence = np.expand_dims(batch["evidence"], tuple(range(codes.ndim - 1 - batch["evidence"].ndim)))
     return {
         "codes": codes,
         "predicted": predicted,
-        "decodable": jnp.where(kept, predicted, still),
-        "valid": valid[:, -1, 0],
-        "logit": detect(weights, codes[:, -1], predicted[:, -1], evidence),
+        "decodable": anp.where(kept, predicted, still),
+        "valid": valid[..., -1, 0],
+        "logit": detect(weights, codes[..., -1, :], predicted[..., -1, :], evidence),
     }
 
 
 def apply_network(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> NetworkOutput:
-    """Return what trained members apply_network of windows.
+    """Return what trained members tell of windows.
 
     Args:
         members: weights by name, (n_members, ...).
         inputs: the windows.
         recipe: the network's.
     """
-    n = len(inputs)
-    by_member = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    output = {name: np.asarray(value)[..., :n, :] for name, value in by_member.items()}
+    from scipy.special import softmax  # noqa: PLC0415  `import workprof` stays light
+
+    output = _of_members(members, inputs, recipe)
+    code = output["codes"][..., -1, :]
     return NetworkOutput(
-        logit=output["logit"][..., 0].mean(axis=0),
-        code=output["code"][0],
-        predicted=output["predicted"][0],
-        restored=output["restored"].mean(axis=0),
-        kind=output["kind"].mean(axis=0).argmax(axis=-1),
+        logit=output["logit"].mean(axis=0),
+        code=code[0],
+        predicted=output["predicted"][0, :, -1],
+        restored=decode(members, code).mean(axis=0),
+        kind=softmax(classify(members, code), axis=-1).mean(axis=0).argmax(axis=-1),
     )
 
 
 def member_logits(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) logits, member by member."""
-    output = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    return np.asarray(output["logit"])[:, : len(inputs), 0]
+    return np.asarray(_of_members(members, inputs, recipe)["logit"])
 
 
 def member_distances(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
     """Return (n_members, n_windows) lengths of code less predicted code, member by member."""
-    output = _compiled_output(recipe)(dict(members), filled_up(inputs).arrays())
-    difference = np.asarray(output["code"]) - np.asarray(output["predicted"])
-    return np.asarray(np.linalg.norm(difference[:, : len(inputs)], axis=-1))
+    output = _of_members(members, inputs, recipe)
+    return np.asarray(np.linalg.norm((output["codes"] - output["predicted"])[..., -1, :], axis=-1))
 
 
-@cache
-def _compiled_output(recipe: Recipe) -> Any:
-    jax = jax_on_cpu()
-
-    def one(weights: Weights, batch: Batch) -> dict[str, Any]:
-        output = forward(weights, batch, recipe)
-        code = output["codes"][:, -1]
-        return {
-            "logit": output["logit"][:, None],
-            "code": code,
-            "predicted": output["predicted"][:, -1],
-            "restored": decode(weights, code),
-            "kind": jax.nn.softmax(classify(weights, code)),
-        }
-
-    return jax.jit(jax.vmap(one, in_axes=(0, None)))
+def _of_members(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> dict[str, Any]:
+    return forward(members, {name: array[None] for name, array in inputs.arrays().items()}, recipe)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
 """Training of the network: its loss terms, and several members at once, each on its own share of the windows.
 
-Windows carry weights in every loss, so that padding and held-out ones count 0.
+Windows carry weights in every loss, so that padding and held-out ones count 0. Arrays may have the members first, as in
+`network`; every loss is then one number per member.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
+from autograd import value_and_grad
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.extras import needed
 from workprof.core.progress import Progress, silent
 from workprof.nodes.network import (
     CODE,
@@ -26,15 +27,15 @@ from workprof.nodes.network import (
     Sizes,
     Weights,
     classify,
+    constant,
     decode,
     first_weights,
     forward,
-    jax_on_cpu,
     norm,
 )
 
 TRIPLET_MARGIN = 0.05
-MINED_MARGIN = 0.2
+"""The published miner also picks triplets with a margin of up to 0.2; beyond this one they have no loss, nor count."""
 
 
 def class_balance(n_positive: float, n_negative: float, beta: float) -> float:
@@ -59,9 +60,14 @@ def anomalies_or_runs(label: Any, share: Any) -> Any:
 
     Source: Perona's public code (`pos_samples_divider`).
     """
-    jnp = jax_on_cpu().numpy
-    n_anomalous = (share[:, None] * label).sum()
-    return jnp.where(n_anomalous > 0, n_anomalous, jnp.maximum(label.shape[1] * share.sum(), 1.0))
+    n_anomalous = (share[..., None] * label).sum(axis=(-2, -1))
+    n_runs = np.maximum(label.shape[-1] * share.sum(axis=-1), 1.0)
+    return np.where(n_anomalous > 0, n_anomalous, n_runs)
+
+
+def softplus(values: Any) -> Any:
+    """Return log(1 + exp(values))."""
+    return anp.logaddexp(0.0, values)
 
 
 def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> Any:
@@ -74,31 +80,29 @@ def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> A
         alpha: weight of the positive class 0-1.
         gamma: how much easy runs are played down.
     """
-    jax = jax_on_cpu()
-    jnp = jax.numpy
-    entropy = jax.nn.softplus(logits) - labels * logits
-    right = jnp.exp(-jnp.maximum(entropy, SMALL))
+    entropy = softplus(logits) - labels * logits
+    right = anp.exp(-anp.maximum(entropy, SMALL))
     balance = alpha * labels + (1 - alpha) * (1 - labels)
-    return (weights * balance * entropy * jnp.maximum(1 - right, SMALL) ** gamma).sum()
+    return (weights * balance * entropy * anp.maximum(1 - right, SMALL) ** gamma).sum(axis=-1)
 
 
 def weighted_entropy(logits: Any, labels: Any, weights: Any, positive: Any) -> Any:
     """Return the cross-entropy, summed over runs; an anomalous run counts `positive` times. Shapes as `focal`."""
-    jax = jax_on_cpu()
-    return (weights * (positive * labels * jax.nn.softplus(-logits) + (1 - labels) * jax.nn.softplus(logits))).sum()
+    return (weights * (positive * labels * softplus(-logits) + (1 - labels) * softplus(logits))).sum(axis=-1)
 
 
-def squared_error(restored: Any, runs: Any, counted: Any) -> Any:
-    """Return the mean squared error over the entries that count (same shape, weights)."""
-    jnp = jax_on_cpu().numpy
-    return (counted * (restored - runs) ** 2).sum() / jnp.maximum(counted.sum(), 1.0)
+def squared_error(restored: Any, runs: Any, counted: Any, over: int = 2) -> Any:
+    """Return the mean squared error over the entries that count (same shape, weights) of the last `over` axes."""
+    axes = tuple(range(-over, 0))
+    return (counted * (restored - runs) ** 2).sum(axis=axes) / np.maximum(counted.sum(axis=axes), 1.0)
 
 
 def cross_entropy(logits: Any, types: Any, weights: Any) -> Any:
     """Return the mean cross-entropy of (n_runs, n_types) logits against (n_runs,) types."""
-    jax = jax_on_cpu()
-    log_share = jax.numpy.take_along_axis(jax.nn.log_softmax(logits), types[:, None], axis=-1)[:, 0]
-    return -(weights * log_share).sum() / jax.numpy.maximum(weights.sum(), 1.0)
+    beyond = logits - constant(logits).max(axis=-1, keepdims=True)
+    own = (beyond * (np.arange(logits.shape[-1]) == types[..., None])).sum(axis=-1)
+    log_share = own - anp.log(anp.exp(beyond).sum(axis=-1))
+    return -(weights * log_share).sum(axis=-1) / np.maximum(weights.sum(axis=-1), 1.0)
 
 
 def triplets(codes: Any, types: Any, weights: Any) -> Any:
@@ -109,16 +113,17 @@ def triplets(codes: Any, types: Any, weights: Any) -> Any:
         types: (n,), anchor and positive share one, the negative has another.
         weights: (n,), 0 leaves a code out.
     """
-    jnp = jax_on_cpu().numpy
-    unit = codes / jnp.sqrt((codes**2).sum(axis=-1, keepdims=True) + SMALL)
-    alike = unit @ unit.T
-    same = (types[:, None] == types[None, :]) & (weights[:, None] * weights[None, :] > 0)
-    other = (types[:, None] != types[None, :]) & (weights[:, None] * weights[None, :] > 0)
-    positive = same & ~jnp.eye(len(types), dtype=bool)
-    gap = alike[:, :, None] - alike[:, None, :]
-    chosen = positive[:, :, None] & other[:, None, :] & (gap <= MINED_MARGIN)
-    loss = jnp.where(chosen, jnp.maximum(TRIPLET_MARGIN - gap, 0.0), 0.0)
-    return loss.sum() / jnp.maximum((loss > 0).sum(), 1)
+    unit = codes / anp.sqrt((codes**2).sum(axis=-1, keepdims=True) + SMALL)
+    alike = unit @ anp.swapaxes(unit, -1, -2)
+    counts = weights[..., :, None] * weights[..., None, :] > 0
+    same = types[:, None] == types[None, :]
+    positive, negative = same & counts & ~np.eye(len(types), dtype=np.bool_), ~same & counts
+    fixed = constant(alike)
+    violating = fixed[..., :, None] - fixed[..., None, :] < TRIPLET_MARGIN  # [anchor, positive, negative]
+    violating &= positive[..., :, None] & negative[..., None, :]
+    by_pair, by_other = violating.sum(axis=-1), violating.sum(axis=-2)
+    loss = (by_pair * (TRIPLET_MARGIN - alike) + by_other * alike).sum(axis=(-2, -1))
+    return loss / np.maximum(by_pair.sum(axis=(-2, -1)), 1)
 
 
 def rank_normal(code_norms: Any, run_norms: Any, normal: Any) -> Any:
@@ -129,12 +134,12 @@ def rank_normal(code_norms: Any, run_norms: Any, normal: Any) -> Any:
         run_norms: (n_windows, n).
         normal: (n_windows, n), weights; a pair counts the product.
     """
-    jnp = jax_on_cpu().numpy
-    first, second = run_norms[:, :, None], run_norms[:, None, :]
-    pairs = normal[:, :, None] * normal[:, None, :] * (first != second)
-    ratio = first / jnp.maximum(second, SMALL)
-    short = -jnp.sign(first - second) * (code_norms[:, :, None] - ratio * code_norms[:, None, :])
-    return (pairs * jnp.maximum(short, 0.0)).sum() / jnp.maximum(pairs.sum(), 1.0)
+    first, second = run_norms[..., :, None], run_norms[..., None, :]
+    pairs = normal[..., :, None] * normal[..., None, :] * (first != second)
+    ratio = first / np.maximum(second, SMALL)
+    short = -np.sign(first - second) * (code_norms[..., :, None] - ratio * code_norms[..., None, :])
+    over = (-3, -2, -1)
+    return (pairs * anp.maximum(short, 0.0)).sum(axis=over) / np.maximum(pairs.sum(axis=over), 1.0)
 
 
 def rank_anomalous(code_norms: Any, run_norms: Any, anomalous: Any, least: Any) -> Any:
@@ -146,13 +151,12 @@ def rank_anomalous(code_norms: Any, run_norms: Any, anomalous: Any, least: Any) 
         anomalous: (n_windows,), weight where the last run is anomalous.
         least: (n_windows,), rho: smallest norm of the type's normal training runs less their standard deviation.
     """
-    jnp = jax_on_cpu().numpy
-    largest = jnp.maximum(jnp.maximum(run_norms[:, :-1], run_norms[:, -1:]), SMALL)
-    rho = jnp.maximum(least, SMALL)[:, None]
-    factor = jnp.minimum(largest / rho, rho / largest)
-    bad, good = code_norms[:, -1:], code_norms[:, :-1]
-    terms = jnp.maximum(bad - factor * good, 0.0) + jnp.maximum(bad / jnp.maximum(factor, SMALL) - good, 0.0)
-    return (anomalous[:, None] * terms).sum() / jnp.maximum(anomalous.sum(), 1.0)
+    largest = np.maximum(np.maximum(run_norms[..., :-1], run_norms[..., -1:]), SMALL)
+    rho = np.maximum(least, SMALL)[..., None]
+    factor = np.minimum(largest / rho, rho / largest)
+    bad, good = code_norms[..., -1:], code_norms[..., :-1]
+    terms = anp.maximum(bad - factor * good, 0.0) + anp.maximum(bad / np.maximum(factor, SMALL) - good, 0.0)
+    return (anomalous[..., None] * terms).sum(axis=(-2, -1)) / np.maximum(anomalous.sum(axis=-1), 1.0)
 
 
 TERMS = ("outlier", "reconstruction", "classification", "clustering", "rank_normal", "rank_anomalous")
@@ -163,74 +167,66 @@ UNLABELLED = -1.0
 def loss_terms(
     weights: Weights, batch: Batch, share: Any, recipe: Recipe, keeps: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return every term of the loss.
+    """Return every term of the loss, (...) each.
 
     Args:
-        weights: of one member.
-        batch: arrays of `Inputs`, and 'alpha' of the focal loss.
-        share: (n,) weight of each window; 0 leaves it out.
+        weights: of the members.
+        batch: arrays of `Inputs`, the windows' own without members, and 'alpha' (...) of the focal loss.
+        share: (..., n) weight of each window; 0 leaves it out.
         recipe: the network's.
         keeps: masks in training.
     """
-    jnp = jax_on_cpu().numpy
     outputs = forward(weights, batch, recipe, keeps)
     codes, decodable = outputs["codes"], outputs["decodable"]
-    drawn = keeps or {}
-    counted = (batch["counted"] if recipe.owned_only else jnp.ones_like(batch["runs"])) * share[:, None, None]
+    drawn, lead = keeps or {}, share.shape[:-1]
+    owned = batch["counted"] if recipe.owned_only else np.ones_like(batch["counted"])
+    counted = owned * share[..., None, None]
     restored = [decode(weights, one, drawn.get(name)) for one, name in ((codes, "decode"), (decodable, "decode_v"))]
-    kinds, each = jnp.repeat(batch["kind"], WINDOW), jnp.repeat(share, WINDOW)
-    flat = [one.reshape(-1, CODE) for one in (codes, decodable)]
+    kinds, each = np.repeat(batch["kind"], WINDOW), np.repeat(share, WINDOW, axis=-1)
+    flat = [anp.reshape(one, (*lead, -1, CODE)) for one in (codes, decodable)]
     last, judged = batch["label"][:, -1], share * outputs["valid"]
-    divisor = anomalies_or_runs(batch["label"], share)
-    normal = (1 - batch["label"]) * share[:, None]
-    labelled = batch["alpha"] >= 0
+    alpha = np.asarray(batch["alpha"])
+    normal = (1 - batch["label"]) * share[..., None]
     sizes = [norm(codes), norm(outputs["predicted"])]
+    outlier = focal(outputs["logit"], last, judged, alpha[..., None], recipe.focal_gamma)
+    if recipe.cluster_all:
+        clustered, own_kinds, own_share = flat, kinds, each
+    else:
+        clustered, own_kinds, own_share = [one[..., -1, :] for one in (codes, decodable)], batch["kind"], share
     return {
-        "outlier": focal(outputs["logit"], last, judged, batch["alpha"], recipe.focal_gamma) * labelled / divisor,
-        "reconstruction": sum(squared_error(one, batch["targets"], counted) for one in restored),
+        "outlier": outlier * (alpha >= 0) / anomalies_or_runs(batch["label"], share),
+        "reconstruction": sum(squared_error(one, batch["targets"], counted, 3) for one in restored),
         "classification": sum(cross_entropy(classify(weights, one), kinds, each) for one in flat),
-        "clustering": _clustering(codes, decodable, batch["kind"], share, recipe),
+        "clustering": triplets(
+            anp.concatenate(clustered, axis=-2), np.tile(own_kinds, 2), np.concatenate([own_share, own_share], axis=-1)
+        ),
         "rank_normal": sum(rank_normal(one, batch["size"], normal) for one in sizes),
         "rank_anomalous": rank_anomalous(sizes[1], batch["size"], share * last, batch["least"]),
     }
 
 
-def draw_masks(key: Any, n: int, recipe: Recipe) -> dict[str, Any]:
+def draw_masks(rng: np.random.Generator, n: int, recipe: Recipe) -> dict[str, Any]:
     """Return masks of what survives dropout in one training step; edges are dropped, self loops included."""
-    jax = jax_on_cpu()
-    keys = jax.random.split(key, 6)
     drawn: dict[str, Any] = {}
     if recipe.edge_dropout:
-        drawn["edges"] = jax.random.bernoulli(keys[0], 1 - recipe.edge_dropout, (n, WINDOW, WINDOW))
-    if not recipe.dropout:
-        return drawn
-    share = 1 - recipe.dropout
-    shapes = {
-        "encode": (n, WINDOW, HIDDEN),
-        "decode": (n, WINDOW, HIDDEN),
-        "decode_v": (n, WINDOW, HIDDEN),
-        "predict": (n, WINDOW, CODE),
-        "attention": (n, WINDOW, recipe.heads, WINDOW),
-    }
-    masks = zip(shapes.items(), keys[1:], strict=True)
-    return drawn | {name: (jax.random.bernoulli(one, share, shape), share) for (name, shape), one in masks}
-
-
-def _clustering(codes: Any, decodable: Any, kind: Any, share: Any, recipe: Recipe) -> Any:
-    jnp = jax_on_cpu().numpy
-    if not recipe.cluster_all:
-        both = jnp.concatenate([codes[:, -1], decodable[:, -1]])
-        return triplets(both, jnp.tile(kind, 2), jnp.tile(share, 2))
-    both = jnp.concatenate([codes.reshape(-1, CODE), decodable.reshape(-1, CODE)])
-    return triplets(both, jnp.tile(jnp.repeat(kind, WINDOW), 2), jnp.tile(jnp.repeat(share, WINDOW), 2))
+        drawn["edges"] = rng.random((n, WINDOW, WINDOW)) >= recipe.edge_dropout
+    if recipe.dropout:
+        shapes = {
+            "encode": (n, WINDOW, HIDDEN),
+            "decode": (n, WINDOW, HIDDEN),
+            "decode_v": (n, WINDOW, HIDDEN),
+            "predict": (n, WINDOW, CODE),
+            "attention": (n, WINDOW, recipe.heads, WINDOW),
+        }
+        drawn |= {name: rng.random(shape) >= recipe.dropout for name, shape in shapes.items()}
+    return drawn
 
 
 CLIPPED_NORM = 1.0
 AVERAGED_SHARE = 0.8
 """Of the epochs pass before weights are averaged. Source: Perona's public code."""
-
-COMPILED = {"xla_backend_optimization_level": 1}
-"""Half the time of compiling, and no slower for matrices this small."""
+MOMENTS, ADAM_SMALL = (0.9, 0.999), 1e-8
+"""Of Adam. Source: Kingma and Ba, Adam (2015), algorithm 1."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +263,6 @@ def train(
     Source:
         Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
     """
-    jax = jax_on_cpu()
     sizes = Sizes(inputs.runs.shape[-1], inputs.edges.shape[-1], int(inputs.kind.max()) + 1, inputs.evidence.shape[-1])
     fresh = [first_weights(recipe, sizes, int(seed)) for seed in seeds]
     alphas = np.full(len(shares), UNLABELLED)
@@ -279,22 +274,53 @@ def train(
             alphas[member] = class_balance(n_positive, n_negative, recipe.class_beta)
     weights = {name: np.stack([one[name] for one in fresh]) for name in fresh[0]} | dict(start or {})
 
-    n_steps = recipe.epochs * -(-len(inputs) // recipe.batch)
-    first_state = jax.vmap(optimiser(recipe, n_steps).init)
-    state = first_state({name: jax.numpy.asarray(value) for name, value in weights.items()})
-    keys = jax.vmap(jax.random.key)(seeds)
+    adam = Adam(recipe, recipe.epochs * -(-len(inputs) // recipe.batch), weights)
+    data, draws = inputs.arrays(), [np.random.default_rng([int(seed), 1]) for seed in seeds]
     rng = np.random.default_rng(int(seeds[0]))
-    epoch = _compiled_epoch(recipe, n_steps)
     sums, n_summed, losses = {name: np.zeros_like(value) for name, value in weights.items()}, 0, []
     for number in range(recipe.epochs):
         progress(number / recipe.epochs, f"Training the network, pass {number + 1} of {recipe.epochs}")
-        order, real = _batches(len(inputs), recipe.batch, rng)
-        members = weights, state, keys, shares, alphas
-        (weights, state, keys), terms = epoch(members, inputs.arrays(), (order, real))
-        losses.append(np.asarray(terms))
+        of_epoch = []
+        for places, real in zip(*_batches(len(inputs), recipe.batch, rng), strict=True):
+            batch = {name: value[places] for name, value in data.items()}
+            noisy, keeps = _drawn(batch, recipe, draws)
+            gradient, terms = _gradient(weights, noisy | {"alpha": alphas}, shares[:, places] * real, recipe, keeps)
+            weights = adam.stepped(weights, gradient)
+            of_epoch.append(terms)
+        losses.append(np.mean(of_epoch, axis=0))
         if number >= int(AVERAGED_SHARE * recipe.epochs):
-            sums, n_summed = {name: sums[name] + np.asarray(value) for name, value in weights.items()}, n_summed + 1
+            sums, n_summed = {name: sums[name] + value for name, value in weights.items()}, n_summed + 1
     return Trained({name: value / n_summed for name, value in sums.items()}, np.array(losses))
+
+
+def _drawn(batch: Batch, recipe: Recipe, draws: Sequence[np.random.Generator]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a batch with noise and masks of dropout, drawn for every member from its own generator."""
+    noise, masks = [], []
+    for rng in draws:
+        noise.append({name: recipe.noise * rng.normal(size=batch[name].shape) for name in ("runs", "edges")})
+        masks.append(draw_masks(rng, len(batch["kind"]), recipe))
+    noisy = {name: batch[name] + np.stack([one[name] for one in noise]) for name in ("runs", "edges")}
+    keeps: dict[str, Any] = {name: np.stack([one[name] for one in masks]) for name in masks[0]}
+    return dict(batch) | noisy, {
+        name: mask if name == "edges" else (mask, 1 - recipe.dropout) for name, mask in keeps.items()
+    }
+
+
+def _gradient(
+    weights: Weights, batch: Batch, share: Floats, recipe: Recipe, keeps: Mapping[str, Any]
+) -> tuple[dict[str, Floats], Floats]:
+    """Return the gradient of each member's loss, and (n_members, 6) its terms."""
+    weigh = np.array([recipe.reconstruction_weight if name == "reconstruction" else 1.0 for name in TERMS])
+    found: list[Floats] = []
+
+    def loss(values: Weights) -> Any:
+        terms = loss_terms(values, batch, share, recipe, keeps)
+        stacked = anp.stack([terms[name] for name in TERMS], axis=-1)
+        found.append(constant(stacked))
+        return (stacked * weigh).sum()  # the members' losses have no weights in common
+
+    gradient: dict[str, Floats] = value_and_grad(loss)(dict(weights))[1]
+    return gradient, found[0]
 
 
 def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
@@ -309,7 +335,6 @@ def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
         Perona's public code: mean over batches, an anomalous run counts normal / anomalous times. Its count is over
         all parts of the data; ours is over the validation part.
     """
-    jax = jax_on_cpu()
     label = inputs.label[:, -1]
     positive = float((1 - label).sum() / label.sum()) if 0 < label.sum() < len(label) else 1.0
 
@@ -321,32 +346,41 @@ def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
         return whole + entropy / anomalies_or_runs(batch["label"], real)
 
     order, real = _batches(len(inputs), recipe.batch, np.random.default_rng(0))
-    compiled, arrays = jax.jit(of_batch), inputs.arrays()
-    losses = [
-        compiled({name: value[places] for name, value in arrays.items()}, counted)
-        for places, counted in zip(order, real, strict=True)
-    ]
+    losses = [of_batch(inputs.at(places).arrays(), counted) for places, counted in zip(order, real, strict=True)]
     return float(np.mean(losses))
 
 
-def optimiser(recipe: Recipe, n_steps: int) -> Any:
-    """Return clipping, decay added to the gradient of linear weights, Adam's moments, learning rate.
+class Adam:
+    """Adam for all members at once, each with its own clipped gradient; linear weights decay through the gradient.
 
     Source: Perona's public code; ours lets the learning rate fall to 0 as a cosine where the recipe says so.
     """
-    optax = needed("optax", "nodes")
 
-    falling = optax.cosine_decay_schedule(recipe.learning_rate, max(n_steps, 1))
-    rate = falling if recipe.falling_rate else optax.constant_schedule(recipe.learning_rate)
+    def __init__(self, recipe: Recipe, n_steps: int, weights: Weights) -> None:
+        """Begin with moments of zero for weights (n_members, ...)."""
+        self._recipe, self._n_steps, self._step = recipe, max(n_steps, 1), 0
+        self._moments = [{name: np.zeros_like(value) for name, value in weights.items()} for _ in MOMENTS]
 
-    return optax.chain(
-        optax.clip_by_global_norm(CLIPPED_NORM),
-        optax.add_decayed_weights(
-            recipe.weight_decay, mask=lambda tree: {name: not name.endswith("_bias") for name in tree}
-        ),
-        optax.scale_by_adam(),
-        optax.scale_by_schedule(lambda step: -rate(step)),
-    )
+    def stepped(self, weights: Weights, gradient: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the weights after a step."""
+        recipe = self._recipe
+        lengths = sum((one.reshape(len(one), -1) ** 2).sum(axis=1) for one in gradient.values()) ** 0.5
+        clip = np.minimum(1.0, CLIPPED_NORM / np.maximum(lengths, SMALL))  # (n_members,)
+        rate = recipe.learning_rate
+        if recipe.falling_rate:
+            rate *= (1 + np.cos(np.pi * min(self._step / self._n_steps, 1.0))) / 2
+        self._step += 1
+        first, second = (1 - share**self._step for share in MOMENTS)
+        moved = {}
+        for name, value in weights.items():
+            change = gradient[name] * clip.reshape(-1, *(1,) * (value.ndim - 1))
+            if not name.endswith("_bias"):
+                change += recipe.weight_decay * value
+            mean, spread = (moments[name] for moments in self._moments)
+            mean += (1 - MOMENTS[0]) * (change - mean)
+            spread += (1 - MOMENTS[1]) * (change * change - spread)
+            moved[name] = value - rate * (mean / first) / (np.sqrt(spread / second) + ADAM_SMALL)
+        return moved
 
 
 def _batches(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
@@ -355,40 +389,3 @@ def _batches(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]
     order = np.resize(rng.permutation(n), n_batches * size)
     real = (np.arange(n_batches * size) < n).astype(np.float64)
     return order.reshape(n_batches, size).astype(np.int64), real.reshape(n_batches, size)
-
-
-@cache
-def _compiled_epoch(recipe: Recipe, n_steps: int) -> Any:
-    """Return one pass over all batches for all members; compiled once per shape."""
-    jax = jax_on_cpu()
-    jnp, steps = jax.numpy, optimiser(recipe, n_steps)
-    weigh = np.array([recipe.reconstruction_weight if name == "reconstruction" else 1.0 for name in TERMS])
-
-    def noisy(batch: dict[str, Any], key: Any) -> dict[str, Any]:
-        one, two = jax.random.split(key)
-        runs = batch["runs"] + recipe.noise * jax.random.normal(one, batch["runs"].shape)
-        edges = batch["edges"] + recipe.noise * jax.random.normal(two, batch["edges"].shape)
-        return batch | {"runs": runs, "edges": edges}
-
-    def loss(weights: Any, batch: dict[str, Any], share: Any, key: Any) -> Any:
-        first, second = jax.random.split(key)
-        terms = loss_terms(weights, noisy(batch, first), share, recipe, draw_masks(second, len(share), recipe))
-        stacked = jnp.stack([terms[name] for name in TERMS])
-        return stacked @ weigh, stacked
-
-    def step(carry: Any, chosen: Any) -> Any:
-        weights, state, key, data, share, alpha = carry
-        places, real = chosen
-        key, own = jax.random.split(key)
-        batch = {name: value[places] for name, value in data.items()} | {"alpha": alpha}
-        gradient, terms = jax.grad(loss, has_aux=True)(weights, batch, share[places] * real, own)
-        change, state = steps.update(gradient, state, weights)
-        weights = jax.tree.map(lambda old, by: old + by, weights, change)
-        return (weights, state, key, data, share, alpha), terms
-
-    def member(own: Any, data: Any, batches: Any) -> Any:
-        weights, state, key, share, alpha = own
-        carry, terms = jax.lax.scan(step, (weights, state, key, data, share, alpha), batches)
-        return carry[:3], terms.mean(axis=0)
-
-    return jax.jit(jax.vmap(member, in_axes=(0, None, None)), compiler_options=COMPILED)

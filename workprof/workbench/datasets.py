@@ -259,7 +259,7 @@ class UnreadableQuestions(DatasetQuestions):
 
 LIBRARIES = (
     *("streamlit", "plotly", "duckdb", "pandas", "numpy", "scipy", "scikit-learn", "hdbscan", "numba", "xgboost"),
-    *("shap", "pyarrow", "jax"),
+    *("shap", "pyarrow"),
 )
 
 
