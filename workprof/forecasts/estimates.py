@@ -173,7 +173,7 @@ class EstimateEvaluationSettings:
     ] = ""
 
 
-STEPS = {"validate": 0.7, "train": 1.0}
+STEPS = {"train": 1.0}
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,16 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
     fields = usable_fields(known.jobs, settings.fields, settings.mode)
     scale = fit_scale(known.target)
     past = Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
-    with watch.step("validate", "Choosing and calibrating on rows kept apart") as report:
-        validated = validate(known.jobs, past, fields, settings, report)
+    trained: list[LoadedCandidates] = []
+    with watch.step("train", "Training, and calibrating on rows kept apart") as report:
+        validated = validate(
+            known.jobs,
+            past,
+            fields,
+            settings,
+            report,
+            lambda: trained.append(train_candidates(known.jobs, past, fields, settings.seed)),
+        )
         n_levels = len(past.cells.fewest)
         combination = choose(validated.answers, validated.true, n_levels)
         mixed = mix(validated.answers, combination.weights, n_levels)
@@ -259,8 +267,7 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
             validated.units,
             settings.nominal,
         )
-    with watch.step("train", "Training on every job"):
-        loaded = train_candidates(known.jobs, past, fields, settings.seed)
+    loaded = trained[0]
     model = EstimateModel(
         settings=settings,
         scale=scale,

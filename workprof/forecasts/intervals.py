@@ -346,8 +346,18 @@ def validate(
     fields: tuple[str, ...],
     settings: EstimateSettings,
     report: Callable[[float], None],
+    beside: Callable[[], None] | None = None,
 ) -> Validated:
-    """Return the candidates' quantiles of rows that they were not trained on."""
+    """Return the candidates' quantiles of rows that they were not trained on.
+
+    Args:
+        jobs: the past jobs' rows.
+        past: their cells, log targets and units.
+        fields: submit-time fields in use.
+        settings: split and seed.
+        report: told the share that is done, 0-1.
+        beside: work that rests on no fold, done at the same time.
+    """
     from workprof.core.compiled import share_out  # noqa: PLC0415  numba
 
     if settings.split == "by_time" or effective_size(np.ones(len(past.units)), past.units) > FEW_UNITS:
@@ -359,13 +369,17 @@ def validate(
     found: dict[int, CandidateQuantiles] = {}
 
     def answer(at: int, _: int) -> None:
-        train, test = folds[at].train, folds[at].test
+        if beside is not None and at == 0:  # the longest first
+            beside()
+            return
+        fold = folds[at - (beside is not None)]
+        train, test = fold.train, fold.test
         known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
         loaded = train_candidates(jobs.iloc[train], known, fields, settings.seed)
         found[at] = predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test])
 
-    share_out(answer, len(folds), 1, report)
-    parts = [found[at] for at in range(len(folds))]
+    share_out(answer, len(folds) + (beside is not None), 1, report)
+    parts = [found[at] for at in sorted(found)]
     answers = CandidateQuantiles(
         np.concatenate([part.quantiles for part in parts], axis=1),
         np.concatenate([part.points for part in parts], axis=1),
