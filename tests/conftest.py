@@ -52,7 +52,20 @@ def pytest_unconfigure():
     gc.unfreeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the long files: of two processes none waits for the other's last one (`--no-loadscope-reorder`)."""
+    """Leave most cases of a test that is marked `some(n)` to the soak, and begin with the long files.
+
+    Of such a test n cases stay, spread evenly from the first to the last. Of two processes none waits for the other's
+    last file (`--no-loadscope-reorder`).
+    """
+    cases = {}
+    for item in items:
+        if (mark := item.get_closest_marker("some")) and not item.get_closest_marker("soak"):
+            cases.setdefault((item.path, item.originalname), (mark.args[0], []))[1].append(item)
+    for n, own in cases.values():
+        kept = {round(place * (len(own) - 1) / max(n - 1, 1)) for place in range(n)}
+        for item in (item for place, item in enumerate(own) if place not in kept):
+            item.add_marker(pytest.mark.soak)
     rank = {room: place for place, room in enumerate(LONG)}
     items.sort(key=lambda item: rank.get(Path(item.path).parent.name, len(LONG)))

@@ -114,6 +114,7 @@ def test_another_session_stays_responsive_during_a_fit(server, visitors):
     busy.page.get_by_text("was cancelled").wait_for()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("path", "title"),
     [
@@ -132,6 +133,7 @@ def test_a_deep_link_is_the_first_thing_a_cold_server_is_asked(visitors, tmp_pat
         visitor.page.close()  # before its server ends, or it tells that it lost it
 
 
+@pytest.mark.soak
 def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitors):
     first = visitors(server).open("/profiles")
     find_profiles(first)
@@ -189,6 +191,7 @@ def test_a_lasso_is_in_the_copied_link(server, visitors):
     assert "profiles_selected" not in second.page.url
 
 
+@pytest.mark.soak
 def test_a_control_of_a_closed_view_comes_back(server, visitors):
     visitor = visitors(server).open("/profiles?profiles_tab=Box+plots&profiles_box_feature=write_bytes")
     find_profiles(visitor)

@@ -12,6 +12,7 @@ ALWAYS = KINDS[:1]
 """What every test run drops; `make soak` drops the others."""
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[] if kind in ALWAYS else pytest.mark.soak) for kind in KINDS]
 )

@@ -115,6 +115,7 @@ def test_the_tour_stands_in_the_frame_of_a_site_that_was_named(toured, chromium)
     page.close()
 
 
+@pytest.mark.soak
 def test_a_site_that_was_not_named_frames_nothing(server, chromium):
     page = chromium.new_page()
     page.goto(f"{server.url}/?demo=1&embed=true")

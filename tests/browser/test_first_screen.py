@@ -64,6 +64,7 @@ def as_the_menu(page, hashes):
     return page.link(hashes).partition(f"{page.name}_tab=")[0].rstrip("&")
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_first_screen_has_the_answer_and_the_page_is_sound(whole, visitors, name):
     visitor = visitors(whole.server).open(as_the_menu(BY_NAME[name], whole.hashes))
@@ -103,6 +104,7 @@ OUTSIDE = """() => {
 """Names of rows and features that the chart cuts off."""
 
 
+@pytest.mark.soak
 def test_the_fingerprints_suit_the_width_of_the_window(whole, visitors):
     address = as_the_menu(BY_NAME["profiles"], whole.hashes)
     visitor = visitors(whole.server, width=PHONE[0], height=PHONE[1]).open(address)

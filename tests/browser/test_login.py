@@ -117,6 +117,7 @@ def see(visitor, text):
     visitor.page.get_by_text(text).first.wait_for(timeout=PATIENCE_MS)
 
 
+@pytest.mark.soak
 def test_a_stranger_on_a_cold_server_sees_the_login_and_nothing_else(home, provider, overheard):
     with locked_server(home[0], provider, **ALLOWED) as server:
         visitor, heard = overheard(server)
@@ -186,6 +187,7 @@ def test_an_old_login_is_asked_for_again(home, provider, locked, overheard):
     see(visitor, "Logged in as Some Visitor")
 
 
+@pytest.mark.soak
 def test_a_forged_cookie_opens_nothing(home, locked, overheard):
     visitor, heard = overheard(locked)
     visitor.open("/")

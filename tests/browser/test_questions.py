@@ -33,6 +33,7 @@ def sized(tmp_path_factory):
         yield running, runs
 
 
+@pytest.mark.soak
 def test_a_random_job_gets_its_answer_and_its_reasons(whole, visitors):
     visitor = visitors(whole.server).open(f"/classify?ds={whole.hashes.jobs}")
     visitor.button("Random job").click()
@@ -42,6 +43,7 @@ def test_a_random_job_gets_its_answer_and_its_reasons(whole, visitors):
     visitor.page.locator("[data-testid=stPlotlyChart]").nth(2).wait_for(timeout=PATIENCE_MS)  # three at least
 
 
+@pytest.mark.soak
 def test_edges_in_the_link_are_the_edges_on_the_page(sized, visitors):
     server, runs = sized
     visitor = visitors(server).open(f"/memory?ds={runs}&memory_tab=Bins&memory_edges=3,7,20")

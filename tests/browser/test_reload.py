@@ -3,6 +3,7 @@
 import re
 
 import pandas as pd
+import pytest
 
 from tests.browser.conftest import PATIENCE_MS, SAMPLE
 from tests.browser.test_dashboard import load_sample
@@ -23,6 +24,7 @@ def drop_uncomputed(visitor, folder):
     visitor.settle()
 
 
+@pytest.mark.soak
 def test_a_running_report_outlives_a_reload_of_the_browser(server, visitors, tmp_path):
     visitor = visitors(server)
     drop_uncomputed(visitor, tmp_path)

@@ -36,6 +36,7 @@ def written(tmp_path_factory):
     return path
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_report_draws_every_figure_offline(chromium, written, width):
     context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)

@@ -83,6 +83,7 @@ def server(request, tmp_path_factory):
         yield running
 
 
+@pytest.mark.some(1)
 def test_it_listens_on_loopback_only(server):
     found = [
         one.laddr for member in server.family() for one in member.net_connections("inet") if one.status == "LISTEN"
@@ -208,6 +209,7 @@ def test_the_interface_for_agents_and_the_sources_are_not_served(server):
             assert b"st.set_page_config" not in got.read()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("how", STARTS)
 def test_a_server_that_would_not_know_who_may_frame_it_does_not_start(tmp_path, how):
     command = [sys.executable, "-m", *(word.format(port=free_port()) for word in STARTS[how])]

@@ -182,6 +182,7 @@ def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     assert RISK[kind] in text
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", [one if one == "slurm" else pytest.param(one, marks=pytest.mark.slow) for one in RISK])
 def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
     for words, told, rows in (

@@ -132,6 +132,7 @@ KEPT = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("method", ["profile_bins", "profile_improvement"])
 def test_a_kept_run_is_asked_for_again(home, name, method):

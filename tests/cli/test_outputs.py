@@ -116,6 +116,7 @@ def limited(most_bytes, *words, home):
     return done
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("command", "most_bytes"),
     [

@@ -53,6 +53,7 @@ def ingest(home, content, *arguments, most_kib=0):
     return subprocess.run(command, input=content, capture_output=True, timeout=120, check=False)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),

@@ -188,11 +188,13 @@ def untimed(value):
     return [untimed(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("question", QUICK)
 def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):
     asked_again(bench, kept[1][question])
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("question", [*MEMORY, *(pytest.param(one, marks=pytest.mark.soak) for one in PROFILES)])
 def test_so_is_every_other_kind_of_run(kept, bench, question):

@@ -118,6 +118,7 @@ def bench(kept, tmp_path, monkeypatch):
     return lambda: Workbench(from_environment())
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("question", [*NODES, *PHASES, *(pytest.param(one, marks=pytest.mark.soak) for one in FURTHER)])
 def test_a_run_is_made_again_by_its_python_and_its_command(kept, bench, question):

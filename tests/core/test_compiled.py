@@ -42,6 +42,7 @@ def kernels(tmp_path):
     return tmp_path
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_functions_of_two_processes_keep_apart(kernels):
     """`sort` compiled here and `argsort` there, by numba's own numbers of one name; a third process loads both."""

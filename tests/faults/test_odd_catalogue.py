@@ -182,6 +182,7 @@ def asked(store):
     return refused
 
 
+@pytest.mark.some(15)
 @pytest.mark.parametrize(("column", "name"), CASES, ids=lambda one: one.replace(" ", "-"))
 def test_it_is_told_and_the_rest_goes_on(store, column, name):
     with damaged(store, column, ODD[column][name]):

@@ -50,6 +50,7 @@ def trace(tmp_path):
     return path
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", GOOD, ids=ascii)
 def test_a_home_of_any_name_is_used_as_it_is(tmp_path, trace, name):
     used(tmp_path / name / "home", trace)

@@ -29,6 +29,7 @@ def evaluated():
     return evaluate_classifier({"jobs": sample(5_000)}, ClassifierSettings())
 
 
+@pytest.mark.soak
 def test_a_random_split_flatters(evaluated):
     assert list(evaluated.splits) == list(SPLITS)
     assert [split.n_turns for split in evaluated.splits.values()] == [1, 5, 5, 1]

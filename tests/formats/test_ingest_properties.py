@@ -108,6 +108,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", TEXTS)
 @settings(max_examples=8)
 @given(data=st.data())

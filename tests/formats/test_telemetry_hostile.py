@@ -42,6 +42,7 @@ def mutated(text, draw):
     return text
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", TEXTS)
 def test_mutated_files_are_read_or_refused(tmp_path, name):
     draw = np.random.default_rng(sum(name.encode()))

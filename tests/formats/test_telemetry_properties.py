@@ -49,6 +49,7 @@ def read_or_refused(folder: Path, format_name: str, text: str, name: str = "f.cs
     return found
 
 
+@pytest.mark.some(3)
 @settings(max_examples=25)
 @given(st.data())
 @pytest.mark.parametrize("name", TEXTS)

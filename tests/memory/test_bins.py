@@ -124,6 +124,7 @@ def judge(jobs, settings):
         assert not getattr(curve.continuous, name) > getattr(curve.oracle, name)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_bins_equal_brute_force_under_every_option(seed):
     """1,000 cases: headroom of 0 to 500 %, steps, weights, tops; monotone in k, never above the bound."""

@@ -28,6 +28,7 @@ def test_equals_the_slow_version_on_few_runs():
     np.testing.assert_allclose(Workprof(DEFAULT).sizes(runs, RETRY).first_bytes, first_sizes(runs, DEFAULT), rtol=1e-9)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [DEFAULT, CAUTIOUS, SizingSettings(price_runs=5.0, quorum=0.9)])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])

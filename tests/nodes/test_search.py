@@ -66,6 +66,7 @@ def test_what_a_table_says(tmp_path):
     assert notes == ("further measurements of configurations, averaged with the first: 1",)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("optimizer", [CHERRYPICK, ARROW])
 def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimizer):
     path, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")

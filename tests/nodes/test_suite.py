@@ -270,6 +270,7 @@ def test_a_budget_ends_the_suite_before_a_run_that_does_not_fit(tmp_path):
     assert 1 <= len(list(run_suite(plan_suite(asked), asked, tmp_path))) <= 2
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_all_six_are_read_back_with_and_without_stress(tmp_path):
     _, runs = measured(tmp_path, settings(repeat=2, stress_share=0.5, seed=3))

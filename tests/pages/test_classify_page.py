@@ -132,6 +132,7 @@ def test_it_opens_on_a_job_that_training_did_not_see(app, part, house):
     assert len(test.get("plotly_chart")) == 3
 
 
+@pytest.mark.soak
 def test_without_checks_it_opens_on_a_recent_job_and_offers_them(app, unchecked, house):
     test = app("classify", ds=unchecked[:8])
     assert not problems(test)

@@ -77,6 +77,7 @@ def test_an_empty_home_offers_the_sample(app):
     assert "Load sample" in labels(test)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("by", GROUPINGS)
 @pytest.mark.parametrize("layout", ["together", "one each"])
 def test_observed_curves_of_every_grouping(app, part, by, layout):

@@ -43,6 +43,7 @@ def excused(name):
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_IN_THE_ADDRESS)
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("view", EVERY, ids=repr)
 def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(app, hashes, view):
     warm = app(view.page, **view.parameters(hashes))

@@ -67,6 +67,7 @@ def off(test, label):
     assert all(button.disabled and button.help == READONLY for button in found)
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_and_says_so(readonly, kept, page):
     test = readonly(page, ds=kept[1])

@@ -66,6 +66,7 @@ def faults(text):
     return [found[0] for pattern in (FOUND, NAMED) for found in pattern.finditer(text)]
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize("view", list(views()), ids=repr)
 def test_a_view_shows_the_terms_of_the_field(app, home, whole, view):
     shutil.copytree(whole[0], home)

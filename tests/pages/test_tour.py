@@ -49,6 +49,7 @@ def until(test, done):
     return test
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toured):
     test = app("home", demo="1")
@@ -71,6 +72,7 @@ def test_next_leads_through_every_stop_in_order_without_a_form(app, house, toure
     assert place(test) == f"{len(STOPS) - 1} of {len(STOPS)} · {STOPS[-2].title}"
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [*PAGES, "durations", "nodes", "phases", "data", "help"])
 def test_every_address_with_the_switch_opens_a_stop(app, toured, page):

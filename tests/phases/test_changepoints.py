@@ -211,6 +211,7 @@ def test_values_are_left_alone():
     assert np.array_equal(y, before, equal_nan=True)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_day_fits_into_memory():
     n_samples = 86_400

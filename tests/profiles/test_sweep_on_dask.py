@@ -143,6 +143,7 @@ def test_a_worker_that_is_killed_loses_nothing(scheduler, question, monkeypatch)
         np.testing.assert_array_equal(array, theirs.arrays[name])
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_an_address_without_a_scheduler_is_named():
     with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:9"), loops_on("tcp://127.0.0.1:9"):

@@ -43,6 +43,7 @@ def printed(jobs, evaluated):
     return jobs.report("jobs", "classify")
 
 
+@pytest.mark.soak
 def test_the_classifier_is_scored_alike_everywhere(jobs, evaluated, printed):
     told = jobs.command("classify", "evaluate", "jobs")
     assert to_json(classifier_json(evaluated)) == told
@@ -155,6 +156,7 @@ def finished(jobs, observed):
     return jobs.page("classify", "jobs", classify_tab="Drift", **folds)
 
 
+@pytest.mark.soak
 def test_finished_jobs_in_figures(finished, observed, feedback):
     assert f"{observed['observed']:,} finished jobs compared" in finished.words
     assert finished.metric("As predicted") == [format_share(observed["agreed_share"])]

@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 FILE = "jobs-profiles-table.csv"
 
 
+@pytest.mark.soak
 def test_a_saved_table_is_the_pages_and_the_reports(jobs, chromium, tmp_path):
     jobs.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     shown = jobs.page("profiles", "jobs", profiles_tab="Export").files[FILE]

@@ -88,6 +88,7 @@ def test_home_report_and_library_say_the_same(tasks):
     assert there["size_gb"].tolist() == pytest.approx([one["size_gb"] for one in told["sizes"]])
 
 
+@pytest.mark.soak
 def test_the_tour_says_the_same(samples):
     jobs = samples.hashes["jobs"]
     samples.library(lambda bench: bench.profiles(jobs, ProfileSettings()))

@@ -64,6 +64,7 @@ def kill_and_count(home, n_clients, n_runs, at_once, n_kills):
     return [json.loads(line)["run"] for line in file.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_few_clients_and_two_kills(home):
     kept = kill_and_count(home, 3, 400, 4, 2)

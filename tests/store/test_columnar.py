@@ -67,6 +67,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_arrow_and_feather_load_as_parquet_does(store, write, kind):
     path = write("jobs.data", WRITTEN[kind](jobs(5)))
@@ -97,6 +98,7 @@ TIMES = {
 }
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("kind", TIMES)
 @pytest.mark.parametrize("written", [as_parquet, as_file])
 def test_moments_of_any_unit(store, write, kind, written):
@@ -118,6 +120,7 @@ DURATIONS = {unit: pa.array([dt.timedelta(minutes=90)], pa.duration(unit)) for u
 }
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("kind", DURATIONS)
 @pytest.mark.parametrize("written", [as_parquet, as_file])
 def test_durations_of_any_type(store, write, kind, written):

@@ -58,6 +58,7 @@ ENCODED = {name: content.encode() for name, content in WRITTEN.items()} | {
 }
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("name", ENCODED)
 def test_every_way_to_write_a_table_gives_the_same_rows(store, write, name):
     path = write("jobs.txt", ENCODED[name])

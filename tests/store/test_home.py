@@ -174,6 +174,7 @@ def test_threads_read_while_one_of_them_writes(filled):
     assert set(seen) == {1}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("moment", ["spooling", "reading", "checking", "committing"])
 def test_a_killed_ingest_leaves_nothing(settings, tmp_path, moment):
     kept, killed = tmp_path / "kept.csv", tmp_path / "killed.csv"
@@ -220,6 +221,7 @@ def test_what_is_not_a_folder_is_no_home(tmp_path):
         TraceStore(Settings(home=tmp_path / "file", data=tmp_path))
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_memory_stays_bounded_for_a_large_file(settings, tmp_path):
     path = tmp_path / "large.csv"

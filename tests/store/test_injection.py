@@ -160,6 +160,7 @@ def something(parameter, method, text):
         return None
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SPOILT)
 def test_a_name_is_only_looked_up(untouched, name):
@@ -177,6 +178,7 @@ def test_a_name_is_only_looked_up(untouched, name):
     assert reached > 200
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SPOILT)
 def test_columns_words_and_names_are_only_compared(untouched, name):
@@ -202,6 +204,7 @@ def test_columns_words_and_names_are_only_compared(untouched, name):
     others_removed(untouched)
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SPOILT)
 def test_names_that_are_given_are_checked_or_kept_as_they_are(house, name):
@@ -217,6 +220,7 @@ def test_names_that_are_given_are_checked_or_kept_as_they_are(house, name):
     assert house.state() == before
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("option", ["name", "delimiter", "encoding", "decimal", "format", "source", "field", "unit"])
 def test_options_of_an_ingest_are_only_options(untouched, tmp_path, option):
     path = tmp_path / "more.csv"

@@ -28,6 +28,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize("packed", [False, True])
 def test_lines_and_arrays_give_the_same_rows(store, write, name, packed):

@@ -189,6 +189,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_shape_of_a_list_gives_the_same_rows(store, write, shape, packed):
@@ -348,6 +349,7 @@ def changed(place: tuple, value: object) -> dict:
     return pod
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize(
     ("pod", "column"),
     [

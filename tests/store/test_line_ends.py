@@ -19,6 +19,7 @@ def mixed(lines, places):
     return "".join(line + ("\r\n" if at in places else "\n") for at, line in enumerate(lines))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("rows", [50, 20_000])
 @pytest.mark.parametrize("seed", range(4))
 def test_mixed_line_ends_give_the_rows_and_rejects_of_even_ones(store, write, rows, seed):

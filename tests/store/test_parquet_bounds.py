@@ -90,6 +90,7 @@ def test_a_limit_that_is_none_is_refused(value):
     assert from_environment({"WORKPROF_EXPANSION_LIMIT": "500"}).expansion_limit == 500
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("promised", [900, 1001, 4000, 8000])
 def test_a_footer_that_lies_is_refused(store, tmp_path, promised):
     honest = tmp_path / "honest.parquet"

@@ -38,6 +38,7 @@ def tar_gz(content):
 PACKED = {"a.csv": bytes, "a.csv.gz": gzip.compress, "a.csv.zst": zstd, "a.tar.gz": tar_gz}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("first", PACKED)
 def test_packed_or_plain_it_is_one_dataset(store, write, first):
     loaded = store.ingest([write(first, PACKED[first](GOOD.encode()))], IngestOptions())

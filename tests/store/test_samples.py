@@ -70,6 +70,7 @@ def loaded(store, write):
     return store
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("rows", [1, 7, 100, 299, 300])
 @pytest.mark.parametrize("by", ["kind_", "size", "job_name"])
 def test_the_sample_has_exactly_the_rows_asked_for(loaded, rows, by):

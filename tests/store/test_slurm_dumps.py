@@ -41,6 +41,7 @@ def near(got, wanted):
     assert min(wanted) > 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("delimiter", "trailing", "name"),
     [

@@ -191,6 +191,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_what_cannot_be_read_is_refused_with_the_next_step(store, settings, write, kind):
     content, told = HOSTILE[kind]

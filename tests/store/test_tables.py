@@ -70,6 +70,7 @@ def test_corrected_instances_equal_pandas_in_the_order_of_the_file(store, tables
     assert store.dataset(report.dataset).finished_rows == int((naive["status"] == "Terminated").sum())
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("table", ["pai_sensor_table", "pai_instance_table", "pai_task_table"])
 @pytest.mark.parametrize("join", ["corrected", "faithful"])
 def test_a_broken_quote_in_a_table_is_refused_by_line_or_its_loss_counted(store, tables, table, join):
