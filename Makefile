@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SPARK := .venv/spark
 
-.PHONY: help setup demo docs test soak lint bench tools audit clean
+.PHONY: help setup demo docs test soak lint homes bench tools audit clean
 
 help:
 	@echo "make demo    set up, load the bundled sample, open the dashboard on http://127.0.0.1:8501"
@@ -47,10 +47,17 @@ tools:
 # Three processes on two cores, as some wait for a browser: one thread each, and what is imported is compiled once for all processes that follow.
 test soak: export OMP_NUM_THREADS = 1
 test soak: export PYTHONDONTWRITEBYTECODE =
+test: export WORKPROF_TEST_HOMES = build/homes
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 
-test: lint tools
+test: $(READY) tools
+	@rm -rf build/homes && mkdir -p build/homes
+	@$(MAKE) --no-print-directory --jobs=2 lint homes
 	$(BIN)/pytest -m "not soak" $(SPREAD)
+
+# What many tests copy, made while another core checks the types.
+homes: $(READY)
+	@$(BIN)/python -m tests.made_once >/dev/null
 
 soak: $(SPARK)
 	@bash .ci/tools soak

@@ -1,14 +1,27 @@
-"""Homes that take long to fill: one process of a run of the tests fills each, the others wait for it; tests copy it."""
+"""Homes that take long to fill: one process of a run of the tests fills each, the others wait for it; tests copy it.
+
+`python -m tests.made_once` fills the longest beforehand, while another core checks the types (`make test`): with them
+the loops are compiled that every process would else compile for itself.
+"""
 
 import fcntl
 import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+GIVEN = "WORKPROF_TEST_HOMES"
+"""Environment variable: the folder of homes that are made for one run of the tests; else that run's own."""
 
 
 def made_once(tmp_path_factory, name, fill):
     """Return a folder and what `fill(folder)` returned in the process of this run that was the first to ask."""
-    run = tmp_path_factory.getbasetemp()
-    run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
+    if given := os.environ.get(GIVEN):
+        run = Path(given).resolve()
+    else:
+        run = tmp_path_factory.getbasetemp()
+        run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
     answer = run / f"{name}.answer"
     with (run / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -16,3 +29,18 @@ def made_once(tmp_path_factory, name, fill):
             (run / name).mkdir()
             answer.write_bytes(pickle.dumps(fill(run / name)))
     return run / name, pickle.loads(answer.read_bytes())
+
+
+def main():
+    """Fill the homes that take longest, and compile the tests."""
+    from tests.pages import conftest, hostile_home, toured_home, whole_home
+
+    made_once(None, "whole", whole_home._fill)
+    made_once(None, "prepared", conftest._prepare)
+    made_once(None, "toured", toured_home._fill)
+    hostile_home.make(None)
+    subprocess.run([sys.executable, "-m", "pytest", "-m", "not soak", "--collect-only", "-qq"], check=True)
+
+
+if __name__ == "__main__":
+    main()
