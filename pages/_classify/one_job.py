@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -44,9 +46,11 @@ CLASS, TARGET = "classify_class", "classify_target"
 LIKELIEST = "likeliest"
 N_NEAREST = 10
 UNSEEN = "unseen value"
+KEPT = "classify_kept"
 MOST_LISTED = 200
 LARGEST_GIVEN = 1e15
 _GB = "_gb"
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,21 @@ class Given:
     forecaster: LoadedForecaster
     row_id: int | None = None
     actual: dict[str, float] | None = None
+
+    def once(self, name: str, compute: Callable[[], Result]) -> Result:
+        """Return what was computed of the same job at this page's last run, else compute it: a page asks at every run.
+
+        Args:
+            name: of what is computed; what was kept under it before is let go.
+            compute: computes it.
+        """
+        kept: dict[str, tuple[object, str, Any]] = st.session_state.setdefault(KEPT, {})
+        forecaster, job, found = kept.get(name, (None, "", None))
+        if forecaster is not self.forecaster or job != self.job.to_json():
+            found = compute()
+            kept[name] = self.forecaster, self.job.to_json(), found
+        result: Result = found
+        return result
 
 
 def one_job(view: View) -> None:
@@ -191,7 +210,7 @@ def _edit(view: View, given: pd.DataFrame) -> None:
 
 def _prediction(view: View, given: Given) -> Forecasts:
     """Show the answer, its charts and the reliability of this profile; return the prediction."""
-    said = given.forecaster.forecast(given.job)
+    said = given.once("forecast", lambda: given.forecaster.forecast(given.job))
     tuning = given.forecaster.forecaster.classifier.tuning
     profile = None if given.row_id is None else _profiles(view).get(given.row_id)
     figures.answer(markdown_text(answer_sentence(said, view.naming, given.words, given.actual or {}, profile), 400))
@@ -253,7 +272,7 @@ def _why(view: View, given: Given) -> None:
             "Why the model leans to this class, or away from it.",
             shown={LIKELIEST: "most likely"} | {text: view.naming.name(profile) for text, profile in classes.items()},
         )
-    found = given.forecaster.explain(given.job, classes.get(chosen))
+    found = given.once(f"of {chosen}", lambda: given.forecaster.explain(given.job, classes.get(chosen)))
     if not found.additive:
         st.warning(f"{additivity(found)} The chart is hidden because it would be wrong.", icon=":material/warning:")
         return
