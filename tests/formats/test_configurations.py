@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.nodes.test_search import table
+from workprof.core.errors import TraceError
 from workprof.core.settings import from_environment
 from workprof.formats.configurations import is_configurations, read_configurations
 from workprof.nodes.search import SearchSettings
@@ -19,6 +22,16 @@ def test_a_table_is_known_by_its_header_and_bad_lines_are_counted(tmp_path):
     found = read_configurations(path)
     assert (found.kind, found.rows_read, len(found.frame)) == ("configurations", 3, 1)
     assert [(one.line, one.column) for one in found.rejected] == [(3, "count"), (4, "runtime"), (4, "cost")]
+
+
+def test_lines_are_counted_as_they_stand_in_the_file_and_no_quote_takes_any_with_it(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"\xef\xbb\xbf\r\nmachine, count, runtime, cost\r\n\r\na, 1, 5, 1\r\nb, 0, 5, 1\r\n\r\n")
+    found = read_configurations(path)
+    assert (found.rows_read, [one.line for one in found.rejected]) == (2, [5])
+    path.write_text('machine,count,runtime,cost,note\na,1,5,1,"x\nb,1,5,1,y\nc,1,5,1,"\nd,1,5,1,z\n')
+    with pytest.raises(TraceError, match="4 lines make 2 rows, since a quoted cell runs over the end of a line"):
+        read_configurations(path)
 
 
 def test_the_measured_sample_is_searched_with_the_scores_of_its_nodes(tmp_path, monkeypatch):

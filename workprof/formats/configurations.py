@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -28,31 +29,39 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
     """Return the measurements of a CSV; one without a count, a runtime or a cost above 0 is rejected.
 
     Args:
-        path: a plain UTF-8 file.
+        path: a plain UTF-8 file; empty lines do not count.
         origin: the file's name as given, for messages.
 
     Raises:
-        TraceError: when it is no CSV.
+        TraceError: when it is no CSV, or when a quoted cell runs over a line's end: such cells have no place here, and
+            a quote that is never closed would take whole lines with it.
         ColumnMissing: names the columns that are absent.
     """
+    name = origin or path.name
     try:
-        table = pd.read_csv(path, skipinitialspace=True, encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        table = pd.read_csv(io.StringIO("\n".join(line for _, line in lines)), skipinitialspace=True)
     except (ValueError, UnicodeError) as error:
-        raise TraceError(f"{origin or path.name}: this is no CSV ({error})") from error
+        raise TraceError(f"{name}: this is no CSV ({error})") from error
+    if len(table) != len(lines) - 1:
+        raise TraceError(
+            f"{name}: {len(lines) - 1:,} lines make {len(table):,} rows, since a quoted cell runs over the end of a "
+            "line; close the quote"
+        )
     table = table.rename(columns=lambda name: str(name).strip()).rename(columns=dict.fromkeys(RUNTIMES, RUNTIME))
     absent = [name for name in (*NEEDED, RUNTIME) if name not in table]
     if absent:
         present = ", ".join(map(str, table))
-        raise ColumnMissing(f"{origin or path.name} has no column {', '.join(absent)}; it has {present}")
-    rejected = []
+        raise ColumnMissing(f"{name} has no column {', '.join(absent)}; it has {present}")
+    rejected, kept = [], np.ones(len(table), dtype=np.bool_)
     for column in ABOVE_ZERO:
         numbers = pd.to_numeric(table[column], errors="coerce")
         for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
             reason = "not a number above 0"
-            rejected.append(RejectedLine(row + 2, column, str(table[column].iloc[row]), reason))
+            rejected.append(RejectedLine(lines[row + 1][0], column, str(table[column].iloc[row]), reason))
+            kept[row] = False
         table[column] = numbers
-    kept = np.ones(len(table), dtype=np.bool_)
-    kept[[one.line - 2 for one in rejected]] = False
     for column in {"machine", "workload"} & set(table):
         table[column] = table[column].fillna("").astype(str)
     return Measured(CONFIGURATIONS, table[kept].reset_index(drop=True), len(table), tuple(rejected))
