@@ -1,6 +1,6 @@
 """Homes that take long to fill: one process of a run of the tests fills each, the others wait for it; tests copy it.
 
-`python -m tests.made_once` fills the longest beforehand, while another core checks the types (`make test`): with them
+`python -m tests.made_once` fills some beforehand, while another core checks the types (`make test`): with them
 the loops are compiled that every process would else compile for itself.
 """
 
@@ -32,13 +32,11 @@ def made_once(tmp_path_factory, name, fill):
 
 
 def main():
-    """Fill the homes that take longest, and compile the tests."""
-    from tests.pages import conftest, hostile_home, toured_home, whole_home
+    """Fill the homes that come first and are copied most, and compile the tests."""
+    from tests.pages import conftest, whole_home
 
     made_once(None, "whole", whole_home._fill)
     made_once(None, "prepared", conftest._prepare)
-    made_once(None, "toured", toured_home._fill)
-    hostile_home.make(None)
     subprocess.run([sys.executable, "-m", "pytest", "-m", "not soak", "--collect-only", "-qq"], check=True)
 
 

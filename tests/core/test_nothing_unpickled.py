@@ -141,13 +141,13 @@ def test_the_watch_sees_a_pickle(watched, mark):
     watched.clear()
 
 
-@pytest.mark.slow
-def test_no_upload_is_executed(watched, mark, tmp_path):
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_no_upload_is_executed(watched, mark, tmp_path, every):
     watched.clear()
     with TraceStore(Settings(home=tmp_path / "home", data=tmp_path, memory_limit_bytes=GIB)) as store:
-        for name, content in hostile_files(mark).items():
+        for place, (name, content) in enumerate(hostile_files(mark).items()):
             (tmp_path / name).write_bytes(content)
-            for format_name in ("auto", *NAMES):
+            for format_name in ("auto", *NAMES[place % every :: every]):
                 try:
                     store.ingest([tmp_path / name], IngestOptions(format=format_name))
                 except WorkprofError:

@@ -62,6 +62,7 @@ def test_users_and_groups_kept_out_of_training_abstain():
     assert predict(model, jobs[~out]).abstained.mean() < 0.5
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_the_same_at_the_published_size():
     jobs = sample(100_001, 0)

@@ -148,6 +148,7 @@ def test_coverage_on_the_synthetic_trace(tmp_path, target):
     assert found.interval.median_width_factor <= found.interval.global_width_factor / 2
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_errors_grow_as_the_split_grows_harder():
     """Rows at random, other jobs, other groups: where groups repeat, each keeps more of the answer back."""

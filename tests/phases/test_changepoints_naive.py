@@ -234,6 +234,7 @@ def test_pruning_changes_little(n_counters, step, phases):
     assert (whole.prune, pruned.prune) == (0.0, 1e-3)
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_pruning_keeps_small_steps_of_long_series():
     y = np.random.default_rng(9).normal(size=(12, 6000)) + 0.4 * (np.arange(6000) >= 2500)

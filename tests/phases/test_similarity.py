@@ -69,6 +69,7 @@ def test_warping_equals_the_slow_version():
         assert found == pytest.approx(wanted)
 
 
+@pytest.mark.soak
 @pytest.mark.slow  # tslearn compiles
 def test_warping_is_not_the_root_of_summed_squares():
     from tslearn.metrics import dtw_path_from_metric

@@ -71,6 +71,7 @@ def test_sizes_that_do_not_fit_are_left_out_with_the_reason(frames):
         sweep_group(frames, GroupSettings(sizes=(700,)))
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_optics_runs_on_a_stated_sample_with_the_same_share(frames):
     many = {"jobs": job_table(5000)}

@@ -44,6 +44,7 @@ def stop(toured, page, act=None):
     return shown, {name.removeprefix(f"tour_{page}_"): traces for name, traces in shown.figures.items()}
 
 
+@pytest.mark.soak
 def test_the_waste_is_that_of_home_and_of_the_commands(toured):
     shown, charts = stop(toured, "home")
     over_time = toured.command("memory", "over-time", toured.hashes["jobs"])

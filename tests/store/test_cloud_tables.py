@@ -294,6 +294,7 @@ def test_what_is_no_time_is_a_reject_with_its_line(store, write, tmp_path, make,
     assert wrong == "1e999" or rejected["line"].tolist() == [41]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_long_table_keeps_the_order_of_its_rows(store, tmp_path):
     table = pd.concat([azure(3000)] * 100, ignore_index=True)

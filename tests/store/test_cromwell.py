@@ -125,6 +125,7 @@ def test_several_documents_are_one_dataset(store, write, tmp_path):
     assert (report.format, report.rows) == ("cromwell", 12)
 
 
+@pytest.mark.soak
 def test_thousands_of_shards_add_up_in_bounded_memory(store, write):
     draw, requested, runs, seconds = random.Random(7), 0.0, 0, 0.0
     calls = {f"big.task{at}": [] for at in range(8)}

@@ -232,6 +232,7 @@ def one_store(tmp_path_factory):
         yield opened
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_every_line_is_accounted_for_in_20_files(one_store, tmp_path):
     every_line_is_accounted_for(one_store, tmp_path, 20)
