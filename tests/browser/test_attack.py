@@ -12,7 +12,7 @@ from tests.cut_off import CutOff
 from tests.faults.moments import Moments
 from tests.faults.soundness import bytes_below, nothing_runs_on, processes_of, reopened, rows_hash, until
 from tests.load.servers import dashboard
-from workprof.charts.profiles.overview import headlines
+from workprof.charts.profiles.overview import headlines, paper_headlines
 from workprof.core.settings import Settings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.trace_store import TraceStore
@@ -54,7 +54,8 @@ def expected(home, dataset, every):
     other = home.parent / "other"
     shutil.copytree(home, other)
     with Workbench(Settings(home=other, data=other)) as workbench:
-        return {one: values(headlines(workbench.profiles(dataset, one))) for one in every}
+        fits = {one: workbench.profiles(dataset, one) for one in every}
+        return {one: values((*headlines(fit), *paper_headlines(fit))) for one, fit in fits.items()}
 
 
 def values(told):

@@ -25,6 +25,7 @@ def open_sweep(visitor, query=PART):
     if visitor.button("Load sample").count():
         visitor.button("Load sample").click()
         visitor.settle()
+        visitor.open(f"/sweep?{query}")  # the sample opens on Home
     return visitor
 
 

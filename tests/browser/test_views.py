@@ -103,7 +103,7 @@ def test_every_page_is_sound_on_an_empty_home(empty, visitors):
 def test_every_page_is_sound_under_a_link_to_data_that_is_not_there(whole, visitors):
     visitor = visitors(whole.server)
     sound(visitor, lambda page: f"{page.path}?{UNKNOWN}")
-    assert visitor.page.get_by_text("This link is about dataset").is_visible()
+    assert visitor.page.get_by_text("This link is about the dataset").is_visible()
 
 
 def test_every_page_is_sound_on_data_of_which_it_can_make_little(whole, visitors):
