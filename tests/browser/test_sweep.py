@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.conftest import running_server
 
-PART = "sweep_sample_rows=3000"
+PART = "sweep_sample_rows=12000"
 SWEEP_MS = 120_000
 
 pytestmark = pytest.mark.soak
@@ -44,7 +44,7 @@ def test_a_sweep_starts_shows_its_runs_is_cancelled_goes_on_and_compares_two(swe
     visitor.button("Start sweep").click()
     page.get_by_text(re.compile(r"^0 of 56 settings")).first.wait_for()
     page.get_by_text("Best so far: ").wait_for(timeout=SWEEP_MS)
-    page.locator("[data-testid=stDataFrame]").first.wait_for()
+    page.locator("[data-testid=stPlotlyChart]").first.wait_for()
 
     before = time.monotonic()
     visitor.button("Cancel").click()
@@ -68,7 +68,7 @@ def test_the_best_run_opens_in_profiles_with_its_settings(swept, visitors):
     visitor.button("Find profiles").click()
     visitor.page.locator(".st-key-answer").wait_for(timeout=SWEEP_MS)
     visitor.settle()
-    assert "of 3,000 runs" in visitor.page.locator("[data-testid=stMain]").inner_text()
+    assert "of 12,000 runs" in visitor.page.locator("[data-testid=stMain]").inner_text()
 
 
 def test_a_slider_cuts_the_profiles_again_without_a_fit(swept, visitors):

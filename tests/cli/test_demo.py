@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -131,7 +132,7 @@ def test_a_taken_port_is_refused_before_anything_is_loaded(run_workprof, tmp_pat
 def test_check_opens_every_page(tmp_path):
     checked = run_process("demo", "--check", home=tmp_path / "home")
     assert checked.status == 0, checked.err
-    opened = [line.split()[1] for line in checked.err.splitlines() if line.startswith("ok")]
+    opened = re.findall(r"\bok +(\w+)", checked.err)
     assert opened[:3] == ["Home", "Data", "Profiles"]
 
 
