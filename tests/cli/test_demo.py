@@ -96,6 +96,9 @@ def started_and_stopped(how, run_workprof, home, tmp_path):
             assert demo.poll() is None, log.read_text()
             time.sleep(0.3)
         assert answers(port), log.read_text()
+        while "tour: " not in log.read_text() and time.monotonic() < end:
+            assert demo.poll() is None, log.read_text()
+            time.sleep(0.3)
         beside = run_workprof("datasets", "--json", home=home)
         assert JOBS in {one["kind"] for one in beside.json}
         family = psutil.Process(demo.pid).children(recursive=True)

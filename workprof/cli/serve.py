@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ import typer
 
 from workprof.cli import smoke
 from workprof.cli.console import Home, announce_home, opened, progress_line, settings_for, warn
-from workprof.core.errors import SettingsError, StepFailed
+from workprof.core.errors import SettingsError, StepFailed, WorkprofError
 from workprof.core.settings import CHECKOUT, Settings, frame_ancestors
 from workprof.core.units import parse_size
 from workprof.store.home import HANDED_OVER, hold
@@ -120,30 +120,40 @@ def demo(
         _check(home)
         return
     _refuse_unusable(port)
-    load_sample(home, tour=True)
+    samples = load_sample(home)
     settings = settings_for(home)
     with _server(settings, port) as server:
         _announce(port, settings)
         if not no_browser and _has_screen():
             webbrowser.open(f"http://{ADDRESS}:{port}")
-        _until_ended(server)
+        _until_ended(server, lambda: _prepare_tour(home, samples))
 
 
-def load_sample(home: Path | None, *, tour: bool) -> None:
-    """Ingest the bundled samples and cluster the jobs; for the tour, compute all that it shows where it is not kept."""
-    from workprof.report.tour import missing, prepare  # noqa: PLC0415  heavy
-
+def load_sample(home: Path | None) -> list[Dataset]:
+    """Ingest the bundled samples and cluster the jobs, which are the last of those that are returned."""
     folder = dashboard_folder() / "data" / "sample"
     with opened(home) as workbench:
         samples = [_loaded(workbench, folder / name) for name in SAMPLES]
-        jobs = samples[-1].hash
-        fit = workbench.profiles(jobs, None, progress_line())
+        fit = workbench.profiles(samples[-1].hash, None, progress_line())
         warn(f"profiles: {fit.scores.n_clusters} found")
-        if tour and missing(workbench, jobs):
-            told = prepare(workbench, {sample.kind: sample for sample in samples}, progress_line())
-            for section in told.report.sections:
-                if section.reason:
-                    warn(f"tour: {section.kind.title} could not be made: {section.reason}")
+    return samples
+
+
+def _prepare_tour(home: Path | None, samples: list[Dataset]) -> None:
+    """Compute all that the tour shows where it is not kept, while the visitor looks at the first page."""
+    from workprof.report.tour import missing, prepare  # noqa: PLC0415  heavy
+
+    try:
+        with opened(home) as workbench:
+            if missing(workbench, samples[-1].hash):
+                told = prepare(workbench, {sample.kind: sample for sample in samples}, progress_line())
+                for section in told.report.sections:
+                    if section.reason:
+                        warn(f"tour: {section.kind.title} could not be made: {section.reason}")
+    except WorkprofError as error:
+        warn(f"tour: could not be made: {error}")
+    else:
+        warn("tour: everything is computed")
 
 
 def _loaded(workbench: Workbench, path: Path) -> Dataset:
@@ -170,7 +180,7 @@ def _check(home: Path | None) -> None:
     scratch = None if home else Path(tempfile.mkdtemp(prefix="workprof-check-"))
     chosen = home or scratch
     try:
-        load_sample(chosen, tour=False)
+        load_sample(chosen)
         port = _free_port()
         with _server(settings_for(chosen), port, "--server.enableAgentApi=true", login=False) as server:
             _wait_until_healthy(server, port)
@@ -221,11 +231,12 @@ def _end(server: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _until_ended(server: subprocess.Popen[bytes]) -> None:
-    """Wait for the server; Ctrl-C and a termination signal end it cleanly."""
+def _until_ended(server: subprocess.Popen[bytes], work: Callable[[], None] = lambda: None) -> None:
+    """Do some work beside the server, then wait for it; Ctrl-C and a termination signal end both cleanly."""
     for how in (signal.SIGINT, signal.SIGTERM):  # a shell's background job starts with SIGINT ignored
         signal.signal(how, signal.default_int_handler)
     try:
+        work()
         status = server.wait()
     except KeyboardInterrupt:
         warn("workprof: stopped")
