@@ -171,7 +171,7 @@ def best_edges(needs: Needs, most_edges: int) -> tuple[EdgeChoice, ...]:
     """Return the cheapest edges for 1, 2, .. `most_edges` bins, in O(most_edges x m).
 
     Raises:
-        SettingsError: when fewer than one edge is asked for.
+        SettingsError: when `most_edges` is below 1.
     """
     if most_edges < 1:
         raise SettingsError(f"{most_edges} bins were requested; give 1 or more")

@@ -81,7 +81,7 @@ class BinEffect:
         n_used_above: those of them whose use alone is above it: in the top bin they would be killed.
         above_share: the same as a share of the runs.
         above_hours_share: and of the hours, 0 when no run took time.
-        n_over_request: runs that used more than they asked for.
+        n_over_request: runs that used more than they requested.
         messages: what was put right in the edges.
     """
 
@@ -265,7 +265,7 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
     """Return bins of a task.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; `price_column` where costs are asked for.
+        frames: 'jobs' -> the table, see `runs_of`; `price_column` where the settings name one.
         settings: of the search, or the edges.
         progress: told once.
 
@@ -507,9 +507,9 @@ class ProfileBins(Shown):
         n_rows: rows of the profile.
         n_not_clustered: rows of the table that no clustering has seen; they are in no profile.
         tasks: of the runs that the bins are made from, the most frequent first.
-        requested_gb_h: GB·h that these runs ask for.
+        requested_gb_h: GB·h that these runs request.
         used_gb_h: GB·h that they use.
-        wasted_gb_h: GB·h asked for and not used; runs that use more than they ask for waste nothing.
+        wasted_gb_h: GB·h requested and not used; runs that use more than they request waste nothing.
         too_few: whether there are fewer than `FEWEST_RUNS` of them.
         seconds: of the computation.
     """

@@ -71,7 +71,7 @@ class Past(NamedTuple):
 
     Attributes:
         use: (n,) log bytes.
-        request: (n,) log bytes, NaN where nothing was asked for.
+        request: (n,) log bytes, NaN where nothing was requested.
         inputs: (n,) log(1 + input).
         hours: (n,).
         task: (n,) codes.
