@@ -144,3 +144,25 @@ def test_gradients_stay_finite_without_anomalous_runs_edges_or_codes():
     assert np.isfinite([float(term) for term in terms.values()]).all()
     assert float(terms["outlier"]) == 0
     assert all(np.isfinite(np.asarray(one)).all() for one in gradients.values())
+
+
+def test_members_at_once_have_the_losses_and_gradients_that_each_has_alone():
+    recipe, case = Recipe(heads=2), windows()
+    sizes = Sizes(N_COLUMNS, N_EDGE, N_TYPES, N_EVIDENCE)
+    members = [first_weights(recipe, sizes, seed) for seed in (1, 2)]
+    share, alpha = np.array([[1.0, 1, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1]]), np.array([0.7, UNLABELLED])
+    batch = case.arrays()
+
+    def of_one(weights, member):
+        return sum(loss_terms(weights, batch | {"alpha": alpha[member]}, share[member], recipe).values())
+
+    def of_all(weights):
+        given = batch | {"runs": case.runs[None], "edges": case.edges[None], "alpha": alpha}
+        return sum(loss_terms(weights, given, share, recipe).values())
+
+    stacked = {name: np.stack([one[name] for one in members]) for name in members[0]}
+    np.testing.assert_allclose(of_all(stacked), [of_one(one, at) for at, one in enumerate(members)], rtol=1e-12)
+    gradient = grad(lambda weights: of_all(weights).sum())(stacked)
+    for member, weights in enumerate(members):
+        for name, expected in grad(lambda values, at=member: of_one(values, at))(weights).items():
+            np.testing.assert_allclose(gradient[name][member], expected, rtol=1e-9, atol=1e-12, err_msg=name)

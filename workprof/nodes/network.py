@@ -391,8 +391,8 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, 
     """Return codes, predicted codes (as predicted, and as decoded), and the logit of each window's last run.
 
     Args:
-        weights: of one member.
-        batch: arrays of `Inputs`.
+        weights: of one member, or of all of them.
+        batch: arrays of `Inputs`; runs and edges have the members first, or 1, where the weights have.
         recipe: the network's.
         keeps: masks of `draw_masks` in training.
     """

@@ -35,7 +35,8 @@ from workprof.nodes.network import (
 )
 
 TRIPLET_MARGIN = 0.05
-"""The published miner also picks triplets with a margin of up to 0.2; beyond this one they have no loss, nor count."""
+"""By which a code is to be more like one of its own type than like one of another. The published miner also picks
+triplets that are so by up to 0.2; beyond this margin they have neither loss nor count."""
 
 
 def class_balance(n_positive: float, n_negative: float, beta: float) -> float:
