@@ -145,15 +145,16 @@ def _prepare_tour(home: Path | None, samples: list[Dataset]) -> None:
 
     try:
         with opened(home) as workbench:
+            failed = []
             if missing(workbench, samples[-1].hash):
-                told = prepare(workbench, {sample.kind: sample for sample in samples}, progress_line())
-                for section in told.report.sections:
-                    if section.reason:
-                        warn(f"tour: {section.kind.title} could not be made: {section.reason}")
+                made = prepare(workbench, {sample.kind: sample for sample in samples}, progress_line())
+                failed = [one for one in made.report.sections if one.reason]
+            for section in failed:
+                warn(f"tour: {section.kind.title} could not be made: {section.reason}")
+            if not failed:
+                warn("tour: everything is computed")
     except WorkprofError as error:
         warn(f"tour: could not be made: {error}")
-    else:
-        warn("tour: everything is computed")
 
 
 def _loaded(workbench: Workbench, path: Path) -> Dataset:
