@@ -6,7 +6,7 @@ import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -75,15 +75,17 @@ class Given:
         """Return what was computed of the same job at this page's last run, else compute it: a page asks at every run.
 
         Args:
-            name: of what is computed; what was kept under it before is let go.
+            name: of what is computed.
             compute: computes it.
         """
-        kept: dict[str, tuple[object, str, Any]] = st.session_state.setdefault(KEPT, {})
-        forecaster, job, found = kept.get(name, (None, "", None))
-        if forecaster is not self.forecaster or job != self.job.to_json():
-            found = compute()
-            kept[name] = self.forecaster, self.job.to_json(), found
-        result: Result = found
+        job = self.job.to_json()
+        forecaster, before, results = st.session_state.get(KEPT, (None, "", {}))
+        if forecaster is not self.forecaster or before != job:  # what was of another job is let go
+            results = {}
+            st.session_state[KEPT] = self.forecaster, job, results
+        if name not in results:
+            results[name] = compute()
+        result: Result = results[name]
         return result
 
 
