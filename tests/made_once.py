@@ -18,7 +18,7 @@ GIVEN = "WORKPROF_TEST_HOMES"
 def made_once(tmp_path_factory, name, fill):
     """Return a folder and what `fill(folder)` returned in the process of this run that was the first to ask."""
     if given := os.environ.get(GIVEN):
-        run = Path(given).resolve()
+        run = Path(given)
     else:
         run = tmp_path_factory.getbasetemp()
         run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
