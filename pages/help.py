@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages import _shell
 from pages._frame.visit import Visit
-from pages._help import formats, views
+from pages._help import views
 from pages._parts import tabs
 from workprof.store.reports import Dataset
 
@@ -16,7 +16,7 @@ VIEWS = {
     "Settings": views.settings,
     "Methods": views.methods,
     "As published": views.definitions,
-    "Formats": formats.formats,
+    "Formats": views.formats,
     "Limits and shortcuts": views.limits,
     "Diagnostics": views.diagnostics_view,
 }

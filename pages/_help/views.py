@@ -1,4 +1,4 @@
-"""The texts of the Help page: glossary, settings, methods, definitions, limits, diagnostics."""
+"""The texts of the Help page: glossary, settings, methods, definitions, formats, limits, diagnostics."""
 
 from __future__ import annotations
 
@@ -7,10 +7,24 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, METHODS, definition_table, diagnostics_text
+from workprof.charts.help.methods import (
+    DEFINITIONS,
+    KEYS,
+    LIMITS,
+    MEASURED,
+    METHODS,
+    definition_table,
+    diagnostics_text,
+    field_table,
+    format_table,
+    rule_table,
+)
 from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
 from workprof.charts.help.terms import TERMS, found_terms, term_table
 from workprof.charts.text import counted, markdown_text
+from workprof.formats import FORMATS, TABLES, rules_of
+from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
+from workprof.formats.pai_tables import CORRECTED
 from workprof.workbench.datasets import diagnostics
 from workprof.workbench.declared import DECLARED
 
@@ -83,6 +97,29 @@ def settings(visit: Visit) -> None:
         alt=f"{len(lines)} settings with their options, defaults and bounds",
     )
     tables.csv(table, "settings", "help_settings_csv", "Download CSV")
+
+
+def formats(visit: Visit) -> None:
+    """Show the formats, the columns of one, and the fields that every job trace is turned into."""
+    del visit
+    st.markdown(
+        "The format of a file is recognised by its content; `--format` or the Data page can name it. "
+        "Any other table is "
+        "imported as **generic** with a mapping of its columns. Every line is counted: as a row, a reject, blank, or "
+        "part of a quoted cell. A file with a broken quote is refused with the line; `workprof ingest --accept-loss` "
+        "imports the rest and counts the lost lines."
+    )
+    table = format_table((*FORMATS.values(), CORRECTED), MEASURED)
+    figures.table(table, "formats", key="help_formats", alt=f"{len(table)} formats")
+    st.header("What its columns become")
+    mapped = tuple(name for name in (*FORMATS, TABLES) if rules_of(name))
+    name = choice("Format", "help_format", mapped)
+    rules = rule_table(rules_of(name))
+    figures.table(rules, f"format-{name}", key="help_rules", alt=f"Columns of the format {name}")
+    st.header("Fields of a job trace")
+    st.caption("The names for features, groups and --map. 100 percent = one core or GPU; further columns are kept.")
+    fields = field_table(JOB_FIELDS, DESCRIPTIONS)
+    figures.table(fields, "fields", key="help_fields", alt=f"{len(fields)} fields of a job trace")
 
 
 def limits(visit: Visit) -> None:
