@@ -22,10 +22,10 @@ ICON = (
 def show() -> None:
     """Run once for every answer to a visitor."""
     st.set_page_config(page_title="workprof", page_icon=ICON, layout="wide")
-    look.show()
     st.session_state["app"] = True  # pages/_shell.py hands over to this file when a page was started without it
     pages = header.pages()
     page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
+    look.show()  # a phone's browser answers it at once, and names the page only if it has been told which one it is
     door.gate(page)  # ends the run here for a visitor who has to log in first
     door.go_on(pages, page)
     link.watch(page.title)

@@ -66,6 +66,12 @@ def test_what_a_table_says(tmp_path):
     assert notes == ("further measurements of configurations, averaged with the first: 1",)
 
 
+def test_a_configuration_is_named_in_words(tmp_path):
+    frame = table().assign(memory_mib=512, threads=[1 + row % 2 for row in range(50)], pinned="yes")
+    found, _ = read_configurations(written(tmp_path, frame), ("threads", "memory_mib", "pinned"))
+    assert set(found[0].options) == {f"threads {n}, memory 512 MiB, pinned yes" for n in (1, 2)}
+
+
 @pytest.mark.some(1)
 @pytest.mark.parametrize("optimizer", [CHERRYPICK, ARROW])
 def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimizer):

@@ -1,6 +1,7 @@
 """Every control of the Profiles page is in the address: a copied link opens the same numbers on a cold server."""
 
 import pytest
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from tests.pages.conftest import problems
 from workprof.profiles.questions import FIT
@@ -137,3 +138,14 @@ def test_the_estimate_rests_on_earlier_fits_of_this_home(app, loaded, house):
     assert "15,000 runs × 10 features: about" in words(test)
     assert "from 1 earlier fit here" in words(test)
     assert "a guess: no such fit ran here yet" in words(app("profiles", profiles_algorithm="optics"))
+
+
+def test_the_browser_knows_its_page_before_it_tells_the_width_of_its_window(app, monkeypatch):
+    """A phone's browser answers the component at once; before it knows its page that answer would open Home."""
+    sent = []
+    of_runner = LocalScriptRunner.forward_msgs
+    monkeypatch.setattr(LocalScriptRunner, "forward_msgs", lambda runner: sent.append(of_runner(runner)) or sent[-1])
+    app("data")
+    kinds = [one.WhichOneof("type") for one in sent[-1]]
+    asks = [one.delta.new_element.bidi_component.component_name for one in sent[-1]]
+    assert kinds.index("navigation") < asks.index("workprof_window")

@@ -78,6 +78,7 @@ SEARCH = Question(
     Search,
     "workprof.nodes.search:search_frames",
     finds="configuration search",
+    version=2,
     page=PAGE,
     tab="Search",
     method="configuration_search",

@@ -45,6 +45,8 @@ TREES, DEPTH = 101, 5
 """Of Arrow's extra trees."""
 NOISE = 1e-3
 """Variance of the noise of a measured cost, in standard deviations squared."""
+UNITS = {"_mib": "MiB", "_mb": "MB", "_gib": "GiB", "_gb": "GB", "_s": "s"}
+"""Ending of a column's name -> unit of its values, in the words for a configuration."""
 DRAWS = 2_000
 CONFIDENCE = 0.9
 TOLERANCE = 1e-9
@@ -391,8 +393,8 @@ def _configurations(
     own = [_of_option(rows[option]) for option in options]
     known = np.column_stack([np.log2(count), *own, described.to_numpy(dtype=np.float64)])
     words = [
-        ", ".join(f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}" for option, value in line)
-        for line in (zip(options, values, strict=True) for values in rows[options].to_numpy(dtype=object).tolist())
+        ", ".join(_in_words(option, value) for option, value in zip(options, values, strict=True))
+        for values in rows[options].to_numpy(dtype=object).tolist()
     ]
     return Configurations(
         workload=name,
@@ -405,6 +407,16 @@ def _configurations(
         metrics=_standardised(rows[metrics].to_numpy(dtype=np.float64)),
         used={one: rows[column].to_numpy(dtype=np.float64) for one, column in USED.items() if column in rows},
     )
+
+
+def _in_words(option: str, value: object) -> str:
+    """Return 'threads 2' or 'memory 512 MiB'."""
+    name, unit = next(
+        ((option.removesuffix(ending), f" {unit}") for ending, unit in UNITS.items() if option.endswith(ending)),
+        (option, ""),
+    )
+    said = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{name.replace('_', ' ')} {said}{unit}"
 
 
 def _of_option(values: pd.Series) -> Floats:
