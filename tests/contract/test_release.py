@@ -175,13 +175,14 @@ def test_every_parameter_of_a_link_and_every_heading_is_still_there(app, home, w
 
 
 def keys_of(document, path=""):
-    """Yield every path of keys of a JSON document; of a list that of its first item."""
+    """Yield every path of keys of a JSON document; of a list those of all its items, whose order may differ."""
     if isinstance(document, dict):
         for name, item in document.items():
             yield f"{path}.{name}"
             yield from keys_of(item, f"{path}.{name}")
-    elif isinstance(document, list) and document:
-        yield from keys_of(document[0], f"{path}[]")
+    elif isinstance(document, list):
+        for item in document:
+            yield from keys_of(item, f"{path}[]")
 
 
 def arguments(hashes):

@@ -1,6 +1,7 @@
 """The assessment: published utilisations, classes, groups, boxes, and facts that were planted."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.records import pack, to_json, unpack
+from workprof.core.settings import from_environment
 from workprof.core.stats import holm
 from workprof.memory.assessment import (
     AssessmentSettings,
@@ -31,6 +33,7 @@ from workprof.memory.facts import (
     known_when,
     spearman,
 )
+from workprof.workbench import Workbench
 
 GB = 1e9
 
@@ -131,6 +134,37 @@ def test_chance_alone_is_called_a_finding_in_few_tables():
         found = assessment_of({"jobs": jobs}, AssessmentSettings())
         alarms += any(one.p_adjusted < 0.05 for one in found.features.facts)
     assert alarms <= 6
+
+
+def test_of_a_large_table_facts_are_of_drawn_runs_and_all_else_of_every_run(tmp_path, monkeypatch):
+    draw = np.random.default_rng(2)
+    size = draw.integers(1, 50, 600)
+    table = pd.DataFrame(
+        {
+            "job_name": [f"j{n}" for n in range(600)],
+            "task_name": draw.choice(["sort", "train"], 600),
+            "duration_s": 60.0,
+            "requested_memory_bytes": 8e9,
+            "peak_memory_bytes": size * 1e8,
+            "images": size + draw.integers(0, 3, 600),
+            "status": np.where(np.arange(600) % 50, "Terminated", "Failed"),
+        }
+    )
+    found = []
+    for most in (600, 200):
+        monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / str(most)))
+        monkeypatch.setattr("workprof.workbench.memory.MOST_TESTED", most)
+        with Workbench(from_environment()) as workbench:
+            found.append(workbench.assessment(workbench.ingest(table).hash))
+    whole, few = found
+    assert (whole.features.n_drawn, few.features.n_drawn) == (0, 200)
+    of_all, of_few = (
+        next(fact for fact in one.features.facts if (fact.task, fact.column) == ("", "images")) for one in found
+    )
+    assert (of_all.n, of_few.n) == (588, 200)
+    assert of_few.correlation == pytest.approx(of_all.correlation, abs=0.02)
+    same = {"features": whole.features, "seconds": whole.seconds}
+    assert to_json(replace(few, **same)) == to_json(whole)
 
 
 def test_requests_of_later_attempts_tell_nothing():

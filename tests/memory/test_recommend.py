@@ -18,6 +18,7 @@ from workprof.memory.advised_sizes import KEYS, OUTSIDE
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.policies import Workprof
 from workprof.memory.recommend import (
+    CHARGES_STEP,
     KEEP,
     Recommendation,
     RecommendationSettings,
@@ -92,6 +93,18 @@ def test_what_pays_is_recommended_with_its_figures_in_the_reason():
     at = charges.sizing.index(found.sizing)
     again = saving_interval(charges.charged_gb_h[at][100:], np.full(100, 8.0))
     assert (found.interval.low, found.interval.high) == (again.low, again.high)
+
+
+@pytest.mark.parametrize("by", ["task", "run"])
+def test_without_room_for_the_charges_every_setting_is_replayed_anew_and_says_the_same(by, monkeypatch):
+    frames, settings, shares = {"jobs": jobs()}, RecommendationSettings(by=by), []
+    kept = recommendation_of(frames, settings)
+    monkeypatch.setattr("workprof.memory.recommend.MOST_KEPT_RUNS", 100)
+    again = recommendation_of(frames, settings, lambda share, _: shares.append(share))
+    assert (list(kept.extras), list(again.extras)) == ([CHARGES_STEP], [])
+    assert pack(dataclasses.replace(again.record, seconds=kept.record.seconds)) == pack(kept.record)
+    assert len(set(shares)) > 20
+    assert shares == sorted(shares)
 
 
 def test_requests_enforced_are_killed_doubled_and_charged():

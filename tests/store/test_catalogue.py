@@ -14,6 +14,7 @@ import pytest
 from workprof.core.errors import ColumnMissing, DatasetUnknown, SettingsError
 from workprof.store import documents
 from workprof.store.checks import ENOUGH_BINS, round_bins
+from workprof.store.frames import Drawn
 from workprof.store.reports import IngestOptions, ProfileNote
 
 pytestmark = pytest.mark.slow
@@ -122,6 +123,21 @@ def test_frames_leave_out_unfinished_rows_and_keep_missing_texts_missing(loaded)
     assert len(whole) == 400
     assert whole.columns.tolist() == ["row_id", "finished"]
     assert whole.loc[whole["finished"], "row_id"].tolist() == frame["row_id"].tolist()
+
+
+def test_drawn_rows_are_finished_have_a_number_and_are_the_same_again(loaded):
+    every = loaded.frame("jobs", ["workload", "duration_s"])
+    drawn = loaded.frame("jobs", ["workload", "duration_s"], drawn=Drawn(50, "duration_s"))
+    assert len(drawn) == 50
+    pd.testing.assert_frame_equal(
+        drawn, loaded.frame("jobs", ["workload", "duration_s"], drawn=Drawn(50, "duration_s"))
+    )
+    kept = every[every["row_id"].isin(drawn["row_id"])].reset_index(drop=True)
+    assert drawn["row_id"].tolist() == kept["row_id"].tolist()
+    assert (drawn["duration_s"] == kept["duration_s"]).all()
+    assert drawn["workload"].astype(object).equals(kept["workload"].astype(object))
+    some = loaded.frame("jobs", ["duration_s"], drawn=Drawn(1_000, "duration_s"))
+    assert some["row_id"].tolist() == every.loc[every["duration_s"] > 0, "row_id"].tolist()
 
 
 def test_column_profiles_agree_with_pandas(loaded):

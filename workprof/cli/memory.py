@@ -87,6 +87,7 @@ def assessment_json(result: Assessment) -> dict[str, Any]:
         ],
         "groups": [asdict(one) for one in result.groups],
         "features": [asdict(one) for one in result.features.facts],
+        "features_n_drawn": result.features.n_drawn,
         "features_left_out": [asdict(one) for one in result.features.left_out],
         "left_out": result.left_out,
         "evidence": [asdict(one) for one in result.evidence],

@@ -115,9 +115,9 @@ def held_by(
     """
     key, names = keys_of(jobs, table.runs, TASK if by == RUN else by)
     booked, used, charges = table.booked_gb_h, table.used_gb_h, table.charges
-    at = None if sizing is None else charges.sizing.index(sizing)
-    charged = booked if at is None else charges.charged_gb_h[at]
-    kills = np.zeros(len(key), dtype=np.int64) if at is None else charges.failures[at]
+    kills, charged = np.zeros(len(key), dtype=np.int64), booked
+    if sizing is not None:
+        _, kills, charged = charges.under(charges.sizing.index(sizing))
     spare = np.maximum(booked - used, 0.0)
 
     def sums(values: Floats | Ints) -> Floats:
@@ -260,8 +260,7 @@ def _of_runs(
     runs, charges = table.runs, table.charges
     first, failures, charged = charges.booked_bytes, charges.enforced_failures, charges.enforced_charged_gb_h
     if sizing is not None:
-        at = charges.sizing.index(sizing)
-        first, failures, charged = charges.first_bytes[at], charges.failures[at], charges.charged_gb_h[at]
+        first, failures, charged = charges.under(charges.sizing.index(sizing))
     ids = jobs["row_id"].to_numpy(dtype=np.int64)[runs.rows] if "row_id" in jobs.columns else runs.rows
     spare = np.maximum(table.booked_gb_h - table.used_gb_h, 0.0)
     wasted = spare if sizing is None else charged - table.used_gb_h

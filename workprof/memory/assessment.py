@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -17,7 +17,17 @@ from workprof.core.shown import Shown
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
-from workprof.memory.usage import Evidence, Request, Runs, Target, evidence_of, finished_of, runs_of, with_flat_request
+from workprof.memory.usage import (
+    Evidence,
+    Request,
+    Runs,
+    Target,
+    evidence_of,
+    finished_of,
+    rows_by_task,
+    runs_of,
+    with_flat_request,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -253,22 +263,21 @@ def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
     """
     percent = numbers_if_present(jobs, "requested_cpu_percent")
     cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
-    members: dict[tuple[float, float], list[int]] = {}
-    for code in np.unique(runs.task):
-        own = runs.task == code
+    members: dict[tuple[float, float], list[Ints]] = {}
+    for own in rows_by_task(runs):
         asked = np.nan_to_num(np.stack([runs.requested_bytes[own] / GB, cores[own]], axis=1), nan=-1.0)
         kinds, counts = np.unique(asked, axis=0, return_counts=True)
         memory, cpu = kinds[counts.argmax()].tolist()
-        members.setdefault((memory, cpu), []).append(int(code))
-    groups = [_group(runs, asked, codes) for asked, codes in members.items()]
+        members.setdefault((memory, cpu), []).append(own)
+    groups = [_group(runs, asked, tasks) for asked, tasks in members.items()]
     return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
 
 
-def _group(runs: Runs, asked: tuple[float, float], codes: list[int]) -> RequestGroup:
-    own = runs.take(np.isin(runs.task, codes))
+def _group(runs: Runs, asked: tuple[float, float], tasks: list[Ints]) -> RequestGroup:
+    own = runs.take(np.sort(np.concatenate(tasks)))
     found = utilisation_of(memory_pairs(own), MEMORY)
     memory, cores = (value if value >= 0 else float("nan") for value in asked)
-    names = tuple(runs.tasks[code] for code in codes)
+    names = tuple(runs.tasks[runs.task[rows[0]]] for rows in tasks)
     return RequestGroup(memory, cores, names, len(own), found.utilisation, found.utilisation_by_time, wasted_gb_h(own))
 
 
@@ -278,6 +287,7 @@ def wasted_gb_h(runs: Runs) -> float:
     return float((np.maximum(spare, 0.0) * runs.hours).sum())
 
 
+DRAWN = "drawn"
 FEWEST_RUNS = 34
 """Below this a task has too few runs for advice (the published harness leaves such tasks out)."""
 
@@ -383,7 +393,8 @@ def assessment_of(
 
     Args:
         frames: 'jobs' -> the table, see `runs_of`; every further column is looked at for the facts; with `finished`
-            where it holds rows that did not finish.
+            where it holds rows that did not finish. Of a large table, 'drawn' -> some of its finished rows with every
+            column, which the facts are then of.
         settings: target, classes.
         progress: told at the start of each part.
 
@@ -394,18 +405,25 @@ def assessment_of(
     started = time.perf_counter()
     progress(0.0, "Measuring how much is used")
     jobs = finished_of(frames["jobs"])
-    runs = with_flat_request(runs_of(jobs, settings.target), settings.request_bytes)
-    parts = [(name, runs.take(np.flatnonzero(runs.task == code))) for code, name in enumerate(runs.tasks)]
-    parts.sort(key=lambda part: -wasted_gb_h(part[1]))
-    classes = _classes([part for _, part in parts], settings.classes)
-    tasks = tuple(_task(jobs, *part, kind) for part, kind in zip(parts, classes.classes, strict=True))
+    runs = replace(with_flat_request(runs_of(jobs, settings.target), settings.request_bytes), labels={})
+    cpu = cpu_pairs(jobs)
+    rows = sorted(rows_by_task(runs), key=lambda own: -wasted_gb_h(runs.take(own)))
+    classes = _classes([runs.take(own) for own in rows], settings.classes)
+    tasks = tuple(
+        _task(runs.take(own), cpu.take(runs.rows[own]), kind) for own, kind in zip(rows, classes.classes, strict=True)
+    )
     progress(0.3, "Looking for fields that predict memory")
-    features = memory_facts(jobs, runs, tuple(task.task for task in tasks))
+    order = tuple(task.task for task in tasks)
+    if DRAWN in frames:
+        few = with_flat_request(runs_of(frames[DRAWN], settings.target), settings.request_bytes)
+        features = replace(memory_facts(frames[DRAWN], few, order), n_drawn=len(few))
+    else:
+        features = memory_facts(jobs, runs, order)
     return Assessment(
         settings=settings,
         n_runs=len(runs),
         memory=utilisation_of(memory_pairs(runs), MEMORY),
-        cpu=utilisation_of(cpu_pairs(jobs), CPU),
+        cpu=utilisation_of(cpu, CPU),
         tasks=tasks,
         groups=request_groups(jobs, runs),
         classes=classes,
@@ -432,10 +450,9 @@ def _classes(parts: list[Runs], settings: ClassSettings) -> TaskClasses:
     return task_classes(most, np.array(weights), settings)
 
 
-def _task(jobs: pd.DataFrame, name: str, runs: Runs, size_class: str) -> TaskAssessment:
-    used_gb = runs.used_bytes / GB
-    memory = utilisation_of(memory_pairs(runs), MEMORY)
-    cpu = utilisation_of(cpu_pairs(jobs.iloc[runs.rows]), CPU)
+def _task(runs: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
+    name, used_gb = runs.tasks[runs.task[0]], runs.used_bytes / GB
+    memory, cpu = utilisation_of(memory_pairs(runs), MEMORY), utilisation_of(of_cpu, CPU)
     p50, p95 = (float(value) for value in np.quantile(used_gb, [0.5, 0.95]))
     return TaskAssessment(
         task=name,

@@ -128,6 +128,9 @@ ASKED = re.compile(r"requested_.*|time|time_limit_s|disk|cpus|memory")
 
 FEWEST_ROWS = 8
 MOST_TASKS = 50
+MOST_TESTED = 200_000
+"""Of a table with more rows so many are drawn for the tests: a correlation is sure to .005."""
+
 MOST_OWN_VALUES = 0.5
 """A text column with more values than this share of its rows names the rows, it does not describe them."""
 
@@ -185,12 +188,14 @@ class MemoryFacts:
         left_out: columns that no test has.
         n_tasks: tasks looked at one by one.
         n_tasks_skipped: tasks with too few runs, or beyond the first `MOST_TASKS`.
+        n_drawn: runs that were drawn for the tests from a large table; 0 = all are tested.
     """
 
     facts: tuple[MemoryFact, ...]
     left_out: tuple[ColumnLeftOut, ...]
     n_tasks: int
     n_tasks_skipped: int
+    n_drawn: int = 0
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,7 @@ def memory_facts(jobs: pd.DataFrame, runs: Runs, order: tuple[str, ...]) -> Memo
     facts = list(_tested("", columns, runs.used_bytes, everything))
     looked_at = 0
     for task in order[:MOST_TASKS]:
-        own = np.flatnonzero(runs.task == runs.tasks.index(task))
+        own = np.flatnonzero(runs.task == runs.tasks.index(task)) if task in runs.tasks else everything[:0]
         if len(own) < FEWEST_ROWS:
             continue
         looked_at += 1

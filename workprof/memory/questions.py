@@ -37,6 +37,10 @@ def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda _: (*SIZING, *more)
 
 
+ASSESSED = (*SIZING, "status")
+"""Columns that an assessment needs of every row; where rows are many, others are read of those that are drawn."""
+
+
 def _named(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
     """Return what reads the column that the settings name, if they name one."""
     return lambda settings: tuple(column for column in (name(settings),) if column not in ("", NO_INPUT))
@@ -49,7 +53,7 @@ ASSESS = Question(
     Assessment,
     "workprof.memory.assessment:assessment_of",
     finds="requests and use by task",
-    version=2,
+    version=3,
     page=PAGE,
     tab="Tasks",
     method="assessment",

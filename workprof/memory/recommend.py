@@ -29,9 +29,11 @@ from workprof.memory.plan import NeverRun, never_run
 from workprof.memory.policies import SizingSettings
 from workprof.memory.trial import (
     REPLAY_SHARE,
+    TRADING,
     FrontierCharges,
     FrontierSettings,
     Judged,
+    ReplayedCharges,
     TrialTable,
     counted_runs,
     frontier_charges_of,
@@ -188,12 +190,14 @@ class Recommendation(Shown):
 
 
 CHARGES_STEP = "memory.frontier_charges"
+MOST_KEPT_RUNS = 500_000
+"""Of more runs the charges by setting are not kept (900 bytes a run): each setting is replayed when it is looked at."""
 
 
 def recommendation_of(
     frames: Mapping[str, pd.DataFrame], settings: RecommendationSettings, progress: Progress = silent
 ) -> Made:
-    """Return the recommendation, with the charges that it was chosen from as a by-product.
+    """Return the recommendation, with the charges that it was chosen from as a by-product, if they are not too many.
 
     Args:
         frames: 'jobs' -> the table, see `runs_of`; the column of what sizes are listed by; `row_id`; `finished` and
@@ -206,6 +210,11 @@ def recommendation_of(
         NotEnoughData: when no run is left, or none has a request.
     """
     started = time.perf_counter()
+    if len(frames["jobs"]) > MOST_KEPT_RUNS:
+        progress(0.0, "Ordering the runs")
+        runs = trial_runs(with_killed(frames["jobs"], settings.frontier.target), settings.frontier)
+        found = recommend(frames, settings, ReplayedCharges(runs, settings.frontier), progress)
+        return Made(replace(found, seconds=time.perf_counter() - started), {})
     charges = frontier_charges_of(frames, settings.frontier, progress)
     found = recommend(frames, settings, charges, progress)
     return Made(replace(found, seconds=time.perf_counter() - started), {CHARGES_STEP: charges})
@@ -214,7 +223,7 @@ def recommendation_of(
 def recommend(
     frames: Mapping[str, pd.DataFrame],
     settings: RecommendationSettings,
-    charges: FrontierCharges,
+    charges: FrontierCharges | ReplayedCharges,
     progress: Progress = silent,
 ) -> Recommendation:
     """Return the recommendation from charges of the same runs; see `recommendation_of`."""
@@ -229,7 +238,7 @@ def recommend(
     unrequested = np.isnan(charges.booked_bytes)
     counted = ~(never_fit | unrequested | (in_burst & settings.leave_out_bursts))
     past, judged = table.halves(counted)
-    choice = _choose(table, past, judged, settings)
+    choice = _choose(table, past, judged, settings, progress)
     progress(REPLAY_SHARE, "Sizing the next runs")
     left_out = dict(runs.left_out)
     left_out |= {"no request in the task": int(unrequested.sum()), "above the cap": int(never_fit.sum())}
@@ -287,13 +296,20 @@ class _Choice:
     tried: tuple[TriedSetting, ...]
 
 
-def _choose(table: TrialTable, past: Bools, judged: Bools, settings: RecommendationSettings) -> _Choice:
+def _choose(
+    table: TrialTable, past: Bools, judged: Bools, settings: RecommendationSettings, progress: Progress
+) -> _Choice:
     """Choose on the first half of the runs, judge on the second."""
-    n = len(table.charges.sizing)
-    before, after = [table.ours(at, past) for at in range(n)], [table.ours(at, judged) for at in range(n)]
+    n, before, after, ends = len(table.charges.sizing), [], [], []
+    for at in range(n):
+        if isinstance(table.charges, ReplayedCharges):
+            progress(REPLAY_SHARE * at / n, TRADING)
+        before.append(table.ours(at, past))
+        after.append(table.ours(at, judged))
+        ends.append(not table.given_up(at, past))
     limit = _acceptable(table, past, judged, settings)
     cost = settings.cost_per_kill_gb_h or 0.0
-    fits = [one.failures <= limit and not table.given_up(at, past) for at, one in enumerate(before)]
+    fits = [one.failures <= limit and end for one, end in zip(before, ends, strict=True)]
     costs = [one.wasted_gb_h + cost * one.failures if fit else math.inf for one, fit in zip(before, fits, strict=True)]
     best = min(range(n), key=lambda at: (costs[at], before[at].failures)) if any(fits) else -1
     tried = _tried(table.charges, before, after, fits, best)
@@ -302,7 +318,7 @@ def _choose(table: TrialTable, past: Bools, judged: Bools, settings: Recommendat
     if best < 0:
         return _kept(requested, nothing, _none_fits(before, limit, tried), tried)
     booked = table.booked_gb_h[judged]
-    interval = saving_interval(table.charges.charged_gb_h[best][judged], booked)
+    interval = saving_interval(table.charges.under(best)[2][judged], booked)
     against = _Trial(table.charges.names[best], before[best], after[best], interval, cost)
     reason = against.refusal(table.requested(past), requested, limit)
     if table.given_up(best, judged):
@@ -325,7 +341,11 @@ def _kept(requested: Judged, interval: Interval, reason: str, tried: tuple[Tried
 
 
 def _tried(
-    charges: FrontierCharges, before: Sequence[Judged], after: Sequence[Judged], fits: Sequence[bool], best: int
+    charges: FrontierCharges | ReplayedCharges,
+    before: Sequence[Judged],
+    after: Sequence[Judged],
+    fits: Sequence[bool],
+    best: int,
 ) -> tuple[TriedSetting, ...]:
     found, fewest = [], math.inf
     for at in sorted(range(len(before)), key=lambda at: (after[at].wasted_gb_h, after[at].failures)):

@@ -47,7 +47,16 @@ from workprof.memory.policies import (
     warm_sizing,
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
-from workprof.memory.usage import Evidence, Runs, Target, evidence_of, finished_of, killed_for_memory, runs_of
+from workprof.memory.usage import (
+    Evidence,
+    Runs,
+    Target,
+    evidence_of,
+    finished_of,
+    killed_for_memory,
+    rows_by_task,
+    runs_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +137,7 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
 
     left_out = {"task with fewer than 34 runs": 0, "task with a run time of 0": 0}
     orders: list[tuple[Ints, int]] = []
-    for rows in _rows_by_task(runs):
+    for rows in rows_by_task(runs):
         if len(rows) < SIZEY_FEWEST_RUNS:
             left_out["task with fewer than 34 runs"] += len(rows)
         elif (runs.hours[rows] == 0).any():
@@ -250,15 +259,8 @@ def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
 def _own_and_earlier(runs: Runs, n_own: int | None, n_killed: int) -> list[tuple[Ints, Ints]]:
     """Return the rows of each task of the table, killed ones among them, and those of the same in earlier traces."""
     n = len(runs) if n_own is None else n_own
-    tasks = [rows for rows in _rows_by_task(runs) if rows[0] < n]
+    tasks = [rows for rows in rows_by_task(runs) if rows[0] < n]
     return [(rows[rows < n + n_killed], rows[rows >= n + n_killed]) for rows in tasks]
-
-
-def _rows_by_task(runs: Runs) -> list[Ints]:
-    """Return the rows of each task, in the table's order; empty tasks are passed over."""
-    order = np.argsort(runs.task, kind="stable")
-    cuts = np.flatnonzero(np.diff(runs.task[order])) + 1
-    return [rows for rows in np.split(order, cuts) if len(rows)]
 
 
 def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, seed: int = 0) -> Ordered:
@@ -888,6 +890,14 @@ def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettin
     )
 
 
+def setting_words(setting: SizingSettings, known: str = "") -> str:
+    """Return a setting of the policy `workprof` in words; `known` as `Ordered` has it."""
+    by = "by input and task" if setting.by_input else "by task alone"
+    if known and setting.by_labels:
+        by = "by what is known at submission"
+    return f"a failure costs {setting.price_runs:g} mean runs, {by}"
+
+
 def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: str = "") -> FrontierPoint:
     """Return the mean waste and failures of one setting over its charges (one per seed).
 
@@ -897,11 +907,8 @@ def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: s
         known: as `Ordered` has it.
     """
     charges = list(charges)
-    by = "by input and task" if setting.by_input else "by task alone"
-    if known and setting.by_labels:
-        by = "by what is known at submission"
     return FrontierPoint(
-        setting=f"a failure costs {setting.price_runs:g} mean runs, {by}",
+        setting=setting_words(setting, known),
         price_runs=setting.price_runs,
         by_input=setting.by_input,
         by_labels=setting.by_labels and known != "",

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from workprof.memory.replay import (
     charge,
     charge_setting,
     finished_order,
-    frontier_point,
+    setting_words,
     settings_at_submission,
 )
 from workprof.memory.retry import RetrySettings
@@ -73,6 +74,35 @@ class FrontierCharges:
     booked_bytes: Floats
     seconds: float
 
+    def under(self, at: int) -> tuple[Floats, Ints, Floats]:
+        """Return (n,) first sizes, kills and GB·h of the runs under a setting."""
+        return self.first_bytes[at], self.failures[at], self.charged_gb_h[at]
+
+
+class ReplayedCharges:
+    """The same of a table with too many runs to hold: every setting is replayed anew when it is looked at.
+
+    Attributes: those of `FrontierCharges` that are not by setting.
+    """
+
+    def __init__(self, runs: Runs, settings: FrontierSettings) -> None:
+        warm_sizing()
+        self.settings = settings
+        self.sizing = settings_at_submission(PRICES)
+        self._ordered = ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
+        self.names = tuple(setting_words(one, ordered.known) for one in self.sizing)
+        enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))
+        self.enforced_failures = by_run(enforced, enforced.failures).astype(np.int64)
+        self.enforced_charged_gb_h = by_run(enforced, enforced.charged_gb_h)
+        self.booked_bytes = _booked(ordered, len(runs), settings.retry)
+        self.under = lru_cache(maxsize=1)(self._under)  # the chosen one is looked at several times
+        """at -> (n,) first sizes, kills and GB·h of the runs under a setting."""
+
+    def _under(self, at: int) -> tuple[Floats, Ints, Floats]:
+        (one,) = charge_setting(self.sizing[at], [self._ordered], self.settings.retry)
+        first, failures, charged = (by_run(one, each) for each in (one.first_bytes, one.failures, one.charged_gb_h))
+        return first, failures.astype(np.int64), charged
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -98,6 +128,8 @@ class Judged:
 REPLAY_SHARE = 0.9
 """Of the progress; the rest is the list of sizes."""
 
+TRADING = "Trading waste against kills"
+
 
 def frontier_charges_of(
     frames: Mapping[str, pd.DataFrame], settings: FrontierSettings, progress: Progress = silent
@@ -111,28 +143,22 @@ def frontier_charges_of(
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
     runs = trial_runs(with_killed(frames["jobs"], settings.target), settings)
-    warm_sizing()
-    ordered = finished_order(runs, np.zeros(len(runs)), COLD_RUNS)
-    enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))
-    ours = settings_at_submission(PRICES)
-    first, failures, charged, names = [], [], [], []
-    for at, setting in enumerate(ours):
-        progress(REPLAY_SHARE * at / len(ours), "Trading waste against kills")
-        (one,) = charge_setting(setting, [ordered], settings.retry)
-        names.append(frontier_point(setting, [one], ordered.known).setting)
-        first.append(by_run(one, one.first_bytes))
-        failures.append(by_run(one, one.failures))
-        charged.append(by_run(one, one.charged_gb_h))
+    again = ReplayedCharges(runs, settings)
+    under = []
+    for at in range(len(again.sizing)):
+        progress(REPLAY_SHARE * at / len(again.sizing), TRADING)
+        under.append(again.under(at))
+    first, failures, charged = zip(*under, strict=True)
     return FrontierCharges(
         settings=settings,
-        sizing=ours,
-        names=tuple(names),
+        sizing=again.sizing,
+        names=again.names,
         first_bytes=np.array(first),
-        failures=np.array(failures).astype(np.int64),
+        failures=np.array(failures),
         charged_gb_h=np.array(charged),
-        enforced_failures=by_run(enforced, enforced.failures).astype(np.int64),
-        enforced_charged_gb_h=by_run(enforced, enforced.charged_gb_h),
-        booked_bytes=_booked(ordered, len(runs), settings.retry),
+        enforced_failures=again.enforced_failures,
+        enforced_charged_gb_h=again.enforced_charged_gb_h,
+        booked_bytes=again.booked_bytes,
         seconds=time.perf_counter() - started,
     )
 
@@ -178,7 +204,7 @@ class TrialTable:
     """
 
     runs: Runs
-    charges: FrontierCharges
+    charges: FrontierCharges | ReplayedCharges
 
     @property
     def used_gb_h(self) -> Floats:
@@ -218,7 +244,8 @@ class TrialTable:
 
     def ours(self, at: int, of: Bools) -> Judged:
         """Return what runs cost under a setting."""
-        return self._judged(of, self.charges.charged_gb_h[at], self.charges.failures[at])
+        _, failures, charged = self.charges.under(at)
+        return self._judged(of, charged, failures)
 
     def _judged(self, of: Bools, charged_gb_h: Floats, failures: Ints) -> Judged:
         charged, booked = float(charged_gb_h[of].sum()), float(self.booked_gb_h[of].sum())
@@ -234,7 +261,7 @@ class TrialTable:
 
     def given_up(self, at: int, of: Bools) -> bool:
         """Return whether some run fails its last retry: it is charged less than it needs."""
-        return bool((self.charges.failures[at][of] > self.charges.settings.retry.max_retries).any())
+        return bool((self.charges.under(at)[1][of] > self.charges.settings.retry.max_retries).any())
 
 
 def gb_h_words(value: float) -> str:

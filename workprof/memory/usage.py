@@ -128,6 +128,13 @@ class Runs:
         )
 
 
+def rows_by_task(runs: Runs) -> list[Ints]:
+    """Return the rows of each task, in the table's order; empty tasks are passed over."""
+    order = np.argsort(runs.task, kind="stable")
+    cuts = np.flatnonzero(np.diff(runs.task[order])) + 1
+    return [rows for rows in np.split(order, cuts) if len(rows)]
+
+
 def task_named(tasks: Sequence[str], name: str) -> str:
     """Return the task of a name; the last part of a ':'-separated one will do where it is the only such task.
 
@@ -261,7 +268,9 @@ def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that finished, without the column that says so: all of a table that has none."""
     if "finished" not in jobs.columns:
         return jobs
-    return jobs[jobs["finished"].to_numpy(dtype=bool)].drop(columns="finished").reset_index(drop=True)
+    done = jobs["finished"].to_numpy(dtype=bool)
+    rows = jobs.drop(columns="finished")
+    return (rows if done.all() else rows[done]).reset_index(drop=True)
 
 
 def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:

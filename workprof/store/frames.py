@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import duckdb
@@ -48,15 +48,22 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
     return tuple(found.values())
 
 
-def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, *, finished_only: bool) -> None:
-    """Refuse a frame that alone takes more memory than there is to be.
+@dataclass(frozen=True)
+class Drawn:
+    """Which rows to draw: at most so many of the finished ones with a number above 0 in a column, always the same."""
+
+    rows: int
+    above_0: str
+
+
+def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, rows: int) -> None:
+    """Refuse a frame of so many rows that alone takes more memory than there is to be.
 
     Raises:
         NotEnoughData: says how much, the limit, and what to do.
     """
     columns = resolved(entry, [name for name in names if name != ROW_ID])
     a_row = NUMBER_BYTES + sum(NUMBER_BYTES if column.numeric else CODE_BYTES for column in columns)
-    rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
     if rows * a_row > limit_bytes:
         raise NotEnoughData(
             f"{len(columns)} columns of {rows:,} runs of {entry.dataset.name} take {format_bytes(rows * a_row)}, and "
@@ -65,7 +72,7 @@ def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, *, finish
 
 
 def frame(
-    cursor: duckdb.DuckDBPyConnection, entry: Entry, names: Sequence[str], *, finished_only: bool
+    cursor: duckdb.DuckDBPyConnection, entry: Entry, names: Sequence[str], *, finished_only: bool, drawn: Drawn | None
 ) -> pd.DataFrame:
     """Return `row_id` (int64), numbers as float64 with NaN, texts as categories; in row order.
 
@@ -78,6 +85,10 @@ def frame(
     items += [] if finished_only else [FINISHED]
     where = f" WHERE {FINISHED}" if finished_only else ""
     n_rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
+    if drawn:
+        own = f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} AND {quoted(drawn.above_0)} > 0"
+        where = f" WHERE rowid IN ({own} ORDER BY hash(rowid), rowid LIMIT {drawn.rows}) ORDER BY rowid"
+        (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {quoted(entry.table)}{where})")
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
     texts: dict[str, list[pa.Array]] = {column.name: [] for column in columns if not column.numeric}
     ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0

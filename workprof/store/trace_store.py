@@ -256,7 +256,9 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         """
         return tuple(column.name for column in frames.resolved(self._entry(dataset), names))
 
-    def frame(self, dataset: str, columns: Sequence[str], *, finished_only: bool = True) -> pd.DataFrame:
+    def frame(
+        self, dataset: str, columns: Sequence[str], *, finished_only: bool = True, drawn: frames.Drawn | None = None
+    ) -> pd.DataFrame:
         """Return columns under their stored names, with `row_id` first.
 
         Numbers are float64 with NaN for 'no value', texts are categories, rows are in `row_id` order. All rows, not
@@ -266,9 +268,10 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
             NotEnoughData: when they take more memory than `WORKPROF_MEMORY_LIMIT`.
         """
         entry = self._entry(dataset)
-        frames.refuse_large(entry, columns, self.memory_limit_bytes, finished_only=finished_only)
+        rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
+        frames.refuse_large(entry, columns, self.memory_limit_bytes, min(rows, drawn.rows) if drawn else rows)
         with self._database.cursor() as cursor:
-            return frames.frame(cursor, entry, columns, finished_only=finished_only)
+            return frames.frame(cursor, entry, columns, finished_only=finished_only, drawn=drawn)
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """Return the rows of these ids in the order asked: all columns, or the ones named."""

@@ -22,6 +22,7 @@ from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import Request, Step, perform
+from workprof.store.frames import Drawn
 from workprof.store.mapping import shown
 from workprof.store.reports import Column, Dataset, IngestReport
 from workprof.store.trace_store import TraceStore
@@ -210,11 +211,13 @@ class OpenHome:
         """Return every kept computation, newest first."""
         return self._cache.abouts()
 
-    def frames_of(self, entry: Dataset, columns: Sequence[str] | None, *, every: bool = False) -> Frames:
+    def frames_of(
+        self, entry: Dataset, columns: Sequence[str] | None, *, every: bool = False, drawn: Drawn | None = None
+    ) -> Frames:
         """Return a function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
 
-        The rows are the finished ones; `every`: all, with a column `finished`. The last table stays in memory between
-        two clicks, if it is small.
+        The rows are the finished ones; `every`: all, with a column `finished`; `drawn`: these finished ones. The
+        last table stays in memory between two clicks, if it is small.
         """
 
         def read() -> Mapping[str, pd.DataFrame]:
@@ -224,6 +227,8 @@ class OpenHome:
             else:
                 present = {one.name for one in known}
                 wanted = tuple(name for name in dict.fromkeys(columns) if name in present)
+            if drawn:
+                return {"jobs": self._store.frame(entry.hash, wanted, drawn=drawn)}
             cached = self._table
             if cached is None or cached[:3] != (entry.hash, wanted, every):
                 cached = (entry.hash, wanted, every, self._store.frame(entry.hash, wanted, finished_only=not every))

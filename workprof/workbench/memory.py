@@ -13,8 +13,10 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.memory import questions
+from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.facts import MOST_TESTED
 from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.over_time import usual_over_time_rows
 from workprof.memory.plan import RECOMMENDED, PlanSettings
@@ -23,8 +25,10 @@ from workprof.memory.replay import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.trial import FrontierCharges, FrontierSettings
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
+from workprof.store.frames import Drawn
 from workprof.store.reports import Dataset
 from workprof.workbench.asking import JOBS, Extras, Frames, ask, refuse_other_kind
 from workprof.workbench.profiles import ProfileQuestions
@@ -140,9 +144,16 @@ def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> Re
 
 
 def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
-    """Return a function that reads all jobs, finished or not."""
-    frames: Frames = bench.frames_of(entry, questions.ASSESS.columns(settings), every=True)
-    return frames
+    """Return a function that reads all jobs, finished or not; of a large table most columns of drawn rows alone."""
+    column = USAGE_COLUMNS[settings.target]
+    if entry.finished_rows <= MOST_TESTED or column not in {one.name for one in bench.columns(entry.hash)}:
+        every: Frames = bench.frames_of(entry, questions.ASSESS.columns(settings), every=True)
+        return every
+    drawn = Drawn(MOST_TESTED, column)
+    return lambda: {
+        **bench.frames_of(entry, questions.ASSESSED, every=True)(),
+        DRAWN: bench.frames_of(entry, questions.ASSESS.columns(settings), drawn=drawn)()["jobs"],
+    }
 
 
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:

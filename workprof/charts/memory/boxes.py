@@ -152,7 +152,8 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         note="Numbers: Spearman's rank correlation without its sign; categories: root of the share of the ranks' "
         "variance that they explain. Hatched: known only after the run, so no prediction may use it. Dotted: a column "
         "of the trace's own, of which nobody said when it is known."
-        + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}."),
+        + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}.")
+        + (f" Tested on {found.n_drawn:,} runs drawn at random." if found.n_drawn else ""),
     )
 
 
