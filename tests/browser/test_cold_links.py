@@ -18,10 +18,10 @@ PAGES = {
     "memory": {"memory_tab": "Bins", "memory_k": "2", "memory_headroom": "12"},
     "nodes": {"nodes_w_cpu": "3", "nodes_prices": "calm=0.5"},
     "phases": {"phases_run": whole_home.RUN, "phases_from": "2", "phases_to": "20"},
-    "runs": {"runs_step": "memory.replay"},
     "report": {},
     "help": {"help_tab": "Glossary"},
     "data": {"data_tab": "Columns"},
+    "runs": {"runs_step": "memory.replay"},  # the last: it counts what the other pages have computed
 }
 DATASETS = {"memory": "tasks", "nodes": "nodes", "phases": "phases"}
 
