@@ -46,6 +46,7 @@ def test_its_json_is_that_of_the_library(slurm, workprof, home, monkeypatch):
     assert "runs did not finish well" in told.err
 
 
+@pytest.mark.slow
 def test_the_filter_of_a_row_and_of_a_finding_are_options_that_list_their_runs(slurm, workprof):
     told = workprof("memory", "ledger", "slurm", "--json").json
     for one, wanted in (

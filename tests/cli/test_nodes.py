@@ -91,6 +91,7 @@ def test_refusals_are_the_callers(workprof, small, changed, said):
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 def test_a_search_with_and_without_scores(workprof, tmp_path):
     configurations, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")
     asked = ("nodes", "search", configurations, "--seeds", 2, "--trials", 5, "--optimizer", "arrow")

@@ -116,6 +116,7 @@ def test_a_name_of_ours_is_a_plain_name(given_name):
     assert len(name) <= LONGEST_STEM + 2 * max(map(len, SUFFIXES))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(NAMES, st.binary(max_size=20))
 def test_an_upload_lands_inside_the_home(tmp_path_factory, given_name, content):

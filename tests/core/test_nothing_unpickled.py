@@ -26,6 +26,8 @@ from workprof.store.entries import CHECKED, _digest
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 SOURCES = [ROOT / "app.py", *python_files(ROOT / "pages", PACKAGE)]
 UNSAFE_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal", "code", "codeop"}
 UNSAFE_BUILTINS = {"eval", "exec", "compile", "__import__"}

@@ -74,6 +74,7 @@ def test_every_page_has_a_line_and_every_question_is_one_of_the_workbench():
     assert [name for name in asked if not hasattr(Workbench, name)] == []
 
 
+@pytest.mark.slow
 def test_every_variable_that_is_read_has_a_line():
     read = set()
     for path in (ROOT / "app.py", *python_files(PACKAGE, ROOT / "pages")):

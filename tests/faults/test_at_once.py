@@ -18,6 +18,7 @@ OPTIONS = IngestOptions(format="generic")
 TABS = 4
 
 
+@pytest.mark.slow
 def test_tabs_that_import_one_file_at_once_make_one_dataset(tmp_path):
     trace, settings = write_trace(tmp_path / "jobs.csv", 2000), settings_of(tmp_path / "home")
     with TraceStore(settings) as store, ThreadPoolExecutor(TABS) as tabs:

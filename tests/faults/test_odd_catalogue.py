@@ -25,6 +25,8 @@ from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 120
 ROWS = 60
 REPORT = {

@@ -38,6 +38,7 @@ def small():
     return fit_classifier({"jobs": small_table()}, ClassifierSettings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["by_group", "by_job"])
 def test_planted_profiles_come_back_from_metadata(split):
     jobs = sample()
@@ -226,6 +227,7 @@ def test_reliability_counts_every_row_once():
     assert np.isnan(found.observed[4])
 
 
+@pytest.mark.slow
 def test_each_kind_of_newness_has_a_temperature_of_its_own():
     jobs = sample()
     fold = holdout(jobs, "by_group", 0.2)

@@ -17,6 +17,7 @@ def loaded():
     return LoadedClassifier(fit_classifier({"jobs": small_table()}, ClassifierSettings()))
 
 
+@pytest.mark.slow
 def test_values_are_those_of_shap(loaded):
     import shap
     import xgboost

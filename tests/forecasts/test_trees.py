@@ -7,6 +7,7 @@ from xgboost import DMatrix, train
 from workprof.forecasts.trees import trees_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rounds", "depth", "classes"), [(1, 1, 1), (19, 6, 1), (7, 4, 3)])
 def test_leaves_and_sums_are_those_of_xgboost(rounds, depth, classes):
     draw = np.random.default_rng(rounds)

@@ -72,6 +72,7 @@ def test_a_configuration_is_named_in_words(tmp_path):
     assert set(found[0].options) == {f"threads {n}, memory 512 MiB, pinned yes" for n in (1, 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.some(1)
 @pytest.mark.parametrize("optimizer", [CHERRYPICK, ARROW])
 def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimizer):

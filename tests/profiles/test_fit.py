@@ -199,6 +199,7 @@ def test_the_librarys_object_draws_and_predicts(plain, monkeypatch):
     assert (labels[inside] == theirs.labels_[inside]).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_the_librarys_object_is_refused_for_optics_and_other_rows(plain):
     with pytest.raises(SettingsError, match="has no HDBSCAN tree"):
         fit(algorithm="optics", min_samples=20).to_hdbscan(JOBS)

@@ -39,6 +39,7 @@ def same_runs(bench, label):
     return int(np.bincount(second.labels[(first.labels == label) & (second.labels >= 0)]).argmax())
 
 
+@pytest.mark.slow
 def test_names_stand_by_label_and_the_last_is_that_of_the_outliers(bench):
     names = bench.profile_names("jobs", FIRST)
     fit = bench.profiles("jobs", FIRST)

@@ -117,6 +117,7 @@ def test_validity_equals_hdbscans():
     assert ours == pytest.approx(theirs.relative_validity_, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "theirs"), [("euclidean", "euclidean"), ("manhattan", "cityblock")])
 def test_dbcv_is_the_librarys_index_on_the_drawn_rows(metric, theirs):
     points, labels = blobs_with_noise(MOST_VALIDITY_ROWS + 500)

@@ -14,6 +14,8 @@ from workprof.pull import expressions
 from workprof.pull.engines import Address, without_password
 from workprof.pull.expressions import Join
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def trace():

@@ -193,6 +193,7 @@ def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, m
         assert "decision/memory-recommendation.csv" in bundle.namelist()
 
 
+@pytest.mark.slow
 def test_every_kind_of_data_has_a_first_page(workbench):
     samples = {name: workbench.ingest([SAMPLE.parent / name]).hash for name in ("benchmarks.jsonl", "telemetry.csv")}
     nodes, phases = (make_report(workbench, hashed, ["data"]).decision for hashed in samples.values())

@@ -21,6 +21,8 @@ from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 from workprof.workbench import Workbench
 from workprof.workbench.asking import ask
 
+pytestmark = pytest.mark.slow
+
 CANARY = "the canary of another folder"
 ROWS = 240
 SPOILT = {

@@ -5,6 +5,8 @@ import pytest
 from workprof.core.errors import ColumnMissing, NoRows, SettingsError
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Bert train", "bert/serve", "100%_done", "a\"b'c; DROP TABLE catalogue; --", "ünïcode BERT", "resnet"]
 USERS = ["ann", "bob", "ann", "eve", "", "bob"]
 COLUMNS = ["job_name", "user"]

@@ -76,6 +76,7 @@ def test_reading_changes_nothing(settings, frozen, write, tmp_path):
         assert not left.exists()
 
 
+@pytest.mark.slow
 def test_a_home_whose_last_writer_was_killed_is_read_whole(settings, frozen, write):
     path = write("a.csv", GOOD)
     command = [sys.executable, "-c", KILLED, str(settings.home), str(path)]

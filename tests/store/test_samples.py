@@ -12,6 +12,8 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.store.frames import shares
 from workprof.store.reports import IngestOptions
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = {  # workload: (rows after the cross join, rows in the paper's sample)
     "bert": (10_940_142, 29_818),
     "ctr": (9_128_957, 24_881),
