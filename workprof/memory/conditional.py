@@ -17,13 +17,14 @@ neighbourhood components analysis (Goldberger et al. 2004), online by AdaGrad (D
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.compiled import compiled
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ BINS, DEEPEST, BEYOND_TOP = 320, 7.0, 2.5
 STEPS = 6
 """Sizes of a chain; after them a size is doubled."""
 
+FIRST_LESSONS = 256
+"""Runs that may be running at first, each with room for what it teaches once it has ended; the room then doubles."""
+
 
 class Past(NamedTuple):
     """All runs of a table, task after task, each task's in the order in which they become known.
@@ -87,8 +91,8 @@ class Past(NamedTuple):
     inputs: Floats
     hours: Floats
     task: Ints
-    labels: Ints
-    sharing: Ints
+    labels: Positions
+    sharing: Positions
     first: Ints
     by_end: Ints
     known_s: Floats
@@ -101,11 +105,13 @@ class Asked(NamedTuple):
         place: (n_asked,) among all runs.
         n_known: (n_asked,) leading runs of its task that are known by then.
         moment_s: (n_asked,) of the start.
+        row: (n_asked,) where its results stand.
     """
 
     place: Ints
     n_known: Ints
     moment_s: Floats
+    row: Ints
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,7 @@ class Weighed(NamedTuple):
 
 
 @compiled
-def make_known(past: Past, task: int, n_known: int, seen: Ints, latest: Ints, before: Ints) -> None:
+def make_known(past: Past, task: int, n_known: int, seen: Ints, latest: Ints, before: Positions) -> None:
     """Link the runs of a task that have become known to the one before them with the same label."""
     for place in range(past.first[task] + seen[task], past.first[task] + n_known):
         for label in range(len(past.sharing)):
@@ -176,7 +182,7 @@ def make_known(past: Past, task: int, n_known: int, seen: Ints, latest: Ints, be
 
 
 @compiled
-def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints, Ints], stamps: Ints) -> Ints:
+def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints, Positions], stamps: Ints) -> Ints:
     """Return the places of the known runs that a run is sized from: latest of its task, of its labels, of other tasks.
 
     Args:
@@ -353,47 +359,67 @@ def learn(learnt: Learnt, task: int, theta_slope: Floats, width_share: Floats) -
 
 
 @compiled
+def twice_as_many(rows: Floats) -> Floats:
+    """Return an array with the same rows, and as many more of any content."""
+    return np.concatenate((rows, rows))
+
+
+@compiled
 def foresee(past: Past, asked: Asked, sizes: Floats, hours: Floats, n_own: Ints, score: Floats) -> None:
     """Fill in what is foreseen for each asked run (see `Outlook`, sizes as logarithms); learn as runs end."""
     n_labels, n = past.labels.shape
     n_codes = 1 if past.sharing.size == 0 else max(past.sharing.max(), 0) + 1
-    latest, before = np.full((n_labels, n_codes), -1), np.full((n_labels, n), -1)
+    latest, before = np.full((n_labels, n_codes), -1), np.full((n_labels, n), -1, np.int32)
     seen, stamps = np.zeros(len(past.first), np.int64), np.full(n, -1)
     theta = np.full(n_labels + 7, STEP)
     theta[n_labels + SCALED] = 0.0
     theta[n_labels + CARRIED] = theta[n_labels + DOUBT] = STEP_OF_DOUBT
     learnt = Learnt(theta, np.ones(n_labels + 7), np.zeros((len(past.first) + 1, n_labels + 2, len(WIDTHS))))
     learnt.widths[-1] = 1.0
-    lessons, lesson_of = np.zeros((len(asked.place), n_labels + 7)), np.full(n, -1)
-    width_lessons = np.zeros((len(asked.place), n_labels + 2, len(WIDTHS)))
+    lessons, width_lessons = (
+        np.empty((FIRST_LESSONS, n_labels + 7)),
+        np.empty((FIRST_LESSONS, n_labels + 2, len(WIDTHS))),
+    )
+    lesson_of, free, n_free = np.full(n, -1, np.int32), np.arange(FIRST_LESSONS), FIRST_LESSONS
     n_ended, all_hours, highest = 0, 0.0, -np.inf
     for q in range(len(asked.place)):
         run = asked.place[q]
         while n_ended < len(past.by_end) and past.known_s[n_ended] <= asked.moment_s[q]:
             ended = past.by_end[n_ended]
-            if lesson_of[ended] >= 0:
-                learn(learnt, past.task[ended], lessons[lesson_of[ended]], width_lessons[lesson_of[ended]])
+            lesson = lesson_of[ended]
+            if lesson >= 0:
+                learn(learnt, past.task[ended], lessons[lesson], width_lessons[lesson])
+                free[n_free] = lesson
+                n_free += 1
             all_hours += past.hours[ended]
             highest = max(highest, past.use[ended])
             n_ended += 1
-        n_own[q] = asked.n_known[q]
-        if n_own[q] == 0:
-            hours[q], score[q] = np.nan, np.nan
-            sizes[q] = np.nan
+        row, n_known = asked.row[q], asked.n_known[q]
+        n_own[row] = n_known
+        if n_known == 0:
+            hours[row], score[row] = np.nan, np.nan
+            sizes[row] = np.nan
             continue
-        make_known(past, past.task[run], n_own[q], seen, latest, before)
-        places = looked_at(past, run, n_own[q], n_ended, (latest, before), stamps)
-        known = weighed(past, run, places, n_own[q], learnt)
+        make_known(past, past.task[run], n_known, seen, latest, before)
+        places = looked_at(past, run, n_known, n_ended, (latest, before), stamps)
+        known = weighed(past, run, places, n_known, learnt)
         widths = widths_of(learnt, past.task[run])
         top = max(highest, known.use[:-1].max())
         if not np.isnan(past.request[run]):
             top = max(top, past.request[run])
-        sizes[q] = exceeded(known, widths, top + np.log(HIGHEST))
+        sizes[row] = exceeded(known, widths, top + np.log(HIGHEST))
         runs_share = max(1 - known.weight[-1], 1e-300)
         own = (known.weight[:-1] @ known.hours[:-1]) / runs_share
-        hours[q] = own if n_ended == 0 else (1 - UNKNOWN_HOURS) * own + UNKNOWN_HOURS * all_hours / n_ended
-        lesson_of[run] = q  # learned from only when the run has ended
-        score[q] = slopes(known, widths, past.use[run], lessons[q], width_lessons[q])
+        hours[row] = own if n_ended == 0 else (1 - UNKNOWN_HOURS) * own + UNKNOWN_HOURS * all_hours / n_ended
+        if n_free == 0:
+            n_free = len(free)
+            lessons, width_lessons = twice_as_many(lessons), twice_as_many(width_lessons)
+            free = np.concatenate((np.arange(n_free, 2 * n_free), free))
+        n_free -= 1
+        lesson = free[n_free]
+        lesson_of[run] = lesson  # learned from only when the run has ended
+        lessons[lesson], width_lessons[lesson] = 0.0, 0.0
+        score[row] = slopes(known, widths, past.use[run], lessons[lesson], width_lessons[lesson])
 
 
 @compiled
@@ -468,21 +494,20 @@ def _together(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, 
     moment_s = np.concatenate([one.moment_s for one in clocks])
     turn = np.argsort(moment_s, kind="stable")
     place = np.concatenate([start + one.sized for start, one in zip(first, tasks, strict=False)])
-    asked = Asked(place[turn], np.concatenate([one.known_at for one in tasks])[turn].astype(np.int64), moment_s[turn])
-    n = len(turn)
+    known = np.concatenate([one.known_at for one in tasks])[turn].astype(np.int64)
+    asked, n = Asked(place[turn], known, moment_s[turn], turn), len(turn)
     sizes, hours, score, n_own = np.empty((n, len(CHANCES))), np.empty(n), np.empty(n), np.empty(n, np.int64)
     foresee(past, asked, sizes, hours, n_own, score)
-    back = np.empty(n, np.int64)
-    back[turn] = np.arange(n)
-    cuts = np.cumsum([one.n_sized for one in tasks])[:-1]
-    return tuple(Outlook(np.exp(sizes[rows]), hours[rows], n_own[rows], score[rows]) for rows in np.split(back, cuts))
+    np.exp(sizes, out=sizes)
+    ends = itertools.pairwise(np.cumsum([0, *(one.n_sized for one in tasks)]).tolist())
+    return tuple(Outlook(sizes[a:b], hours[a:b], n_own[a:b], score[a:b]) for a, b in ends)
 
 
 def _past_of(tasks: Sequence[Task], known_s: Floats, first: Ints) -> Past:
     task = np.repeat(np.arange(len(tasks)), [len(one) for one in tasks])
     codes = [np.concatenate([one.labels[name] for one in tasks]) for name in tasks[0].labels]
-    labels = np.array(codes, dtype=np.int64).reshape(len(codes), len(task))
-    sharing, widest = np.full(labels.shape, -1), int(labels.max(initial=0)) + 1
+    labels = np.array(codes, dtype=np.int32).reshape(len(codes), len(task))
+    sharing, widest = np.full(labels.shape, -1, dtype=np.int32), int(labels.max(initial=0)) + 1
     for row, code in zip(sharing, labels, strict=True):
         row[code >= 0] = np.unique((task * widest + code)[code >= 0], return_inverse=True)[1]
     by_end = np.argsort(known_s, kind="stable")
