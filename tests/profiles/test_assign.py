@@ -1,4 +1,9 @@
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +21,7 @@ from workprof.profiles.settings import ProfileSettings, default_min_cluster_size
 from workprof.profiles.tree import build_spanning_tree, cut, cut_with_fall, find_neighbours, to_hdbscan
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 
 
 def tree_of(points, metric, min_samples):
@@ -195,3 +201,44 @@ def test_an_assignment_that_was_halted_goes_on_where_it_was(tmp_path, monkeypatc
     assert np.array_equal(again.labels, whole.labels)
     assert np.array_equal(again.probabilities, whole.probabilities)
     assert np.array_equal(again.map_xy, whole.map_xy)
+
+
+FIT = """
+import sys
+import numpy as np
+from pathlib import Path
+from tests.profiles.planted import job_table
+from workprof.core.parts import parts_in
+from workprof.profiles import fit
+from workprof.profiles.settings import ProfileSettings
+fit.ROWS_AT_ONCE = 1_000
+with parts_in(Path(sys.argv[1])):
+    found = fit.fit_profiles({"jobs": job_table(40_000)}, ProfileSettings(sample_rows=2_000))
+np.savez(sys.argv[2], labels=found.labels, strength=found.probabilities)
+"""
+
+
+@pytest.mark.soak
+def test_an_assignment_whose_process_is_killed_goes_on_where_it_was(tmp_path):
+    """kill -9 three times, each when five more parts are done: nothing that was done is done again."""
+
+    def started(parts, answer):
+        return subprocess.Popen([sys.executable, "-c", FIT, str(parts), str(answer)], cwd=ROOT)
+
+    assert started(tmp_path / "none", tmp_path / "whole.npz").wait(300) == 0
+    parts, seen = tmp_path / "parts", {}
+    for more in (5, 10, 15):
+        process = started(parts, tmp_path / "never.npz")
+        until = time.monotonic() + 120
+        while len(list(parts.glob("*.npz"))) < more and time.monotonic() < until:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(30) == -signal.SIGKILL
+        now = {one.name: one.stat().st_mtime_ns for one in parts.glob("*.npz")}
+        assert more <= len(now) < 40
+        assert seen.items() <= now.items()
+        seen = now
+    assert started(parts, tmp_path / "again.npz").wait(300) == 0
+    assert seen.items() <= {one.name: one.stat().st_mtime_ns for one in parts.glob("*.npz")}.items()
+    whole, again = np.load(tmp_path / "whole.npz"), np.load(tmp_path / "again.npz")
+    assert all(np.array_equal(whole[name], again[name]) for name in ("labels", "strength"))
