@@ -135,7 +135,7 @@ def test_a_taken_port_is_refused_before_anything_is_loaded(run_workprof, tmp_pat
 def test_check_opens_every_page(tmp_path):
     checked = run_process("demo", "--check", home=tmp_path / "home")
     assert checked.status == 0, checked.err
-    opened = re.findall(r"\bok +(\w+)", checked.err)
+    opened = re.findall(r"ok {2,}(\w+)", checked.err)  # DuckDB may tell of leaks before, without a new line
     assert opened[:3] == ["Home", "Data", "Profiles"]
 
 
