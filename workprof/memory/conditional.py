@@ -242,8 +242,8 @@ def line_logs(past: Past, run: int, places: Ints) -> tuple[float, Floats]:
 def weighed(past: Past, run: int, places: Ints, n_own: int, learnt: Learnt) -> Weighed:
     """Return the runs at `places` with their weights.
 
-    With inputs, a run of the task also stands carried along their line; a run of another task that asked for something
-    else also stands scaled.
+    With inputs, a run of the task also stands carried along their line; a run of another task with another
+    request also stands scaled.
     """
     n_labels, most = len(past.labels), 2 * len(places) + 1
     use, hours, shared = np.empty(most), np.zeros(most), np.zeros(most, np.int64)

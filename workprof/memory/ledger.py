@@ -1,7 +1,7 @@
 """The ledger: what runs request, use and waste of every resource, whose it is, and what to request instead.
 
 Hours of an amount: GB·h, core·h and GPU·h are the amount times the run time, limit·h are the hours of wall time that
-are asked for. Only finished runs are in these sums; what runs held that ended otherwise is counted apart, by its cause.
+are requested. Only finished runs are in these sums; what runs held that ended otherwise is counted apart, by its cause.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class LedgerRunList(Shown):
 
     Attributes:
         settings: as asked.
-        resource: that the amounts are of: the rule's own where one was asked for.
+        resource: that the amounts are of: the rule's own where one was given.
         unit: of what was wasted.
         n_runs: all of them.
         wasted: of all of them, in that unit; of a cause: what they held.

@@ -57,7 +57,7 @@ GROUPINGS: dict[str, tuple[str, ...]] = {
 
 
 def usual_rows(columns: Collection[str]) -> str:
-    """Return what rows are where nothing else is asked for, given the columns that hold something."""
+    """Return what rows are where nothing else is chosen, given the columns that hold something."""
     return next((by for by in (USER, "group") if {*GROUPINGS[by]} & {*columns}), TASK)
 
 

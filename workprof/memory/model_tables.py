@@ -135,7 +135,7 @@ def train_tables(
 
 
 def tables_of(settings: TableSettings, results: tuple[PredictorResult, ...], seconds: float = 0.0) -> PredictorTables:
-    """Return the tables of results that are there, one for every number of bins asked for."""
+    """Return the tables of results that are there, one for every number of bins in the settings."""
     pairs = list(zip(settings.k, results, strict=True))
     binnings = tuple(_binning(k, result) for k, result in pairs)
     turned = any(
