@@ -126,9 +126,9 @@ MANY_ROWS = 5_000
 FOREST_OF_FEW = (60, 4, 64)
 FOREST_OF_MANY = (30, 8, 32)
 """Trees, jobs that a leaf keeps, and bins of a column; the latter from MANY_ROWS on, in half the time of 50 trees with
-64 bins to depth 14. Pinball loss on the same held-out thirds of the synthetic sample: these .298 for durations, .148 for
-memory, .123 for CPU, .259 for GPU; those .291, .152, .123, .259; where splits look at all columns .410, .164, .151,
-.272."""
+64 bins to depth 14. Pinball loss on the same held-out thirds of the synthetic sample: these .298 for durations, .148
+for memory, .123 for CPU, .259 for GPU; those .291, .152, .123, .259; where splits look at all columns .410, .164,
+.151, .272."""
 FEWEST_PER_LEAF = 3
 LEAVES_AT_MOST = 2_000
 """A leaf holds at least 1/2,000 of the jobs: beyond 6,000 jobs more would not make the estimate better."""
