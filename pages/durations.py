@@ -225,8 +225,8 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             _show_errors(shared, settings, result, view, below)
 
 
-def _settings_words(found: EstimateEvaluation) -> str:
-    one = found.settings
+def _settings_words(result: EstimateEvaluation) -> str:
+    one = result.settings
     mode = "as published" if one.mode == "faithful" else "default"
     return f"{label(one.target)}, split {one.split.replace('_', ' ')}, {mode}"
 
@@ -291,10 +291,12 @@ def _intervals(shared: Shared, settings: EstimateEvaluationSettings, result: Est
     if result.interval is None:
         return
     like_it = replace(settings, estimates=result.settings)
-    found = shared.visit.workbench.estimate_evaluations(shared.dataset.hash, like_it) | {result.settings.split: result}
-    table = interval_table(found)
-    tables.show(table, key="durations_intervals", alt=f"Coverage of the interval under {len(found)} splits")
-    if missing := [SPLITS_SHOWN[split].lower() for split in SPLITS if split not in found]:
+    outcome = shared.visit.workbench.estimate_evaluations(shared.dataset.hash, like_it) | {
+        result.settings.split: result
+    }
+    table = interval_table(outcome)
+    tables.show(table, key="durations_intervals", alt=f"Coverage of the interval under {len(outcome)} splits")
+    if missing := [SPLITS_SHOWN[split].lower() for split in SPLITS if split not in outcome]:
         st.caption(f"Not evaluated with these settings yet: {', '.join(missing)}.")
 
 

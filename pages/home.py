@@ -54,25 +54,25 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     recommendation = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
     counts = visit.workbench.counts(dataset.hash)
     place = st.container()
-    answer, row = st.container(), st.container()
+    outcome, row = st.container(), st.container()
     settings = over_time.settings(visit, dataset)
     chart = st.container()
     with place:
-        found = None if settings is None else over_time.result(visit, dataset, settings)
-    names = {} if found is None else row_names(found, visit.workbench.profile_names(dataset.hash))
-    with answer:
-        sentence = overview_sentence(dataset, columns, counts) if found is None else memory_sentence(found, counts)
+        result = None if settings is None else over_time.result(visit, dataset, settings)
+    names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash))
+    with outcome:
+        sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result, counts)
         figures.answer(markdown_text(sentence, 400))
         for words in unended_words(counts):
             st.caption(markdown_text(words, 300))
     with row:
-        figures.headline_row(home_headlines(columns, found, fit, recommendation))
+        figures.headline_row(home_headlines(columns, result, fit, recommendation))
         views.recommendation(visit, dataset)
-    if found is not None:
+    if result is not None:
         with chart:
-            over_time.chart(found, names)
-        over_time.cell(visit, dataset, found, names)
-    views.next_steps(visit, dataset, found, names, recommendation)
+            over_time.chart(result, names)
+        over_time.cell(visit, dataset, result, names)
+    views.next_steps(visit, dataset, result, names, recommendation)
     views.more(visit, dataset, fit)
 
 

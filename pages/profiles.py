@@ -48,39 +48,39 @@ def body(visit: Visit, dataset: Dataset) -> None:
         _result_or_work(visit, dataset, asked, run_now=run_now)
 
 
-def _result_or_work(visit: Visit, dataset: Dataset, asked: ProfileSettings, *, run_now: bool) -> None:
-    answer = _answer(visit, dataset, asked)
-    if answer is None:
+def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *, run_now: bool) -> None:
+    outcome = _answer(visit, dataset, settings)
+    if outcome is None:
         _previous(visit, dataset, running=False)
         return
-    running = answer.job is not None and answer.job.active
-    if answer.result is None and not running and (_ask(visit, dataset, asked, answer) or run_now):
+    running = outcome.job is not None and outcome.job.active
+    if outcome.result is None and not running and (_ask(visit, dataset, settings, outcome) or run_now):
         with guard():
-            visit.workbench.profiles.start(dataset.hash, asked)
+            visit.workbench.profiles.start(dataset.hash, settings)
             st.rerun()
-    if answer.result is None:
-        running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
+    if outcome.result is None:
+        running_work.job_panel(visit.app_state, outcome.job, "Finding profiles")
         _previous(visit, dataset, running=running)
         return
-    st.session_state[SHOWN] = (dataset.hash, asked)
-    result(visit, dataset, asked, answer.result)
+    st.session_state[SHOWN] = (dataset.hash, settings)
+    result(visit, dataset, settings, outcome.result)
 
 
-def _answer(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> Answer[ProfileFit] | None:
+def _answer(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Answer[ProfileFit] | None:
     """Return the stored result and its job, or None (and a message) where this dataset cannot meet the settings."""
-    answer: Answer[ProfileFit] | None = None
+    outcome: Answer[ProfileFit] | None = None
     with guard():
-        answer = visit.workbench.profiles.cached(dataset.hash, asked)
-    return answer
+        outcome = visit.workbench.profiles.cached(dataset.hash, settings)
+    return outcome
 
 
-def _ask(visit: Visit, dataset: Dataset, asked: ProfileSettings, answer: Answer[ProfileFit]) -> bool:
+def _ask(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: Answer[ProfileFit]) -> bool:
     """Show that these settings have no result yet, and the button that changes it; or why there can be none."""
-    if answer.refusal:
-        lacking(answer.refusal)
+    if outcome.refusal:
+        lacking(outcome.refusal)
         return False
     with st.container(border=True):
-        st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, asked)}")
+        st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, settings)}")
         return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
 
 
@@ -108,12 +108,14 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
 def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:
     """Show the result of the previous settings under a banner, where this session has one."""
     of_dataset, settings = st.session_state.get(SHOWN, ("", None))
-    kept = visit.workbench.profiles.cached(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
-    if kept is None or kept.result is None or settings is None:
+    cached = (
+        visit.workbench.profiles.cached(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
+    )
+    if cached is None or cached.result is None or settings is None:
         return
     todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"
     st.warning(f"These results are for the previous settings; {todo}.", icon=":material/history:")
-    result(visit, dataset, settings, kept.result)
+    result(visit, dataset, settings, cached.result)
 
 
 _shell.run(PAGE, body)

@@ -30,7 +30,7 @@ NUMBER = st.column_config.NumberColumn(format="localized")
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the file holds and its state, the way to it, and its first page."""
     kinds = {kind.name: kind for kind in kinds_of(dataset)}
-    answer, work = st.container(), st.container()
+    result, work = st.container(), st.container()
     wide, narrow = st.columns([3, 2])
     with wide:
         chosen = controls.worded_many(
@@ -45,7 +45,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
         note = st.text_area("Note under the title", max_chars=2000, key="report_note", bind="query-params", height=68)
     with work:
         built = _built(visit, dataset, tuple(name for name in kinds if name in chosen), note)
-    with answer:
+    with result:
         figures.answer(_answer(built, visit, dataset, [kinds[name] for name in chosen]))
     _first_page(visit, dataset)
     if built is not None:
@@ -61,20 +61,20 @@ def _answer(built: BuiltReport | None, visit: Visit, dataset: Dataset, chosen: S
 
 def _first_page(visit: Visit, dataset: Dataset) -> None:
     """Show the report's first page as it would be now."""
-    found = decision_of(visit.workbench, dataset)
+    result = decision_of(visit.workbench, dataset)
     st.header("First page")
-    st.markdown(f"**{markdown_text(found.answer, 600)}** {markdown_text(found.advice, 900)}")
-    if found.chart is not None:
-        figures.show(found.chart, key="report_chart", sentence=False)
-    figures.headline_row(found.headlines)
-    for table in found.tables:
+    st.markdown(f"**{markdown_text(result.answer, 600)}** {markdown_text(result.advice, 900)}")
+    if result.chart is not None:
+        figures.show(result.chart, key="report_chart", sentence=False)
+    figures.headline_row(result.headlines)
+    for table in result.tables:
         st.markdown(f"**{markdown_text(table.title, 200)}**")
         numbers = table.frame.select_dtypes("number").columns
         look = tables.headings(table.frame.columns, dict.fromkeys(numbers, NUMBER))
         tables.show(table.frame, key=f"report_{table.name}", alt=table.title, column_config=look)
-    if found.risks:
+    if result.risks:
         st.markdown("**Risks and limits**")
-        st.markdown("\n".join(f"- {markdown_text(words, 600)}" for words in found.risks))
+        st.markdown("\n".join(f"- {markdown_text(words, 600)}" for words in result.risks))
 
 
 def _built(visit: Visit, dataset: Dataset, chosen: tuple[str, ...], note: str) -> BuiltReport | None:

@@ -55,9 +55,9 @@ def _open_jobs(visit: Visit) -> None:
     jobs = visit.workbench.open_jobs()
     if jobs:
         st.header("Running, failed and cancelled")
-        found = job_table(jobs)
-        look = tables.headings(found.columns) | {"step": None}
-        tables.show(found, key="runs_jobs", alt=f"{len(jobs)} computations without a result", column_config=look)
+        result = job_table(jobs)
+        look = tables.headings(result.columns) | {"step": None}
+        tables.show(result, key="runs_jobs", alt=f"{len(jobs)} computations without a result", column_config=look)
         st.caption("Since the server started. A running computation can be cancelled on its own page.")
 
 

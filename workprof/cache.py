@@ -194,8 +194,8 @@ class ResultCache:
     def kept(self, beginning: str = "") -> tuple[CachedEntry, ...]:
         """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
         entries = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
-        found = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
-        return tuple(sorted(found, key=lambda entry: entry.about.created, reverse=True))
+        result = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
+        return tuple(sorted(result, key=lambda entry: entry.about.created, reverse=True))
 
     def pin(self, key: str, pinned: bool) -> bool:
         """Keep an entry whatever comes, or let it go with the others; return whether there is such an entry.

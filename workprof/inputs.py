@@ -72,11 +72,11 @@ def piped(paths: Sequence[Path], home: Path, progress: Progress) -> Iterator[lis
     """
     _refuse_terminal(paths)
     folder = home / "spool" / f"{UPLOAD}{uuid.uuid4().hex}"
-    found: list[Path] = []
+    result: list[Path] = []
     try:
         for at, path in enumerate(paths):
             if path != STDIN and not (str(path).startswith(PIPES) and path.is_fifo()):
-                found.append(path)
+                result.append(path)
                 continue
             make_folder(folder / str(at), fresh=True)
             target = folder / str(at) / "stdin"
@@ -84,8 +84,8 @@ def piped(paths: Sequence[Path], home: Path, progress: Progress) -> Iterator[lis
                 stack.enter_context(room_in(home, "what was piped was not loaded"))
                 stream = sys.stdin.buffer if path == STDIN else stack.enter_context(path.open("rb"))
                 write_bytes(_told(stream, progress), target)
-            found.append(target)
-        yield found
+            result.append(target)
+        yield result
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -142,8 +142,8 @@ def listed_files(folder: Path) -> tuple[str, ...]:
     if not folder.is_dir():
         return ()
     root = folder.resolve()
-    found = [path for path in sorted(root.rglob("*")) if _loadable(path) and _inside(path, root)]
-    return tuple(str(path.relative_to(root)) for path in found[:MOST_LISTED])
+    result = [path for path in sorted(root.rglob("*")) if _loadable(path) and _inside(path, root)]
+    return tuple(str(path.relative_to(root)) for path in result[:MOST_LISTED])
 
 
 def chosen_file(folder: Path, relative: str) -> Path:

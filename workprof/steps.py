@@ -63,8 +63,8 @@ class Step:
     def function(self) -> Function:
         """Return the function, importing its module now."""
         module, _, name = self.target.partition(":")
-        found: Function = getattr(importlib.import_module(module), name)
-        return found
+        result: Function = getattr(importlib.import_module(module), name)
+        return result
 
     def about(self, key: str, dataset: str, settings: object, seconds: float) -> About:
         """Return the catalogue line of a finished computation."""
@@ -153,8 +153,8 @@ def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
 def _settings_class(function: Function) -> type[Any]:
     """Return the class that a step's `settings` are annotated with; the other annotations may be for checkers only."""
     annotation = function.__annotations__["settings"]
-    found: type[Any] = function.__globals__[annotation] if isinstance(annotation, str) else annotation
-    return found
+    result: type[Any] = function.__globals__[annotation] if isinstance(annotation, str) else annotation
+    return result
 
 
 def read_frame(path: Path) -> pd.DataFrame:

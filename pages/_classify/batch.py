@@ -66,10 +66,10 @@ def _answered(view: View, source: Spooled, of: tuple[str, str], progress: Progre
         tables: list[pd.DataFrame] = []
         unknown: tuple[str, ...] = ()
         for chunk in read_new_jobs(source.path):
-            found = view.visit.workbench.new_jobs(view.dataset.hash, chunk)
-            unknown = found.unknown
-            for first in range(0, len(found.jobs), PART_ROWS):
-                part = found.jobs.iloc[first : first + PART_ROWS]
+            result = view.visit.workbench.new_jobs(view.dataset.hash, chunk)
+            unknown = result.unknown
+            for first in range(0, len(result.jobs), PART_ROWS):
+                part = result.jobs.iloc[first : first + PART_ROWS]
                 tables.append(predictions_table(part, view.loaded.forecast(part), view.naming, done + 1))
                 done += len(part)
                 progress(min(done / expected, 1.0), f"{done:,} of about {expected:,} jobs predicted")
@@ -84,19 +84,19 @@ def _lines(source: Spooled) -> int:
         return max(1, sum(part.count(b"\n") for part in iter(lambda: file.read(MIB), b"")) - 1)
 
 
-def _show(found: Batch) -> None:
-    table = found.table
+def _show(result: Batch) -> None:
+    table = result.table
     answered = int((~table["abstained"]).sum())
     st.success(
-        f"{counted(len(table), 'job')} read from {markdown_text(found.name)}: {answered:,} with a profile, "
+        f"{counted(len(table), 'job')} read from {markdown_text(result.name)}: {answered:,} with a profile, "
         f"{len(table) - answered:,} without (reason in the table).",
         icon=":material/check_circle:",
     )
-    if found.unknown:
-        named = ", ".join(found.unknown[:MOST_NAMED])
-        more = f" and {len(found.unknown) - MOST_NAMED} more" if len(found.unknown) > MOST_NAMED else ""
+    if result.unknown:
+        named = ", ".join(result.unknown[:MOST_NAMED])
+        more = f" and {len(result.unknown) - MOST_NAMED} more" if len(result.unknown) > MOST_NAMED else ""
         st.warning(
-            f"{counted(len(found.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
+            f"{counted(len(result.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
             icon=":material/info:",
         )
     figures.table(table, "classified-jobs", key="classify_answers", alt=f"Predictions for {len(table):,} jobs")

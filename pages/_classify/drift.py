@@ -70,11 +70,11 @@ def _answer(view: View, settings: FeedbackSettings) -> None:
 
 def _ready(view: View, settings: FeedbackSettings) -> bool:
     """Return whether the baseline that finished jobs are compared with is there; else show the way to it."""
-    answer = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
-    if answer.result is not None:
+    result = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
+    if result.result is not None:
         return True
-    running_work.job_panel(view.visit.app_state, answer.job, "Building the drift baseline")
-    running = answer.job is not None and answer.job.active
+    running_work.job_panel(view.visit.app_state, result.job, "Building the drift baseline")
+    running = result.job is not None and result.job.active
     if not running and st.button("Build drift baseline", type="primary", icon=":material/play_arrow:"):
         view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
         st.rerun()
@@ -98,15 +98,15 @@ def _refit(view: View, settings: FeedbackSettings, now: FeedbackNow) -> None:
     if view.visit.readonly:
         return
     workbench = view.visit.workbench
-    answer = workbench.refit.cached(view.dataset.hash, RefitSettings(settings.forecaster, ""))
-    if answer.result is not None and now.state.model_key != answer.key:
-        workbench.adopt_refit(view.dataset.hash, answer.key, settings)
+    result = workbench.refit.cached(view.dataset.hash, RefitSettings(settings.forecaster, ""))
+    if result.result is not None and now.state.model_key != result.key:
+        workbench.adopt_refit(view.dataset.hash, result.key, settings)
         st.rerun()
-    if answer.result is not None:
+    if result.result is not None:
         st.caption("Profiles and classifier were trained again with these finished jobs.")
         return
-    running_work.job_panel(view.visit.app_state, answer.job, "Clustering and training again")
-    if (answer.job is None or not answer.job.active) and st.button(
+    running_work.job_panel(view.visit.app_state, result.job, "Clustering and training again")
+    if (result.job is None or not result.job.active) and st.button(
         "Cluster and train again with the finished jobs",
         type="primary" if now.assessment.recluster_advised else "secondary",
         icon=":material/model_training:",
@@ -184,9 +184,9 @@ def _fold_in(view: View, settings: FeedbackSettings, label: str, jobs: Path | st
     st.rerun()
 
 
-def _observed_text(label: str, found: Observed) -> None:
-    notes = "".join(f"\n- {markdown_text(note, 400)}" for note in found.notes)
-    st.success(f"{markdown_text(label)}: {observed_sentence(found)}{notes}", icon=":material/check_circle:")
+def _observed_text(label: str, result: Observed) -> None:
+    notes = "".join(f"\n- {markdown_text(note, 400)}" for note in result.notes)
+    st.success(f"{markdown_text(label)}: {observed_sentence(result)}{notes}", icon=":material/check_circle:")
 
 
 def _by_profile(view: View, now: FeedbackNow) -> None:

@@ -70,11 +70,11 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
     asked = questions.EVALUATE_CLASSIFIER
     own = {leaf.path: get(view.settings.classifier, leaf.path) for leaf in asked.leaves if leaf.path != "cluster_on"}
     settings = forms.settings(view.visit, view.dataset, asked, main=("cluster_on",), given=own)
-    answer = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
-    if answer.result is not None:
-        return answer.result
-    running_work.job_panel(view.visit.app_state, answer.job, "Validating the classifier")
-    if answer.job is None or not answer.job.active:
+    result = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
+    if result.result is not None:
+        return result.result
+    running_work.job_panel(view.visit.app_state, result.job, "Validating the classifier")
+    if result.job is None or not result.job.active:
         figures.answer("Not validated yet: how often is the predicted profile correct?")
         st.caption("Trains and tests the classifier under four splits: random (as published), by job, group and time.")
         if st.button("Validate under four splits", type="primary", icon=":material/play_arrow:"):

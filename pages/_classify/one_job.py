@@ -228,11 +228,11 @@ def _prediction(view: View, given: Given) -> Forecasts:
 
 def _reliability(view: View, profile: int) -> None:
     """Show how reliable the prediction of this profile is for new work."""
-    found = view.visit.workbench.classifier_evaluation.cached(view.dataset.hash, view.settings.classifier).result
-    if found is None:
+    result = view.visit.workbench.classifier_evaluation.cached(view.dataset.hash, view.settings.classifier).result
+    if result is None:
         st.caption("Reliability of this profile: not validated yet.")
         return
-    words, headlines = profile_reliability(found, profile, view.naming)
+    words, headlines = profile_reliability(result, profile, view.naming)
     if headlines:
         with st.container(horizontal=True, gap="small"):
             for one in headlines:
@@ -247,10 +247,10 @@ def _checks(view: View) -> None:
     validated = workbench.classifier_evaluation.cached(dataset, settings.classifier)
     if held.result is not None and validated.result is not None:
         return
-    for answer, what in ((held, "Predicting held-out jobs"), (validated, "Validating the classifier")):
-        if answer.result is None:
-            running_work.job_panel(view.visit.app_state, answer.job, what)
-    if any(answer.job is not None and answer.job.active for answer in (held, validated)):
+    for one, what in ((held, "Predicting held-out jobs"), (validated, "Validating the classifier")):
+        if one.result is None:
+            running_work.job_panel(view.visit.app_state, one.job, what)
+    if any(one.job is not None and one.job.active for one in (held, validated)):
         return
     if st.button(
         "Hold out jobs and validate",
@@ -274,11 +274,11 @@ def _why(view: View, given: Given) -> None:
             "Why the model leans to this class, or away from it.",
             shown={LIKELIEST: "most likely"} | {text: view.naming.name(profile) for text, profile in classes.items()},
         )
-    found = given.once(f"of {chosen}", lambda: given.forecaster.explain(given.job, classes.get(chosen)))
-    if not found.additive:
-        st.warning(f"{additivity(found)} The chart is hidden because it would be wrong.", icon=":material/warning:")
+    result = given.once(f"of {chosen}", lambda: given.forecaster.explain(given.job, classes.get(chosen)))
+    if not result.additive:
+        st.warning(f"{additivity(result)} The chart is hidden because it would be wrong.", icon=":material/warning:")
         return
-    figures.show(waterfall(found, view.naming), key="classify_waterfall")
+    figures.show(waterfall(result, view.naming), key="classify_waterfall")
 
 
 def _nearest(view: View, given: Given, said: Forecasts) -> None:
@@ -301,10 +301,10 @@ def _recent(view: View) -> int:
 
 def _profiles(view: View) -> dict[int, int]:
     """Return row id -> profile of the clustering that was learned."""
-    found = view.visit.workbench.profiles.cached(view.dataset.hash, view.settings.classifier.profiles).result
-    if found is None:
+    result = view.visit.workbench.profiles.cached(view.dataset.hash, view.settings.classifier.profiles).result
+    if result is None:
         return {}
-    return dict(zip(found.row_ids.tolist(), found.labels.tolist(), strict=True))
+    return dict(zip(result.row_ids.tolist(), result.labels.tolist(), strict=True))
 
 
 def key_of(field: str) -> str:

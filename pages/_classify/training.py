@@ -84,8 +84,8 @@ def _profiles_learned(dataset: Dataset) -> ProfileSettings:
 
 def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> LoadedForecaster | None:
     """Return the forecaster with its trees in memory; where there is none, show the next step."""
-    answer = visit.workbench.forecaster.cached(dataset.hash, settings)
-    if answer.result is not None:
+    result = visit.workbench.forecaster.cached(dataset.hash, settings)
+    if result.result is not None:
         return visit.workbench.loaded_forecaster(dataset.hash, settings)
     profiles = settings.classifier.profiles
     if visit.workbench.profiles.cached(dataset.hash, profiles).result is None:
@@ -95,9 +95,9 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
         del st.session_state[TRAIN_NEXT]
         _train(visit, dataset, settings)
         st.rerun()
-    if answer.job is None or not answer.job.active:
+    if result.job is None or not result.job.active:
         _offer(visit, dataset, settings)
-    running_work.job_panel(visit.app_state, answer.job, "Training")
+    running_work.job_panel(visit.app_state, result.job, "Training")
     return None
 
 
@@ -147,16 +147,16 @@ def _training_time(visit: Visit, dataset: Dataset) -> str:
 def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     """Show that the profiles are missing: one button finds them and trains, a link leads to their page."""
     profiles = settings.classifier.profiles
-    answer = visit.workbench.profiles.cached(dataset.hash, profiles)
-    if answer.refusal:
-        lacking(f"a classifier learns profiles, and this dataset can have none: {answer.refusal}")
+    result = visit.workbench.profiles.cached(dataset.hash, profiles)
+    if result.refusal:
+        lacking(f"a classifier learns profiles, and this dataset can have none: {result.refusal}")
         return
     figures.answer("Find profiles, then train a model that predicts a job's profile before it runs.")
-    running = answer.job is not None and answer.job.active
+    running = result.job is not None and result.job.active
     if not running:
         st.session_state.pop(TRAIN_NEXT, None)
         st.markdown(f"This dataset has no profiles with these settings yet. {_training_time(visit, dataset)}")
-    running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
+    running_work.job_panel(visit.app_state, result.job, "Finding profiles")
     if running:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

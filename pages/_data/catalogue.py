@@ -91,10 +91,10 @@ def columns(workbench: Workbench, dataset: Dataset) -> None:
 def coverage(workbench: Workbench, dataset: Dataset) -> None:
     """Show when the runs start; nothing where the dataset has no start times."""
     with guard():
-        found = workbench.time_coverage(dataset.hash)
+        result = workbench.time_coverage(dataset.hash)
         place = st.container()
-        hours = _hours_from_utc() if dated(found) else 0.0
-        chart = coverage_chart(found, hours)
+        hours = _hours_from_utc() if dated(result) else 0.0
+        chart = coverage_chart(result, hours)
         if chart is not None:
             with place:
                 figures.show(chart, key=f"data_coverage_{hours}")
@@ -123,7 +123,7 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
     if findings.empty:
         st.success("All checks passed.", icon=":material/check:")
     else:
-        told = [markdown_text(found, LONGEST_FINDING) for found in findings["finding"]]  # st.table reads Markdown
+        told = [markdown_text(one, LONGEST_FINDING) for one in findings["finding"]]  # st.table reads Markdown
         st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that rows were repeated.")

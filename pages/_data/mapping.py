@@ -81,12 +81,12 @@ def _chosen(start: Mapping) -> Mapping:
     """Return the mapping that the widgets show; the one to start with where they were not shown yet."""
     if not any(f"map_{name}" in st.session_state for name in FIELDS):
         return start
-    found = {}
+    result = {}
     for name in FIELDS:
         column = st.session_state.get(f"map_{name}", "")
         if column:
-            found[name] = FieldSource(column, st.session_state.get(f"map_unit_{name}") or _unit(name, column, start))
-    return found
+            result[name] = FieldSource(column, st.session_state.get(f"map_unit_{name}") or _unit(name, column, start))
+    return result
 
 
 def _unit(name: str, column: str, start: Mapping) -> str:
@@ -123,7 +123,7 @@ def _samples(suggestion: Suggestion) -> None:
 
 
 def _fields(names: tuple[str, ...], shown: Suggestion, start: Mapping) -> Mapping:
-    return {name: found for name in names if (found := _field(name, shown, start)) is not None}
+    return {name: result for name in names if (result := _field(name, shown, start)) is not None}
 
 
 def _field(name: str, shown: Suggestion, start: Mapping) -> FieldSource | None:
@@ -169,8 +169,8 @@ def _beside(one: Evidence, shown: Suggestion) -> None:
             st.badge(f"Check the unit: {markdown_text(one.why)}", icon=":material/help:", color="orange")
     if one.unread:
         at = f"line {one.unread_line:,}: " if one.unread_line else ""
-        told = f"{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}"
-        st.markdown(f":red[{told}]")
+        text = f"{one.unread:,} values cannot be read, the first at {at}{markdown_text(one.unread_text)}"
+        st.markdown(f":red[{text}]")
     if one.warning:
         st.warning(markdown_text(one.warning, 300), icon=":material/warning:")
 

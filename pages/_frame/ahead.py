@@ -55,9 +55,9 @@ _FOLDER = Path(st.__file__).parent / "static"
 
 def load_pages() -> None:
     """Import what the pages consist of, before the server listens; the pages themselves run when they are opened."""
-    for found in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
-        if "._" in found.name:
-            importlib.import_module(found.name)
+    for one in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
+        if "._" in one.name:
+            importlib.import_module(one.name)
     SETTLED.settle(len(sys.modules))
 
 
@@ -81,11 +81,11 @@ def scripts(names: Sequence[str] = SCRIPTS) -> tuple[str, ...]:
     Those that the document names itself are left out.
     """
     folder, document = _FOLDER / "static" / "js", (_FOLDER / "index.html").read_text(encoding="utf-8")
-    found = [path for name in names for path in folder.glob(f"{name}.*.js")]
-    for path in found:  # grows while it is read
+    result = [path for name in names for path in folder.glob(f"{name}.*.js")]
+    for path in result:  # grows while it is read
         imported = (folder / name for name in _IMPORTED.findall(path.read_text(encoding="utf-8")[:IMPORTS_WITHIN]))
-        found += [one for one in imported if one not in found and one.name not in document]
-    return tuple(f"./{path.relative_to(_FOLDER).as_posix()}" for path in found)
+        result += [one for one in imported if one not in result and one.name not in document]
+    return tuple(f"./{path.relative_to(_FOLDER).as_posix()}" for path in result)
 
 
 class Ahead:
@@ -93,9 +93,9 @@ class Ahead:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        found = scripts()
-        self._link = ", ".join(f'<{address}>; rel="modulepreload"' for address in found).encode("ascii")
-        charts = [address for address in found if address.rpartition("/")[2].startswith(CHARTS)]
+        result = scripts()
+        self._link = ", ".join(f'<{address}>; rel="modulepreload"' for address in result).encode("ascii")
+        charts = [address for address in result if address.rpartition("/")[2].startswith(CHARTS)]
         self._start = "".join(START % address for address in charts).encode("ascii")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +104,7 @@ class Ahead:
             threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
         held: list[Message] = []  # of a document: its beginning, until its text is whole
 
-        async def answer(message: Message) -> None:
+        async def respond(message: Message) -> None:
             if message["type"] == "http.response.start" and self._link and _is_document(message.get("headers", ())):
                 held.append({**message, "headers": [*message["headers"], (b"link", self._link)]})
             elif held and message["type"] == "http.response.body":
@@ -118,7 +118,7 @@ class Ahead:
                     await send(one)
                 held.clear()
 
-        await self._app(scope, receive, answer)
+        await self._app(scope, receive, respond)
 
     def _started(self, begin: Message, text: bytes) -> tuple[Message, Message]:
         """Return a document that starts the script of the charts."""

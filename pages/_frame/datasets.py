@@ -24,15 +24,15 @@ def notice(visit: Visit, dataset: Dataset) -> None:
     shares = in_words(visit.workbench.machine_shares(dataset.hash))
     if shares:
         st.info(shares, icon=":material/percent:")
-    found = visit.workbench.unreadable(dataset.hash)
-    if not found:
+    result = visit.workbench.unreadable(dataset.hash)
+    if not result:
         return
-    lines = [f"- {markdown_text(f'{one.what}: {one.reason}', 300)}" for one in found[:MOST_TOLD]]
-    if len(found) > MOST_TOLD:
-        lines.append(f"- and {len(found) - MOST_TOLD} more")
+    lines = [f"- {markdown_text(f'{one.what}: {one.reason}', 300)}" for one in result[:MOST_TOLD]]
+    if len(result) > MOST_TOLD:
+        lines.append(f"- and {len(result) - MOST_TOLD} more")
     name = markdown_text(dataset.name, 80)
     st.warning(
-        f"Of dataset {name}, {counted(len(found), 'thing')} saved here cannot be read. Its runs and results are "
+        f"Of dataset {name}, {counted(len(result), 'thing')} saved here cannot be read. Its runs and results are "
         "unchanged.\n\n" + "\n".join(lines),
         icon=":material/warning:",
     )

@@ -264,8 +264,8 @@ def _of_list(values: list[str], options: set[str] | None, most: int | None) -> t
 def _bounded(value: float, text: str, control: WidgetMetadata[Any]) -> None:
     """Refuse a number that a control would round, or swap for its default."""
     wire: Any = [value] if control.value_type == "double_array_value" else value
-    found = control.serializer(control.deserializer(wire))
-    if found != wire:
+    result = control.serializer(control.deserializer(wire))
+    if result != wire:
         field = getattr(control.deserializer, "__self__", None)
         least, most = getattr(field, "min_value", 1), getattr(field, "max_value", getattr(field, "num_pages", None))
         inside = most is not None and least <= value <= most

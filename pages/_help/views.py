@@ -41,15 +41,15 @@ def glossary(visit: Visit) -> None:
     )
     areas = tuple(dict.fromkeys(term.room for term in TERMS))
     area = choice("Area", "help_area", areas, index=areas.index(FIRST_AREA), row=True)
-    found = found_terms(text) if text.strip() else tuple(term for term in TERMS if term.room == area)
-    if not found:
+    result = found_terms(text) if text.strip() else tuple(term for term in TERMS if term.room == area)
+    if not result:
         st.info(f"No term contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
-    st.caption(f"{counted(len(found), 'term')}{' in all areas' if text.strip() else ''}.")
+    st.caption(f"{counted(len(result), 'term')}{' in all areas' if text.strip() else ''}.")
     st.markdown(
-        "\n".join(f"- **{markdown_text(term.name)}**: {markdown_text(term.meaning, LONGEST)}" for term in found)
+        "\n".join(f"- **{markdown_text(term.name)}**: {markdown_text(term.meaning, LONGEST)}" for term in result)
     )
-    tables.csv(term_table(found), "glossary", "help_terms_csv", "Download CSV")
+    tables.csv(term_table(result), "glossary", "help_terms_csv", "Download CSV")
 
 
 def methods(visit: Visit) -> None:

@@ -72,9 +72,9 @@ def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime
         return None
 
 
-def chart(found: OverTime, names: Mapping[str, str]) -> None:
+def chart(outcome: OverTime, names: Mapping[str, str]) -> None:
     """Show the chart; a click on a cell opens its runs."""
-    figures.show(over_time_chart(found, names), key=CHART, on_select=_clicked)
+    figures.show(over_time_chart(outcome, names), key=CHART, on_select=_clicked)
 
 
 def _clicked() -> None:
@@ -89,27 +89,27 @@ def _clicked() -> None:
             return
 
 
-def cell(visit: Visit, dataset: Dataset, found: OverTime, names: Mapping[str, str]) -> None:
+def cell(visit: Visit, dataset: Dataset, outcome: OverTime, names: Mapping[str, str]) -> None:
     """Show the runs of a row and a time, folded until a cell is clicked."""
-    figures.fold("Runs behind a cell", CELL, _cell, visit, dataset, found, names, icon=":material/list:")
+    figures.fold("Runs behind a cell", CELL, _cell, visit, dataset, outcome, names, icon=":material/list:")
 
 
-def _cell(visit: Visit, dataset: Dataset, found: OverTime, names: Mapping[str, str]) -> None:
-    bins = tuple(str(place) for place in range(len(found.edges_s) - 1))
-    moments = {place: moment(found, int(place)) for place in bins}
+def _cell(visit: Visit, dataset: Dataset, outcome: OverTime, names: Mapping[str, str]) -> None:
+    bins = tuple(str(place) for place in range(len(outcome.edges_s) - 1))
+    moments = {place: moment(outcome, int(place)) for place in bins}
     with st.grid(min_column_width=180, gap="small"):
-        row = choice("Row", ROW, (ALL_ROWS, *found.rows), shown={**names, ALL_ROWS: "All rows"})
+        row = choice("Row", ROW, (ALL_ROWS, *outcome.rows), shown={**names, ALL_ROWS: "All rows"})
         place = choice("Time", BIN, (ALL_BINS, *bins), shown=moments | {ALL_BINS: "All times"})
         most = forms.control(OVER_TIME_RUNS.leaf("most"), OVER_TIME_RUNS.page)
-    asked = OverTimeRunsSettings(
-        found.settings, "" if row == ALL_ROWS else row, None if place == ALL_BINS else int(place), most
+    request = OverTimeRunsSettings(
+        outcome.settings, "" if row == ALL_ROWS else row, None if place == ALL_BINS else int(place), most
     )
-    runs = visit.workbench.over_time_runs(dataset.hash, asked)
-    st.markdown(f"**{markdown_text(cell_sentence(found, runs, names), 300)}**")
+    runs = visit.workbench.over_time_runs(dataset.hash, request)
+    st.markdown(f"**{markdown_text(cell_sentence(outcome, runs, names), 300)}**")
     if not runs.n_runs:
         return
     table = cell_table(runs)
-    tables.show(table, CELL_COLUMNS, key="home_cell_runs", alt=cell_sentence(found, runs, names))
+    tables.show(table, CELL_COLUMNS, key="home_cell_runs", alt=cell_sentence(outcome, runs, names))
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
         tables.csv(table, f"{safe_name(dataset.name)}-over-time-runs", "home_cell_csv", "Download CSV")

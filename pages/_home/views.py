@@ -53,11 +53,11 @@ def recommendation(visit: Visit, dataset: Dataset) -> None:
     if _unfit(visit, dataset):
         return
     settings = RecommendationSettings()
-    found = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
-    if found is None:
+    result = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
+    if result is None:
         return
     left, right = st.columns((4, 1), vertical_alignment="center")
-    left.markdown(f"**Recommendation.** {markdown_text(recommendation_sentence(found), 600)}")
+    left.markdown(f"**Recommendation.** {markdown_text(recommendation_sentence(result), 600)}")
     with right:
         opened = {"memory_tab": RECOMMENDATION.tab, "memory_next_sizes": "true"}
         cross_link.follow(Link("What to request next", "memory", dataset.hash, opened), "home_recommendation")
@@ -66,16 +66,16 @@ def recommendation(visit: Visit, dataset: Dataset) -> None:
 def next_steps(
     visit: Visit,
     dataset: Dataset,
-    found: OverTime | None,
+    result: OverTime | None,
     names: Mapping[str, str],
     recommended: Recommendation | None,
 ) -> None:
     """Show what to look at next: the biggest waste, what breaks, a degraded node where one is known."""
     with st.container(horizontal=True):
-        for words, what in steps_of_memory(found, names, recommended):
+        for words, what in steps_of_memory(result, names, recommended):
             page, parameters, icon = "memory", {"memory_tab": RECOMMENDATION.tab}, "warning"
-            if what == "waste" and found is not None:
-                page, parameters = _of_waste(found)
+            if what == "waste" and result is not None:
+                page, parameters = _of_waste(result)
                 icon = "delete_sweep"
             cross_link.follow(Link(label_text(words, 200), page, dataset.hash, parameters, icon), f"home_next_{what}")
         for entry in visit.workbench.datasets():
@@ -88,9 +88,9 @@ def next_steps(
                 return
 
 
-def _of_waste(found: OverTime) -> tuple[str, dict[str, str]]:
+def _of_waste(result: OverTime) -> tuple[str, dict[str, str]]:
     """Return the page, and its parameters, that shows the row which leaves most unused with the same figure."""
-    by, row = found.settings.by, found.rows[largest_named(found)]
+    by, row = result.settings.by, result.rows[largest_named(result)]
     if by == PROFILE and row.startswith("profile "):
         return "profiles", {"profiles_profile": row.removeprefix("profile ")}
     if by in (PROFILE, TASK):
@@ -126,10 +126,10 @@ def findings(visit: Visit, dataset: Dataset) -> None:
         st.markdown("The trace has no requests, so nothing can be called wasted.")
         return
     with st.spinner("Adding up what runs request and use…", show_time=True):
-        found = visit.workbench.ledger(dataset.hash)
-    st.markdown(f"**{markdown_text(ledger_sentence(found), 500)}**")
-    st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(found, SHOWN_FINDINGS)))
-    more = len(found.findings) - SHOWN_FINDINGS
+        result = visit.workbench.ledger(dataset.hash)
+    st.markdown(f"**{markdown_text(ledger_sentence(result), 500)}**")
+    st.markdown("\n".join(f"1. {markdown_text(words, 400)}" for words in first_findings(result, SHOWN_FINDINGS)))
+    more = len(result.findings) - SHOWN_FINDINGS
     ledger = {"memory_tab": LEDGER.tab}
     words = f"The ledger, with {counted(more, 'more finding')}" if more > 0 else "The ledger"
     cross_link.follow(Link(words, "memory", dataset.hash, ledger, "receipt_long"), "home_ledger")
@@ -173,19 +173,19 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
         words = "Profiles: being computed now" if running else "Profiles: not computed yet"
         _show(Step(RUNNING if running else NEXT, words, "profiles", "Find profiles"))
     else:
-        found = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
-        _show(Step(DONE, found, "profiles", "Open the profiles"))
+        result = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
+        _show(Step(DONE, result, "profiles", "Open the profiles"))
     _show(_classifier(visit, dataset, profiles))
     _recommendation(visit, dataset)
 
 
 def _classifier(visit: Visit, dataset: Dataset, profiles: Answer[ProfileFit]) -> Step:
-    answer = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
-    if answer.result is not None:
-        model = answer.result.classifier
+    result = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
+    if result.result is not None:
+        model = result.result.classifier
         words = f"Classifier: trained on {counted(model.n_rows, 'run')} with the default settings"
         return Step(DONE, words, "classify", "Classify a job")
-    if answer.job is not None and answer.job.active:
+    if result.job is not None and result.job.active:
         return Step(RUNNING, "Classifier: being trained now", "classify", "Show progress")
     if profiles.result is None and profiles.refusal:
         return Step(UNFIT, "Classifier: it learns profiles, and there can be none", "classify", "What is missing")
@@ -199,13 +199,13 @@ def _recommendation(visit: Visit, dataset: Dataset) -> None:
     if unfit:
         _show(Step(UNFIT, markdown_text(f"Recommendation: {unfit}", 200), "memory", "What is missing"))
         return
-    answer = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings())
-    if answer.result is None:
-        running = answer.job is not None and answer.job.active
+    result = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings())
+    if result.result is None:
+        running = result.job is not None and result.job.active
         words = f"Recommendation: {'being computed now' if running else 'not computed yet'}"
         _show(Step(RUNNING if running else NEXT, words, "memory", "Memory"))
         return
-    what = "keep the requests" if answer.result.kept else "request other sizes"
+    what = "keep the requests" if result.result.kept else "request other sizes"
     _show(Step(DONE, f"Recommendation: {what}", "memory", "Open the recommendation"))
 
 

@@ -213,8 +213,8 @@ def take() -> Destination | None:
     """Return where this browser wanted to go, once; None where that is not known."""
     browser = browser_of(st.context.cookies.get(COOKIE, ""))
     with _lock:
-        found = _wanted.pop(browser, None)
-    return found if found and time.monotonic() - found.asked_s < PATIENCE_S else None
+        result = _wanted.pop(browser, None)
+    return result if result and time.monotonic() - result.asked_s < PATIENCE_S else None
 
 
 def browser_of(cookie: str) -> str:

@@ -39,7 +39,7 @@ class Strangers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
 
-        async def answer(message: Message) -> None:
+        async def respond(message: Message) -> None:
             if message["type"] in ANSWERS:
                 ours = {name for name, _ in self._headers}
                 kept = [one for one in message.get("headers", ()) if one[0].lower() not in ours]
@@ -51,7 +51,7 @@ class Strangers:
             _LOG.warning(refusal, headers.get("origin"), headers.get("host"))
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})  # answered with status 403
             return
-        await self._app(scope, receive, answer)
+        await self._app(scope, receive, respond)
 
 
 def from_own_page(headers: Headers) -> bool:

@@ -69,11 +69,11 @@ def typed() -> tuple[float, ...]:
         return ()
 
 
-def table(found: Bins) -> None:
+def table(result: Bins) -> None:
     """Show the bins; an edited limit takes effect at once."""
-    lines = bin_table(found)
+    lines = bin_table(result)
     number = st.column_config.NumberColumn
-    key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in found.edges_bytes)}"
+    key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in result.edges_bytes)}"
     tables.edit(
         lines,
         num_rows="dynamic",
@@ -92,7 +92,7 @@ def table(found: Bins) -> None:
             ),
         },
     )
-    if found.search == GIVEN:
+    if result.search == GIVEN:
         st.button("Back to the best limits", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)
 
 
@@ -103,13 +103,13 @@ def _edited(key: str, edges: tuple[float, ...]) -> None:
 
 def after_edits(edges_gb: tuple[float, ...], changes: dict[str, Any]) -> str:
     """Return the field's text once the changes of the table's editor are made."""
-    found = dict(enumerate(edges_gb))
+    result = dict(enumerate(edges_gb))
     for row, cells in changes["edited_rows"].items():
-        found[int(row)] = cells.get("edge_gb", found.get(int(row)))
+        result[int(row)] = cells.get("edge_gb", result.get(int(row)))
     for row in changes["deleted_rows"]:
-        found.pop(int(row), None)
+        result.pop(int(row), None)
     added = [cells.get("edge_gb") for cells in changes["added_rows"]]
-    return ", ".join(_written(value) for value in (*found.values(), *added) if value)
+    return ", ".join(_written(value) for value in (*result.values(), *added) if value)
 
 
 def _written(value_gb: float) -> str:
@@ -139,17 +139,17 @@ def _read(text: str) -> tuple[float, ...]:
     return tuple(edges)
 
 
-def edges(found: Bins, about: str = "") -> None:
+def edges(result: Bins, about: str = "") -> None:
     """Show the limits over what the runs used."""
-    for message in found.messages:
+    for message in result.messages:
         st.caption(f":material/info: {markdown_text(message[:1].upper() + message[1:], 300)}.")
-    figures.show(usage_ecdf(found, about), key="memory_usage")
+    figures.show(usage_ecdf(result, about), key="memory_usage")
 
 
-def improvement(curve: Callable[[], ImprovementCurve], found: Bins) -> None:
+def improvement(curve: Callable[[], ImprovementCurve], result: Bins) -> None:
     """Show what more bins would bring."""
-    figures.show(improvement_chart(curve(), found.settings.k), key="memory_improvement")
-    if found.search == GIVEN:
+    figures.show(improvement_chart(curve(), result.settings.k), key="memory_improvement")
+    if result.search == GIVEN:
         st.caption("The curve is of the best limits for every number of bins, not of custom limits.")
 
 
@@ -217,9 +217,9 @@ def _follow_name(labels: dict[str, int]) -> str:
     if wanted in (A_TASK, *labels):
         return ""
     told = number_of(wanted)
-    found = next((label for label, number in labels.items() if number == told), "")
-    if found:
-        scope.take(PROFILE, found)
+    result = next((label for label, number in labels.items() if number == told), "")
+    if result:
+        scope.take(PROFILE, result)
     elif PROFILE in st.session_state:
         st.session_state[PROFILE] = A_TASK
         return wanted
@@ -230,21 +230,21 @@ def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSetti
     """Show the bins of a profile; custom limits take the place of the search."""
     wanted = ProfileBinSettings(profile.profile, replace(settings, task=""))
     with st.spinner("Searching for the best bins…", show_time=True):
-        found = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
+        result = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
     with top:
-        figures.answer(markdown_text(bins_sentence(found.bins, profile.name), 500))
-        edges(found.bins, profile.name)
-    figures.headline_row(profile_headlines(found))
-    st.markdown(markdown_text(profile_sentence(found, profile.name), 500))
-    for note in profile_notes(found):
+        figures.answer(markdown_text(bins_sentence(result.bins, profile.name), 500))
+        edges(result.bins, profile.name)
+    figures.headline_row(profile_headlines(result))
+    st.markdown(markdown_text(profile_sentence(result, profile.name), 500))
+    for note in profile_notes(result):
         st.caption(f":material/info: {markdown_text(note, 300)}")
     _beforehand(context, profile)
-    table(found.bins)
+    table(result.bins)
     whose = f"{profile.name} ({profile.clustering_name})"
-    scope.keep(context, "memory_keep_bins", lambda name: profile_bins_scenario(found, context.dataset, name, whose))
+    scope.keep(context, "memory_keep_bins", lambda name: profile_bins_scenario(result, context.dataset, name, whose))
     curve = partial(context.workbench.profile_improvement, context.dataset.hash, wanted, fit=profile.clustering)
-    figures.fold("How many bins", "memory_curve_open", improvement, curve, found.bins)
-    figures.fold("Method", "memory_bins_method", method, found.bins)
+    figures.fold("How many bins", "memory_curve_open", improvement, curve, result.bins)
+    figures.fold("Method", "memory_bins_method", method, result.bins)
 
 
 def _beforehand(context: PageContext, profile: ProfileScope) -> None:
@@ -320,9 +320,9 @@ def _exports(context: PageContext, settings: BinSettings) -> None:
     exports.buttons(context, "memory_bins_export", "Sizes", "memory-bins", made)
 
 
-def method(found: Bins) -> None:
+def method(result: Bins) -> None:
     """Show what the saving rests on, and the published figure."""
-    by_time, by_count = found.time_based_optimal_improvement, found.optimal_improvement
+    by_time, by_count = result.time_based_optimal_improvement, result.optimal_improvement
     st.caption(
         "Upper bound: every run is placed in its right bin, the smallest that holds its use with its headroom. The "
         "Models tab shows how often a prediction gets it wrong."

@@ -72,32 +72,32 @@ def ledger(context: PageContext) -> None:
             clusterings.missing(context.visit, context.dataset, fit, "Rows by profile")
             return
     with st.spinner("Adding up what runs request and use…", show_time=True):
-        found = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
-    names = _names(context, found, fit)
-    shown = called(found, names)
+        result = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
+    names = _names(context, result, fit)
+    shown = called(result, names)
     with top:
         figures.answer(markdown_text(ledger_sentence(shown), 500))
         figures.show(ledger_bars(shown), key="memory_ledger")
-    figures.headline_row(ledger_headlines(found))
-    _findings(context, found, shown)
-    figures.fold(f"Amounts by {found.settings.by}", "memory_ledger_rows_open", _rows, context, found, shown)
-    figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, found, settings, fit)
-    if found.totals.lost:
-        figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, found)
-    figures.fold("Export", "memory_ledger_exports", _exports, context, found)
-    figures.fold("Method", "memory_ledger_method", _method, found)
+    figures.headline_row(ledger_headlines(result))
+    _findings(context, result, shown)
+    figures.fold(f"Amounts by {result.settings.by}", "memory_ledger_rows_open", _rows, context, result, shown)
+    figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, result, settings, fit)
+    if result.totals.lost:
+        figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, result)
+    figures.fold("Export", "memory_ledger_exports", _exports, context, result)
+    figures.fold("Method", "memory_ledger_method", _method, result)
 
 
-def _names(context: PageContext, found: Ledger, fit: ProfileSettings | None) -> dict[str, str]:
+def _names(context: PageContext, result: Ledger, fit: ProfileSettings | None) -> dict[str, str]:
     """Return row -> name of its profile; of nothing else."""
-    if fit is None or found.settings.by != PROFILE:
+    if fit is None or result.settings.by != PROFILE:
         return {}
     names = context.workbench.profile_names(context.dataset.hash, fit)
-    return {row.name: name_of(row.name, names) for row in found.rows}
+    return {row.name: name_of(row.name, names) for row in result.rows}
 
 
-def _method(found: Ledger) -> None:
-    for words in (*found.notes, *unjudged_sentences(found)):
+def _method(result: Ledger) -> None:
+    for words in (*result.notes, *unjudged_sentences(result)):
         st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
 
 
@@ -109,11 +109,11 @@ def without_memory(visit: Visit, dataset: Dataset) -> None:
         ledger(PageContext(visit, dataset, LedgerSettings().target, 0.0, columns))
 
 
-def _findings(context: PageContext, found: Ledger, shown: Ledger) -> None:
+def _findings(context: PageContext, result: Ledger, shown: Ledger) -> None:
     """Show the findings; `shown` is the ledger with the names of the profiles."""
     st.header("Findings")
     st.markdown(f"**{markdown_text(findings_sentence(shown), 400)}**")
-    if not found.findings:
+    if not result.findings:
         return
     table = finding_table(shown)
     picked = tables.show(
@@ -127,7 +127,7 @@ def _findings(context: PageContext, found: Ledger, shown: Ledger) -> None:
     rows = [row for row in picked["selection"]["rows"] if row < len(table)]
     with st.container(horizontal=True):
         if rows:
-            one = found.findings[rows[0]]
+            one = result.findings[rows[0]]
             resource = one.resource if one.resource in NAMES else LEDGER_RUNS.leaf("resource").default
             values = {"row": one.who, "task": one.task, "rule": ",".join(one.counts), "resource": resource}
             _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
@@ -139,7 +139,7 @@ def _findings(context: PageContext, found: Ledger, shown: Ledger) -> None:
         )
 
 
-def _rows(context: PageContext, found: Ledger, shown: Ledger) -> None:
+def _rows(context: PageContext, result: Ledger, shown: Ledger) -> None:
     table = ledger_table(shown)
     picked = tables.show(
         table,
@@ -152,11 +152,11 @@ def _rows(context: PageContext, found: Ledger, shown: Ledger) -> None:
     rows = [row for row in picked["selection"]["rows"] if row < len(table)]
     with st.container(horizontal=True):
         if rows:
-            name = found.rows[rows[0]].name if rows[0] < len(found.rows) else ""
-            count = found.rows[rows[0]].n_runs if name else found.totals.n_runs
+            name = result.rows[rows[0]].name if rows[0] < len(result.rows) else ""
+            count = result.rows[rows[0]].n_runs if name else result.totals.n_runs
             _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "rule": ""})
         words = "Download CSV"
-        tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{found.settings.by}", "memory_ledger_csv", words)
+        tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{result.settings.by}", "memory_ledger_csv", words)
 
 
 def _open(words: str, key: str, values: dict[str, str]) -> None:
@@ -182,24 +182,24 @@ def _choose(values: dict[str, str]) -> None:
 RUNS_MAIN = ("row", "task", "resource", "rule", "cause", "most")
 
 
-def _runs(context: PageContext, found: Ledger, settings: LedgerSettings, fit: ProfileSettings | None) -> None:
+def _runs(context: PageContext, result: Ledger, settings: LedgerSettings, fit: ProfileSettings | None) -> None:
     """Show the choice of runs, the runs, and links to them."""
-    joined = [",".join(one.counts) for one in found.findings if len(one.counts) > 1]
-    unjudged = {one.rule for one in found.unjudged}
-    names = _names(context, found, fit)
+    joined = [",".join(one.counts) for one in result.findings if len(one.counts) > 1]
+    unjudged = {one.rule for one in result.unjudged}
+    names = _names(context, result, fit)
     offered = {
-        "row": [row.name for row in found.rows],
-        "task": list(dict.fromkeys(one.task for one in found.findings)),
+        "row": [row.name for row in result.rows],
+        "task": list(dict.fromkeys(one.task for one in result.findings)),
         "rule": list(dict.fromkeys([*(rule for rule in RULES if rule not in unjudged), *joined])),
-        "cause": [cause for cause in CAUSES if cause in {one.cause for one in found.totals.lost}],
+        "cause": [cause for cause in CAUSES if cause in {one.cause for one in result.totals.lost}],
     }
     own: dict[str, Callable[[], Any]] = {
         path: partial(_listed, LEDGER_RUNS.leaf(path), listed, names if path == "row" else {})
         for path, listed in offered.items()
     }
     given = forms.within("ledger", settings)
-    asked = forms.settings(context.visit, context.dataset, LEDGER_RUNS, RUNS_MAIN, given, own)
-    runs = context.workbench.ledger_runs(context.dataset.hash, asked, fit=fit)
+    request = forms.settings(context.visit, context.dataset, LEDGER_RUNS, RUNS_MAIN, given, own)
+    runs = context.workbench.ledger_runs(context.dataset.hash, request, fit=fit)
     st.markdown(f"**{markdown_text(runs_sentence(runs), 300)}**")
     if not runs.n_runs:
         return
@@ -255,8 +255,8 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
             cross_link.follow(link, "memory_ledger_map")
 
 
-def _lost(found: Ledger) -> None:
-    table = lost_table(found)
+def _lost(result: Ledger) -> None:
+    table = lost_table(result)
     st.caption("What they held until they ended; a run that still goes holds it to the last moment of the trace.")
     number = partial(st.column_config.NumberColumn, format="%,.2f")
     headings = {f"held_{one.key}": number(f"held ({one.hours})") for one in RESOURCES}
@@ -268,15 +268,15 @@ def _lost(found: Ledger) -> None:
     )
 
 
-def _exports(context: PageContext, found: Ledger) -> None:
+def _exports(context: PageContext, result: Ledger) -> None:
     note = in_words(context.workbench.machine_shares(context.dataset.hash))
     origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__, note)
     with st.container(horizontal=True):
         for words, (ending, mime, write) in EXPORTS.items():
-            of_users = write is not mail_text or found.settings.by == USER
+            of_users = write is not mail_text or result.settings.by == USER
             st.download_button(
                 words,
-                data=partial(_written, write, found, origin),
+                data=partial(_written, write, result, origin),
                 file_name=f"{safe_name(context.dataset.name)}-{ending}",
                 mime=mime,
                 on_click="ignore",
@@ -287,5 +287,5 @@ def _exports(context: PageContext, found: Ledger) -> None:
             )
 
 
-def _written(write: Callable[[Ledger, Origin], str], found: Ledger, origin: Origin) -> bytes:
-    return write(found, origin).encode()
+def _written(write: Callable[[Ledger, Origin], str], result: Ledger, origin: Origin) -> bytes:
+    return write(result, origin).encode()

@@ -43,9 +43,9 @@ from workprof.memory.questions import TRAIN
 from workprof.memory.usage import USAGE_COLUMNS
 
 
-def table(context: PageContext, found: PredictorResult) -> None:
+def table(context: PageContext, result: PredictorResult) -> None:
     """Show scores, estimated and replayed savings of every model."""
-    table = model_table(found)
+    table = model_table(result)
     tables.show(
         table,
         MODEL_COLUMNS,
@@ -55,20 +55,20 @@ def table(context: PageContext, found: PredictorResult) -> None:
     tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
 
 
-def matrices(found: PredictorResult) -> None:
+def matrices(result: PredictorResult) -> None:
     """Show the predicted and the actual bins of each model."""
     st.caption("Outlined: predicted too small, so the first attempt fails.")
     with st.grid(min_column_width=300, gap="small"):
-        for place, model in enumerate(found.models):
+        for place, model in enumerate(result.models):
             with st.container(border=True):
                 st.markdown(f"**{markdown_text(model.name)}**")
-                figures.small(bin_confusion(found, model), key=f"memory_confusion_{place}")
+                figures.small(bin_confusion(result, model), key=f"memory_confusion_{place}")
 
 
-def inputs(found: PredictorResult) -> None:
+def inputs(result: PredictorResult) -> None:
     """Show the fields that the models use."""
-    st.markdown(markdown_text(input_words(found), 900))
-    table = importance_table(found)
+    st.markdown(markdown_text(input_words(result), 900))
+    table = importance_table(result)
     if len(table):
         tables.show(
             table,
@@ -91,26 +91,26 @@ def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
         return
     with fold:
         wanted = TableSettings(settings)
-        answer = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
-        if answer.result is not None:
-            _show(answer.result)
+        result = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
+        if result.result is not None:
+            _show(result.result)
             return
-        running_work.job_panel(context.visit.app_state, answer.job, "Training for two, three and four bins")
-        running = answer.job is not None and answer.job.active
+        running_work.job_panel(context.visit.app_state, result.job, "Training for two, three and four bins")
+        running = result.job is not None and result.job.active
         if not running and st.button("Compute the tables", icon=":material/play_arrow:", key="memory_tables_make"):
             context.workbench.bin_tables.start(context.dataset.hash, wanted)
             st.rerun()
 
 
-def _show(found: PredictorTables) -> None:
-    show = st.warning if found.ranks_differ else st.info
+def _show(result: PredictorTables) -> None:
+    show = st.warning if result.ranks_differ else st.info
     show(
-        markdown_text(binnings_sentence(found)),
-        icon=":material/swap_vert:" if found.ranks_differ else ":material/info:",
+        markdown_text(binnings_sentence(result)),
+        icon=":material/swap_vert:" if result.ranks_differ else ":material/info:",
     )
-    _table("Table 11, with the replay beside it (%)", binnings_table(found), "table-11")
-    _table("Tables 7 and 8: the best sampling of each model (%)", best_models_table(found), "tables-7-8")
-    _table("Tables 9 and 10: u-score of every sampling", samplings_table(found), "tables-9-10")
+    _table("Table 11, with the replay beside it (%)", binnings_table(result), "table-11")
+    _table("Tables 7 and 8: the best sampling of each model (%)", best_models_table(result), "tables-7-8")
+    _table("Tables 9 and 10: u-score of every sampling", samplings_table(result), "tables-9-10")
 
 
 def _table(title: str, frame: pd.DataFrame, name: str) -> None:
@@ -138,10 +138,10 @@ def models(context: PageContext) -> None:
         icon=":material/model_training:",
     )
     with top:
-        found = long_question.result(context.visit, context.dataset, question)
-    if found is not None:
-        current = found.settings == settings
-        _result(context, found, current=current)
+        result = long_question.result(context.visit, context.dataset, question)
+    if result is not None:
+        current = result.settings == settings
+        _result(context, result, current=current)
         if current:
             thesis_tables(context, settings)
 
@@ -179,33 +179,33 @@ def _before(context: PageContext, settings: PredictorSettings) -> str:
     return f"No models with these settings yet: {pairs} to train, {settings.trials} trials each. {took}"
 
 
-def _result(context: PageContext, found: PredictorResult, *, current: bool) -> None:
-    if found.settings.mode == FAITHFUL:
+def _result(context: PageContext, result: PredictorResult, *, current: bool) -> None:
+    if result.settings.mode == FAITHFUL:
         header.published_flag()
-    figures.answer(markdown_text(model_sentence(found), 400))
-    figures.show(estimated_and_replayed(found), key="memory_models")
-    figures.headline_row(model_headlines(found))
-    if found.uses_after_the_run:
+    figures.answer(markdown_text(model_sentence(result), 400))
+    figures.show(estimated_and_replayed(result), key="memory_models")
+    figures.headline_row(model_headlines(result))
+    if result.uses_after_the_run:
         st.warning(
             "The models use fields that are known only after the run: no such model can be used beforehand.",
             icon=":material/history_toggle_off:",
         )
-    scope.keep(context, "memory_keep_models", partial(models_scenario, found, context.dataset), current=current)
-    figures.fold("From requests to the plan", "memory_waterfall_open", _waterfall, found)
-    figures.fold("All models", "memory_models_open", table, context, found)
-    figures.fold("Predicted and actual bins", "memory_confusion_open", matrices, found)
-    figures.fold("Fields that the models use", "memory_inputs_open", inputs, found)
-    figures.fold("Method", "memory_models_method", _method, found)
+    scope.keep(context, "memory_keep_models", partial(models_scenario, result, context.dataset), current=current)
+    figures.fold("From requests to the plan", "memory_waterfall_open", _waterfall, result)
+    figures.fold("All models", "memory_models_open", table, context, result)
+    figures.fold("Predicted and actual bins", "memory_confusion_open", matrices, result)
+    figures.fold("Fields that the models use", "memory_inputs_open", inputs, result)
+    figures.fold("Method", "memory_models_method", _method, result)
 
 
-def _waterfall(found: PredictorResult) -> None:
-    figures.show(waterfall(found), key="memory_waterfall")
+def _waterfall(result: PredictorResult) -> None:
+    figures.show(waterfall(result), key="memory_waterfall")
 
 
-def _method(found: PredictorResult) -> None:
-    for note in found.notes:
+def _method(result: PredictorResult) -> None:
+    for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
     st.caption(
-        f"{found.n_train + found.n_validation + found.n_test:,} runs, seed {found.settings.seed}, computed in "
-        f"{format_duration(found.seconds)}."
+        f"{result.n_train + result.n_validation + result.n_test:,} runs, seed {result.settings.seed}, computed in "
+        f"{format_duration(result.seconds)}."
     )

@@ -40,9 +40,9 @@ from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words
 from workprof.memory.why import WhySettings
 
 
-def table(context: PageContext, found: ReplayResult, price: float) -> None:
+def table(context: PageContext, result: ReplayResult, price: float) -> None:
     """Show the policies, least waste with the cost of failures first."""
-    table = policy_table(found, price)
+    table = policy_table(result, price)
     st.caption("Least waste with the cost of failures first; 95 % intervals.")
     tables.show(
         table,
@@ -52,12 +52,12 @@ def table(context: PageContext, found: ReplayResult, price: float) -> None:
         height="content",
     )
     tables.csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
-    _prices(found)
+    _prices(result)
 
 
-def _sizes(context: PageContext, found: ReplayResult) -> None:
+def _sizes(context: PageContext, result: ReplayResult) -> None:
     """Show the buttons that save what a policy would give the next run of every task."""
-    names = tuple(name for name in found.policies if name not in ORACLES)
+    names = tuple(name for name in result.policies if name not in ORACLES)
     if names:
         name = choice(
             "Sizes of",
@@ -66,12 +66,12 @@ def _sizes(context: PageContext, found: ReplayResult) -> None:
             "The policy whose sizes for next runs are saved.",
             shown={name: policy_name(name) for name in names},
         )
-        settings = replace(found.settings, policies=(name,))
+        settings = replace(result.settings, policies=(name,))
         made = partial(context.workbench.policy_sizes, context.dataset.hash, settings)
         exports.buttons(context, "memory_policy_export", "Sizes", f"memory-{name}", made)
 
 
-def _prices(found: ReplayResult) -> None:
+def _prices(result: ReplayResult) -> None:
     prices = st.expander(
         "Rule chosen at each failure cost",
         icon=":material/sell:",
@@ -79,9 +79,9 @@ def _prices(found: ReplayResult) -> None:
         on_change="rerun",
         bind="query-params",
     )
-    if prices.open and found.choices:
+    if prices.open and result.choices:
         with prices:
-            choices = choice_table(found)
+            choices = choice_table(result)
             tables.show(
                 choices,
                 CHOICE_COLUMNS,
@@ -108,7 +108,7 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
             placeholder="empty = the median of the past runs",
             width=320,
         )
-    found = context.workbench.why_size(
+    result = context.workbench.why_size(
         context.dataset.hash,
         WhySettings(
             task=context.task,
@@ -119,11 +119,11 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
             retry=settings.retry,
         ),
     )
-    if found.too_few:
-        st.warning(f"Only {found.n_known} runs (fewer than {FEWEST_RUNS}): a guess.", icon=":material/warning:")
-    figures.headline_row(why_headlines(found))
-    figures.show(why_history(found), key="memory_why")
-    figures.show(why_costs(found), key="memory_why_costs")
+    if result.too_few:
+        st.warning(f"Only {result.n_known} runs (fewer than {FEWEST_RUNS}): a guess.", icon=":material/warning:")
+    figures.headline_row(why_headlines(result))
+    figures.show(why_history(result), key="memory_why")
+    figures.show(why_costs(result), key="memory_why_costs")
 
 
 MAIN = ("policies", "known", "input_column", "retry.cap_bytes")
@@ -144,9 +144,9 @@ def policies(context: PageContext) -> None:
         told=lambda kept: f"{kept.protocol}, input {markdown_text(kept.input_column, 40)}",
     )
     with top:
-        found = long_question.result(context.visit, context.dataset, question)
-        if found is not None:
-            _result(context, found, current=found.settings == settings)
+        result = long_question.result(context.visit, context.dataset, question)
+        if result is not None:
+            _result(context, result, current=result.settings == settings)
     figures.fold("Why this size?", "memory_why_open", _why, context, settings)
 
 
@@ -195,54 +195,54 @@ def _acceptable() -> str:
     return stop
 
 
-def kills_of(stop: str, found: ReplayResult) -> float | None:
+def kills_of(stop: str, result: ReplayResult) -> float | None:
     """Return the acceptable failures of a stop of the slider; None = as today."""
-    return None if stop == AS_TODAY else float(stop.rstrip("%")) / 100 * found.n_test
+    return None if stop == AS_TODAY else float(stop.rstrip("%")) / 100 * result.n_test
 
 
-def _result(context: PageContext, found: ReplayResult, *, current: bool) -> None:
-    if found.protocol == SIZEY:
+def _result(context: PageContext, result: ReplayResult, *, current: bool) -> None:
+    if result.protocol == SIZEY:
         header.published_flag()
-    answer, chart = st.container(), st.container()
+    outcome, chart = st.container(), st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kills = kills_of(_acceptable(), found)
+        kills = kills_of(_acceptable(), result)
         price = number(
             "Cost per failure (GB·h)",
             "memory_pick",
             0.0,
             (0.0, LARGEST_AMOUNT),
-            f"On top of what its attempts are charged; the mean run uses {found.mean_run_gb_h:.3g} GB·h. 0 = waste "
+            f"On top of what its attempts are charged; the mean run uses {result.mean_run_gb_h:.3g} GB·h. 0 = waste "
             "alone.",
             width=260,
         )
-    with answer:
-        figures.answer(markdown_text(policy_sentence(found, price, kills), 400))
+    with outcome:
+        figures.answer(markdown_text(policy_sentence(result, price, kills), 400))
     with chart:
-        figures.show(frontier_chart(found, price, kills), key="memory_frontier")
-    figures.headline_row(policy_headlines(found, price, kills))
-    draft = partial(policy_scenario, found, price, context.dataset, kills=kills)
+        figures.show(frontier_chart(result, price, kills), key="memory_frontier")
+    figures.headline_row(policy_headlines(result, price, kills))
+    draft = partial(policy_scenario, result, price, context.dataset, kills=kills)
     scope.keep(context, "memory_keep_policy", draft, current=current)
-    figures.fold("All policies", "memory_policies_open", table, context, found, price)
-    figures.fold("Cumulative waste", "memory_learning_open", _learning, found)
-    if found.protocol != SIZEY:
-        figures.fold("Export sizes", "memory_policy_sizes", _sizes, context, found)
-    figures.fold("Method", "memory_policies_method", _method, found)
+    figures.fold("All policies", "memory_policies_open", table, context, result, price)
+    figures.fold("Cumulative waste", "memory_learning_open", _learning, result)
+    if result.protocol != SIZEY:
+        figures.fold("Export sizes", "memory_policy_sizes", _sizes, context, result)
+    figures.fold("Method", "memory_policies_method", _method, result)
 
 
-def _learning(found: ReplayResult) -> None:
-    figures.show(learning_curve(found), key="memory_learning")
+def _learning(result: ReplayResult) -> None:
+    figures.show(learning_curve(result), key="memory_learning")
 
 
-def _method(found: ReplayResult) -> None:
+def _method(result: ReplayResult) -> None:
     """Show what sizes rest on, and which runs count."""
-    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in result.notes)
     if notes:
         st.info(markdown_text(notes, 900), icon=":material/info:")
-    st.caption(f"{markdown_text(sized_from_words(found), 300)}.")
-    left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
-    if evidence := evidence_words(found.evidence):
+    st.caption(f"{markdown_text(sized_from_words(result), 300)}.")
+    left_out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
+    if evidence := evidence_words(result.evidence):
         st.caption(f"{markdown_text(evidence, 600)}.")
     st.caption(
         f"{markdown_text('Excluded: ' + ', '.join(left_out) if left_out else 'No run is excluded', 300)}. Memory "
-        f"measure: {TARGET_WORDS[found.target]}; computed in {format_duration(found.seconds)}."
+        f"measure: {TARGET_WORDS[result.target]}; computed in {format_duration(result.seconds)}."
     )

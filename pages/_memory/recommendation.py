@@ -84,33 +84,33 @@ def recommendation(context: PageContext) -> None:
     if workbench.recommendation.cached(dataset.hash, settings).result is None:
         workbench.recommendation.quick(dataset.hash, settings)  # from a replay that is kept
     with top:
-        found = long_question.result(
+        result = long_question.result(
             context.visit, dataset, long_recommendation(context.visit, dataset, settings, "memory_recommend")
         )
-        if found is not None:
-            figures.answer(markdown_text(recommendation_sentence(found), 500))
-            figures.show(held_chart(found, _names(context, found)), key="memory_held")
+        if result is not None:
+            figures.answer(markdown_text(recommendation_sentence(result), 500))
+            figures.show(held_chart(result, _names(context, result)), key="memory_held")
         else:
             figures.show(requested_chart(assessment(context)), key="memory_requested")
-    if found is not None:
-        _more_kills(found)
-        figures.headline_row(recommendation_headlines(found))
-        figures.fold("What to request next", "memory_next_sizes", _sizes, context, found, icon=":material/list:")
-        figures.show(frontier_and_baselines(found), key="memory_recommendation")
-        figures.fold("Method", "memory_plan_method", _method, found, icon=":material/function:")
+    if result is not None:
+        _more_kills(result)
+        figures.headline_row(recommendation_headlines(result))
+        figures.fold("What to request next", "memory_next_sizes", _sizes, context, result, icon=":material/list:")
+        figures.show(frontier_and_baselines(result), key="memory_recommendation")
+        figures.fold("Method", "memory_plan_method", _method, result, icon=":material/function:")
 
 
-def _names(context: PageContext, found: Recommendation) -> dict[str, str]:
+def _names(context: PageContext, result: Recommendation) -> dict[str, str]:
     """Return the names of the profiles by key; of nothing else."""
-    if found.settings.by != PROFILE:
+    if result.settings.by != PROFILE:
         return {}
     names = context.workbench.profile_names(context.dataset.hash)
-    return {one.key: name_of(one.key, names) for one in found.sizes}
+    return {one.key: name_of(one.key, names) for one in result.sizes}
 
 
-def _more_kills(found: Recommendation) -> None:
+def _more_kills(result: Recommendation) -> None:
     """Offer the first stop of the slider that saves, where the requests are kept."""
-    step = next_step(found.tried, found.acceptable_kills_past) if found.kept else None
+    step = next_step(result.tried, result.acceptable_kills_past) if result.kept else None
     if step is None:
         return
     needed = step.past.failures / step.past.n_runs
@@ -169,28 +169,28 @@ def _acceptable_kills(leaf: Leaf) -> str:
         return ""
 
 
-def _method(found: Recommendation) -> None:
+def _method(result: Recommendation) -> None:
     """Show how the recommendation was found, and what counts in it."""
-    setting = "no setting of workprof" if found.sizing is None else f"workprof, {found.setting}"
+    setting = "no setting of workprof" if result.sizing is None else f"workprof, {result.setting}"
     text = (
         f"Every setting of workprof was replayed on the runs in order of start; {setting} was chosen on the first "
-        f"{found.n_past:,} runs and is judged on the other {found.n_judged:,}."
+        f"{result.n_past:,} runs and is judged on the other {result.n_judged:,}."
     )
     st.markdown(markdown_text(text, 600))
-    for words in (cost_sentence(found), bursts_sentence(found), *(f"{note}." for note in found.notes)):
+    for words in (cost_sentence(result), bursts_sentence(result), *(f"{note}." for note in result.notes)):
         if words:
             st.caption(markdown_text(words[:1].upper() + words[1:], 400))
-    left_out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    left_out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
     excluded = f"Excluded: {', '.join(left_out)}" if left_out else "No run is excluded"
-    st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(found.seconds)}.")
+    st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(result.seconds)}.")
 
 
-def _sizes(context: PageContext, found: Recommendation) -> None:
-    names = _names(context, found)
-    chart = sizes_chart(found, names)
+def _sizes(context: PageContext, result: Recommendation) -> None:
+    names = _names(context, result)
+    chart = sizes_chart(result, names)
     if chart is not None:
         figures.show(chart, key="memory_recommended_sizes")
-    table = size_table(found, names)
+    table = size_table(result, names)
     tables.show(
         table.head(figures.MOST_TABLE_ROWS),
         key="memory_recommended_table",
@@ -203,6 +203,6 @@ def _sizes(context: PageContext, found: Recommendation) -> None:
         "memory_recommended_csv",
         "Download CSV",
     )
-    formats = tuple(EXPORTS) if found.settings.by == TASK else FOR_EVERY_KEY
-    made = partial(sizes_of_recommendation, found)
+    formats = tuple(EXPORTS) if result.settings.by == TASK else FOR_EVERY_KEY
+    made = partial(sizes_of_recommendation, result)
     exports.buttons(context, "memory_recommended_export", "Sizes", "memory-recommended", made, formats)

@@ -50,11 +50,11 @@ JOB = "memory_violation"
 
 def violations(context: PageContext, plan: PlanSettings) -> None:
     """Show the worst violations of a plan, and links to their jobs."""
-    found = context.workbench.violations(context.dataset.hash, ViolationSettings(plan))
-    st.markdown(markdown_text(violations_sentence(found), 300))
-    if not found.n_above:
+    result = context.workbench.violations(context.dataset.hash, ViolationSettings(plan))
+    st.markdown(markdown_text(violations_sentence(result), 300))
+    if not result.n_above:
         return
-    table, number = violations_table(found), st.column_config.NumberColumn
+    table, number = violations_table(result), st.column_config.NumberColumn
     tables.show(
         table,
         key="memory_violations",
@@ -72,12 +72,12 @@ def violations(context: PageContext, plan: PlanSettings) -> None:
         ),
     )
     name = f"{safe_name(context.dataset.name)}-above-their-size"
-    tables.csv(table, name, "memory_violations_csv", f"Download CSV (the worst {len(table)} of {found.n_above:,})")
-    _jobs(context, found)
+    tables.csv(table, name, "memory_violations_csv", f"Download CSV (the worst {len(table)} of {result.n_above:,})")
+    _jobs(context, result)
 
 
-def _jobs(context: PageContext, found: Violations) -> None:
-    rows = found.row_ids.tolist()
+def _jobs(context: PageContext, result: Violations) -> None:
+    rows = result.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row = choice("Run", JOB, tuple(str(row) for row in rows), "Row number of a run above.")
         dataset = context.dataset.hash
@@ -124,10 +124,10 @@ def scenarios(context: PageContext) -> None:
 
 
 def _compared(context: PageContext, chosen: list[str]) -> None:
-    found = context.workbench.compare_scenarios(context.dataset.hash, chosen)
-    for warning in found.warnings:
+    result = context.workbench.compare_scenarios(context.dataset.hash, chosen)
+    for warning in result.warnings:
         st.warning(f"{markdown_text(warning[:1].upper() + warning[1:], 300)}.", icon=":material/warning:")
-    table = comparison_table(found)
+    table = comparison_table(result)
     tables.show(table, key="memory_comparison", alt=f"{len(chosen)} scenarios side by side", height="content")
     tables.csv(table, f"{safe_name(context.dataset.name)}-scenarios", "memory_comparison_csv", "Download CSV")
 
@@ -161,22 +161,22 @@ def rollup(context: PageContext) -> None:
     top = st.container()
     settings = forms.settings(context.visit, context.dataset, ROLLUP, MAIN, shared, own)
     with st.spinner("Adding up what runs hold…", show_time=True):
-        found = context.workbench.rollup(context.dataset.hash, settings)
+        result = context.workbench.rollup(context.dataset.hash, settings)
     with top:
-        _never(context, found)
-        figures.answer(markdown_text(rollup_sentence(found), 400))
-        figures.show(rollup_bars(found), key="memory_rollup")
-    figures.headline_row(rollup_headlines(found))
-    scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(found, context.dataset, name))
-    figures.fold("If there were less memory", "memory_load_open", _load, context, found)
-    figures.fold("Sizes of the plan", "memory_plan_open", _plan, context, found)
+        _never(context, result)
+        figures.answer(markdown_text(rollup_sentence(result), 400))
+        figures.show(rollup_bars(result), key="memory_rollup")
+    figures.headline_row(rollup_headlines(result))
+    scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(result, context.dataset, name))
+    figures.fold("If there were less memory", "memory_load_open", _load, context, result)
+    figures.fold("Sizes of the plan", "memory_plan_open", _plan, context, result)
     figures.fold("Runs above their size", "memory_violations_open", violations, context, settings.plan)
-    figures.fold("Before and after", "memory_rollup_open", _rows, context, found)
+    figures.fold("Before and after", "memory_rollup_open", _rows, context, result)
 
 
-def _never(context: PageContext, found: Rollup) -> None:
+def _never(context: PageContext, result: Rollup) -> None:
     """Show what the cap rules out, before anything else is said of the plan."""
-    never = found.plan.never
+    never = result.plan.never
     words = markdown_text(never_sentence(never), 500)
     if not never.n_runs:
         if words:
@@ -188,15 +188,15 @@ def _never(context: PageContext, found: Rollup) -> None:
     tables.csv(table, f"{safe_name(context.dataset.name)}-never-run", "memory_never_csv", "Download CSV")
 
 
-def _load(context: PageContext, found: Rollup) -> None:
+def _load(context: PageContext, result: Rollup) -> None:
     """Show how much memory must exist from moment to moment, and the bursts in it."""
-    if bursts := bursts_sentence(found):
+    if bursts := bursts_sentence(result):
         st.caption(markdown_text(bursts, 500))
-    if found.load is None:
+    if result.load is None:
         st.info("No run has a start time, so nothing is known of one moment.", icon=":material/info:")
         return
-    figures.show(load_chart(found.load), key="memory_load")
-    table = load_table(found.load)
+    figures.show(load_chart(result.load), key="memory_load")
+    table = load_table(result.load)
     tables.show(
         table,
         LOAD_COLUMNS,
@@ -206,24 +206,24 @@ def _load(context: PageContext, found: Rollup) -> None:
     tables.csv(table, f"{safe_name(context.dataset.name)}-load", "memory_load_csv", "Download CSV")
 
 
-def _rows(context: PageContext, found: Rollup) -> None:
-    table = rollup_table(found)
+def _rows(context: PageContext, result: Rollup) -> None:
+    table = rollup_table(result)
     tables.show(
         table,
-        (replace(ROLLUP_COLUMNS[0], heading=found.settings.by), *ROLLUP_COLUMNS[1:]),
+        (replace(ROLLUP_COLUMNS[0], heading=result.settings.by), *ROLLUP_COLUMNS[1:]),
         key="memory_rollup_rows",
         alt=f"{len(table) - 1} rows before and after the plan, and the total",
     )
     tables.csv(
         table,
-        f"{safe_name(context.dataset.name)}-rollup-{found.settings.by}",
+        f"{safe_name(context.dataset.name)}-rollup-{result.settings.by}",
         "memory_rollup_csv",
         "Download CSV",
     )
 
 
-def _plan(context: PageContext, found: Rollup) -> None:
-    table = plan_table(found.plan)
+def _plan(context: PageContext, result: Rollup) -> None:
+    table = plan_table(result.plan)
     st.caption(
         "Retry probability: each part of the history was tried with a size chosen from the parts before it; 95 % "
         "intervals. A task with too few runs is a guess."
@@ -231,11 +231,11 @@ def _plan(context: PageContext, found: Rollup) -> None:
     tables.show(
         table, PLAN_COLUMNS, key="memory_plan", alt=f"Planned sizes of {len(table)} tasks with the retry probability"
     )
-    exports.buttons(context, "memory_export", "Plan", "memory-plan", partial(sizes_of_plan, found.plan))
-    money = found.total.money
+    exports.buttons(context, "memory_export", "Plan", "memory-plan", partial(sizes_of_plan, result.plan))
+    money = result.total.money
     st.caption(
         f"The price of {money.price.per_gb_h:g} {markdown_text(money.price.currency)} per GB·h is an assumption. "
         f"{markdown_text(money.note[:1].upper() + money.note[1:], 200)}."
     )
-    for note in found.plan.notes:
+    for note in result.plan.notes:
         st.caption(markdown_text(note, 300))

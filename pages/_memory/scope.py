@@ -52,9 +52,9 @@ def flat_request() -> float:
 
 def _as_label(wanted: str, labels: Mapping[str, str]) -> None:
     """Call a task as the list calls it: links of other pages give the full name."""
-    found = next((label for label, name in labels.items() if name == wanted and wanted not in labels), wanted)
-    if found != wanted:
-        take(TASK, found)
+    result = next((label for label, name in labels.items() if name == wanted and wanted not in labels), wanted)
+    if result != wanted:
+        take(TASK, result)
 
 
 def chosen_task(labels: Mapping[str, str]) -> str:

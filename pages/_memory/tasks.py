@@ -93,7 +93,7 @@ FULL, CLOSE_UP = "full", "close up"
 AXES = {FULL: "Full range", CLOSE_UP: "Zoom"}
 
 
-def boxes(found: Assessment) -> None:
+def boxes(result: Assessment) -> None:
     """Show what the tasks use, up to the largest use or close up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         shown = choice("Axis", "memory_boxes", (FULL, CLOSE_UP), shown=AXES, row=True)
@@ -110,12 +110,12 @@ def boxes(found: Assessment) -> None:
                 width=260,
             )
     figures.show(
-        task_boxes(found, (float(end) or zoom_end_gb(found)) if shown == CLOSE_UP else 0.0),
+        task_boxes(result, (float(end) or zoom_end_gb(result)) if shown == CLOSE_UP else 0.0),
         key=f"memory_boxes_{'close' if shown == CLOSE_UP else 'full'}",
     )
 
 
-def facts(context: PageContext, found: Assessment) -> None:
+def facts(context: PageContext, result: Assessment) -> None:
     """Show the strongest fields of a task, or over all tasks."""
     context = scope.of_task(context)
     with st.container(horizontal=True):
@@ -133,12 +133,12 @@ def facts(context: PageContext, found: Assessment) -> None:
             help="They explain, but no prediction may use them.",
         )
     task = "" if every else context.task
-    chart = fact_bars(found.features, task, after=after)
+    chart = fact_bars(result.features, task, after=after)
     if chart is None:
         st.info("This task has too few runs, or no field that varies.", icon=":material/info:")
     else:
         figures.show(chart, key="memory_facts")
-        names = tuple(fact.column for fact in facts_of_task(found.features, task, after=after))
+        names = tuple(fact.column for fact in facts_of_task(result.features, task, after=after))
         _one(
             context,
             task,
@@ -154,48 +154,48 @@ def facts(context: PageContext, found: Assessment) -> None:
 
 def _one(context: PageContext, task: str, column: str) -> None:
     """Show one field against memory: points of a number, boxes of a category."""
-    found = context.workbench.fact_points(context.dataset.hash, FactPointsSettings(column, task, context.target))
-    figures.show(fact_scatter(found), key=f"memory_fact_{found.kind}")
+    result = context.workbench.fact_points(context.dataset.hash, FactPointsSettings(column, task, context.target))
+    figures.show(fact_scatter(result), key=f"memory_fact_{result.kind}")
 
 
 def tasks(context: PageContext) -> None:
     """Show where the memory goes: the answer, the tasks, their use, then what explains it."""
     classes = kept()
-    found = scope.assessment(context, classes if classes.limits == AUTO else None)
+    result = scope.assessment(context, classes if classes.limits == AUTO else None)
     if classes.limits != AUTO:
-        found = with_limits(found, classes)
-    figures.answer(markdown_text(assessment_sentence(found), 400))
-    figures.headline_row(assessment_headlines(found))
-    _table(context, found)
-    figures.fold("Memory used, task by task", "memory_boxes_open", boxes, found)
-    figures.fold("What predicts memory", "memory_facts_open", facts, context, found)
-    figures.fold("Requests by size", "memory_groups_open", _groups, context, found)
-    figures.fold("Light, moderate and heavy tasks", "memory_classes_open", _classes, found)
-    figures.fold("Method", "memory_tasks_method", _method, context, found)
+        result = with_limits(result, classes)
+    figures.answer(markdown_text(assessment_sentence(result), 400))
+    figures.headline_row(assessment_headlines(result))
+    _table(context, result)
+    figures.fold("Memory used, task by task", "memory_boxes_open", boxes, result)
+    figures.fold("What predicts memory", "memory_facts_open", facts, context, result)
+    figures.fold("Requests by size", "memory_groups_open", _groups, context, result)
+    figures.fold("Light, moderate and heavy tasks", "memory_classes_open", _classes, result)
+    figures.fold("Method", "memory_tasks_method", _method, context, result)
 
 
-def _groups(context: PageContext, found: Assessment) -> None:
-    groups = group_table(found)
+def _groups(context: PageContext, result: Assessment) -> None:
+    groups = group_table(result)
     tables.show(groups, GROUP_COLUMNS, key="memory_groups", alt=f"{len(groups)} groups of tasks")
     tables.csv(groups, f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
 
 
-def _classes(found: Assessment) -> None:
+def _classes(result: Assessment) -> None:
     controls()
-    figures.show(classes_chart(found), key="memory_class_chart")
+    figures.show(classes_chart(result), key="memory_class_chart")
 
 
-def _method(context: PageContext, found: Assessment) -> None:
-    if found.evidence:
-        st.caption(f"{markdown_text(evidence_words(found.evidence), 600)}.")
+def _method(context: PageContext, result: Assessment) -> None:
+    if result.evidence:
+        st.caption(f"{markdown_text(evidence_words(result.evidence), 600)}.")
     st.caption(
-        f"{left_out_words(found.left_out)} Memory measure: {TARGET_WORDS[found.settings.target]}. Computed in "
-        f"{format_duration(found.seconds)}."
+        f"{left_out_words(result.left_out)} Memory measure: {TARGET_WORDS[result.settings.target]}. Computed in "
+        f"{format_duration(result.seconds)}."
     )
 
 
-def _table(context: PageContext, found: Assessment) -> None:
-    table = task_table(found)
+def _table(context: PageContext, result: Assessment) -> None:
+    table = task_table(result)
     st.caption("Sorted by waste; select a task to see its bins. Memory used by time weighs every run by its hours.")
     picked = tables.show(
         table,
@@ -208,8 +208,8 @@ def _table(context: PageContext, found: Assessment) -> None:
     rows = [row for row in picked["selection"]["rows"] if row < len(table)]
     with st.container(horizontal=True):
         if rows:
-            task = found.tasks[rows[0]].task
-            label = next(name for name, full in task_labels([one.task for one in found.tasks]).items() if full == task)
+            task = result.tasks[rows[0]].task
+            label = next(name for name, full in task_labels([one.task for one in result.tasks]).items() if full == task)
             st.button(
                 f"Bins of {markdown_text(label, 40)}",
                 type="primary",

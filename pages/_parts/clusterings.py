@@ -72,13 +72,13 @@ def name_of_key(visit: Visit, dataset: Dataset, key: str) -> str:
 def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str) -> None:
     """Show that a clustering has no result yet, and the button that finds it."""
     with guard():
-        answer = visit.workbench.profiles.cached(dataset.hash, settings)
-        if answer.refusal:
-            lacking(f"{what} need profiles, which this dataset cannot have: {answer.refusal}")
+        result = visit.workbench.profiles.cached(dataset.hash, settings)
+        if result.refusal:
+            lacking(f"{what} need profiles, which this dataset cannot have: {result.refusal}")
             return
         st.info(f"{what} need profiles; these are not computed yet.", icon=":material/info:")
-        running_work.job_panel(visit.app_state, answer.job, "Finding profiles")
-        if answer.job is not None and answer.job.active:
+        running_work.job_panel(visit.app_state, result.job, "Finding profiles")
+        if result.job is not None and result.job.active:
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Find profiles", type="primary", icon=":material/play_arrow:", key="durations_find"):
@@ -93,7 +93,7 @@ def _key(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
 
 def _stored(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
     """Return 'hdbscan, power, euclidean, 45 rows, 3f2a91c0' -> settings of every stored clustering, newest first."""
-    found = {}
+    result = {}
     for about in visit.workbench.runs():
         if about.step != FIT.name or about.key.partition(":")[0] != dataset.hash:
             continue
@@ -102,5 +102,5 @@ def _stored(visit: Visit, dataset: Dataset) -> dict[str, ProfileSettings]:
         except (KeyError, TypeError, ValueError, SettingsError):
             continue  # of another version
         words = f"{settings.algorithm}, {settings.scaler}, {settings.metric}, {settings.min_cluster_size} rows"
-        found[f"{words}, {digest(canonical_json(settings), size=4)}"] = settings
-    return found
+        result[f"{words}, {digest(canonical_json(settings), size=4)}"] = settings
+    return result

@@ -47,8 +47,8 @@ def choice(  # noqa: PLR0913  of a list each part is said by the page
         shown: option -> what is shown for it; the others are shown as they are.
         row: the options stand side by side.
     """
-    told = explained(words, meaning or "") or None
-    return worded(words, options, options[index], shown or {}, key=key, row=row, help=told)
+    text = explained(words, meaning or "") or None
+    return worded(words, options, options[index], shown or {}, key=key, row=row, help=text)
 
 
 CHOSEN, USUAL = ":chosen", ":usual"

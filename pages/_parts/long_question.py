@@ -44,34 +44,34 @@ class LongQuestion(Generic[Settings, Result]):
     source: str = ""
 
 
-def result(visit: Visit, dataset: Dataset, asked: LongQuestion[Settings, Result]) -> Result | None:
+def result(visit: Visit, dataset: Dataset, settings: LongQuestion[Settings, Result]) -> Result | None:
     """Return the kept result, or show how to get it and return the one before under a banner."""
-    answer = asked.ask.cached(asked.source or dataset.hash, asked.settings)
-    if answer.result is not None:
-        st.session_state[_place(asked)] = (dataset.hash, asked.settings)
-        return answer.result
-    running = answer.job is not None and answer.job.active
+    outcome = settings.ask.cached(settings.source or dataset.hash, settings.settings)
+    if outcome.result is not None:
+        st.session_state[_place(settings)] = (dataset.hash, settings.settings)
+        return outcome.result
+    running = outcome.job is not None and outcome.job.active
     if not running:
         with st.container(border=True):
-            st.markdown(asked.before())
-            if st.button(asked.button, type="primary", icon=asked.icon, key=asked.name):
-                asked.ask.start(asked.source or dataset.hash, asked.settings)
+            st.markdown(settings.before())
+            if st.button(settings.button, type="primary", icon=settings.icon, key=settings.name):
+                settings.ask.start(settings.source or dataset.hash, settings.settings)
                 st.rerun()
-    running_work.job_panel(visit.app_state, answer.job, asked.what)
-    return _previous(dataset, asked, running=running)
+    running_work.job_panel(visit.app_state, outcome.job, settings.what)
+    return _previous(dataset, settings, running=running)
 
 
-def _place(asked: LongQuestion[Settings, Result]) -> str:
-    return f"{asked.name}_last"
+def _place(settings: LongQuestion[Settings, Result]) -> str:
+    return f"{settings.name}_last"
 
 
-def _previous(dataset: Dataset, asked: LongQuestion[Settings, Result], *, running: bool) -> Result | None:
-    of_dataset, settings = st.session_state.get(_place(asked), ("", None))
+def _previous(dataset: Dataset, request: LongQuestion[Settings, Result], *, running: bool) -> Result | None:
+    of_dataset, settings = st.session_state.get(_place(request), ("", None))
     if of_dataset != dataset.hash or settings is None:
         return None
-    kept = asked.ask.cached(asked.source or of_dataset, settings).result
-    if kept is not None:
-        todo = "new ones are being computed" if running else f"press **{asked.button}** to update them"
-        told = f" ({asked.told(kept)})" if asked.told else ""
-        st.warning(f"These results are for the previous settings{told}; {todo}.", icon=":material/history:")
-    return kept
+    cached = request.ask.cached(request.source or of_dataset, settings).result
+    if cached is not None:
+        todo = "new ones are being computed" if running else f"press **{request.button}** to update them"
+        text = f" ({request.told(cached)})" if request.told else ""
+        st.warning(f"These results are for the previous settings{text}; {todo}.", icon=":material/history:")
+    return cached

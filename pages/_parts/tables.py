@@ -48,16 +48,16 @@ def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) ->
         names: of the columns, as the CSV has them; one in plain words that is no term is left to Streamlit.
         given: column -> `st.column_config` of it.
     """
-    found: dict[str, Any] = dict(given or {})
+    result: dict[str, Any] = dict(given or {})
     for name in map(str, names):
-        own = found.get(name)
+        own = result.get(name)
         if isinstance(own, str):
             own = st.column_config.Column(own)
         words = explained(name, (own or {}).get("help") or "")
         label = (own or {}).get("label") or column_words(name)
         if words or label != ((own or {}).get("label") or name):
-            found[name] = {**(own or st.column_config.Column()), "label": label, "help": words or None}
-    return found
+            result[name] = {**(own or st.column_config.Column()), "label": label, "help": words or None}
+    return result
 
 
 def csv(table: pd.DataFrame, name: str, key: str, words: str) -> None:

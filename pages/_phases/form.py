@@ -104,8 +104,8 @@ def _run(runs: RunList) -> RunLine:
 
     def named(text: str) -> str | None:
         """Return the run that a link calls by its name within the workload."""
-        found = [] if text in lines else [line.name for line in runs.runs if line.run == text]
-        return found[0] if len(found) == 1 else None
+        result = [] if text in lines else [line.name for line in runs.runs if line.run == text]
+        return result[0] if len(result) == 1 else None
 
     link.respell(RUN, named)
     chosen: str = st.selectbox(

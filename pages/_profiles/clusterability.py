@@ -58,11 +58,11 @@ def _result(
     settings = forms.settings(view.visit, view.dataset, question, (main,), given)
     ask, dataset = getattr(view.visit.workbench, question.call), view.dataset.hash
     with guard():
-        answer = ask.cached(dataset, settings, **(more or {}))
-        if answer.result is not None:
-            return answer.result
-        running_work.job_panel(view.visit.app_state, answer.job, title)
-        running = answer.job is not None and answer.job.active
+        result = ask.cached(dataset, settings, **(more or {}))
+        if result.result is not None:
+            return result.result
+        running_work.job_panel(view.visit.app_state, result.job, title)
+        running = result.job is not None and result.job.active
         if not running and st.button(f"Compute: {title}", icon=":material/play_arrow:", key=f"start_{title}"):
             ask.start(dataset, settings, **(more or {}))
             st.rerun()

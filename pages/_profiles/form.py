@@ -151,7 +151,7 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     size = st.session_state[SIZE]
     if size is None or st.session_state[METHOD] is None:  # of a page that was interrupted: nobody chose this
         return
-    asked = replace(
+    request = replace(
         settings,
         min_cluster_size=size,
         min_samples=size if st.session_state[COUPLED] else settings.min_samples,
@@ -159,17 +159,19 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
         epsilon=st.session_state[EPSILON],
     )
     with guard():
-        many = bool(asked.sample_rows) and dataset.finished_rows > MOST_FITTED_ROWS  # each is assigned anew: no second
-        if many or visit.workbench.profiles.quick(dataset.hash, asked) is None:
-            st.session_state[NEEDS_FIT] = asked
+        many = (
+            bool(request.sample_rows) and dataset.finished_rows > MOST_FITTED_ROWS
+        )  # each is assigned anew: no second
+        if many or visit.workbench.profiles.quick(dataset.hash, request) is None:
+            st.session_state[NEEDS_FIT] = request
         else:
-            _show(asked)
+            _show(request)
 
 
-def _show(asked: ProfileSettings) -> None:
+def _show(settings: ProfileSettings) -> None:
     """Make the form, and with it the address and the page, say these settings."""
     for name in ("min_cluster_size", "min_samples", "method", "epsilon"):
-        st.session_state[f"profiles_{name}"] = getattr(asked, name)
+        st.session_state[f"profiles_{name}"] = getattr(settings, name)
     st.session_state.pop(NEEDS_FIT, None)
     st.session_state[CHANGED] = True
 
@@ -188,7 +190,7 @@ def _offer_fit(visit: Visit, dataset: Dataset) -> None:
     st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))
 
 
-def _fit(visit: Visit, dataset: Dataset, asked: ProfileSettings) -> None:
+def _fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
     with guard():
-        visit.workbench.profiles.start(dataset.hash, asked)
-        _show(asked)
+        visit.workbench.profiles.start(dataset.hash, settings)
+        _show(settings)

@@ -33,16 +33,16 @@ def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tu
     Both are from Memory's ledger; empty where it is unknown.
     """
     ledger = LedgerSettings(by=PROFILE)
-    found: Any = None
+    result: Any = None
     present = {column.name for column in visit.workbench.columns(dataset.hash)}
     if "requested_memory_bytes" in present:
         with guard():
-            found = visit.workbench.ledger.cached(dataset.hash, ledger, fit=settings).result
-            if found is None and dataset.rows <= MOST_ROWS:
-                found = visit.workbench.ledger(dataset.hash, ledger, fit=settings)
-    if found is None:
+            result = visit.workbench.ledger.cached(dataset.hash, ledger, fit=settings).result
+            if result is None and dataset.rows <= MOST_ROWS:
+                result = visit.workbench.ledger(dataset.hash, ledger, fit=settings)
+    if result is None:
         return {}, {}
-    numbered = [(number_of(row.name.removeprefix("profile ")), row.of(MEMORY)) for row in found.rows]
+    numbered = [(number_of(row.name.removeprefix("profile ")), row.of(MEMORY)) for row in result.rows]
     known = {number: amount for number, amount in numbered if number is not None}
     return (
         {number: amount.utilisation for number, amount in known.items()},

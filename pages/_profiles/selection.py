@@ -38,7 +38,7 @@ def selection(view: View) -> None:
     """Show the map and, below it, the jobs of the selection. The map itself does not change by a lasso on it."""
     with guard():
         text = current(view)
-        found = read_selection(text) or Selection()
+        result = read_selection(text) or Selection()
         more = " Runs inside that are not drawn are listed, too." if view.fit.labels.size > MOST_POINTS else ""
         st.caption(f"Draw a lasso or a box around points, or select profiles: their runs are listed.{more}")
         plot = _plot_key(view)
@@ -47,8 +47,8 @@ def selection(view: View) -> None:
         drawn = read_selection(st.session_state[DRAWN]) if st.session_state[DRAWN] else None
         on_select = functools.partial(_keep_drawing, view)
         figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=on_select)
-        _profile_list(view, found)
-        rows = view.fit.row_ids[chosen(view.fit, found)]
+        _profile_list(view, result)
+        rows = view.fit.row_ids[chosen(view.fit, result)]
         if text and not fits(text):
             st.caption(
                 f"This selection of {counted(len(rows), 'run')} is too detailed for a link: the link is without."
@@ -72,9 +72,9 @@ def _keep_drawing(view: View) -> None:
         st.session_state[DRAWN] = text
 
 
-def _profile_list(view: View, found: Selection) -> None:
+def _profile_list(view: View, result: Selection) -> None:
     labels = sorted(view.names, key=lambda profile: (profile == OUTLIERS, profile))
-    st.session_state[PICKED] = [label for label in labels if label in found.profiles]
+    st.session_state[PICKED] = [label for label in labels if label in result.profiles]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.multiselect(
             "Or select profiles",
@@ -83,7 +83,7 @@ def _profile_list(view: View, found: Selection) -> None:
             key=PICKED,
             on_change=functools.partial(_keep_picked, view),
         )
-        if found != Selection():
+        if result != Selection():
             st.button("Clear the selection", icon=":material/close:", on_click=functools.partial(clear, view))
 
 

@@ -24,17 +24,17 @@ MOST_REASONS = 5
 
 def show(visit: Visit) -> None:
     """Show the campaigns, if there are any."""
-    found, failed = enlisted(visit.workbench.settings.home)
-    if not found and not failed:
+    result, failed = enlisted(visit.workbench.settings.home)
+    if not result and not failed:
         return
     st.header("Campaigns", help="Commands over inputs, nodes and repeats, by `workprof campaign run PLAN.toml`.")
     for problem in failed:
         st.warning(markdown_text(problem, 300), icon=":material/warning:")
-    if not found:
+    if not result:
         return
-    chosen = found[0]
-    if len(found) > 1:
-        by_name = {f"{one.campaign}-{digest(one.folder)[:6]}": one for one in found}
+    chosen = result[0]
+    if len(result) > 1:
+        by_name = {f"{one.campaign}-{digest(one.folder)[:6]}": one for one in result}
         words = {name: f"{one.campaign} · {one.folder}" for name, one in by_name.items()}
         chosen = by_name[choice("Campaign", "runs_campaign", tuple(by_name), "The last changed first.", shown=words)]
     follows = chosen.running and len(chosen.runs) <= MOST_FOLLOWED
@@ -42,29 +42,29 @@ def show(visit: Visit) -> None:
 
 
 def _one(visit: Visit, folder: str) -> None:
-    found = next((one for one in enlisted(visit.workbench.settings.home)[0] if one.folder == folder), None)
-    if found is None:  # its plan went away meanwhile
+    result = next((one for one in enlisted(visit.workbench.settings.home)[0] if one.folder == folder), None)
+    if result is None:  # its plan went away meanwhile
         return
-    total = len(found.runs)
-    st.progress(found.done / total, text=markdown_text(_sentence(found), 300))
-    told = failures(found.runs)
+    total = len(result.runs)
+    st.progress(result.done / total, text=markdown_text(_sentence(result), 300))
+    told = failures(result.runs)
     for reason in told[:MOST_REASONS]:
         st.error(f"{markdown_text(reason, 300)}.", icon=":material/error:")
     if len(told) > MOST_REASONS:
         st.caption(f"{len(told) - MOST_REASONS:,} further reasons are in the table.")
-    state = choice("State", "runs_state", (ALL, *found.states), "Of the runs in the table.")
-    table = frame(RUNS, [one for one in found.runs if state in (ALL, one.state)])
+    state = choice("State", "runs_state", (ALL, *result.states), "Of the runs in the table.")
+    table = frame(RUNS, [one for one in result.runs if state in (ALL, one.state)])
     height = HEIGHT if len(table) > MOST_LINES else "content"
     tables.show(table, RUNS, key="runs_campaign_runs", alt=f"{len(table)} runs of the campaign", height=height)
-    tables.csv(table, f"campaign-{found.campaign}", "runs_campaign_csv", "Download CSV")
-    if found.done < total:
+    tables.csv(table, f"campaign-{result.campaign}", "runs_campaign_csv", "Download CSV")
+    if result.done < total:
         st.caption(
             "A campaign that was stopped goes on with the same command; option --failed tries failed runs again."
         )
-        st.code(f"workprof campaign run {shlex.quote(found.plan)}", language="shell", wrap_lines=True)
+        st.code(f"workprof campaign run {shlex.quote(result.plan)}", language="shell", wrap_lines=True)
 
 
-def _sentence(found: CampaignStatus) -> str:
+def _sentence(result: CampaignStatus) -> str:
     """Return how far a campaign is: '12 of 16 runs of trial are done: 12 SIZED, 4 FAILED.'."""
-    counts = ", ".join(f"{count:,} {name}" for name, count in found.states.items())
-    return f"{found.done:,} of {counted(len(found.runs), 'run')} of {found.campaign} are done: {counts}."
+    counts = ", ".join(f"{count:,} {name}" for name, count in result.states.items())
+    return f"{result.done:,} of {counted(len(result.runs), 'run')} of {result.campaign} are done: {counts}."

@@ -41,17 +41,17 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
         settings: its record; None = not known.
         task_label: how the Memory page calls the task; '' = all tasks, or not known.
     """
-    found: Parameters = {"ds": dataset}
+    result: Parameters = {"ds": dataset}
     if step not in STORED:
-        return found
+        return result
     question, asked = STORED[step], settings
     if settings is not None:
         with contextlib.suppress(NotEnoughData):  # of no sweep that can be started again: the page opens as it is
             question, asked = question_of(step, settings)
     if question.tab:
-        found[f"{question.page}_tab"] = question.tab
+        result[f"{question.page}_tab"] = question.tab
     if settings is not None:
-        found |= settings_of(question, asked)
+        result |= settings_of(question, asked)
     if isinstance(asked, AdviceSettings) and asked.ranking.weights:
-        found["nodes_weights"] = "own"
-    return found | ({"memory_task": task_label} if task_label else {})
+        result["nodes_weights"] = "own"
+    return result | ({"memory_task": task_label} if task_label else {})

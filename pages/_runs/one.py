@@ -112,8 +112,8 @@ def _task_label(visit: Visit, run: StoredRun, settings: object) -> str:
     if not task:
         return ""
     target, request = getattr(within, "target", "peak_rss"), getattr(within, "request_bytes", 0.0)
-    found = visit.workbench.assessment(run.dataset_hash, AssessmentSettings(target=target, request_bytes=request))
-    labels = task_labels([one.task for one in found.tasks])
+    result = visit.workbench.assessment(run.dataset_hash, AssessmentSettings(target=target, request_bytes=request))
+    labels = task_labels([one.task for one in result.tasks])
     return next((label for label, name in labels.items() if name == task), "")
 
 
@@ -132,15 +132,15 @@ def compare(visit: Visit, runs: tuple[StoredRun, ...], chosen: StoredRun) -> Non
     if label == NONE:
         return
     other = others[label]
-    found = visit.workbench.compare_runs(chosen.run, other.run)
+    result = visit.workbench.compare_runs(chosen.run, other.run)
     names = (f"{chosen.run}, {when(chosen)}", f"{other.run}, {when(other)}")
-    for note in found.notes:
+    for note in result.notes:
         st.warning(f"{markdown_text(note[:1].upper() + note[1:], 300)}.", icon=":material/warning:")
-    st.markdown(f"**{markdown_text(comparison_sentence(found.settings, found.numbers, found.n_equal), 300)}**")
+    st.markdown(f"**{markdown_text(comparison_sentence(result.settings, result.numbers, result.n_equal), 300)}**")
     stem = f"runs-{chosen.run}-{other.run}"
-    if found.settings:
-        table = setting_changes_table(found.settings, names)
+    if result.settings:
+        table = setting_changes_table(result.settings, names)
         figures.table(table, f"{stem}-settings", key="runs_changed", alt="Settings that differ")
-    if found.numbers:
-        table = number_changes_table(found.numbers, names)
+    if result.numbers:
+        table = number_changes_table(result.numbers, names)
         figures.table(table, f"{stem}-numbers", key="runs_numbers", alt="Numbers that differ")

@@ -28,8 +28,8 @@ def live(app_state: AppState, dataset: str) -> None:
     if held is not None:
         _predicted(app_state, dataset, held)
         return
-    answer = app_state.workbench.held_out.cached(dataset, ForecasterSettings())
-    running = answer.job is not None and answer.job.active
+    result = app_state.workbench.held_out.cached(dataset, ForecasterSettings())
+    running = result.job is not None and result.job.active
     if not running and not app_state.settings.readonly:
         words = "Trains without one job in twenty, about two minutes; then each of those jobs can be predicted here."
         if st.button(
@@ -37,7 +37,7 @@ def live(app_state: AppState, dataset: str) -> None:
         ):
             app_state.workbench.held_out.start(dataset, ForecasterSettings())
             st.rerun()
-    running_work.job_panel(app_state, answer.job, "Holding out jobs")
+    running_work.job_panel(app_state, result.job, "Holding out jobs")
 
 
 def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:

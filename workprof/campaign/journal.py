@@ -88,8 +88,8 @@ class Journal:
 
     def results(self) -> list[dict[str, Any]]:
         """Return what every attempt left, in order of their starts."""
-        found = [json.loads(path.read_text(encoding="utf-8")) for path in (self.folder / RESULTS).glob("*.json")]
-        return sorted(found, key=lambda one: (str(one.get("started", "")), str(one["run"]), int(one["attempt"])))
+        result = [json.loads(path.read_text(encoding="utf-8")) for path in (self.folder / RESULTS).glob("*.json")]
+        return sorted(result, key=lambda one: (str(one.get("started", "")), str(one["run"]), int(one["attempt"])))
 
     def _whole(self) -> bool:
         with (self.folder / JOURNAL).open("rb") as file:

@@ -159,13 +159,13 @@ def plan_of(given: Mapping[str, Any], path: Path) -> Plan:
 
 def _run(of: tuple[str, str], on: tuple[str, str], node: Node, repeat: int, path: Path) -> Run:
     (command, shell), (name, place) = of, on
-    found = str(path.parent.resolve() / place) if place and node.executor == "local" else place
-    text = shell.replace("{input}", shlex.quote(found)) if place else shell
+    result = str(path.parent.resolve() / place) if place and node.executor == "local" else place
+    text = shell.replace("{input}", shlex.quote(result)) if place else shell
     if "{input}" in text:
         raise SettingsError(f"{path}: command {command!r} names {{input}}, but [inputs] is empty")
     short = digest(f"{shell}\n{place}\n{node.executor}\n{node.host}", size=4)
     full = ".".join(filter(None, (command, name, node.name, str(repeat), short)))
-    return Run(full, command, text, name, found, node, repeat)
+    return Run(full, command, text, name, result, node, repeat)
 
 
 def _node(given: Any, path: Path) -> Node:
@@ -183,10 +183,10 @@ def _node(given: Any, path: Path) -> Node:
 
 
 def _table(given: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
-    found = given.get(key, {})
-    if not isinstance(found, dict):
-        raise SettingsError(f"{path}: {key} is {found!r}; write a table [{key}]")
-    return found
+    result = given.get(key, {})
+    if not isinstance(result, dict):
+        raise SettingsError(f"{path}: {key} is {result!r}; write a table [{key}]")
+    return result
 
 
 def _whole(given: Mapping[str, Any], key: str, default: int, least: int, path: Path) -> int:

@@ -28,13 +28,13 @@ def run_only(plan: Plan, journal: Journal, name: str) -> None:
         SettingsError: when the plan has no such run.
         WorkprofError: when it failed; says why.
     """
-    found = next((run for run in plan.runs if run.name == name), None)
-    if found is None:
+    result = next((run for run in plan.runs if run.name == name), None)
+    if result is None:
         raise SettingsError(f"--only {name}: there is no such run; `workprof campaign status` lists them")
     if name not in journal.states:
         journal.note(name, "REGISTERED")
     if journal.states[name].state not in DONE:
-        _one(plan, found, journal)
+        _one(plan, result, journal)
     if journal.states[name].state == "FAILED":
         raise WorkprofError(f"{name} failed: {journal.states[name].reason}")
 
@@ -136,8 +136,8 @@ def ask_agent(node: Node, spec: dict[str, Any], folder: Path, memory_bytes: floa
         result: dict[str, Any] = json.loads(lines[-1])
         return spec | result
     except (ValueError, IndexError, TypeError):
-        told = " ".join(done.stderr.split())[-SHOWN_CHARACTERS:]
-        return failed | {"reason": f"node {node.name}: no result (exit {done.returncode}; {told or 'it said nothing'})"}
+        text = " ".join(done.stderr.split())[-SHOWN_CHARACTERS:]
+        return failed | {"reason": f"node {node.name}: no result (exit {done.returncode}; {text or 'it said nothing'})"}
 
 
 def finish(

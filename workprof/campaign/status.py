@@ -103,14 +103,14 @@ def enlist(home: Path, plan: Path, folder: Path) -> None:
 
 def enlisted(home: Path) -> tuple[tuple[CampaignStatus, ...], tuple[str, ...]]:
     """Return the campaigns that were run from a home, the last changed first, and what cannot be read of the others."""
-    found: list[CampaignStatus] = []
+    result: list[CampaignStatus] = []
     failed: list[str] = []
     for file in sorted((home / KNOWN).glob("*.json")):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # not of ours
             named = json.loads(file.read_text(encoding="utf-8"))
             plan, folder = Path(named["plan"]), Path(named["folder"])
             try:
-                found.append(status_of(read_plan(plan), Journal(folder), plan))
+                result.append(status_of(read_plan(plan), Journal(folder), plan))
             except (SettingsError, OSError) as error:
                 failed.append(str(error))
-    return tuple(sorted(found, key=lambda one: -one.changed_at)), tuple(failed)
+    return tuple(sorted(result, key=lambda one: -one.changed_at)), tuple(failed)

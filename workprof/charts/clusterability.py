@@ -32,10 +32,10 @@ HOPKINS_READINGS = {
 }
 
 
-def hopkins_line(found: Hopkins) -> Chart:
+def hopkins_line(result: Hopkins) -> Chart:
     """Return both variants of the statistic with every draw, the zones of the scale and the published value."""
     figure = figure_of(
-        [_draws(found.draws.tolist(), PLAIN, 0), _draws(found.draws_power.tolist(), POWER, 1)],
+        [_draws(result.draws.tolist(), PLAIN, 0), _draws(result.draws_power.tolist(), POWER, 1)],
         x={"title": "Hopkins statistic (share, 0 to 1)", "range": [-0.03, 1.03], "zeroline": False},
         y={
             "tickvals": [0, 1],
@@ -49,12 +49,12 @@ def hopkins_line(found: Hopkins) -> Chart:
     return Chart(
         name="hopkins",
         figure=figure,
-        takeaway=_hopkins_takeaway(found),
+        takeaway=_hopkins_takeaway(result),
         shows="Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced.",
-        data=pd.DataFrame({"draw": range(1, len(found.draws) + 1), PLAIN: found.draws, POWER: found.draws_power}),
-        note=f"{found.resamples} draws of {found.n_sampled:,} of {found.n_rows:,} runs in {found.n_dims} scaled "
-        f"columns, seed {found.seed}. For uniform runs 95 % of the draws of the power variant lie between "
-        f"{found.uniform_low:.2f} and {found.uniform_high:.2f}. " + " ".join(together(found.notes)),
+        data=pd.DataFrame({"draw": range(1, len(result.draws) + 1), PLAIN: result.draws, POWER: result.draws_power}),
+        note=f"{result.resamples} draws of {result.n_sampled:,} of {result.n_rows:,} runs in {result.n_dims} scaled "
+        f"columns, seed {result.seed}. For uniform runs 95 % of the draws of the power variant lie between "
+        f"{result.uniform_low:.2f} and {result.uniform_high:.2f}. " + " ".join(together(result.notes)),
     )
 
 
@@ -92,9 +92,9 @@ def _zones(figure: go.Figure) -> None:
     )
 
 
-def _hopkins_takeaway(found: Hopkins) -> str:
-    spread = f" ± {found.hopkins_sd:.3f}" if math.isfinite(found.hopkins_sd) else ""
-    return f"Hopkins {found.hopkins:.3f}{spread}: {HOPKINS_READINGS.get(found.reading, found.reading)}."
+def _hopkins_takeaway(result: Hopkins) -> str:
+    spread = f" ± {result.hopkins_sd:.3f}" if math.isfinite(result.hopkins_sd) else ""
+    return f"Hopkins {result.hopkins:.3f}{spread}: {HOPKINS_READINGS.get(result.reading, result.reading)}."
 
 
 PROFILES, PROFILES_PUBLISHED = "profiles (without outliers)", "profiles (outliers as one group)"
@@ -105,7 +105,7 @@ LINE_PX = 68
 AROUND_PX = 150
 
 
-def baseline_dots(found: Baseline) -> Chart:
+def baseline_dots(result: Baseline) -> Chart:
     """Return one line per label and one for the profiles, with a mark per metric; published values are hollow."""
     table = pd.DataFrame(
         [
@@ -121,7 +121,7 @@ def baseline_dots(found: Baseline) -> Chart:
                 "method": label.method,
                 "reason": label.reason,
             }
-            for name, label in _lines(found)
+            for name, label in _lines(result)
             for metric in BASELINE_METRICS
         ]
     )
@@ -144,21 +144,21 @@ def baseline_dots(found: Baseline) -> Chart:
     return Chart(
         name="label-baseline",
         figure=figure,
-        takeaway=_baseline_takeaway(found),
+        takeaway=_baseline_takeaway(result),
         shows=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}.",
         data=table,
-        note=f"Filled = this dataset, {found.n_rows:,} runs, {len(found.features)} scaled features; hollow = the "
+        note=f"Filled = this dataset, {result.n_rows:,} runs, {len(result.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
-        + " ".join([note for note in found.notes if "paper's values" not in note]),
+        + " ".join([note for note in result.notes if "paper's values" not in note]),
     )
 
 
-def _lines(found: Baseline) -> list[tuple[str, LabelSilhouette]]:
+def _lines(result: Baseline) -> list[tuple[str, LabelSilhouette]]:
     """Return the groupings from top to bottom: the profiles first."""
-    beside = [(PROFILES, found.profiles)] if found.profiles else []
-    if found.profiles and found.profiles_published and _differ(found.profiles, found.profiles_published):
-        beside.append((PROFILES_PUBLISHED, found.profiles_published))
-    return [*beside, *((" and ".join(label.by.split(",")), label) for label in found.labels)]
+    beside = [(PROFILES, result.profiles)] if result.profiles else []
+    if result.profiles and result.profiles_published and _differ(result.profiles, result.profiles_published):
+        beside.append((PROFILES_PUBLISHED, result.profiles_published))
+    return [*beside, *((" and ".join(label.by.split(",")), label) for label in result.labels)]
 
 
 def _differ(proper: LabelSilhouette, published: LabelSilhouette) -> bool:
@@ -184,19 +184,19 @@ def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> dict
     )
 
 
-def _baseline_takeaway(found: Baseline) -> str:
-    scored = [(name, label) for name, label in _lines(found) if math.isfinite(label.euclidean)]
+def _baseline_takeaway(result: Baseline) -> str:
+    scored = [(name, label) for name, label in _lines(result) if math.isfinite(label.euclidean)]
     labels = [(name, label) for name, label in scored if not name.startswith("profiles")]
     if not labels:
         return "No metadata label of this dataset has a silhouette."
     name, best = max(labels, key=lambda item: item[1].euclidean)
-    told = f"the best label, {name}, reaches {best.euclidean:.2f}"
-    if found.profiles is None or not math.isfinite(found.profiles.euclidean):
-        return f"{told[0].upper()}{told[1:]} (Euclidean silhouette)."
-    verdict = "better than" if found.profiles.euclidean > best.euclidean else "no better than"
+    text = f"the best label, {name}, reaches {best.euclidean:.2f}"
+    if result.profiles is None or not math.isfinite(result.profiles.euclidean):
+        return f"{text[0].upper()}{text[1:]} (Euclidean silhouette)."
+    verdict = "better than" if result.profiles.euclidean > best.euclidean else "no better than"
     return (
         f"The profiles separate behaviour {verdict} metadata labels: Euclidean silhouette "
-        f"{found.profiles.euclidean:.2f}, {told}."
+        f"{result.profiles.euclidean:.2f}, {text}."
     )
 
 
@@ -209,9 +209,9 @@ STABILITY_READINGS = {
 LINES = {DOUBTFUL_FROM: "doubtful", STABLE_FROM: "stable", HIGHLY_STABLE_FROM: "highly stable"}
 
 
-def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
+def stability_bars(result: Stability, names: Mapping[int, str]) -> Chart:
     """Return the mean Jaccard similarity of each profile, least stable first, with its word in the bar."""
-    table = _table(found, names)
+    table = _table(result, names)
     figure = figure_of(
         [_bars(table), _words(table)],
         x={"title": "Mean Jaccard similarity (0 to 1)", "range": [0, 1.75], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
@@ -226,32 +226,33 @@ def stability_bars(found: Stability, names: Mapping[int, str]) -> Chart:
     return Chart(
         name="profile-stability",
         figure=figure,
-        takeaway=_stability_takeaway(found, table),
+        takeaway=_stability_takeaway(result, table),
         shows=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first.",
         data=table,
         note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
-        "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. " + " ".join(together(found.notes)),
+        "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. "
+        + " ".join(together(result.notes)),
     )
 
 
-def stability_headlines(found: Stability) -> tuple[Headline, ...]:
+def stability_headlines(result: Stability) -> tuple[Headline, ...]:
     """Return the agreement of the resamples with the clustering as figures."""
-    stable = sum(each.jaccard >= STABLE_FROM for each in found.per_profile)
-    counts = f"{int(found.n_found.min())} to {int(found.n_found.max())}" if len(found.n_found) else "no data"
-    rand = f"{found.adjusted_rand:.3f}" if math.isfinite(found.adjusted_rand) else "no data"
+    stable = sum(each.jaccard >= STABLE_FROM for each in result.per_profile)
+    counts = f"{int(result.n_found.min())} to {int(result.n_found.max())}" if len(result.n_found) else "no data"
+    rand = f"{result.adjusted_rand:.3f}" if math.isfinite(result.adjusted_rand) else "no data"
     return (
         Headline(
-            "Stable profiles", f"{stable} of {len(found.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
+            "Stable profiles", f"{stable} of {len(result.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
         ),
         Headline("Adjusted Rand", rand, "Agreement on the runs that are in a profile both times: 1 = the same groups."),
         Headline(
-            "Clustered twice", format_share(found.shared_share), "In a profile both times: mean share of the runs."
+            "Clustered twice", format_share(result.shared_share), "In a profile both times: mean share of the runs."
         ),
-        Headline("Profiles found", counts, "In the resamples.", f"{len(found.per_profile)} in the clustering"),
+        Headline("Profiles found", counts, "In the resamples.", f"{len(result.per_profile)} in the clustering"),
     )
 
 
-def _table(found: Stability, names: Mapping[int, str]) -> pd.DataFrame:
+def _table(result: Stability, names: Mapping[int, str]) -> pd.DataFrame:
     columns = ["profile", "name", "rows", "jaccard", "q25", "median", "q75", "min", "dissolved_share", "reading"]
     lines = [
         [
@@ -266,7 +267,7 @@ def _table(found: Stability, names: Mapping[int, str]) -> pd.DataFrame:
             each.dissolved_share,
             each.reading,
         ]
-        for each in found.per_profile
+        for each in result.per_profile
     ]
     return pd.DataFrame(lines, columns=columns).sort_values("jaccard", kind="stable").reset_index(drop=True)
 
@@ -294,7 +295,7 @@ def _words(table: pd.DataFrame) -> dict[str, Any]:
     )
 
 
-def _stability_takeaway(found: Stability, table: pd.DataFrame) -> str:
+def _stability_takeaway(result: Stability, table: pd.DataFrame) -> str:
     told = table[table["reading"] != ""]
     if told.empty:
         return "There is no profile whose stability could be measured."
@@ -305,4 +306,4 @@ def _stability_takeaway(found: Stability, table: pd.DataFrame) -> str:
         if len(weak)
         else ""
     )
-    return f"{stable} of {len(told)} profiles come back stable in {found.settings.resamples} resamples{tail}."
+    return f"{stable} of {len(told)} profiles come back stable in {result.settings.resamples} resamples{tail}."

@@ -81,14 +81,14 @@ def measured_with(
     earlier: Sequence[EarlierRun], cls: type[Settings], work: Callable[[Settings, int], float]
 ) -> list[tuple[Settings, float, float]]:
     """Return (settings, guessed work, seconds) of the earlier runs whose settings can still be read."""
-    found = []
+    result = []
     for run in earlier:
         try:
             settings: Settings = unpack(cls, Packed(dict(run.settings), {}))
         except (KeyError, TypeError, ValueError, SettingsError):
             continue  # of another version: it can say nothing about this one
-        found.append((settings, work(settings, run.n_rows), run.seconds))
-    return found
+        result.append((settings, work(settings, run.n_rows), run.seconds))
+    return result
 
 
 FIT_SECONDS_PER_CELL = 1.6e-5
@@ -111,10 +111,10 @@ def fit_estimate(settings: ProfileSettings, n_rows: int, earlier: Sequence[Earli
         for past, work, seconds in measured_with(_whole_fits(earlier), ProfileSettings, fit_work_s)
         if past.algorithm == settings.algorithm
     ]
-    found = pace(alike)
+    result = pace(alike)
     rows, columns = clustered_rows(settings, n_rows), _n_features(settings)
-    told = found.words(STARTING_S + found.factor * fit_work_s(settings, n_rows), "fit")
-    return f"{rows:,} runs × {columns} features: {told} in the background; the pages stay usable meanwhile."
+    text = result.words(STARTING_S + result.factor * fit_work_s(settings, n_rows), "fit")
+    return f"{rows:,} runs × {columns} features: {text} in the background; the pages stay usable meanwhile."
 
 
 def fit_work_s(settings: ProfileSettings, n_rows: int) -> float:
@@ -174,8 +174,8 @@ def _time(groups: tuple[GroupSettings, ...], n_rows: int, earlier: Sequence[Earl
         for algorithm in {group.algorithm for group in groups}
     }
     seconds = sum(STARTING_S + paces[group.algorithm].factor * _group_work_s(group, n_rows) for group in groups)
-    known = all(found.runs for found in paces.values())
-    return Pace(runs=sum(found.runs for found in paces.values()) if known else 0).words(seconds, "fit")
+    known = all(one.runs for one in paces.values())
+    return Pace(runs=sum(one.runs for one in paces.values()) if known else 0).words(seconds, "fit")
 
 
 def _group_rows(group: GroupSettings, n_rows: int) -> int:

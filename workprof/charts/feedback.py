@@ -65,15 +65,15 @@ def observed_words(state: FeedbackState) -> str:
     return f"{counted(state.n_observed, 'finished job')} compared{again}"
 
 
-def observed_sentence(found: Observed) -> str:
+def observed_sentence(result: Observed) -> str:
     """Return what became of a table of finished jobs."""
-    if found.already:
-        return f"This table of {counted(found.n_read, 'finished job')} was compared before; nothing is counted twice."
-    parts = [f"{counted(found.observed, 'finished job')} compared"]
-    if found.n_repeated:
-        parts.append(f"{found.n_repeated:,} compared before and not counted again")
-    if found.n_unfiled:
-        parts.append(f"{found.n_unfiled:,} have too few measurements for a profile")
+    if result.already:
+        return f"This table of {counted(result.n_read, 'finished job')} was compared before; nothing is counted twice."
+    parts = [f"{counted(result.observed, 'finished job')} compared"]
+    if result.n_repeated:
+        parts.append(f"{result.n_repeated:,} compared before and not counted again")
+    if result.n_unfiled:
+        parts.append(f"{result.n_unfiled:,} have too few measurements for a profile")
     return f"{'; '.join(parts)}."
 
 
@@ -190,7 +190,7 @@ def drift_table(drift: Sequence[Drift], names: Mapping[int, str] | None = None) 
             "stability index": one.distribution.stability_index,
             "needs p": one.distribution.probability,
         }
-        for one in sorted(drift, key=lambda one: (not one.found, one.profile, one.target))
+        for one in sorted(drift, key=lambda one: (not one.is_drifting, one.profile, one.target))
     ]
     return pd.DataFrame(lines, columns=_COLUMNS)
 

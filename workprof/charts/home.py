@@ -62,28 +62,28 @@ def column_of(columns: Columns, name: str) -> ColumnProfile | None:
 
 
 def _distinct_values(columns: Columns, name: str, words: str) -> Headline | None:
-    found = column_of(columns, name)
-    return Headline(words, format_count(found.distinct), f"Distinct values of {name}.") if found else None
+    result = column_of(columns, name)
+    return Headline(words, format_count(result.distinct), f"Distinct values of {name}.") if result else None
 
 
 def _duration_headlines(columns: Columns) -> tuple[Headline, ...]:
-    found = column_of(columns, "duration_s")
-    if found is None:
+    result = column_of(columns, "duration_s")
+    if result is None:
         return ()
-    exact = f"In seconds: median {found.median:,.4g}, 95th percentile {found.p95:,.4g}."
-    return (Headline("Median duration", format_duration(found.median), exact, f"p95 {format_duration(found.p95)}"),)
+    exact = f"In seconds: median {result.median:,.4g}, 95th percentile {result.p95:,.4g}."
+    return (Headline("Median duration", format_duration(result.median), exact, f"p95 {format_duration(result.p95)}"),)
 
 
 def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
     asked, used = column_of(columns, "requested_memory_bytes"), column_of(columns, "peak_memory_bytes")
-    found = []
+    result = []
     if asked is not None:
         text = formatted("requested_memory_bytes", asked.median)
-        found.append(Headline("Memory requested", text, "Median request of a run.", "median"))
+        result.append(Headline("Memory requested", text, "Median request of a run.", "median"))
     if used is not None:
         text = formatted("peak_memory_bytes", used.median)
-        found.append(Headline("Peak memory", text, "Median peak of a run.", "median"))
-    return tuple(found)
+        result.append(Headline("Peak memory", text, "Median peak of a run.", "median"))
+    return tuple(result)
 
 
 NO_DATA, NOT_YET = "no data", "not yet"
@@ -95,7 +95,7 @@ ABOVE_SHOWN = 0.05
 """Share of the requested memory from which use above the requests is named."""
 
 
-def memory_sentence(found: OverTime, counts: Counts) -> str:
+def memory_sentence(result: OverTime, counts: Counts) -> str:
     """Return what the runs of a trace hold and how much of it they use, in one sentence.
 
     Use above the requests is named apart, so that what is used of the requests and what is not add up to all of them.
@@ -103,14 +103,14 @@ def memory_sentence(found: OverTime, counts: Counts) -> str:
     """
     by = f" by {counted(counts.users, 'user')}" if counts.users else ""
     held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
-    requested = found.total_requested
+    requested = result.total_requested
     held += f" {compact(requested)} GB·h of memory"
     uses, leave = ("uses", "leaves") if counts.runs == 1 else ("use", "leave")
-    above = found.total_used + found.total_unused - requested
+    above = result.total_used + result.total_unused - requested
     if not requested > 0 or above < ABOVE_NAMED * requested:
-        share = found.total_used / requested if requested > 0 else math.nan
+        share = result.total_used / requested if requested > 0 else math.nan
         return f"{held} and {uses} {format_share(share, 0)} of it."
-    unused = found.total_unused / requested
+    unused = result.total_unused / requested
     if above > ABOVE_SHOWN * requested:
         over = f"{uses} {compact(above)} GB·h above the requests"
         return f"{held}, {leave} {format_share(unused, 0)} of it unused, and {over}."
@@ -196,18 +196,18 @@ def _jobs(dataset: Dataset, columns: Columns) -> Headline:
 
 
 def _distinct(columns: Columns, name: str, words: str) -> Headline:
-    found = column_of(columns, name)
-    if found is None:
+    result = column_of(columns, name)
+    if result is None:
         return _without(words, name)
-    return Headline(words, format_count(found.distinct), f"Distinct values of {name}.")
+    return Headline(words, format_count(result.distinct), f"Distinct values of {name}.")
 
 
 def _duration(columns: Columns) -> Headline:
-    found = column_of(columns, "duration_s")
-    if found is None or not math.isfinite(found.median):
+    result = column_of(columns, "duration_s")
+    if result is None or not math.isfinite(result.median):
         return _without("Median duration", "duration_s")
-    meaning = f"Half of the runs end by then ({found.median:,.4g} s), 95 % by the time below ({found.p95:,.4g} s)."
-    return Headline("Median duration", format_duration(found.median), meaning, f"p95 {format_duration(found.p95)}")
+    meaning = f"Half of the runs end by then ({result.median:,.4g} s), 95 % by the time below ({result.p95:,.4g} s)."
+    return Headline("Median duration", format_duration(result.median), meaning, f"p95 {format_duration(result.p95)}")
 
 
 def _memory(columns: Columns) -> Headline:
@@ -215,26 +215,26 @@ def _memory(columns: Columns) -> Headline:
     used, asked = (column_of(columns, name) for name in (USED, REQUESTED))
     if used is None or not math.isfinite(used.median):
         return _without("Median peak memory", USED)
-    told = f"{formatted(REQUESTED, asked.median)} requested" if asked else "no requests"
+    text = f"{formatted(REQUESTED, asked.median)} requested" if asked else "no requests"
     return Headline(
         "Median peak memory",
         formatted(USED, used.median),
         "Median of the peak memory of a run, beside the median request.",
-        told,
+        text,
     )
 
 
-def _unused(columns: Columns, found: OverTime | None) -> Headline:
+def _unused(columns: Columns, result: OverTime | None) -> Headline:
     """Return what is requested and not used."""
     lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
     if lacking:
         return _without(UNUSED, lacking[0])
-    if found is None:
+    if result is None:
         return Headline(UNUSED, NOT_YET, "Requested and not used, in GB·h.", "not computed")
-    share = found.total_unused / found.total_requested if found.total_requested > 0 else math.nan
+    share = result.total_unused / result.total_requested if result.total_requested > 0 else math.nan
     return Headline(
         UNUSED,
-        f"{compact(found.total_unused)} GB·h",
+        f"{compact(result.total_unused)} GB·h",
         "Requested and not used. A run that uses more than it requests leaves nothing unused, so used and unused "
         "memory add up to more than what is requested.",
         f"{format_share(share, 0)} of requested",
@@ -254,7 +254,7 @@ def _clustered(fit: ProfileFit | None) -> Headline:
 
 
 def next_steps(
-    over_time: OverTime | None, names: Mapping[str, str], found: Recommendation | None
+    over_time: OverTime | None, names: Mapping[str, str], result: Recommendation | None
 ) -> tuple[tuple[str, str], ...]:
     """Return (words, what it opens: 'waste' or 'breaks') of what to look at next, as far as known."""
     steps = []
@@ -262,27 +262,27 @@ def next_steps(
         first = largest_named(over_time)
         idle = compact(float(over_time.unused[first].sum()))
         steps.append((f"Biggest waste: {names[over_time.rows[first]]}, {idle} GB·h unused", "waste"))
-    if found is not None:
-        steps.append((f"What breaks: {counted(found.enforced.failures, 'kill')} if requests were enforced", "breaks"))
+    if result is not None:
+        steps.append((f"What breaks: {counted(result.enforced.failures, 'kill')} if requests were enforced", "breaks"))
     return tuple(steps)
 
 
-def _saving(columns: Columns, found: Recommendation | None) -> tuple[Headline, Headline]:
+def _saving(columns: Columns, result: Recommendation | None) -> tuple[Headline, Headline]:
     """Return what the recommendation saves and, beside it, what it kills."""
     lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
     if lacking:
         return _without(SAVING, lacking[0]), _without(KILLS, lacking[0])
-    if found is None:
+    if result is None:
         what = "Of the recommended requests, judged on the second half of the runs."
         return Headline(SAVING, NOT_YET, what, "not computed"), Headline(KILLS, NOT_YET, what, "not computed")
-    return saving_headlines(found)
+    return saving_headlines(result)
 
 
 def _period(columns: Columns) -> Headline:
-    found = column_of(columns, "started_s")
-    if found is None or not math.isfinite(found.maximum - found.minimum):
+    result = column_of(columns, "started_s")
+    if result is None or not math.isfinite(result.maximum - result.minimum):
         return _without("Period", "started_s")
-    length = format_duration(found.maximum - found.minimum)
+    length = format_duration(result.maximum - result.minimum)
     return Headline("Period", length, "From the start of the first run to that of the last.")
 
 

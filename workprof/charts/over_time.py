@@ -44,91 +44,91 @@ _PROFILE_ENDING = re.compile(r"^(.*?)(?:, .*)?( \(P\d+\))$")
 USED_COLOUR, REQUESTED_COLOUR = COLOURS[0], f"rgba({IDLE_RGB},0.45)"
 
 
-def row_names(found: OverTime, profiles: Sequence[str]) -> dict[str, str]:
+def row_names(result: OverTime, profiles: Sequence[str]) -> dict[str, str]:
     """Return name of a row in the result -> what is shown: the profile's name, 'Unclustered', the task's last part.
 
     Args:
-        found: memory over time.
+        result: memory over time.
         profiles: names by label, as `Workbench.profile_names` has them.
     """
-    by = found.settings.by
+    by = result.settings.by
     if by == PROFILE:
         known = {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
-        return {row: known.get(row) or name_of(row, profiles) for row in found.rows}
+        return {row: known.get(row) or name_of(row, profiles) for row in result.rows}
     if by == TASK:
-        return {task: name for name, task in task_labels(found.rows).items()}
-    return {row: row for row in found.rows}
+        return {task: name for name, task in task_labels(result.rows).items()}
+    return {row: row for row in result.rows}
 
 
-def moment(found: OverTime, place: int) -> str:
+def moment(result: OverTime, place: int) -> str:
     """Return when a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
 
     Of a clock without dates it is the number of its day, 'day 61', as the recommendation names its bursts.
     """
-    local = float(found.edges_s[place]) + found.utc_offset_s
+    local = float(result.edges_s[place]) + result.utc_offset_s
     date = dt.datetime.fromtimestamp(local, dt.UTC)
-    if not found.dated:
+    if not result.dated:
         day = f"day {math.floor(local / DAY_S) + 1:,}"
-        return day if found.width_s >= DAY_S else f"{day} {date:%H:%M}"
-    years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in found.edges_s[[0, -1]]}
+        return day if result.width_s >= DAY_S else f"{day} {date:%H:%M}"
+    years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in result.edges_s[[0, -1]]}
     text = f"{date.day} {date:%b}" + (f" {date.year}" if len(years) > 1 else "")
-    return text if found.width_s >= DAY_S else f"{text} {date:%H:%M}"
+    return text if result.width_s >= DAY_S else f"{text} {date:%H:%M}"
 
 
-def _clock(found: OverTime) -> tuple[float, str]:
+def _clock(result: OverTime) -> tuple[float, str]:
     """Return the unit of the axis of a clock without dates: seconds and name."""
-    span = float(found.edges_s[-1] - found.edges_s[0])
+    span = float(result.edges_s[-1] - result.edges_s[0])
     if span > 3 * DAY_S:
         return float(DAY_S), "day"
     return (float(HOUR_S), "hour") if span > 3 * HOUR_S else (float(MINUTE_S), "minute")
 
 
-def bursts_words(found: OverTime, names: Mapping[str, str]) -> tuple[str, ...]:
+def bursts_words(result: OverTime, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return the bursts by name, one text per bin, the largest first: '6 Mar: bert · worker (P0)'."""
     rows: dict[int, list[str]] = {}
-    for one in found.bursts:
+    for one in result.bursts:
         rows.setdefault(one.bin, []).append(names.get(one.row, one.row))
-    return tuple(f"{moment(found, place)}: {listed(named)}" for place, named in rows.items())
+    return tuple(f"{moment(result, place)}: {listed(named)}" for place, named in rows.items())
 
 
-def over_time_sentence(found: OverTime, names: Mapping[str, str]) -> str:
+def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
     """Return which rows leave most unused and which bursts there are, in one or two sentences."""
-    idle = found.unused.sum(axis=1)
+    idle = result.unused.sum(axis=1)
     if not idle.sum() > 0:
         return "No run leaves requested memory unused."
 
     def amount(row: int) -> str:
         return f"{compact(float(idle[row]))} GB·h ({format_share(float(idle[row] / idle.sum()), 0)})"
 
-    first = largest_named(found)
-    text = f"{names[found.rows[first]]} leaves most unused, {amount(first)}"
-    text += f"; unclustered runs {amount(0)}." if first != 0 and found.rows[0] == UNCLUSTERED else "."
-    if not found.bursts:
+    first = largest_named(result)
+    text = f"{names[result.rows[first]]} leaves most unused, {amount(first)}"
+    text += f"; unclustered runs {amount(0)}." if first != 0 and result.rows[0] == UNCLUSTERED else "."
+    if not result.bursts:
         return text
-    named = bursts_words(found, names)
-    told = "; ".join(
+    named = bursts_words(result, names)
+    message = "; ".join(
         [*named[:BURSTS_NAMED], *([f"{len(named) - BURSTS_NAMED:,} more"] if named[BURSTS_NAMED:] else [])]
     )
-    share = format_share(sum(one.share for one in found.bursts), 0)
-    gone = " (excluded)" if found.settings.leave_out_bursts else ""
-    return f"{text} Burst{'s' * (len(named) > 1)}{gone} on {told}, {share} of all unused memory."
+    share = format_share(sum(one.share for one in result.bursts), 0)
+    gone = " (excluded)" if result.settings.leave_out_bursts else ""
+    return f"{text} Burst{'s' * (len(named) > 1)}{gone} on {message}, {share} of all unused memory."
 
 
-def largest_named(found: OverTime) -> int:
+def largest_named(result: OverTime) -> int:
     """Return the place of the row that leaves most unused; one that stands for no group only where it is alone."""
-    idle = found.unused.sum(axis=1)
+    idle = result.unused.sum(axis=1)
     of_none = (UNCLUSTERED, NOT_SEEN, OTHERS)
-    named = [row for row, name in enumerate(found.rows) if name not in of_none and idle[row] > 0]
+    named = [row for row, name in enumerate(result.rows) if name not in of_none and idle[row] > 0]
     return max(named, key=lambda row: float(idle[row])) if named else int(idle.argmax())
 
 
-def left_out_words(found: OverTime) -> str:
+def left_out_words(result: OverTime) -> str:
     """Return the runs that are in no bin, in a sentence; '' = none."""
     parts = []
-    if found.n_not_judged:
-        parts.append(f"{counted(found.n_not_judged, 'finished run')} without request, use or run time are excluded")
-    if found.n_without_time:
-        parts.append(f"{counted(found.n_without_time, 'run')} without times are in the sums, in no bin")
+    if result.n_not_judged:
+        parts.append(f"{counted(result.n_not_judged, 'finished run')} without request, use or run time are excluded")
+    if result.n_without_time:
+        parts.append(f"{counted(result.n_without_time, 'run')} without times are in the sums, in no bin")
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -142,21 +142,21 @@ class _Drawn:
     n_runs: Any
 
 
-def _drawn(found: OverTime, names: Mapping[str, str]) -> _Drawn:
-    n = len(found.rows)
+def _drawn(result: OverTime, names: Mapping[str, str]) -> _Drawn:
+    n = len(result.rows)
     own = n if n <= MOST_DRAWN else MOST_DRAWN - 1
-    keys = found.rows[:own]
+    keys = result.rows[:own]
     labels = [_label(names[row]) for row in keys]
     labels = [
         one if labels.count(one) == 1 else shortened(names[row], 40) for one, row in zip(labels, keys, strict=True)
     ]
-    unused, n_runs = found.unused[:own], found.n_runs[:own]
+    unused, n_runs = result.unused[:own], result.n_runs[:own]
     if n > own:
         keys, labels = (*keys, ""), [*labels, f"{n - own:,} others"]
-        if found.rows[-1] == OTHERS:
+        if result.rows[-1] == OTHERS:
             labels[-1] = "all others"
-        unused = np.vstack([unused, found.unused[own:].sum(axis=0)])
-        n_runs = np.vstack([n_runs, found.n_runs[own:].sum(axis=0)])
+        unused = np.vstack([unused, result.unused[own:].sum(axis=0)])
+        n_runs = np.vstack([n_runs, result.n_runs[own:].sum(axis=0)])
     return _Drawn(keys, tuple(plotly_text(one, 40) for one in labels), unused, n_runs)
 
 
@@ -171,17 +171,17 @@ def _label(name: str) -> str:
 
 
 @drawn_once
-def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
+def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
     """Return requested and used GB·h by bin above a heat map of unused GB·h by row and bin.
 
     A point lies unseen on every cell: it has the words of the cell, and a click on it selects (row, place of the bin).
     """
-    drawn = _drawn(found, names)
-    starts, width, axis = _across(found)
-    bin_word = BIN_WORDS[found.settings.bins].lower()
-    requested, used = found.requested.sum(axis=0), found.used.sum(axis=0)
-    when = [moment(found, place) for place in range(len(requested))]
-    top, off = _top(found, requested)
+    drawn = _drawn(result, names)
+    starts, width, axis = _across(result)
+    bin_word = BIN_WORDS[result.settings.bins].lower()
+    requested, used = result.requested.sum(axis=0), result.used.sum(axis=0)
+    when = [moment(result, place) for place in range(len(requested))]
+    top, off = _top(result, requested)
     bars = {"width": width, "xaxis": "x", "yaxis": "y2", "customdata": when}
     rows, bins = np.nonzero(drawn.unused > 0)
     most = float(drawn.unused.max(initial=0.0)) or 1.0
@@ -290,12 +290,14 @@ def over_time_chart(found: OverTime, names: Mapping[str, str]) -> Chart:
     return Chart(
         name="home-over-time",
         figure=figure,
-        takeaway=over_time_sentence(found, names),
+        takeaway=over_time_sentence(result, names),
         shows=f"Bars of requested and used memory in GB·h per {bin_word}, above a heat map of what each of "
         f"{counted(len(drawn.names), 'row')} leaves unused.",
-        data=over_time_table(found, names),
+        data=over_time_table(result, names),
         note=" ".join(
-            text for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(found)) if text
+            text
+            for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(result))
+            if text
         ),
     )
 
@@ -304,53 +306,53 @@ def _off_words(off: list[int], when: list[str]) -> str:
     return f"Off the scale: {listed([when[place] for place in off])}." if off else ""
 
 
-def _across(found: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
+def _across(result: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
     """Return the middles of the bins, their width in the unit of the axis, and the axis."""
-    edges = found.edges_s + found.utc_offset_s
-    if found.dated:
+    edges = result.edges_s + result.utc_offset_s
+    if result.dated:
         dates, ends = (
             [dt.datetime.fromtimestamp(one, dt.UTC).replace(tzinfo=None).isoformat() for one in of.tolist()]
             for of in ((edges[:-1] + edges[1:]) / 2, edges[[0, -1]])
         )
-        axis = {"title": "Date" if found.width_s >= DAY_S else "Time", "type": "date", "range": ends}
-        return dates, 1000.0 * found.width_s, axis
-    unit, name = _clock(found)
-    width = found.width_s / unit
+        axis = {"title": "Date" if result.width_s >= DAY_S else "Time", "type": "date", "range": ends}
+        return dates, 1000.0 * result.width_s, axis
+    unit, name = _clock(result)
+    width = result.width_s / unit
     starts = (edges[:-1] / unit + 1).tolist()  # the first day of the clock is day 1
     ends = [starts[0] - width / 2, starts[-1] + width / 2]
     return starts, width, {"title": f"{name.capitalize()} of the trace", "range": ends}
 
 
-def _top(found: OverTime, requested: Any) -> tuple[float, list[int]]:
+def _top(result: OverTime, requested: Any) -> tuple[float, list[int]]:
     """Return the end of the axis of the bars, and the bins of bursts that reach beyond it."""
-    bursts = {one.bin for one in found.bursts}
+    bursts = {one.bin for one in result.bursts}
     usual = [value for place, value in enumerate(requested.tolist()) if place not in bursts]
     most = max(usual, default=0.0) or float(requested.max(initial=0.0))
     top = 1.15 * (most or 1.0)
     return top, [place for place in sorted(bursts) if requested[place] > top]
 
 
-def over_time_table(found: OverTime, names: Mapping[str, str]) -> pd.DataFrame:
+def over_time_table(result: OverTime, names: Mapping[str, str]) -> pd.DataFrame:
     """Return one line per row and bin in which it has runs."""
-    rows, bins = np.nonzero(found.n_runs)
+    rows, bins = np.nonzero(result.n_runs)
     return pd.DataFrame(
         {
-            found.settings.by: [names[found.rows[row]] for row in rows.tolist()],
-            "from_s": found.edges_s[bins],
-            "when": [moment(found, place) for place in bins.tolist()],
-            "runs": found.n_runs[rows, bins],
-            "requested_gb_h": found.requested[rows, bins],
-            "used_gb_h": found.used[rows, bins],
-            "unused_gb_h": found.unused[rows, bins],
+            result.settings.by: [names[result.rows[row]] for row in rows.tolist()],
+            "from_s": result.edges_s[bins],
+            "when": [moment(result, place) for place in bins.tolist()],
+            "runs": result.n_runs[rows, bins],
+            "requested_gb_h": result.requested[rows, bins],
+            "used_gb_h": result.used[rows, bins],
+            "unused_gb_h": result.unused[rows, bins],
         }
     )
 
 
-def cell_sentence(found: OverTime, runs: OverTimeRuns, names: Mapping[str, str]) -> str:
+def cell_sentence(result: OverTime, runs: OverTimeRuns, names: Mapping[str, str]) -> str:
     """Return what the runs of a cell leave unused, in one sentence."""
-    asked = runs.settings
-    where = f" of {names.get(asked.row, asked.row)}" if asked.row else ""
-    time = f", {moment(found, asked.cell)}" if asked.cell is not None else ""
+    settings = runs.settings
+    where = f" of {names.get(settings.row, settings.row)}" if settings.row else ""
+    time = f", {moment(result, settings.cell)}" if settings.cell is not None else ""
     return f"{counted(runs.n_runs, 'run')}{where}{time}: {compact(runs.unused_gb_h)} GB·h unused."
 
 

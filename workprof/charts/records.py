@@ -114,61 +114,61 @@ SIZES = (
 """Advised sizes in numbers; the pages show them in words."""
 
 
-def _recommended(found: Recommendation) -> Chart:
-    chart = frontier_and_baselines(found)
-    return Chart(chart.name, chart.figure, recommendation_sentence(found), chart.shows, chart.data, chart.note)
+def _recommended(result: Recommendation) -> Chart:
+    chart = frontier_and_baselines(result)
+    return Chart(chart.name, chart.figure, recommendation_sentence(result), chart.shows, chart.data, chart.note)
 
 
-def _durations(found: ObservedDurations) -> pd.DataFrame:
-    return quantile_table(found, group_names(found), ObservedView())
+def _durations(result: ObservedDurations) -> pd.DataFrame:
+    return quantile_table(result, group_names(result), ObservedView())
 
 
 MOST_SERIES = 12
 
 
-def _changes_table(found: SeriesChanges) -> pd.DataFrame:
+def _changes_table(result: SeriesChanges) -> pd.DataFrame:
     """Return one row per phase, `sample` first: where it begins."""
     columns = ["sample", "series", "phase", "samples", "mean", "sd", "agreement"]
-    return pd.DataFrame([_plain(one) for one in found.stretches], columns=columns)
+    return pd.DataFrame([_plain(one) for one in result.stretches], columns=columns)
 
 
-def _changes_chart(found: SeriesChanges) -> Chart:
-    shown, samples = range(min(len(found.names), MOST_SERIES)), found.values  # noqa: PD011  a record's field
-    at = np.arange(found.found.n_samples, dtype=np.float64)
+def _changes_chart(result: SeriesChanges) -> Chart:
+    shown, samples = range(min(len(result.names), MOST_SERIES)), result.values  # noqa: PD011  a record's field
+    at = np.arange(result.change_points.n_samples, dtype=np.float64)
     traces = [
-        shapes.panel_line(at, samples[place], name=plotly_text(found.names[place]), unit="", panel=place)
+        shapes.panel_line(at, samples[place], name=plotly_text(result.names[place]), unit="", panel=place)
         for place in shown
     ]
     marks = [
         shapes.panel_boundary(float(change), place, dash="solid")
         for place in shown
-        for change in found.found.boundaries_of(place)
+        for change in result.change_points.boundaries_of(place)
     ]
-    strip = shapes.strip(at, found.found.agreement, 1.0, len(shown))
+    strip = shapes.strip(at, result.change_points.agreement, 1.0, len(shown))
     figure = shapes.panels(
         [*traces, strip],
-        titles=[plotly_text(found.names[place]) for place in shown],
+        titles=[plotly_text(result.names[place]) for place in shown],
         units=[""] * len(shown),
-        x_range=(0.0, float(found.found.n_samples)),
+        x_range=(0.0, float(result.change_points.n_samples)),
         marks=marks,
     )
     figure.update_xaxes(title={"text": "Sample"})
-    total = int(found.found.n_phases.sum()) - len(found.names)
-    told = f"{counted(total, 'change')} in {len(found.names)} series of {found.found.n_samples:,} samples."
-    return Chart("change-points", figure, told, "Series with a line at each change.", _changes_table(found))
+    total = int(result.change_points.n_phases.sum()) - len(result.names)
+    text = f"{counted(total, 'change')} in {len(result.names)} series of {result.change_points.n_samples:,} samples."
+    return Chart("change-points", figure, text, "Series with a line at each change.", _changes_table(result))
 
 
-def _forecast_table(found: JobForecasts) -> pd.DataFrame:
-    return predictions_table(found.jobs, found.forecasts, Naming(found.names), first_row=0)
+def _forecast_table(result: JobForecasts) -> pd.DataFrame:
+    return predictions_table(result.jobs, result.forecasts, Naming(result.names), first_row=0)
 
 
 MOST_JOBS = 40
 
 
-def _forecast_chart(found: JobForecasts) -> Chart:
+def _forecast_chart(result: JobForecasts) -> Chart:
     """Return the estimate of the first target for each job, with its interval."""
-    target = next((name for name in TARGETS if name in found.forecasts.estimates), None)
-    profiles, rows = found.forecasts.profiles, min(len(found.jobs), MOST_JOBS)
+    target = next((name for name in TARGETS if name in result.forecasts.estimates), None)
+    profiles, rows = result.forecasts.profiles, min(len(result.jobs), MOST_JOBS)
     told = int((~profiles.abstained).sum())
     sentence = f"A profile is predicted for {told:,} of {counted(len(profiles), 'job')}."
     names = [f"job {row}" for row in range(rows)]
@@ -176,7 +176,7 @@ def _forecast_chart(found: JobForecasts) -> Chart:
         trace = shapes.bars(profiles.probability[:rows], names, colour=COLOURS[0])
         axis = "Probability of the profile"
     else:
-        own = found.forecasts.estimates[target]
+        own = result.forecasts.estimates[target]
         trace = shapes.points(own.point[:rows], names, colour=COLOURS[0])
         trace["error_x"] = shapes.interval(own.point[:rows], own.low[:rows], own.high[:rows], colour=COLOURS[0])
         axis = target
@@ -186,17 +186,17 @@ def _forecast_chart(found: JobForecasts) -> Chart:
         y={"autorange": "reversed", "type": "category"},
         height=120 + 18 * rows,
     )
-    return Chart("forecasts", figure, sentence, f"Estimates of {rows} jobs with intervals.", _forecast_table(found))
+    return Chart("forecasts", figure, sentence, f"Estimates of {rows} jobs with intervals.", _forecast_table(result))
 
 
 VIEWS: dict[type, View] = {
     ProfileFit: View(
         lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
-    Recommendation: View(lambda found: frame(SIZES, found.sizes), _recommended),
-    ObservedDurations: View(_durations, lambda found: observed_ecdf(found, group_names(found), ObservedView())),
+    Recommendation: View(lambda result: frame(SIZES, result.sizes), _recommended),
+    ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: View(node_table, ranked_bars),
     SeriesChanges: View(_changes_table, _changes_chart),
-    Timeline: View(phase_table, lambda found: timeline_chart(found, most_moving(found))),
+    Timeline: View(phase_table, lambda result: timeline_chart(result, most_moving(result))),
     JobForecasts: View(_forecast_table, _forecast_chart),
 }

@@ -110,10 +110,10 @@ def number_changes_table(changes: Sequence[NumberChange], names: tuple[str, str]
 def comparison_sentence(settings: Sequence[SettingChange], numbers: Sequence[NumberChange], n_equal: int) -> str:
     """Return how two runs differ, in one sentence."""
     n_numbers = len(numbers) + n_equal
-    told = f"{counted(len(settings), 'setting')} {'differs' if len(settings) == 1 else 'differ'}"
+    text = f"{counted(len(settings), 'setting')} {'differs' if len(settings) == 1 else 'differ'}"
     if not n_numbers:
-        return f"{told}."
-    return f"{told}; {len(numbers):,} of {counted(n_numbers, 'number')} ({format_share(len(numbers) / n_numbers)})."
+        return f"{text}."
+    return f"{text}; {len(numbers):,} of {counted(n_numbers, 'number')} ({format_share(len(numbers) / n_numbers)})."
 
 
 def job_table(jobs: Sequence[OpenJob]) -> pd.DataFrame:

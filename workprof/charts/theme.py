@@ -109,7 +109,7 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
     Plotly finds them by drawing everything, and where the margins that it was given are too small it draws everything
     again, which takes half of its time. Where labels turn out wider than is thought here it still does so.
     """
-    found = {"l": 0.0, "r": 0.0, "t": 0.0, "b": 0.0}
+    result = {"l": 0.0, "r": 0.0, "t": 0.0, "b": 0.0}
     axes = {name: axis for name, axis in layout.items() if _AXIS.match(name)}
     for name, axis in axes.items():
         letter = name[0]
@@ -124,22 +124,22 @@ def room(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> dict
         if letter == "x":
             lines = max((len(_lines(text)) for text in words), default=1)
             px: float = _LINE_PX * lines + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8)
-            found["r"] = max(found["r"], _BESIDE_PX)
+            result["r"] = max(result["r"], _BESIDE_PX)
         else:
             px = max((text_px(line, axis["tickfont"]["size"]) for text in words for line in _lines(text)), default=24)
             px = min(px + _PAD_PX + (axis["title"]["standoff"] + _TITLE_PX if titled else 8), MOST_LEFT_PX)
-            found["t"] = max(found["t"], _OVER_PX if axis.get("domain", (0, 1))[1] > _NEAR else 0)
+            result["t"] = max(result["t"], _OVER_PX if axis.get("domain", (0, 1))[1] > _NEAR else 0)
         side = {"x": "tb", "y": "rl"}[letter][0 if far else 1]
-        found[side] = max(found[side], px)
+        result[side] = max(result[side], px)
     legend = layout["legend"]
     if layout.get("showlegend") and legend.get("orientation") == "h":
         y = legend.get("y", 1)
         if y >= 1:
-            found["t"] = max(found["t"], _LEGEND_PX)
+            result["t"] = max(result["t"], _LEGEND_PX)
         elif y < 0 and layout.get("height"):  # as far below the axis as a share of the plot's height
-            above = max(found["t"], layout["margin"].get("t") or 0)
-            found["b"] = max(found["b"], (_LEGEND_PX - y * (layout["height"] - above)) / (1 - y))
-    return {side: math.ceil(px) for side, px in found.items() if px}
+            above = max(result["t"], layout["margin"].get("t") or 0)
+            result["b"] = max(result["b"], (_LEGEND_PX - y * (layout["height"] - above)) / (1 - y))
+    return {side: math.ceil(px) for side, px in result.items() if px}
 
 
 def _lines(text: str) -> list[str]:

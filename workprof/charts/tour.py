@@ -54,28 +54,28 @@ FIRST = 4
 
 
 def waste_stop(
-    found: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline]
+    result: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline]
 ) -> TourStop:
     """Return how much requested memory is never used, and when.
 
     Args:
-        found: memory over time.
+        result: memory over time.
         names: of its rows.
         assessed: what tasks request and use.
         figures: of Home.
     """
     return TourStop(
-        headline=waste_headline(found, assessed),
+        headline=waste_headline(result, assessed),
         means="Requests say little about needs, in both directions: most are far too large, and some are too small.",
         means_not="The trace is synthetic and modelled on a published one: the shares on your cluster will differ.",
-        charts=(replace(over_time_chart(found, names), note=left_out_words(found)),),
+        charts=(replace(over_time_chart(result, names), note=left_out_words(result)),),
         figures=tuple(figures),
     )
 
 
-def waste_headline(found: OverTime, assessed: Assessment) -> str:
+def waste_headline(result: OverTime, assessed: Assessment) -> str:
     """Return the share of requested memory that is never used, and that of the runs above their request."""
-    unused = found.total_unused / found.total_requested if found.total_requested > 0 else float("nan")
+    unused = result.total_unused / result.total_requested if result.total_requested > 0 else float("nan")
     over = sum(task.n_over_request for task in assessed.tasks)
     above = over / assessed.n_runs if assessed.n_runs else float("nan")
     return (
@@ -84,9 +84,9 @@ def waste_headline(found: OverTime, assessed: Assessment) -> str:
     )
 
 
-def profiles_stop(found: ProfileFit, names: Mapping[int, str]) -> TourStop:
+def profiles_stop(result: ProfileFit, names: Mapping[int, str]) -> TourStop:
     """Return how many runs the profiles cover."""
-    scores = found.scores
+    scores = result.scores
     outside = scores.n_outliers / max(scores.n_rows, 1)
     return TourStop(
         headline=f"{counted(scores.n_clusters, 'profile')} cover {format_share(1 - outside)} of "
@@ -95,8 +95,8 @@ def profiles_stop(found: ProfileFit, names: Mapping[int, str]) -> TourStop:
         "use, not from names.",
         means_not=f"{format_share(outside)} of the runs are in no profile: they are unlike any group and are not "
         "forced into one.",
-        charts=(profile_map(found, names, MAP_POINTS),),
-        figures=headlines(found)[:FIRST],
+        charts=(profile_map(result, names, MAP_POINTS),),
+        figures=headlines(result)[:FIRST],
     )
 
 
@@ -106,62 +106,62 @@ SPLIT_WORDS = {
 }
 
 
-def prediction_headline(found: ClassifierEvaluation) -> str:
+def prediction_headline(result: ClassifierEvaluation) -> str:
     """Return how often the profile of a new job is predicted correctly, and under which split."""
-    strict = strict_split(found)
-    accuracy = format_share(found.splits[strict].accuracy)
+    strict = strict_split(result)
+    accuracy = format_share(result.splits[strict].accuracy)
     split = SPLIT_WORDS.get(strict, "for runs that training never saw (random split)")
     return f"Before a job runs, its profile is predicted correctly {accuracy} of the time, {split}."
 
 
-def prediction_stop(found: ClassifierEvaluation, naming: Naming) -> TourStop:
+def prediction_stop(result: ClassifierEvaluation, naming: Naming) -> TourStop:
     """Return how well the profile of a new job is predicted."""
-    strict = found.splits[strict_split(found)]
-    leaky = found.splits.get("random")
+    strict = result.splits[strict_split(result)]
+    leaky = result.splits.get("random")
     easier = f" A random split would report {format_share(leaky.accuracy)}." if leaky and leaky is not strict else ""
     return TourStop(
-        headline=prediction_headline(found),
+        headline=prediction_headline(result),
         means=f"Only submit-time fields are needed. For {format_share(strict.abstained_share)} of these runs the "
         "answer is 'no profile', because none is likely enough.",
         means_not=f"The mean hides rare profiles, which are missed more often than found.{easier}",
-        charts=(split_bars(found, naming),),
+        charts=(split_bars(result, naming),),
     )
 
 
-def trade_stop(found: Recommendation) -> TourStop:
+def trade_stop(result: Recommendation) -> TourStop:
     """Return what to request at the acceptable kills, what it saves and what it kills."""
     return TourStop(
-        headline=recommendation_sentence(found),
+        headline=recommendation_sentence(result),
         means="Saving and risk are one choice. Every point is a setting on the same runs; the acceptable kills pick "
         "the point.",
-        means_not=f"{counted(found.n_judged, 'past run')} are judged, with sizes learned before each of them. Nothing "
+        means_not=f"{counted(result.n_judged, 'past run')} are judged, with sizes learned before each of them. Nothing "
         "here was tried on a running cluster.",
-        charts=(frontier_and_baselines(found),),
-        figures=recommendation_headlines(found),
+        charts=(frontier_and_baselines(result),),
+        figures=recommendation_headlines(result),
     )
 
 
 def decision_stop(
-    found: Recommendation, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]
+    result: Recommendation, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]
 ) -> TourStop:
     """Return the decision, and what it cannot promise.
 
     Args:
-        found: recommendation with the defaults.
+        result: recommendation with the defaults.
         evaluated: of the classifier.
         fit: default profiles.
         risks: of the report's first page.
     """
-    enforced = counted(found.enforced.failures, "kill")
-    saving, kills = format_share(found.recommended.saved_share), counted(found.recommended.failures, "kill")
-    chosen = f"request what workprof ({found.setting}) recommends: {saving} of the GB·h saved with {kills}"
-    what = "keep the requests: nothing saves memory at the acceptable kills" if found.kept else chosen
+    enforced = counted(result.enforced.failures, "kill")
+    saving, kills = format_share(result.recommended.saved_share), counted(result.recommended.failures, "kill")
+    chosen = f"request what workprof ({result.setting}) recommends: {saving} of the GB·h saved with {kills}"
+    what = "keep the requests: nothing saves memory at the acceptable kills" if result.kept else chosen
     strict = evaluated.splits[strict_split(evaluated)]
     return TourStop(
         headline=f"Decision: {what}. Requests enforced would have had {enforced}.",
         means="Start with the largest profile: open Memory, choose the acceptable kills, and export the requests.",
         means_not="It is a recommendation from one synthetic trace. Run workprof on your own before acting.",
-        figures=recommendation_headlines(found),
+        figures=recommendation_headlines(result),
         limits=(
             *risks,
             f"{format_share(1 - strict.accuracy)} of new jobs get a wrong profile or none; a plan by profile needs a "

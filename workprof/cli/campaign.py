@@ -84,8 +84,8 @@ def airflow_dag(
     checked_output(output, (".py",))
     plan = read_plan(plan_file)
     output.write_text(dag_of(plan, plan_file.resolve()), encoding="utf-8")
-    answer = {"file": str(output), "dag": f"workprof.{plan.name}", "runs": len(plan.runs)}
-    emit(answer, as_json, lambda: f"wrote DAG workprof.{plan.name} with {len(plan.runs):,} runs to {output}")
+    result = {"file": str(output), "dag": f"workprof.{plan.name}", "runs": len(plan.runs)}
+    emit(result, as_json, lambda: f"wrote DAG workprof.{plan.name} with {len(plan.runs):,} runs to {output}")
 
 
 def register(tree: typer.Typer) -> None:
@@ -104,14 +104,14 @@ def _campaign(plan_file: Path, folder: Path | None) -> tuple[Plan, Journal]:
 def _status(plan_file: Path, plan: Plan, journal: Journal, as_json: bool) -> None:
     from workprof.campaign.status import failures, status_of  # noqa: PLC0415
 
-    found = status_of(plan, journal, plan_file)
+    result = status_of(plan, journal, plan_file)
 
     def text() -> str:
-        counts = ", ".join(f"{count:,} {name}" for name, count in found.states.items())
-        lines = [f"{found.campaign}: {found.done:,} of {len(found.runs):,} done ({counts})", *failures(found.runs)]
-        return "\n".join([*lines, "", table([asdict(one) for one in found.runs])])
+        counts = ", ".join(f"{count:,} {name}" for name, count in result.states.items())
+        lines = [f"{result.campaign}: {result.done:,} of {len(result.runs):,} done ({counts})", *failures(result.runs)]
+        return "\n".join([*lines, "", table([asdict(one) for one in result.runs])])
 
-    emit(found, as_json, text)
+    emit(result, as_json, text)
 
 
 def _load(home: Path | None, plan: Plan, jobs: Path, nodes: Path | None) -> dict[str, tuple[float | None, str]]:
@@ -168,8 +168,8 @@ def _attempt(spec: dict[str, Any], place: Path) -> dict[str, Any]:
     size = source.stat().st_size if source and source.is_file() else None
     result: dict[str, Any] = {"exit": status, "usage": rows[-1] if rows else {}, "input_bytes": size, "reason": ""}
     if status or not rows:
-        said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
-        result |= {"exit": status or 1, "reason": f"exit {status}" + (f": {said}" if said else "")}
+        text = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
+        result |= {"exit": status or 1, "reason": f"exit {status}" + (f": {text}" if text else "")}
         if status in OUT_OF_MEMORY:
             result["reason"] = f"killed ({result['reason']})"
     return result
@@ -180,8 +180,8 @@ def _benchmarks(spec: dict[str, Any], place: Path) -> dict[str, Any]:
     file.unlink(missing_ok=True)
     status = _called(["nodes", "suite", "--node", str(spec["node"]), "-o", str(file), *spec["options"]], log)
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
-    return {"exit": status, "lines": lines, "reason": f"exit {status}: {said}" if status else ""}
+    text = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-SHOWN_CHARACTERS:]
+    return {"exit": status, "lines": lines, "reason": f"exit {status}: {text}" if status else ""}
 
 
 def _called(words: list[str], log: Path) -> int:

@@ -76,24 +76,24 @@ def announce_home(home: Path) -> None:
         warn(f"warning: {told}")
 
 
-def emit(answer: object, as_json: bool, text: Callable[[], str]) -> None:
+def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
     from workprof.core.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
 
-    told = json.dumps(to_json(answer), allow_nan=False) if as_json else plain(text())
-    print(told, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+    message = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
+    print(message, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
 
 
-def emit_of(shares: Sequence[Share], answer: Any, as_json: bool, text: Callable[[], str]) -> None:
+def emit_of(shares: Sequence[Share], result: Any, as_json: bool, text: Callable[[], str]) -> None:
     """Print an answer about a dataset; where its numbers are shares of a machine, that is said with it.
 
     In JSON they are the key `machine_shares` of a document that is an object, in text the first lines.
     """
     from workprof.core.shares import in_words  # noqa: PLC0415  `workprof --version` stays quick
 
-    if shares and isinstance(answer, dict):
-        answer = answer | {"machine_shares": shares}
-    emit(answer, as_json, lambda: f"{in_words(shares)}\n\n{text()}" if shares else text())
+    if shares and isinstance(result, dict):
+        result = result | {"machine_shares": shares}
+    emit(result, as_json, lambda: f"{in_words(shares)}\n\n{text()}" if shares else text())
 
 
 def plain(text: str) -> str:

@@ -114,8 +114,8 @@ def ingest(
 def datasets(home: Home = None, as_json: Json = False) -> None:
     """List the loaded datasets."""
     with opened(home) as workbench:
-        found = workbench.datasets()
-        rows = [_line(workbench, entry) for entry in found]
+        result = workbench.datasets()
+        rows = [_line(workbench, entry) for entry in result]
         announce_home(workbench.settings.home)
     emit(rows, as_json, lambda: table([{**row, "hash": str(row["hash"])[:8]} for row in rows]))
 
@@ -141,8 +141,8 @@ def rename(
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.rename(dataset, name)
-    answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"{dataset} is now {entry.name}")
+    result = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
+    emit(result, as_json, lambda: f"{dataset} is now {entry.name}")
 
 
 def remove(
@@ -158,8 +158,8 @@ def remove(
         if not yes and not _confirmed(f"remove {entry.name} ({entry.rows:,} rows) and its results?"):
             raise SettingsError(f"{entry.name} was not removed; answer y at a terminal, or give --yes")
         workbench.remove(entry.hash)
-    answer = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
+    result = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
+    emit(result, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
 
 
 def export(
@@ -173,9 +173,9 @@ def export(
     started = time.perf_counter()
     with opened(home) as workbench:
         rows = workbench.export(dataset, output)
-    answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    result = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
     what = "the schema" if output.name.lower().endswith(SUFFIX) else f"{rows:,} rows"
-    emit(answer, as_json, lambda: f"wrote {what} to {output}")
+    emit(result, as_json, lambda: f"wrote {what} to {output}")
 
 
 def sample(
@@ -240,25 +240,25 @@ def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, outpu
         raise SettingsError(f"format {named} knows its columns, there is no mapping to look at; load it without --look")
     if len(paths) != 1:
         raise SettingsError("--look takes one file")
-    found = workbench.suggest(paths[0], options)
-    mapped = document(found.mapping)
+    result = workbench.suggest(paths[0], options)
+    mapped = document(result.mapping)
     if output is not None:
         output.write_text(json.dumps(mapped, indent=2) + "\n", encoding="utf-8")
-    answer = {
+    outcome = {
         "file": paths[0].name,
-        "rows": found.rows,
-        "whole": found.whole,
-        "columns": found.columns,
+        "rows": result.rows,
+        "whole": result.whole,
+        "columns": result.columns,
         "mapping": mapped,
-        "missing": found.missing,
-        "evidence": found.evidence,
-        "loads": not found.refusal,
-        "refusal": found.refusal,
+        "missing": result.missing,
+        "evidence": result.evidence,
+        "loads": not result.refusal,
+        "refusal": result.refusal,
     }
-    emit(answer, as_json, lambda: _looked(found, output))
+    emit(outcome, as_json, lambda: _looked(result, output))
 
 
-def _looked(found: Suggestion, output: Path | None) -> str:
+def _looked(result: Suggestion, output: Path | None) -> str:
     rows: list[dict[str, object]] = [
         {
             "field": field,
@@ -269,20 +269,20 @@ def _looked(found: Suggestion, output: Path | None) -> str:
             "median": one.median,
             "largest": one.highest,
         }
-        for field, one in found.evidence.items()
+        for field, one in result.evidence.items()
     ]
-    whole = f"all {found.rows:,} rows" if found.whole else f"the first {found.rows:,} rows"
+    whole = f"all {result.rows:,} rows" if result.whole else f"the first {result.rows:,} rows"
     lines = [f"{whole} analysed", "", table(rows)]
-    used = {source.column for source in found.mapping.values()}
-    rest = [name for name in found.columns if name not in used]
+    used = {source.column for source in result.mapping.values()}
+    rest = [name for name in result.columns if name not in used]
     lines += ["", f"stored under their own names: {', '.join(rest)}"] if rest else []
-    lines += [f"{one.column}: {one.warning}" for one in found.evidence.values() if one.warning]
+    lines += [f"{one.column}: {one.warning}" for one in result.evidence.values() if one.warning]
     lines += [
         f"{one.column}: {one.unread:,} values cannot be read, the first {where(one)}{one.unread_text!r}"
-        for one in found.evidence.values()
+        for one in result.evidence.values()
         if one.unread
     ]
-    lines.append(f"needs a mapping: {found.refusal}" if found.refusal else "loads without a mapping")
+    lines.append(f"needs a mapping: {result.refusal}" if result.refusal else "loads without a mapping")
     if output is not None:
         lines.append(f"wrote the mapping to {output}; load with --map {output}")
     return "\n".join(lines)
@@ -311,9 +311,9 @@ def _as_text(report: IngestReport) -> str:
         lines += ["", table([vars(step) | {"fan_out": f"{step.fan_out:.3f}"} for step in report.joins])]
     if report.machine_shares:
         lines += ["", in_words(report.machine_shares)]
-    found = [check for check in report.checks if check.count]
-    if found:
-        lines += ["", table([vars(check) for check in found])]
+    result = [check for check in report.checks if check.count]
+    if result:
+        lines += ["", table([vars(check) for check in result])]
     if report.mapping:
         taken: list[dict[str, object]] = [
             {"field": key, "column": each["from"], "unit": each.get("unit", "")} for key, each in report.mapping.items()

@@ -157,12 +157,12 @@ def _split_json(scores: SplitScores) -> dict[str, Any]:
 
 
 def _calibration_json(held: Reliability) -> dict[str, float | None]:
-    found = {
+    result = {
         "mean_probability": held.mean_stated,
         "correct_share": held.mean_observed,
         "calibration_error": held.error,
     }
-    return {key: None if math.isnan(value) else value for key, value in found.items()}
+    return {key: None if math.isnan(value) else value for key, value in result.items()}
 
 
 def _classifier_text(result: ClassifierEvaluation) -> str:
@@ -171,7 +171,7 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
     rows: list[dict[str, object]] = [
         {
             "split": name,
-            **({"profiles found among": found} if of_both else {}),
+            **({"profiles found among": outcome} if of_both else {}),
             "accuracy": f"{scores.accuracy:.3f}",
             "macro F1": f"{scores.macro_f1:.3f}",
             "weighted F1": f"{scores.weighted_f1:.3f}",
@@ -181,7 +181,7 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
             "calibration error": f"{scores.reliability.error:.3f}",
             "test runs": f"{scores.n_test:,}",
         }
-        for name, found, scores in (*of_both, *of_all)
+        for name, outcome, scores in (*of_both, *of_all)
     ]
     worst: list[dict[str, object]] = [
         {
@@ -370,7 +370,7 @@ def _drift_json(one: Drift) -> dict[str, Any]:
         "target": one.target,
         "jobs": one.jobs,
         "effective_jobs": one.effective,
-        "drift": one.found,
+        "drift": one.is_drifting,
         "error": vars(one.error) | {"factor": one.error.factor},
         "distribution": vars(one.distribution),
     }

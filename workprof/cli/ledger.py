@@ -54,51 +54,51 @@ def _line(row: LedgerRow, ledger: Ledger) -> dict[str, object]:
     return line | {"not finished": f"{row.n_lost:,}"}
 
 
-def runs_json(found: LedgerRunList) -> dict[str, Any]:
+def runs_json(result: LedgerRunList) -> dict[str, Any]:
     """Return the JSON document of the runs behind a number; amounts in the resource's unit."""
-    one = next(one for one in RESOURCES if one.name == found.resource)
-    columns = (found.row_ids, found.requested, found.used, found.hours, found.wasted_each)
+    one = next(one for one in RESOURCES if one.name == result.resource)
+    columns = (result.row_ids, result.requested, result.used, result.hours, result.wasted_each)
     names = ("row_id", "requested", "used", "hours", "wasted")
     return {
-        "n_runs": found.n_runs,
-        "resource": found.resource,
-        "wasted": found.wasted,
-        "wasted_unit": found.unit,
+        "n_runs": result.n_runs,
+        "resource": result.resource,
+        "wasted": result.wasted,
+        "wasted_unit": result.unit,
         "unit": one.unit,
         "runs": [
-            {found.settings.ledger.by: name, "task": task} | dict(zip(names, values, strict=True))
+            {result.settings.ledger.by: name, "task": task} | dict(zip(names, values, strict=True))
             for name, task, *values in zip(
-                found.names, found.tasks, *(column.tolist() for column in columns), strict=True
+                result.names, result.tasks, *(column.tolist() for column in columns), strict=True
             )
         ],
     }
 
 
-def runs_text(found: LedgerRunList) -> str:
+def runs_text(result: LedgerRunList) -> str:
     """Return the runs behind a number for people."""
-    one = next(one for one in RESOURCES if one.name == found.resource)
+    one = next(one for one in RESOURCES if one.name == result.resource)
     rows: list[dict[str, object]] = [
         {
             "row": row,
-            found.settings.ledger.by: name,
+            result.settings.ledger.by: name,
             "task": task,
             f"requested {one.unit}": number(asked),
             f"used {one.unit}": number(used),
             "hours": number(hours),
-            f"wasted {found.unit}": number(wasted) if np.isfinite(wasted) else "",
+            f"wasted {result.unit}": number(wasted) if np.isfinite(wasted) else "",
         }
         for row, name, task, asked, used, hours, wasted in zip(
-            found.row_ids.tolist(),
-            found.names,
-            found.tasks,
-            found.requested.tolist(),
-            found.used.tolist(),
-            found.hours.tolist(),
-            found.wasted_each.tolist(),
+            result.row_ids.tolist(),
+            result.names,
+            result.tasks,
+            result.requested.tolist(),
+            result.used.tolist(),
+            result.hours.tolist(),
+            result.wasted_each.tolist(),
             strict=True,
         )
     ]
-    return f"{found.n_runs:,} runs, {number(found.wasted)} {found.unit}\n\n{table(rows)}"
+    return f"{result.n_runs:,} runs, {number(result.wasted)} {result.unit}\n\n{table(rows)}"
 
 
 def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None, as_json: bool, **given: Any) -> None:
@@ -111,20 +111,20 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
-        found = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
+        result = workbench.ledger(entry.hash, settings_of(LEDGER, given), progress_line(), fit=fit_of(given.get("fit")))
         shares = workbench.machine_shares(entry.hash)
-        names = workbench.profile_names(entry.hash, fit_of(given.get("fit"))) if found.settings.by == PROFILE else ()
-        shown = called(found, {row.name: name_of(row.name, names) for row in found.rows})
-    for note in found.notes:
+        names = workbench.profile_names(entry.hash, fit_of(given.get("fit"))) if result.settings.by == PROFILE else ()
+        shown = called(result, {row.name: name_of(row.name, names) for row in result.rows})
+    for note in result.notes:
         warn(f"note: {note}")
     if to is None or output is None:
-        emit_of(shares, ledger_json(found), as_json, lambda: ledger_text(shown))
+        emit_of(shares, ledger_json(result), as_json, lambda: ledger_text(shown))
         return
-    text = EXPORTS[to](found, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
+    text = EXPORTS[to](result, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
     write_whole(output, text.encode())
-    rows = len(found.findings) if to == "findings" else len(found.rows)
-    answer = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"{rows:,} rows written to {output}")
+    rows = len(result.findings) if to == "findings" else len(result.rows)
+    outcome = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    emit(outcome, as_json, lambda: f"{rows:,} rows written to {output}")
 
 
 def register_on(app: typer.Typer) -> None:

@@ -74,10 +74,10 @@ class _Parts(UserDict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """Return the command; its module is imported now."""
         if self.data[name] is None:
-            found = typer.main.get_group(registered(MODULES[name])).commands
-            for command in found.values():
+            result = typer.main.get_group(registered(MODULES[name])).commands
+            for command in result.values():
                 _add_wait(command)
-            self.data |= found
+            self.data |= result
         return self.data[name]
 
 

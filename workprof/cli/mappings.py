@@ -23,15 +23,15 @@ def mappings(context: typer.Context, home: Home = None, as_json: Json = False) -
     if context.invoked_subcommand is not None:
         return
     with opened(home) as workbench:
-        found = workbench.mappings()
-    rows = [{"name": one.name, "created": one.created, "mapping": document(one.mapping)} for one in found]
+        result = workbench.mappings()
+    rows = [{"name": one.name, "created": one.created, "mapping": document(one.mapping)} for one in result]
     lines = [
         {
             "name": one.name,
             "created": one.created[:16],
             "columns": ", ".join(each.column for each in one.mapping.values()),
         }
-        for one in found
+        for one in result
     ]
     emit(rows, as_json, lambda: table(list(lines)))
 
@@ -40,8 +40,8 @@ def mappings(context: typer.Context, home: Home = None, as_json: Json = False) -
 def show(name: Name, home: Home = None, as_json: Json = False) -> None:
     """Print a mapping as JSON, as --map takes it."""
     with opened(home) as workbench:
-        found = document(workbench.mapping(name).mapping)
-    emit(found, as_json, lambda: json.dumps(found, indent=2))
+        result = document(workbench.mapping(name).mapping)
+    emit(result, as_json, lambda: json.dumps(result, indent=2))
 
 
 @app.command()

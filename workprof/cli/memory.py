@@ -598,9 +598,9 @@ def recommendation_json(result: Recommendation) -> dict[str, Any]:
 
 
 def _advised(one: AdvisedSize) -> dict[str, Any]:
-    found = asdict(one)
-    in_gb = {f"{name}_gb": found.pop(f"{name}_bytes") / GB for name in ("size", "requested", "largest")}
-    return found | in_gb | {"next_gb": [size / GB for size in found.pop("next_bytes")]}
+    result = asdict(one)
+    in_gb = {f"{name}_gb": result.pop(f"{name}_bytes") / GB for name in ("size", "requested", "largest")}
+    return result | in_gb | {"next_gb": [size / GB for size in result.pop("next_bytes")]}
 
 
 def _tested(one: AdvisedSize) -> str:
@@ -658,8 +658,8 @@ def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
 
 
 def _notes(result: Any) -> Iterable[str]:
-    found: Iterable[str] = result.notes
-    return found
+    outcome: Iterable[str] = result.notes
+    return outcome
 
 
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
@@ -739,8 +739,8 @@ def _export(
         warn(f"note: {note}")
     if never := never_line(listing.never):
         warn(f"note: {never}")
-    answer = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}
-    emit(answer, as_json, lambda: f"{len(listing.sizes):,} tasks written to {output}")
+    result = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}
+    emit(result, as_json, lambda: f"{len(listing.sizes):,} tasks written to {output}")
 
 
 def _of_question(question: Question[Any, Any], given: Mapping[str, Any], of: str) -> Any:

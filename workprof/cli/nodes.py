@@ -392,7 +392,7 @@ def search_json(result: Search) -> dict[str, Any]:
 def search_text(result: Search) -> str:
     """Return the first search step by step, and how far from the cheapest the searches are after each trial."""
     head = f"{result.n_configurations} configurations; cheapest: " + ", ".join(
-        f"{found} for {name}" if name else found for name, found in result.workloads.items()
+        f"{outcome} for {name}" if name else outcome for name, outcome in result.workloads.items()
     )
     path: list[dict[str, object]] = [
         {

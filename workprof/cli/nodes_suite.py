@@ -156,7 +156,7 @@ def _measure(plan: SuitePlan, settings: SuiteSettings, target: _Target, as_json:
         )
     began = time.perf_counter()
     tally = _written(plan, settings, target)
-    answer = {
+    result = {
         "file": str(target.file),
         "rows": tally.rows,
         "seconds": time.perf_counter() - began,
@@ -166,7 +166,7 @@ def _measure(plan: SuitePlan, settings: SuiteSettings, target: _Target, as_json:
         "stressed": tally.stressed,
         "interrupted": tally.interrupted,
     }
-    emit(answer, as_json, lambda: _text(answer))
+    emit(result, as_json, lambda: _text(result))
     if tally.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -201,9 +201,9 @@ def _tell(line: RunLine, tally: _Tally, plan: SuitePlan) -> None:
     warn(f"{tally.rows}/{plan.within_budget} {line.benchmark}{beside} {line.finished - line.started:.1f} s{how}")
 
 
-def _text(answer: dict[str, Any]) -> str:
-    stopped = "stopped: " if answer["interrupted"] else ""
+def _text(result: dict[str, Any]) -> str:
+    stopped = "stopped: " if result["interrupted"] else ""
     return (
-        f"{stopped}{answer['rows']} of {answer['planned']} runs of {answer['node']} in {answer['file']}, "
-        f"{answer['failed']} failed; next: workprof ingest {answer['file']}"
+        f"{stopped}{result['rows']} of {result['planned']} runs of {result['node']} in {result['file']}, "
+        f"{result['failed']} failed; next: workprof ingest {result['file']}"
     )

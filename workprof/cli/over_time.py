@@ -22,121 +22,121 @@ SHOWN_BINS = 60
 SHOWN_BURSTS = 5
 
 
-def over_time_json(found: OverTime) -> dict[str, Any]:
+def over_time_json(result: OverTime) -> dict[str, Any]:
     """Return the JSON document of memory over time: GB·h of every row in every bin, times in seconds."""
     return {
-        "by": found.settings.by,
-        "bin": found.settings.bins,
-        "bin_seconds": found.width_s,
-        "dated": found.dated,
-        "utc_offset_s": found.utc_offset_s,
-        "requested_gb_h": found.total_requested,
-        "used_gb_h": found.total_used,
-        "unused_gb_h": found.total_unused,
-        "n_judged": found.n_judged,
-        "n_not_judged": found.n_not_judged,
-        "n_without_time": found.n_without_time,
+        "by": result.settings.by,
+        "bin": result.settings.bins,
+        "bin_seconds": result.width_s,
+        "dated": result.dated,
+        "utc_offset_s": result.utc_offset_s,
+        "requested_gb_h": result.total_requested,
+        "used_gb_h": result.total_used,
+        "unused_gb_h": result.total_unused,
+        "n_judged": result.n_judged,
+        "n_not_judged": result.n_not_judged,
+        "n_without_time": result.n_without_time,
         "bins": [
             {"at": at, "from_s": start, "requested_gb_h": requested, "used_gb_h": used, "unused_gb_h": unused}
             for at, (start, requested, used, unused) in enumerate(
                 zip(
-                    found.edges_s[:-1].tolist(),
-                    found.requested.sum(axis=0).tolist(),
-                    found.used.sum(axis=0).tolist(),
-                    found.unused.sum(axis=0).tolist(),
+                    result.edges_s[:-1].tolist(),
+                    result.requested.sum(axis=0).tolist(),
+                    result.used.sum(axis=0).tolist(),
+                    result.unused.sum(axis=0).tolist(),
                     strict=True,
                 )
             )
         ],
         "rows": [
             {
-                found.settings.by: name,
-                "requested_gb_h": found.requested[at].tolist(),
-                "used_gb_h": found.used[at].tolist(),
-                "unused_gb_h": found.unused[at].tolist(),
-                "n_runs": found.n_runs[at].tolist(),
+                result.settings.by: name,
+                "requested_gb_h": result.requested[at].tolist(),
+                "used_gb_h": result.used[at].tolist(),
+                "unused_gb_h": result.unused[at].tolist(),
+                "n_runs": result.n_runs[at].tolist(),
             }
-            for at, name in enumerate(found.rows)
+            for at, name in enumerate(result.rows)
         ],
-        "bursts": [asdict(one) | {"from_s": float(found.edges_s[one.bin])} for one in found.bursts],
-        "bursts_left_out": found.settings.leave_out_bursts,
-        "seconds": found.seconds,
+        "bursts": [asdict(one) | {"from_s": float(result.edges_s[one.bin])} for one in result.bursts],
+        "bursts_left_out": result.settings.leave_out_bursts,
+        "seconds": result.seconds,
     }
 
 
-def moment(found: OverTime, at: int) -> str:
+def moment(result: OverTime, at: int) -> str:
     """Return when a bin begins: '2024-03-06', with the hour in short bins; 'day 61' where the clock has no dates."""
-    local = float(found.edges_s[at]) + found.utc_offset_s
+    local = float(result.edges_s[at]) + result.utc_offset_s
     date = datetime.fromtimestamp(local, UTC)
-    day = f"{date:%Y-%m-%d}" if found.dated else f"day {local // DAY_S + 1:.0f}"
-    return day if found.width_s >= DAY_S else f"{day} {date:%H:%M}"
+    day = f"{date:%Y-%m-%d}" if result.dated else f"day {local // DAY_S + 1:.0f}"
+    return day if result.width_s >= DAY_S else f"{day} {date:%H:%M}"
 
 
-def over_time_text(found: OverTime) -> str:
+def over_time_text(result: OverTime) -> str:
     """Return memory over time for people: the sums, the bins, the bursts."""
-    share = found.total_used / found.total_requested if found.total_requested > 0 else float("nan")
+    share = result.total_used / result.total_requested if result.total_requested > 0 else float("nan")
     lines = [
-        f"{found.n_judged:,} runs request {number(found.total_requested)} GB·h, use {format_share(share)} of it and "
-        f"leave {number(found.total_unused)} GB·h unused"
+        f"{result.n_judged:,} runs request {number(result.total_requested)} GB·h, use {format_share(share)} of it and "
+        f"leave {number(result.total_unused)} GB·h unused"
     ]
     lines += [
-        f"burst: {moment(found, one.bin)}, {one.row}: {number(one.unused_gb_h)} GB·h unused by {one.n_runs:,} runs"
-        + (" (excluded)" if found.settings.leave_out_bursts else "")
-        for one in found.bursts[:SHOWN_BURSTS]
+        f"burst: {moment(result, one.bin)}, {one.row}: {number(one.unused_gb_h)} GB·h unused by {one.n_runs:,} runs"
+        + (" (excluded)" if result.settings.leave_out_bursts else "")
+        for one in result.bursts[:SHOWN_BURSTS]
     ]
     rows: list[dict[str, object]] = [
         {
             "at": at,
-            BIN_WORDS[found.settings.bins].lower(): moment(found, at),
-            "requested GB·h": number(float(found.requested[:, at].sum())),
-            "used GB·h": number(float(found.used[:, at].sum())),
-            "unused GB·h": number(float(found.unused[:, at].sum())),
-            "most unused": found.rows[int(found.unused[:, at].argmax())] if found.unused[:, at].any() else "",
+            BIN_WORDS[result.settings.bins].lower(): moment(result, at),
+            "requested GB·h": number(float(result.requested[:, at].sum())),
+            "used GB·h": number(float(result.used[:, at].sum())),
+            "unused GB·h": number(float(result.unused[:, at].sum())),
+            "most unused": result.rows[int(result.unused[:, at].argmax())] if result.unused[:, at].any() else "",
         }
-        for at in range(min(found.requested.shape[1], SHOWN_BINS))
+        for at in range(min(result.requested.shape[1], SHOWN_BINS))
     ]
-    rest = found.requested.shape[1] - len(rows)
+    rest = result.requested.shape[1] - len(rows)
     return "\n".join([*lines, "", table(rows), *([f"... and {rest} more bins: --json has all"] if rest > 0 else [])])
 
 
-def _named(found: OverTime, names: Sequence[str]) -> OverTime:
+def _named(result: OverTime, names: Sequence[str]) -> OverTime:
     """Return memory over time for people: rows and bursts of profiles have their names."""
-    if found.settings.by != PROFILE:
-        return found
-    bursts = tuple(replace(one, row=name_of(one.row, names)) for one in found.bursts)
-    return replace(found, rows=tuple(name_of(row, names) for row in found.rows), bursts=bursts)
+    if result.settings.by != PROFILE:
+        return result
+    bursts = tuple(replace(one, row=name_of(one.row, names)) for one in result.bursts)
+    return replace(result, rows=tuple(name_of(row, names) for row in result.rows), bursts=bursts)
 
 
-def _notes(found: OverTime) -> Iterable[str]:
-    if found.n_without_time:
-        yield f"{found.n_without_time:,} runs say nothing of when they ran; they are in the sums and in no bin"
-    if found.n_not_judged:
-        yield f"{found.n_not_judged:,} finished runs lack a request, a use or a run time and do not count"
+def _notes(result: OverTime) -> Iterable[str]:
+    if result.n_without_time:
+        yield f"{result.n_without_time:,} runs say nothing of when they ran; they are in the sums and in no bin"
+    if result.n_not_judged:
+        yield f"{result.n_not_judged:,} finished runs lack a request, a use or a run time and do not count"
 
 
-def over_time_runs_json(found: OverTimeRuns) -> dict[str, Any]:
+def over_time_runs_json(result: OverTimeRuns) -> dict[str, Any]:
     """Return the JSON document of the runs of a cell: sizes in GB (1e9 bytes)."""
-    numbers = (found.row_ids, found.requested_gb, found.used_gb, found.hours, found.hours_inside)
+    numbers = (result.row_ids, result.requested_gb, result.used_gb, result.hours, result.hours_inside)
     keys = ("row_id", "requested_gb", "used_gb", "hours", "hours_inside", "unused_gb_h")
     return {
-        "n_runs": found.n_runs,
-        "unused_gb_h": found.unused_gb_h,
+        "n_runs": result.n_runs,
+        "unused_gb_h": result.unused_gb_h,
         "runs": [
-            {found.settings.over.by: name, "task": task} | dict(zip(keys, values, strict=True))
+            {result.settings.over.by: name, "task": task} | dict(zip(keys, values, strict=True))
             for name, task, *values in zip(
-                found.names,
-                found.tasks,
-                *(column.tolist() for column in (*numbers, found.unused_each_gb_h)),
+                result.names,
+                result.tasks,
+                *(column.tolist() for column in (*numbers, result.unused_each_gb_h)),
                 strict=True,
             )
         ],
     }
 
 
-def over_time_runs_text(found: OverTimeRuns) -> str:
+def over_time_runs_text(result: OverTimeRuns) -> str:
     """Return the runs of a cell for people."""
-    document = over_time_runs_json(found)
-    by = found.settings.over.by
+    document = over_time_runs_json(result)
+    by = result.settings.over.by
     rows: list[dict[str, object]] = [
         {
             "row": one["row_id"],
@@ -150,7 +150,7 @@ def over_time_runs_text(found: OverTimeRuns) -> str:
         }
         for one in document["runs"]
     ]
-    return f"{found.n_runs:,} runs leave {number(found.unused_gb_h)} GB·h unused\n\n{table(rows)}"
+    return f"{result.n_runs:,} runs leave {number(result.unused_gb_h)} GB·h unused\n\n{table(rows)}"
 
 
 def register_on(app: typer.Typer) -> None:

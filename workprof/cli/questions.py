@@ -132,20 +132,20 @@ def register(
 
 def options(*questions: Question[Any, Any], required: Sequence[str] = ()) -> list[inspect.Parameter]:
     """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
-    found: dict[str, inspect.Parameter] = {}
+    result: dict[str, inspect.Parameter] = {}
     open_flags = [{leaf.flag for leaf in leaves(one.settings) if leaf.default is MISSING} for one in questions]
     for question in questions:
         for leaf in leaves(question.settings):
             alone = tuple(required) == (leaf.flag,) or all(leaf.flag in flags for flags in open_flags)
             option = _option(leaf, hidden=leaf.path in question.ignores, required=alone)
-            found.setdefault(_name(leaf.flag), option)
+            result.setdefault(_name(leaf.flag), option)
     if any(question.published for question in questions):
-        found.setdefault("mode", parameter("mode", Annotated[str | None, MODE], None))
+        result.setdefault("mode", parameter("mode", Annotated[str | None, MODE], None))
     if any(question.rests_on_fit for question in questions):
-        found["fit"] = parameter("fit", Annotated[list[str] | None, FIT], None)
-    if found:
-        found[WITH] = parameter(WITH, Annotated[list[str] | None, NAMED], None)
-    return list(found.values())
+        result["fit"] = parameter("fit", Annotated[list[str] | None, FIT], None)
+    if result:
+        result[WITH] = parameter(WITH, Annotated[list[str] | None, NAMED], None)
+    return list(result.values())
 
 
 def _option(leaf: Leaf, *, hidden: bool, required: bool) -> inspect.Parameter:

@@ -131,8 +131,8 @@ def record(
     stopped = _recorded(recorder, file)
     outcome = recorder.outcome
     if outcome is not None:
-        answer = record_json(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
-        _tell(outcome, answer, file, table, as_json)
+        result = record_json(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
+        _tell(outcome, result, file, table, as_json)
     if stopped:
         raise typer.Exit(INTERRUPTED)
     if alone and outcome is not None and outcome.rc:
@@ -193,18 +193,18 @@ def _recorded(recorder: Recorder, file: RecordingFile | None) -> bool:
 
 
 def _tell(
-    outcome: Outcome, answer: dict[str, Any], file: RecordingFile | None, table: UsageFile | None, as_json: bool
+    outcome: Outcome, result: dict[str, Any], file: RecordingFile | None, table: UsageFile | None, as_json: bool
 ) -> None:
     if file:
-        file.tell(answer)
+        file.tell(result)
     if table:
         table.append(outcome)
     if file is None and not as_json:
-        warn(f"{outcome.workload}, run {outcome.run}, in {answer['file']}: {_use(outcome)}")
+        warn(f"{outcome.workload}, run {outcome.run}, in {result['file']}: {_use(outcome)}")
         return
     for note in outcome.notes:
         warn(f"note: {note}")
-    emit(answer, as_json, lambda: _text(outcome, Path(answer["file"])))
+    emit(result, as_json, lambda: _text(outcome, Path(result["file"])))
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -268,9 +268,9 @@ class UsageFile:
             return COLUMNS
         with self._path.open(encoding="utf-8", errors="replace") as stream:
             header = stream.readline(MAX_LINE_BYTES)
-        found = tuple(next(csv.reader([header]), ()))
-        if found in ((), COLUMNS, BEFORE):
-            return found or COLUMNS
+        result = tuple(next(csv.reader([header]), ()))
+        if result in ((), COLUMNS, BEFORE):
+            return result or COLUMNS
         raise SettingsError(
             f"--usage {self._path} holds another table (it starts with {header.rstrip()[:60]!r}); give a new file"
         )

@@ -28,19 +28,19 @@ def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> No
     if context.invoked_subcommand is not None:
         return
     with opened(home) as workbench:
-        found = workbench.kept_runs()
-    emit([run_json(one) for one in found], as_json, lambda: table([_line(one) for one in found]))
+        result = workbench.kept_runs()
+    emit([run_json(one) for one in result], as_json, lambda: table([_line(one) for one in result]))
 
 
 @app.command()
 def show(run: Run, home: Home = None, as_json: Json = False) -> None:
     """Show one run with the Python and the command that reproduce it."""
     with opened(home) as workbench:
-        found, again = workbench.stored_run(run), workbench.run_again(run)
+        result, again = workbench.stored_run(run), workbench.run_again(run)
         address = workbench.run_address(run) if again.settings is not None else ""
     told = {"python": again.python or None, "shell": again.shell or None, "address": address or None}
     parts = (again.python or f"# {again.why_no_python}", again.shell or f"# {again.why_no_shell}")
-    emit(run_json(found) | told, as_json, lambda: "\n\n".join([table([_line(found)]), *parts]))
+    emit(run_json(result) | told, as_json, lambda: "\n\n".join([table([_line(result)]), *parts]))
 
 
 @app.command()
@@ -64,35 +64,35 @@ def remove(
 ) -> None:
     """Remove a saved result; it can be computed again."""
     with opened(home) as workbench:
-        found = workbench.stored_run(run)
-        if not yes and not _confirmed(f"remove {found.finds} of {found.dataset} ({found.run})?"):
-            raise SettingsError(f"run {found.run} was not removed; answer y at a terminal, or give --yes")
+        result = workbench.stored_run(run)
+        if not yes and not _confirmed(f"remove {result.finds} of {result.dataset} ({result.run})?"):
+            raise SettingsError(f"run {result.run} was not removed; answer y at a terminal, or give --yes")
         workbench.remove_run(run)
-    emit(run_json(found), as_json, lambda: f"removed {found.run} ({found.finds} of {found.dataset})")
+    emit(run_json(result), as_json, lambda: f"removed {result.run} ({result.finds} of {result.dataset})")
 
 
-def run_json(found: StoredRun) -> dict[str, Any]:
+def run_json(result: StoredRun) -> dict[str, Any]:
     """Return the JSON document of a kept run."""
-    told = asdict(found)
+    told = asdict(result)
     return {name: told[name] for name in (*CONTRACT, *FURTHER)}
 
 
 def _pin(run: str, pinned: bool, home: Home, as_json: bool) -> None:
     with opened(home) as workbench:
-        found = workbench.pin_run(run, pinned)
-    emit(run_json(found), as_json, lambda: f"{found.run} is {'pinned' if pinned else 'no longer pinned'}")
+        result = workbench.pin_run(run, pinned)
+    emit(run_json(result), as_json, lambda: f"{result.run} is {'pinned' if pinned else 'no longer pinned'}")
 
 
-def _line(found: StoredRun) -> dict[str, object]:
+def _line(result: StoredRun) -> dict[str, object]:
     return {
-        "run": found.run,
-        "result": found.finds,
-        "dataset": found.dataset,
-        "seed": found.seed,
-        "took": format_duration(found.seconds),
-        "created (UTC)": found.created[:16].replace("T", " "),
-        "MB": f"{found.size_bytes / 1e6:.1f}",
-        "pinned": "yes" if found.pinned else "",
+        "run": result.run,
+        "result": result.finds,
+        "dataset": result.dataset,
+        "seed": result.seed,
+        "took": format_duration(result.seconds),
+        "created (UTC)": result.created[:16].replace("T", " "),
+        "MB": f"{result.size_bytes / 1e6:.1f}",
+        "pinned": "yes" if result.pinned else "",
     }
 
 

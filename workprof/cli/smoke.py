@@ -39,11 +39,11 @@ def open_every_page(base_url: str) -> tuple[OpenedPage, ...]:
 def _ask(base_url: str, body: dict[str, Any]) -> dict[str, Any]:
     end = time.monotonic() + PATIENCE_S
     while True:
-        status, answer = _post(base_url + PATH, body)
+        status, result = _post(base_url + PATH, body)
         if status == 202 and time.monotonic() < end:  # still running: wait for the same run
-            body = {"session_id": answer["session_id"]}
+            body = {"session_id": result["session_id"]}
             continue
-        return answer
+        return result
 
 
 def _post(url: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -59,8 +59,8 @@ def _problem(snapshot: dict[str, Any]) -> str:
     if snapshot.get("status") == "ready":
         return ""
     raised = [node for node in _nodes(snapshot.get("tree")) if node.get("type") == "exception"]
-    found = [str(node["props"].get("message", "")) for node in raised]
-    return "; ".join(found) or str(snapshot.get("error", "the page raised"))
+    result = [str(node["props"].get("message", "")) for node in raised]
+    return "; ".join(result) or str(snapshot.get("error", "the page raised"))
 
 
 def _nodes(tree: Any) -> list[dict[str, Any]]:

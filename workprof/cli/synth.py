@@ -29,8 +29,8 @@ def pai(
 
     checked_output(output, (".parquet",))
     report = write_pai_sample(output, rows, seed, progress_line())
-    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
+    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
+    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
 
 
 @app.command("pai-tables")
@@ -50,8 +50,8 @@ def pai_tables(
 
     checked_output(output, folder=True)
     report = write_pai_tables(output, jobs, seed, progress_line())
-    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
+    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
+    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}")
 
 
 @app.command()
@@ -74,8 +74,8 @@ def telemetry(
     checked_output(truth_of(output))
     report = write_synthetic_telemetry(output, TelemetrySettings(workloads, runs, seconds, seed))
     truth = truth_of(output)
-    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds, "truth": str(truth)}
-    emit(answer, as_json, lambda: f"wrote {report.rows:,} rows to {output}, the truth to {truth}")
+    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds, "truth": str(truth)}
+    emit(result, as_json, lambda: f"wrote {report.rows:,} rows to {output}, the truth to {truth}")
 
 
 @app.command()
@@ -96,5 +96,5 @@ def benchmarks(
     checked_output(output, (".jsonl",))
     settings = BenchmarkTraceSettings(nodes=nodes, repeat=repeat, stressed_share=stress, seed=seed)
     report = write_benchmark_trace(output, settings)
-    answer = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
-    emit(answer, as_json, lambda: f"wrote {report.rows:,} runs to {output}")
+    result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
+    emit(result, as_json, lambda: f"wrote {report.rows:,} runs to {output}")

@@ -76,8 +76,8 @@ _WORDS = {
 
 def cause_of(status: str) -> str:
     """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
-    told = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
-    return _WORDS.get(told) or next((cause for start, cause in _STARTS.items() if told.startswith(start)), OTHER)
+    text = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
+    return _WORDS.get(text) or next((cause for start, cause in _STARTS.items() if text.startswith(start)), OTHER)
 
 
 def starts_of(cause: str) -> tuple[str, ...]:
@@ -102,5 +102,5 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
     if "status" not in jobs.columns:
         return np.where(finished, -1, CAUSES.index(OTHER)).astype(np.int64)
     codes, names = jobs["status"].astype("object").factorize()
-    told = np.array([*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64)
-    return np.where(finished, -1, told[codes])
+    text = np.array([*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64)
+    return np.where(finished, -1, text[codes])

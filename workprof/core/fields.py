@@ -216,7 +216,7 @@ def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
 
 @functools.cache
 def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
-    found: list[Leaf] = []
+    result: list[Leaf] = []
     kinds, hints = get_type_hints(cls), get_type_hints(cls, include_extras=True)
     for one in fields(cls):
         kind, said = kinds[one.name], getattr(hints[one.name], "__metadata__", ())
@@ -225,10 +225,10 @@ def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
             optional = type(None) in get_args(kind)
             kind = next(part for part in get_args(kind) if part is not type(None)) if optional else kind
             default = one.default if one.default_factory is MISSING else one.default_factory()
-            found.append(Leaf(within + one.name, kind, optional, default, about))
+            result.append(Leaf(within + one.name, kind, optional, default, about))
         elif is_dataclass(kind):
-            found += leaves(kind, f"{within}{one.name}.")
-    return tuple(found)
+            result += leaves(kind, f"{within}{one.name}.")
+    return tuple(result)
 
 
 def get(record: Any, path: str) -> Any:

@@ -15,7 +15,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], obje
         homes: public name -> module that has it.
     """
 
-    def found(name: str) -> object:
+    def attribute(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(homes[name]), name)
@@ -23,4 +23,4 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], obje
     def listed() -> list[str]:
         return sorted({*vars(sys.modules[package]), *homes})
 
-    return found, listed
+    return attribute, listed

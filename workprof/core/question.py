@@ -235,7 +235,7 @@ def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str 
     """Return every setting that is not at its default as the question's page writes it into its address."""
     given = question.given(settings) | question.unpublished(settings)
     controls = (controls_of(question, leaf, value) for leaf, value in given.items())
-    return dict(itertools.chain.from_iterable(found.items() for found in controls))
+    return dict(itertools.chain.from_iterable(one.items() for one in controls))
 
 
 def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:

@@ -29,8 +29,8 @@ class Shown:
         Raises:
             WorkprofError: when the record has none.
         """
-        found: pd.DataFrame = importlib.import_module(VIEWS).table(self)
-        return found
+        result: pd.DataFrame = importlib.import_module(VIEWS).table(self)
+        return result
 
     def figure(self) -> go.Figure:
         """Return the figure that the dashboard leads with.
@@ -60,8 +60,8 @@ def summary(value: Any) -> str:
         return f"{value.dtype} {value.shape}"
     if is_dataclass(value) and not isinstance(value, type):
         scalars = {one.name: getattr(value, one.name) for one in fields(value)}
-        told = ", ".join(f"{name}={item!r}" for name, item in scalars.items() if isinstance(item, (int, float, str)))
-        return _cut(f"{type(value).__name__}({told})")
+        text = ", ".join(f"{name}={item!r}" for name, item in scalars.items() if isinstance(item, (int, float, str)))
+        return _cut(f"{type(value).__name__}({text})")
     if hasattr(value, "shape"):
         return f"{type(value).__name__} {value.shape}"
     if isinstance(value, dict) and any(not _plain(item) for item in value.values()):

@@ -26,7 +26,7 @@ _HIDDEN = re.compile(CLASS)
 
 def visible(text: str) -> str:
     r"""Return a text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
-    return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _HIDDEN.sub(lambda result: ascii(result[0])[1:-1], text)
 
 
 _ESCAPES = {"\\": "\\\\", "'": "\\'"}
@@ -58,5 +58,5 @@ def near(name: str, names: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415  only where something is wrong
 
     plain = {one.lower().replace("_", "-"): one for one in names}
-    found = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
-    return f"; did you mean {visible(plain[found[0]])!r}?" if found else ""
+    result = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
+    return f"; did you mean {visible(plain[result[0]])!r}?" if result else ""

@@ -221,11 +221,11 @@ def newness(encoder: MetadataEncoder, rows: Encoded) -> Ints:
     """Return (n_rows,) positions in `NEWNESS`; a field that is no input does not count."""
     names = [values.field for values in encoder.categories]
     seen = is_seen(encoder, rows)
-    found = np.full(len(rows), len(NEWNESS) - 1, dtype=np.int64)
+    result = np.full(len(rows), len(NEWNESS) - 1, dtype=np.int64)
     for place, name in reversed(list(enumerate(NEWNESS))):
         if name in names:
-            found[seen[:, names.index(name)]] = place
-    return found
+            result[seen[:, names.index(name)]] = place
+    return result
 
 
 @dataclass(frozen=True)
@@ -313,12 +313,12 @@ def _tried(
     jobs: pd.DataFrame, targets: Ints, fold: Fold, fields: tuple[str, ...], settings: ClassifierSettings
 ) -> tuple[_Trial, _HeldOut] | None:
     """Return the best number of rounds and its held-out rows; None when none has a class that the inner fit knows."""
-    found = _held_out(jobs, targets, fold, fields, settings, ROUNDS)
-    if not found:
+    result = _held_out(jobs, targets, fold, fields, settings, ROUNDS)
+    if not result:
         return None
-    trials = [_trial(n_rounds, held) for n_rounds, held in zip(ROUNDS, found, strict=True)]
+    trials = [_trial(n_rounds, held) for n_rounds, held in zip(ROUNDS, result, strict=True)]
     best = int(np.argmin([trial.loss for trial in trials]))
-    return trials[best], found[best]
+    return trials[best], result[best]
 
 
 def _held_out(
@@ -343,12 +343,12 @@ def _held_out(
     booster = grow_trees(encoder, training, len(known), rounds[-1])
     test = merge_rows(encode(encoder, jobs.iloc[rows]), targets[rows], np.ones(len(rows)))
     kinds = newness(encoder, test.rows)
-    found = []
+    result = []
     for n_rounds in rounds:
         scores = np.full((len(test.rows), int(targets.max()) + 1), NEVER)
         scores[:, known] = margins(booster, encoder, test.rows, n_rounds)
-        found.append(_HeldOut(scores, kinds, test.targets, test.weights))
-    return tuple(found)
+        result.append(_HeldOut(scores, kinds, test.targets, test.weights))
+    return tuple(result)
 
 
 CALIBRATION_FOLDS = {"random": (5, 1), "by_group": (3, 3), "by_time": (2, 1)}

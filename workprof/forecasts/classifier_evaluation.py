@@ -276,12 +276,12 @@ def evaluate_classifier(
         with watch.step(split, f"Testing on {WORDS[split]}") as report:
             try:
                 turns = _turns(jobs, labels, split, settings)
-                found = _score(jobs, split, turns, settings, report)
+                result = _score(jobs, split, turns, settings, report)
                 if alone:
                     own = _clustered_alone(jobs, turns, settings)
-                    beside[split], found = found, _score(jobs, split, own, settings, report)
+                    beside[split], result = result, _score(jobs, split, own, settings, report)
                     agreement[split] = _agreement(turns, own)
-                scores[split] = found
+                scores[split] = result
             except (ColumnMissing, NotEnoughData) as error:
                 not_made[split] = str(error)
     if not scores:

@@ -69,14 +69,14 @@ class Past:
     @cached_property
     def medians(self) -> tuple[tuple[NDArray[np.uint64], Floats, Ints], ...]:
         """The cells of each level: their keys in rising order, the median need and the number of their jobs."""
-        found = []
+        result = []
         for keys in self.cells.keys:
             order = np.lexsort((self.targets, keys))
             known, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
             sorted_targets = self.targets[order]
             middle = sorted_targets[first + (counts - 1) // 2] + sorted_targets[first + counts // 2]
-            found.append((known, middle / 2, counts.astype(np.int64)))
-        return tuple(found)
+            result.append((known, middle / 2, counts.astype(np.int64)))
+        return tuple(result)
 
     @cached_property
     def middle(self) -> float:
@@ -112,13 +112,13 @@ class Recent:
 
 def levels_of(fields: tuple[str, ...]) -> list[tuple[tuple[str, ...], int]]:
     """Return the fields of each level that are in use, with the fewest jobs that a cell needs."""
-    found: dict[tuple[str, ...], int] = {}
+    result: dict[tuple[str, ...], int] = {}
     for names, least in LEVELS:
         used = tuple(name for name in names if name in fields)
         without_group = names[0] == GROUP and GROUP not in used  # its tasks alone would be wider than what follows
         if used and not without_group:
-            found.setdefault(used, least)
-    return list(found.items())
+            result.setdefault(used, least)
+    return list(result.items())
 
 
 def hashes_of(texts: NDArray[np.object_]) -> Keys:

@@ -167,8 +167,8 @@ def _rule_losses(points: Floats, true: Floats) -> Floats:
     with np.errstate(over="ignore"):
         errors = np.abs(np.expm1(np.minimum(points - true, np.log(np.finfo(np.float64).max) / 2)))
     at = np.quantile(errors, ERROR_LEVELS.ravel(), axis=1).reshape(*ERROR_LEVELS.shape, -1)
-    found = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
-    beyond = found - found[:, : len(POINTS)].min(axis=1, keepdims=True)
+    result = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
+    beyond = result - result[:, : len(POINTS)].min(axis=1, keepdims=True)
     under = (points < true - UNDER_LOG).mean(axis=1)
     bias = np.maximum(np.abs(under - 0.5) - UNBIASED_WITHIN, 0.0)
     losses: Floats = beyond.mean(axis=0) + np.maximum(beyond.max(axis=0), 0.0) / 2 + BIAS_PRICE * bias
@@ -366,9 +366,9 @@ def validate(
         folds = [Fold(drawn.train, drawn.test[in_time])]
     else:
         folds = list(make_folds(jobs, settings.split, _n_folds(len(jobs)), settings.seed))
-    found: dict[int, CandidateQuantiles] = {}
+    result: dict[int, CandidateQuantiles] = {}
 
-    def answer(at: int, _: int) -> None:
+    def run_fold(at: int, _: int) -> None:
         if beside is not None and at == 0:  # the longest first
             beside()
             return
@@ -376,10 +376,10 @@ def validate(
         train, test = fold.train, fold.test
         known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
         loaded = train_candidates(jobs.iloc[train], known, fields, settings.seed)
-        found[at] = predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test])
+        result[at] = predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test])
 
-    share_out(answer, len(folds) + (beside is not None), 1, report)
-    parts = [found[at] for at in sorted(found)]
+    share_out(run_fold, len(folds) + (beside is not None), 1, report)
+    parts = [result[at] for at in sorted(result)]
     answers = CandidateQuantiles(
         np.concatenate([part.quantiles for part in parts], axis=1),
         np.concatenate([part.points for part in parts], axis=1),

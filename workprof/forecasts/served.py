@@ -134,10 +134,10 @@ class _Estimator:
             fresh = list(dict.fromkeys(value for value in values if value not in known))
         text = str if name in METADATA_FIELDS else float  # as a column of a table holds it
         texts = ["" if value is None else str(text(value)) for value in fresh]
-        found = dict(zip(fresh, hashes_of(np.array(texts, dtype=object)).tolist(), strict=True))
+        result = dict(zip(fresh, hashes_of(np.array(texts, dtype=object)).tolist(), strict=True))
         known = (
             known if len(known) < MOST_KNOWN else {value: known[value] for value in values if value in known}
-        ) | found
+        ) | result
         self._hashed[name] = known
         return np.array([known[value] for value in values], dtype=np.uint64)
 

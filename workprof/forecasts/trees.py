@@ -80,7 +80,7 @@ def _depth(left: Sequence[int], right: Sequence[int]) -> int:
 
 @compiled
 def _leaves(design: Singles, nodes: NDArray[np.void], roots: Ints, depth: Ints) -> Ints:
-    found = np.empty((len(design), len(roots)), dtype=np.int64)
+    result = np.empty((len(design), len(roots)), dtype=np.int64)
     at, one = np.empty(AT_ONCE, dtype=np.uint32), np.uint32(1)
     for row in range(len(design)):
         values = design[row]
@@ -96,8 +96,8 @@ def _leaves(design: Singles, nodes: NDArray[np.void], roots: Ints, depth: Ints) 
                     goes_left = (value < node.limit) | (missing_left & (not (value >= node.limit)))
                     at[i] = node.left if goes_left else node.right
             for i in range(here):
-                found[row, first + i] = at[i]
-    return found
+                result[row, first + i] = at[i]
+    return result
 
 
 @compiled
@@ -120,7 +120,7 @@ def quantiles_of_leaves(leaves: Ints, kept: Positions, targets: Floats, levels: 
         targets: (n_past,).
         levels: (n_levels,) probabilities.
     """
-    found = np.empty((len(leaves), len(levels)))
+    result = np.empty((len(leaves), len(levels)))
     held = np.empty(kept.shape[0] * kept.shape[2])
     for row in range(len(leaves)):
         n = 0
@@ -135,5 +135,5 @@ def quantiles_of_leaves(leaves: Ints, kept: Positions, targets: Floats, levels: 
             at = levels[i] * (n - 1)
             low = int(np.floor(at))
             high = min(low + 1, n - 1)
-            found[row, i] = ordered[low] + (ordered[high] - ordered[low]) * (at - low)
-    return found
+            result[row, i] = ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+    return result

@@ -23,11 +23,11 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
     query_units: Ints,
     bandwidth_s: float,
     levels: Floats,
-    found: Floats,
+    result: Floats,
     level_of: Ints,
     counts: Ints,
 ) -> None:
-    """Fill `found` with weighted quantiles of the jobs nearest in time in the first cell that has enough of them.
+    """Fill `result` with weighted quantiles of the jobs nearest in time in the first cell that has enough of them.
 
     Args:
         cells: (n_cells, n_jobs) keys of the jobs at each level, rising.
@@ -40,7 +40,7 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
         query_units: (n_queries,) -1 = none of the jobs'.
         bandwidth_s: a job this far away counts 1/e of one at the same time.
         levels: (n_levels,) rising.
-        found: (n_queries, n_levels), left as it is where no cell has enough.
+        result: (n_queries, n_levels), left as it is where no cell has enough.
         level_of: (n_queries,) cell that was used; left as it is where there is none.
         counts: (n_queries,) jobs used; left as it is where there is none.
     """
@@ -73,7 +73,7 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
             for k in range(n):
                 risen += weights[order[k]]
                 while level < len(levels) and (risen >= levels[level] * total or k == n - 1):
-                    found[i, level] = held[order[k]]
+                    result[i, level] = held[order[k]]
                     level += 1
             break
 

@@ -146,10 +146,10 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                             total = max(total, value)
         promised += total
     if promised > rows:
-        told = (
+        message = (
             f"{promised - rows:,} of {promised:,} task instances are on further pages: fetch those too (limit, offset)"
         )
-        yield Remark("further pages", promised - rows, told, "warning")
+        yield Remark("further pages", promised - rows, message, "warning")
     yield from remarks(repeated)
 
 

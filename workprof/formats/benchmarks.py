@@ -28,8 +28,8 @@ def checks_of(runs: pd.DataFrame) -> tuple[Check, ...]:
     """Return the findings about a table of runs, those that found nothing left out."""
     if runs.empty:
         return ()
-    found = (*_of_outcomes(runs), *_of_labels(runs), *_of_history(runs))
-    return tuple(check for check in found if check.count)
+    result = (*_of_outcomes(runs), *_of_labels(runs), *_of_history(runs))
+    return tuple(check for check in result if check.count)
 
 
 def _of_outcomes(runs: pd.DataFrame) -> tuple[Check, ...]:
@@ -49,10 +49,10 @@ def _of_outcomes(runs: pd.DataFrame) -> tuple[Check, ...]:
 
 def _of_labels(runs: pd.DataFrame) -> tuple[Check, ...]:
     unlabelled = int(runs["stressed"].isna().sum())
-    told = "runs do not tell whether they were stressed; without labels a run gets a p-value, not a probability"
+    text = "runs do not tell whether they were stressed; without labels a run gets a p-value, not a probability"
     repeated = runs.duplicated()
     return (
-        Check("stressed_unknown", "info", unlabelled, f"{unlabelled:,} {told}"),
+        Check("stressed_unknown", "info", unlabelled, f"{unlabelled:,} {text}"),
         _warning("duplicates", repeated, "rows repeat an earlier row; they are kept"),
     )
 
@@ -60,14 +60,14 @@ def _of_labels(runs: pd.DataFrame) -> tuple[Check, ...]:
 def _of_history(runs: pd.DataFrame) -> tuple[Check, ...]:
     counts = runs.drop_duplicates().groupby(["node", "benchmark"]).size()
     single, few = int((counts == 1).sum()), int((counts < HISTORY_RUNS).sum())
-    told = f"{few:,} of {len(counts):,} node and benchmark pairs have fewer than {HISTORY_RUNS} runs"
+    text = f"{few:,} of {len(counts):,} node and benchmark pairs have fewer than {HISTORY_RUNS} runs"
     alone = f"{single:,} of {len(counts):,} node and benchmark pairs have one run only: no interval and no rank"
-    return (Check("one_run", "warning", single, alone), Check("few_runs", "info", few, f"{told}: none can be judged"))
+    return (Check("one_run", "warning", single, alone), Check("few_runs", "info", few, f"{text}: none can be judged"))
 
 
-def _warning(name: str, where: pd.Series, told: str) -> Check:
+def _warning(name: str, where: pd.Series, text: str) -> Check:
     count = int(where.sum())
-    return Check(name, "warning", count, f"{count:,} {told}")
+    return Check(name, "warning", count, f"{count:,} {text}")
 
 
 SHOWN_CHARACTERS = 200

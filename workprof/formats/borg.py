@@ -39,8 +39,8 @@ SPELLED = tuple(
 
 def _part(column: str, part: str) -> str:
     """Return the SQL of a number in a text such as "{'cpus': 0.02, 'memory': 0.01}"."""
-    found = f"regexp_extract(\"{column}\", '[''\"]{part}[''\"]\\s*:\\s*[''\"]?([-+.0-9eE]+)', 1)"
-    return f"TRY_CAST(nullif({found}, '') AS DOUBLE)"
+    result = f"regexp_extract(\"{column}\", '[''\"]{part}[''\"]\\s*:\\s*[''\"]?([-+.0-9eE]+)', 1)"
+    return f"TRY_CAST(nullif({result}, '') AS DOUBLE)"
 
 
 def share(field: str, of: str, part: str, *others: str) -> Made:

@@ -80,33 +80,33 @@ def _recognises(text: str, name: str) -> bool:
 
 
 def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    found, repeated = _Found(), RepeatedKeys()
+    result, repeated = _Found(), RepeatedKeys()
     for given in sources:
         text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
         while begin := text.peek():
             if begin == "[":
                 for _ in elements(text):
-                    yield from _workflow(text, given, (), found, repeated)
+                    yield from _workflow(text, given, (), result, repeated)
             else:
-                yield from _workflow(text, given, (), found, repeated)
-    told = (
-        ("sub workflows", "info", found.expanded, "calls are sub workflows; the tasks in them are the rows"),
+                yield from _workflow(text, given, (), result, repeated)
+    message = (
+        ("sub workflows", "info", result.expanded, "calls are sub workflows; the tasks in them are the rows"),
         (
             "sub workflows elsewhere",
             "warning",
-            found.absent,
+            result.absent,
             "calls are sub workflows that are not in the document: fetch it with expandSubWorkflows=true",
         ),
-        ("call cache", "info", found.cached, "rows were answered from the call cache: nothing ran for them"),
+        ("call cache", "info", result.cached, "rows were answered from the call cache: nothing ran for them"),
     )
-    for name, level, count, words in told:
+    for name, level, count, words in message:
         if count:
             yield Remark(name, count, f"{count:,} {words}", level)
     yield from remarks(repeated)
 
 
 def _workflow(
-    text: JsonWindow, given: Given, above: tuple[str, ...], found: _Found, repeated: RepeatedKeys
+    text: JsonWindow, given: Given, above: tuple[str, ...], result: _Found, repeated: RepeatedKeys
 ) -> Iterator[Read | Unreadable]:
     """Yield the rows of the workflow that comes next.
 
@@ -129,19 +129,19 @@ def _workflow(
                 continue
             for place, line in enumerate(elements(text)):
                 if text.peek() == "{":
-                    yield from _call(text, given, (*above, name), place, found, repeated)
+                    yield from _call(text, given, (*above, name), place, result, repeated)
                 else:
                     yield Unreadable(line, name, text.value()[1], "not an attempt of a call")
 
 
 def _call(
-    text: JsonWindow, given: Given, path: tuple[str, ...], place: int, found: _Found, repeated: RepeatedKeys
+    text: JsonWindow, given: Given, path: tuple[str, ...], place: int, result: _Found, repeated: RepeatedKeys
 ) -> Iterator[Read | Unreadable]:
     line, pairs, expanded = text.line, [], False
     for key in keys(text):
         if key == "subWorkflowMetadata" and text.peek() == "{":
             expanded = True
-            yield from _workflow(text, given, (*path[:-1], f"{path[-1]}[{place}]"), found, repeated)
+            yield from _workflow(text, given, (*path[:-1], f"{path[-1]}[{place}]"), result, repeated)
             continue
         value, _ = text.value()
         if key in KEPT:
@@ -150,12 +150,12 @@ def _call(
     call = repeated.hook(pairs)
     repeated.end_row()
     if expanded:
-        found.expanded += 1
+        result.expanded += 1
     elif "subWorkflowId" in call and not call.get("runtimeAttributes"):
-        found.absent += 1
+        result.absent += 1
     else:
         row = _row(call, path, given)
-        found.cached += row["cache_hit"] == "true"
+        result.cached += row["cache_hit"] == "true"
         yield Read(line, [row[column] for column in COLUMNS])
 
 

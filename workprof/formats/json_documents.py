@@ -51,9 +51,9 @@ class JsonWindow:
 
     def expect(self, wanted: str) -> None:
         """Step over a character that must come next."""
-        found = self.peek()
-        if found != wanted:
-            raise self.broken(f"{wanted!r} is expected, {found!r} found" if found else "the file is cut off")
+        result = self.peek()
+        if result != wanted:
+            raise self.broken(f"{wanted!r} is expected, {result!r} found" if result else "the file is cut off")
         self._move(self._at + 1)
 
     def skip_space(self) -> None:

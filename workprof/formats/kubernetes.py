@@ -76,8 +76,8 @@ def recognises(head: str, _: str) -> bool:
 
 
 def _is_pod(value: object) -> bool:
-    found = value.get("object", value) if isinstance(value, dict) else None
-    spec = found.get("spec") if isinstance(found, dict) else None
+    result = value.get("object", value) if isinstance(value, dict) else None
+    spec = result.get("spec") if isinstance(result, dict) else None
     return isinstance(spec, dict) and isinstance(spec.get("containers"), list)
 
 
@@ -137,14 +137,14 @@ def text_of(parent: Object, key: str) -> str:
 
 def _seconds(parent: Object, key: str) -> float | None:
     """Return a moment in seconds since 1970; None where it is not there, or Go's zero."""
-    told = text_of(parent, key)
-    if not told:
+    text = text_of(parent, key)
+    if not text:
         return None
     try:
-        at = datetime.fromisoformat(told)
+        at = datetime.fromisoformat(text)
         seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
-        raise NoValue(key, told, "not a moment (RFC 3339)") from error
+        raise NoValue(key, text, "not a moment (RFC 3339)") from error
     return seconds if seconds > 0 else None
 
 
@@ -170,8 +170,8 @@ def _limit(resources: Object, name: str) -> float | None:
 def _gpus(resources: Object, _: str) -> float | None:
     """Return the GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu')."""
     names = {*object_of(resources, "requests"), *object_of(resources, "limits")}
-    found = [_request(resources, name) for name in names if name.endswith("/gpu")]
-    return sum(each or 0.0 for each in found) if found else None
+    result = [_request(resources, name) for name in names if name.endswith("/gpu")]
+    return sum(each or 0.0 for each in result) if result else None
 
 
 def _effective(spec: Object, asked: Callable[[Object, str], float | None], name: str) -> float | None:
@@ -377,7 +377,7 @@ class _Pods:
     def remarks(self) -> Iterator[Remark]:
         """Yield what was found on the way."""
         kinds = ", ".join(f"{kind[:40]} ({count:,})" for kind, count in self.others.most_common(5))
-        found = (
+        result = (
             ("other objects", "info", sum(self.others.values()), f"objects are no pods and were excluded: {kinds}"),
             (
                 "told again",
@@ -405,7 +405,7 @@ class _Pods:
                 "pods had a container killed for memory, those among them that were restarted and went on (oom_kills)",
             ),
         )
-        for name, level, count, told in found:
+        for name, level, count, told in result:
             if count:
                 yield Remark(name, count, f"{count:,} {told}", level)
 

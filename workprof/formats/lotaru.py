@@ -88,10 +88,10 @@ def _files(folder: Path, machine: str) -> list[Path]:
     here = sorted(one.name for one in folder.iterdir() if one.is_dir())
     if machine not in here:
         raise NoRows(f"{folder} has no folder {machine!r}; machines there: {', '.join(here) or 'none'}")
-    found = sorted((folder / machine).rglob("execution_report_*.csv"))
-    if not found:
+    result = sorted((folder / machine).rglob("execution_report_*.csv"))
+    if not result:
         raise NoRows(f"{folder / machine} holds no execution_report_*.csv")
-    return found
+    return result
 
 
 def _report(path: Path) -> pd.DataFrame:
@@ -147,6 +147,6 @@ def _numbers(texts: pd.Series, path: Path) -> pd.Series:
     numbers = pd.to_numeric(bare.where(~absent, None), errors="coerce").astype(np.float64)
     wrong = np.flatnonzero(~absent & ~np.isfinite(numbers))
     if len(wrong):
-        told = ", ".join(f"{bare.iloc[row]!r} in row {row + 1}" for row in wrong[:SHOWN_LINES])
-        raise TraceError(f"{path}, column {texts.name}: {told} is no plain number; write numbers without a unit")
+        text = ", ".join(f"{bare.iloc[row]!r} in row {row + 1}" for row in wrong[:SHOWN_LINES])
+        raise TraceError(f"{path}, column {texts.name}: {text} is no plain number; write numbers without a unit")
     return numbers

@@ -114,12 +114,12 @@ def _duration(text: str | None) -> str | None:
 
 def _requested(told: Mapping[str, str], slots: int) -> float | None:
     """Return the bytes reserved (of a task times the slots), else the limit."""
-    found = next((each for name in REQUIREMENTS if (each := _MEMORY.search(told.get(name, "")))), None)
-    if found is None:
-        found = _SIZE.match(told.get("MEMLIMIT", ""))
-        return None if found is None else float(found.group(1)) * _POWERS[found.group(2).upper()]
-    times = slots if (found.group(3) or "").lower() == "task" else 1
-    return float(found.group(1)) * _POWERS[found.group(2).upper()] * times
+    match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(told.get(name, "")))), None)
+    if match is None:
+        match = _SIZE.match(told.get("MEMLIMIT", ""))
+        return None if match is None else float(match.group(1)) * _POWERS[match.group(2).upper()]
+    times = slots if (match.group(3) or "").lower() == "task" else 1
+    return float(match.group(1)) * _POWERS[match.group(2).upper()] * times
 
 
 def _status(told: Mapping[str, str]) -> str | None:

@@ -69,11 +69,11 @@ STATES = {
 
 def size(text: str) -> float | None:
     """Return the bytes of '16gb', '123kb', '512mw' (words of 8 bytes), '1024'; None where it is none."""
-    found = _SIZE.match(text.strip())
-    if found is None:
+    match = _SIZE.match(text.strip())
+    if match is None:
         return None
-    unit = KIB ** " kmgtp".index(found.group(2).lower() or " ")
-    return float(found.group(1)) * float(unit) * (8 if found.group(3).lower() == "w" else 1)
+    unit = KIB ** " kmgtp".index(match.group(2).lower() or " ")
+    return float(match.group(1)) * float(unit) * (8 if match.group(3).lower() == "w" else 1)
 
 
 def attributes(text: str) -> dict[str, str]:
@@ -155,9 +155,9 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     log = _Log()
     for given in sources:
         for line, text in given.lines():
-            found = log.record(line, text) if text.strip() else None
-            if found is not None:
-                yield found
+            result = log.record(line, text) if text.strip() else None
+            if result is not None:
+                yield result
     yield from log.rest()
 
 
@@ -265,8 +265,8 @@ def _chunks(told: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
 
 def _over(chunks: Sequence[tuple[int, dict[str, str]]], *names: str) -> float | None:
     """Return the sum over chunks of the first of some resources that each has, None where none has any."""
-    found = [(times, next((has[name] for name in names if name in has), None)) for times, has in chunks]
-    known = [times * value for times, text in found if text is not None and (value := size(text)) is not None]
+    result = [(times, next((has[name] for name in names if name in has), None)) for times, has in chunks]
+    known = [times * value for times, text in result if text is not None and (value := size(text)) is not None]
     return float(sum(known)) if known else None
 
 

@@ -48,12 +48,12 @@ def value_of(text: str) -> tuple[float, str]:
     Raises:
         ValueError: when it is none.
     """
-    told = text.strip()
-    if told.lower() in NO_VALUE:
+    message = text.strip()
+    if message.lower() in NO_VALUE:
         return math.nan, ""
-    match = _NUMBER.fullmatch(told)
+    match = _NUMBER.fullmatch(message)
     if match is None:
-        return float(told), ""  # '+Inf'
+        return float(message), ""  # '+Inf'
     number, unit = float(match.group(1).replace(",", ".")), (match.group(2) or "").strip().lower()
     if not unit:
         return number, ""
@@ -74,9 +74,9 @@ def moment_of(text: str) -> float:
     Raises:
         ValueError: when it is none.
     """
-    told = text.strip()
+    message = text.strip()
     try:
-        number = float(told)
+        number = float(message)
     except ValueError:
         pass
     else:
@@ -84,9 +84,9 @@ def moment_of(text: str) -> float:
             raise ValueError("not finite")
         return number * next((factor for least, factor in EPOCHS if abs(number) > least), 1.0)
     try:
-        at = datetime.fromisoformat(told)
+        at = datetime.fromisoformat(message)
     except ValueError:
-        at = next((found for found in (_parsed(told, pattern) for pattern in MOMENTS) if found), datetime.min)
+        at = next((one for one in (_parsed(message, pattern) for pattern in MOMENTS) if one), datetime.min)
         if at == datetime.min:
             raise
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -83,13 +83,13 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     if declared:
         told = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
         return Quantity(declared.group(1), RESOURCES[told]) if told in RESOURCES else None
-    found = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
-    if found is None and not name:
+    match = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
+    if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
-    if found is None and not name.startswith(EXPORTERS) and told_by(name)[1]:
+    if match is None and not name.startswith(EXPORTERS) and told_by(name)[1]:
         return Quantity(UNKNOWN)
-    return found
+    return match
 
 
 EXPORTERS = ("container_", "kube_", "kubelet_", "node_", "machine_", "process_", "go_", "DCGM_")
@@ -251,10 +251,10 @@ class PodRun:
 
     def summed(self, kind: str) -> Series | None:
         """Return the pod's gauge, its containers summed."""
-        found = [self.gauges[kind, best] for best in (*BEST, "") if (kind, best) in self.gauges]
+        result = [self.gauges[kind, best] for best in (*BEST, "") if (kind, best) in self.gauges]
         total: Series | None = None
-        for name in _counted(found[0]) if found else ():
-            total = added(total, found[0][name])
+        for name in _counted(result[0]) if result else ():
+            total = added(total, result[0][name])
         return total
 
     def cpu(self, seconds: float) -> float | None:
@@ -387,8 +387,8 @@ class PodRuns:
             self.runs[homes[key[1]][0], key[1]].merge(self.runs.pop(key))
 
     def _remarks(self, at_end: int, limits: int) -> Iterator[Remark]:
-        for what, told in self.taken_for.items():
-            yield Remark("quantity", 1, f"{what}: {told}", "warning")
+        for what, text in self.taken_for.items():
+            yield Remark("quantity", 1, f"{what}: {text}", "warning")
         if at_end:
             yield Remark(
                 "until the end of the export",
@@ -397,8 +397,8 @@ class PodRuns:
                 "counts until then (export kube_pod_status_phase too, to know)",
             )
         if limits:
-            told = f"{limits:,} pods: no requests are exported, so the limit stands for the request"
-            yield Remark("limits for requests", limits, told, "warning")
+            text = f"{limits:,} pods: no requests are exported, so the limit stands for the request"
+            yield Remark("limits for requests", limits, text, "warning")
         if self.left_out:
             names = ", ".join(f"{name[:60]} ({count:,})" for name, count in self.left_out.most_common(5))
             total = sum(self.left_out.values())

@@ -216,9 +216,9 @@ class Head:
     def values(self) -> tuple[int, ...]:
         """Places of the columns of values of a long export."""
         names = [name.strip() for name in self.header]
-        found = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
+        match = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
         others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
-        return tuple(found[:1] or [place for place in others if names[place] and self.says(place) is not None])
+        return tuple(match[:1] or [place for place in others if names[place] and self.says(place) is not None])
 
     def says(self, place: int) -> Named | None:
         """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""
@@ -234,11 +234,11 @@ class Head:
 
 def _head(text: str) -> Head | None:
     lines = text.lstrip("\ufeff").splitlines()[:3]
-    told = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
-    skipped = 1 if told else 0
+    message = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
+    skipped = 1 if message else 0
     if len(lines) <= skipped:
         return None
-    candidates = (told.group(1),) if told else (",", ";", "\t")
+    candidates = (message.group(1),) if message else (",", ";", "\t")
     try:
         headers = {one: tuple(next(csv.reader([lines[skipped]], delimiter=one), [])) for one in candidates}
     except csv.Error:
@@ -285,12 +285,12 @@ class Row:
 def _wide(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, list[Column]]:
     """Read a line per time, and return its series; of columns of one name, which nothing tells apart, the first."""
     names = {place: name for place, name in enumerate(head.header) if place != head.time}
-    found = {place: named(name) for place, name in names.items()}
-    pods = {label(one.labels, POD) for one in found.values() if one}
+    result = {place: named(name) for place, name in names.items()}
+    pods = {label(one.labels, POD) for one in result.values() if one}
     first = {name.strip(): place for place, name in reversed(names.items())}
     columns = {
         place: Column(asked_for(one, pods), head.lines)
-        for place, one in found.items()
+        for place, one in result.items()
         if one and first[names[place].strip()] == place
     }
     runs.left_out.update(name.strip() or "(no name)" for place, name in names.items() if place not in columns)
@@ -317,12 +317,12 @@ def _long(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, l
         for place in head.values:
             key = (str(place), *(row.cells[each] for each in apart))
             if key not in columns:
-                found = _of_row(row.cells, head, place)
-                if found is None:
+                result = _of_row(row.cells, head, place)
+                if result is None:
                     told = row.cells[head.pod][:EXCERPT_CHARACTERS]
                     yield Unreadable(row.line, head.header[head.pod], told, "names no pod")
                     break
-                columns[key] = Column(found, row.line)
+                columns[key] = Column(result, row.line)
             yield from _point(columns[key], row, place, head)
     return list(columns.values())
 
@@ -344,8 +344,8 @@ def _timed(rows: Any, head: Head) -> Iterator[Row | Unreadable]:
             if not any(cells):
                 continue
             if len(cells) != len(head.header):
-                told = head.delimiter.join(cells)[:EXCERPT_CHARACTERS]
-                yield Unreadable(line, "", told, "not as many fields as the header")
+                text = head.delimiter.join(cells)[:EXCERPT_CHARACTERS]
+                yield Unreadable(line, "", text, "not as many fields as the header")
                 continue
             try:
                 yield Row(line, moment_of(cells[head.time]), cells)
@@ -388,8 +388,8 @@ def recognises(head: str, name: str) -> bool:
     """Tell whether a text's beginning is of series of pods, and not of counters of nodes."""
     start = head[:LOOKED_AT].lstrip("\ufeff \r\n\t")
     if start.startswith(("{", "[")):
-        found = [_labels(match.group(1)) for match in itertools.islice(LABELS.finditer(head), LOOKED_AT)]
-        return bool(found) and '"value' in head and sum(map(_of_a_pod, found)) * 2 > len(found)
+        result = [_labels(match.group(1)) for match in itertools.islice(LABELS.finditer(head), LOOKED_AT)]
+        return bool(result) and '"value' in head and sum(map(_of_a_pod, result)) * 2 > len(result)
     shape = _head(head)
     if shape is None:
         return False
@@ -413,10 +413,10 @@ def recognises(head: str, name: str) -> bool:
 
 def _labels(text: str) -> dict[str, str]:
     try:
-        found = json.loads(text)
+        result = json.loads(text)
     except ValueError:
         return {}
-    return {str(key): str(value) for key, value in found.items()}
+    return {str(key): str(value) for key, value in result.items()}
 
 
 def _of_a_pod(labels: Mapping[str, str]) -> bool:
@@ -426,8 +426,8 @@ def _of_a_pod(labels: Mapping[str, str]) -> bool:
 
 
 def _in_braces(text: str) -> bool:
-    found = named(text) if "{" in text else None
-    return found is not None and _of_a_pod({**found.labels, "__name__": found.metric})
+    result = named(text) if "{" in text else None
+    return result is not None and _of_a_pod({**result.labels, "__name__": result.metric})
 
 
 def _quantity(text: str) -> str:
@@ -441,8 +441,8 @@ def _looks_like_a_pod(text: str, *, certain: bool = False) -> bool:
     """Tell whether a name without labels is that of a pod: in Kubernetes' letters, with a number or a random end."""
     if "{" in text:
         return _in_braces(text)
-    found = named(text)
-    pod = found.labels["pod"] if found else ""
+    result = named(text)
+    pod = result.labels["pod"] if result else ""
     words = set(re.split(r"[-.]", pod))
     like = bool(POD_NAME.fullmatch(pod)) and "-" in pod and not words & COUNTERS
     return like and (certain or "pod" in words or any(character.isdigit() for character in pod))
@@ -460,9 +460,9 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         given.stream.seek(0)
         yield from _json(given, runs, repeated) if start[:1] in (b"{", b"[") else _csv(given, runs)
     if not runs.runs:
-        told = ", ".join(name[:60] for name, _ in runs.left_out.most_common(5))
+        text = ", ".join(name[:60] for name, _ in runs.left_out.most_common(5))
         raise TraceError(
-            f"{', '.join(given.name for given in sources[:3])}: no series names a pod (found: {told or 'none'}); "
+            f"{', '.join(given.name for given in sources[:3])}: no series names a pod (found: {text or 'none'}); "
             "export container_memory_working_set_bytes by namespace and pod"
         )
     yield from runs.rows()

@@ -28,11 +28,11 @@ class RepeatedKeys:
 
     def hook(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """Return the object of its pairs, and note the keys that repeat an earlier one."""
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        result = dict(pairs)
+        if len(result) < len(pairs):
             times = Counter(key for key, _ in pairs)
             self._here += [key for key, count in times.items() if count > 1]
-        return found
+        return result
 
     def forget(self) -> None:
         """Forget what was noted since the last row: it is read again, or is no row."""
@@ -57,8 +57,8 @@ class RepeatedKeys:
         others = f"{len(order) - MOST_SHOWN:,} {'or more ' if len(order) == MOST_NAMES else ''}others"
         more = f" and {others}" if len(order) > MOST_SHOWN else ""
         what = of.removesuffix("s") if self.rows == 1 else of
-        told = f"{self.rows:,} {what} with a key that stands there more than once; its last value counts: {shown}{more}"
-        return (Check(NAME, "warning", self.rows, told),)
+        text = f"{self.rows:,} {what} with a key that stands there more than once; its last value counts: {shown}{more}"
+        return (Check(NAME, "warning", self.rows, text),)
 
 
 def _short(name: str) -> str:

@@ -89,18 +89,18 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job, and for every part of a parallel one that has a record of its own."""
     virtual = 0
     for given in sources:
-        for line, found in _records(given):
-            if isinstance(found, str):
-                yield Unreadable(line, "", found, "no record of Grid Engine's accounting")
+        for line, result in _records(given):
+            if isinstance(result, str):
+                yield Unreadable(line, "", result, "no record of Grid Engine's accounting")
                 continue
-            virtual += _bytes(found.get("maxvmem", "")) > 0
-            yield Read(line, _cells(found))
+            virtual += _bytes(result.get("maxvmem", "")) > 0
+            yield Read(line, _cells(result))
     if virtual:
-        told = (
+        text = (
             f"the memory of {virtual:,} records is virtual (maxvmem): what h_vmem limits, and more than was resident; "
             "without a request of h_vmem a size that rests on it is too large"
         )
-        yield Remark("memory is virtual", virtual, told)
+        yield Remark("memory is virtual", virtual, text)
 
 
 def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
@@ -136,28 +136,28 @@ def _whole(record: dict[str, str]) -> dict[str, str] | str:
 def _resources(record: Mapping[str, str]) -> dict[str, str]:
     """Return what a job requested with -l: of its category, else of the command that submitted it."""
     for source in ("category", "submit_cmd"):
-        found = ",".join(_RESOURCES.findall(record.get(source, "")))
-        if found:
-            return dict(part.split("=", 1) for part in found.split(",") if "=" in part)
+        result = ",".join(_RESOURCES.findall(record.get(source, "")))
+        if result:
+            return dict(part.split("=", 1) for part in result.split(",") if "=" in part)
     return {}
 
 
 def _requested(record: Mapping[str, str]) -> float | None:
     asked = _resources(record)
-    found = (_NUMBER.match(asked[name]) for name in MEMORY if name in asked)
-    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in found if size), 0.0)
+    match = (_NUMBER.match(asked[name]) for name in MEMORY if name in asked)
+    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in match if size), 0.0)
     return each * max(_whole_number(record.get("slots", "")) or 1, 1) or None
 
 
 def _whole_number(text: str) -> int | None:
     """Return the number that a text begins with ('100 : assumedly after job', '137 (Killed)')."""
-    found = re.match(r"\s*(-?\d{1,9})\b", text)
-    return int(found.group(1)) if found else None
+    match = re.match(r"\s*(-?\d{1,9})\b", text)
+    return int(match.group(1)) if match else None
 
 
 def _bytes(text: str) -> float:
-    found = _SIZE.match(text.strip())
-    return float(found.group(1)) * FACTORS[found.group(2)] if found else 0.0
+    match = _SIZE.match(text.strip())
+    return float(match.group(1)) * FACTORS[match.group(2)] if match else 0.0
 
 
 def _seconds(text: str) -> float:

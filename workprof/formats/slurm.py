@@ -78,9 +78,9 @@ def headings(names: Sequence[str]) -> tuple[str, ...] | None:
         if "State" not in exact and not exact & OWN:
             return None
     else:
-        found = {_SPELLED[name.lower()] for name in bare if name.lower() in _SPELLED}
-        own = found & OWN
-        if not {"JobID", "JobIDRaw"} & found or "State" not in found or not own & MEMORY or len(own) < 2:
+        result = {_SPELLED[name.lower()] for name in bare if name.lower() in _SPELLED}
+        own = result & OWN
+        if not {"JobID", "JobIDRaw"} & result or "State" not in result or not own & MEMORY or len(own) < 2:
             return None
     spelled: list[str] = []
     for name, plain in zip(names, bare, strict=True):

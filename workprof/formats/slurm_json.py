@@ -141,8 +141,8 @@ def _resources(value: object, *, mebibytes: bool) -> str | None:
 
 
 def _of_resources(value: object, kind: str, name: str = "") -> float | None:
-    found = (each for each in (value if isinstance(value, list) else ()) if _at(each, "type") == kind)
-    return next((number(_at(each, "count")) for each in found if (_at(each, "name") or "") == name), None)
+    result = (each for each in (value if isinstance(value, list) else ()) if _at(each, "type") == kind)
+    return next((number(_at(each, "count")) for each in result if (_at(each, "name") or "") == name), None)
 
 
 def _memory(whole: object, per_node: object, per_core: object) -> str | None:

@@ -135,14 +135,14 @@ def _rows(
     if repeated:
         yield Remark("repeated headings", repeated, f"{repeated:,} lines repeat the headings; they are no jobs")
     if cut_off:
-        told = (
+        text = (
             f"{cut_off:,} lines have values that sacct cut off to fit ('batch+'); print it with sacct -P to have them"
         )
-        yield Remark("values cut off", cut_off, told, "warning")
+        yield Remark("values cut off", cut_off, text, "warning")
     unknown = [name for name in known.names if name not in COLUMNS]
     if unknown:
-        told = f"columns that sacct's manual does not know were left out: {', '.join(unknown)[:500]}"
-        yield Remark("unknown columns", len(unknown), told)
+        text = f"columns that sacct's manual does not know were left out: {', '.join(unknown)[:500]}"
+        yield Remark("unknown columns", len(unknown), text)
 
 
 def _lines(given: Given) -> Iterator[tuple[int, bytes]]:
@@ -164,8 +164,8 @@ def _whole(heading: str, width: int) -> str:
     """Return a heading that was cut to its column's width as a whole, where only one begins so."""
     if heading in COLUMNS or len(heading) < width:
         return heading
-    found = [name for name in COLUMNS if name.startswith(heading.rstrip("+"))]
-    return found[0] if len(found) == 1 else heading
+    result = [name for name in COLUMNS if name.startswith(heading.rstrip("+"))]
+    return result[0] if len(result) == 1 else heading
 
 
 def _split(line: bytes, delimiter: str, wanted: int, ends: bool) -> list[str] | None:

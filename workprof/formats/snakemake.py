@@ -72,28 +72,28 @@ def _cells(header: str) -> tuple[str, set[str]]:
 def _object(line: str) -> dict[str, object] | None:
     """Return the object of a line, None where it holds none."""
     try:
-        found = json.loads(line)
+        result = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else None
 
 
 def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     unmeasured = 0
     for given in sources:
         repeat = 0
-        for found in _lines(given):
-            if isinstance(found, Unreadable):
+        for one in _lines(given):
+            if isinstance(one, Unreadable):
                 where = f"{given.name}: " if len(sources) > 1 else ""
-                yield replace(found, reason=where + found.reason)
+                yield replace(one, reason=where + one.reason)
                 continue
-            line, row = found
+            line, row = one
             repeat += 1
             unmeasured += row.get("max_rss", "") == "NA"
             yield Read(line, _cells_of(row, given.name, repeat))
     if unmeasured:
-        told = f"{unmeasured:,} rows say NA: the job ended before Snakemake looked at it, its use is not known"
-        yield Remark("not measured", unmeasured, told)
+        text = f"{unmeasured:,} rows say NA: the job ended before Snakemake looked at it, its use is not known"
+        yield Remark("not measured", unmeasured, text)
 
 
 def _lines(given: Given) -> Iterator[tuple[int, dict[str, str]] | Unreadable]:
@@ -179,8 +179,8 @@ def _entry(text: str, key: str, value: str = r"[^'\"]*") -> str | None:
         key: in it.
         value: regular expression of what may stand in quotes.
     """
-    found = re.search(rf"""['"]{key}['"]\s*:\s*(?:'({value})'|"({value})"|([0-9][0-9.eE+-]*)\s*[,}}])""", text)
-    return next((group for group in found.groups() if group), None) if found else None
+    match = re.search(rf"""['"]{key}['"]\s*:\s*(?:'({value})'|"({value})"|([0-9][0-9.eE+-]*)\s*[,}}])""", text)
+    return next((group for group in match.groups() if group), None) if match else None
 
 
 def _sum(text: str) -> str | None:

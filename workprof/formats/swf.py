@@ -64,14 +64,14 @@ def recognises(head: str, name: str) -> bool:
     """
     lines = head.splitlines()[: None if head.endswith("\n") else -1] or [head]
     rows = list(itertools.islice((line for line in lines if line.strip() and line.lstrip()[0] != ";"), LOOKED_AT_ROWS))
-    found = [row for row in map(_numbers, rows) if row is not None]
+    result = [row for row in map(_numbers, rows) if row is not None]
     if (
-        not found
-        or len(found) < len(rows) - 1
-        or any(row[COLUMNS.index("status")] not in (*STATUSES, -1) for row in found)
+        not result
+        or len(result) < len(rows) - 1
+        or any(row[COLUMNS.index("status")] not in (*STATUSES, -1) for row in result)
     ):
         return False
-    numbered = [row[0] for row in found] == list(range(1, len(found) + 1))
+    numbered = [row[0] for row in result] == list(range(1, len(result) + 1))
     return numbered or ".swf" in name.lower() or _HEADER.search(head) is not None
 
 
@@ -82,8 +82,8 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         origin = 0.0
         for line, text in given.lines():
             if not text.strip() or text.lstrip().startswith(";"):
-                told = _START.match(text)
-                origin = float(told.group(1)) if told else origin
+                message = _START.match(text)
+                origin = float(message.group(1)) if message else origin
                 continue
             row = _numbers(text)
             if row is None:
@@ -105,10 +105,10 @@ def _numbers(text: str) -> list[float] | None:
     if len(words) != len(COLUMNS):
         return None
     try:
-        found = [float(word) for word in words]
+        result = [float(word) for word in words]
     except ValueError:
         return None
-    return found if all(map(math.isfinite, found)) else None
+    return result if all(map(math.isfinite, result)) else None
 
 
 def _cells(row: dict[str, float], origin: float) -> list[str | float | None]:

@@ -207,8 +207,8 @@ def numbers(
     sql = number("t", quantity, factor, base, decimal)
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        found = connection.execute(
+        result = connection.execute(
             f"SELECT {sql} FROM (SELECT unnest(?::VARCHAR[]) AS t, unnest(range(?)) AS i) ORDER BY i",
             [list(texts), len(texts)],
         )
-        return [value for (value,) in found.fetchall()]
+        return [value for (value,) in result.fetchall()]

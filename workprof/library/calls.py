@@ -103,8 +103,8 @@ def size_memory(  # noqa: PLR0913  by name
     if flat:
         chosen = replace(chosen, frontier=replace(chosen.frontier, request_bytes=flat))
     made = recommendation_of({"jobs": jobs.frame}, chosen)
-    found: Recommendation = made.record
-    return found
+    result: Recommendation = made.record
+    return result
 
 
 def durations(

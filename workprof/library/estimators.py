@@ -110,8 +110,8 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         points = apply_transform(self.transform_, known)
         core = min(self.min_samples or self.min_cluster_size, len(points) - 1)
         tree = build_spanning_tree(find_neighbours(points, self.metric, (core,)), core)
-        found = cut(tree, self.min_cluster_size, self.method, self.epsilon)
-        self.labels_, self.probabilities_ = found.labels, found.probabilities
+        result = cut(tree, self.min_cluster_size, self.method, self.epsilon)
+        self.labels_, self.probabilities_ = result.labels, result.probabilities
         self._points, self._reach = points, self._reaches(points)
         return self
 
@@ -234,8 +234,8 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:  # noqa: N803
         """Return (n_rows,) the most likely class."""
         places = self.predict_proba(X).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[places]
-        return found
+        result: NDArray[Any] = self.classes_[places]
+        return result
 
 
 def _one_per_row(y: Any, n_rows: int) -> NDArray[Any]:
@@ -295,16 +295,16 @@ class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _all_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        found = np.sort(boosted_quantiles(self.booster_, values), axis=1)
-        return np.exp(found) if self.log_ else found
+        result = np.sort(boosted_quantiles(self.booster_, values), axis=1)
+        return np.exp(result) if self.log_ else result
 
     def predict_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return (n_rows, n_quantiles) in the order of `quantiles`."""
         places = np.searchsorted(self.levels_, np.asarray(self.quantiles, dtype=np.float64))
-        found: Floats = self._all_quantiles(X)[:, places]
-        return found
+        result: Floats = self._all_quantiles(X)[:, places]
+        return result
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return (n_rows,) medians."""
-        found: Floats = self._all_quantiles(X)[:, int(np.searchsorted(self.levels_, 0.5))]
-        return found
+        result: Floats = self._all_quantiles(X)[:, int(np.searchsorted(self.levels_, 0.5))]
+        return result

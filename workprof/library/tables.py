@@ -168,10 +168,10 @@ def _field(frame: pd.DataFrame, field: str, source: FieldSource | None) -> pd.Se
 def unit_of(field: str, source: FieldSource) -> str:
     """Return the unit of a column's numbers: as given, as the column's name says, else `BARE`; '' = none."""
     quantity = FIELDS[field].unit
-    told = words_of(source.column)[1]
+    text = words_of(source.column)[1]
     if source.unit or field in TIME_FIELDS:
         return source.unit or "s"
-    return told if told in UNITS_OF.get(quantity, {}) else BARE.get(quantity, "")
+    return text if text in UNITS_OF.get(quantity, {}) else BARE.get(quantity, "")
 
 
 def _texts(given: pd.Series) -> pd.Series:

@@ -179,11 +179,11 @@ def advised_sizes(
         alone = replace(sizing, by_labels=False)  # a key has one size, whoever asks for it
         (one,) = charge_setting(alone, [ordered], table.charges.settings.retry)
         failures, charged = by_run(one, one.failures).astype(np.int64), by_run(one, one.charged_gb_h)
-    found = []
+    result = []
     for rows, history in zip(ordered.rows, ordered.sequences, strict=True):
         own = _Key(history, rows, rows[judged[rows]], rows[~judged[rows]])
-        found.append(_of_key(own, table, failures, charged, sizing))
-    return tuple(sorted(found, key=lambda one: -one.requested_wasted_gb_h))
+        result.append(_of_key(own, table, failures, charged, sizing))
+    return tuple(sorted(result, key=lambda one: -one.requested_wasted_gb_h))
 
 
 @dataclass(frozen=True)

@@ -275,10 +275,12 @@ def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
 
 def _group(runs: Runs, asked: tuple[float, float], tasks: list[Ints]) -> RequestGroup:
     own = runs.take(np.sort(np.concatenate(tasks)))
-    found = utilisation_of(memory_pairs(own), MEMORY)
+    result = utilisation_of(memory_pairs(own), MEMORY)
     memory, cores = (value if value >= 0 else float("nan") for value in asked)
     names = tuple(runs.tasks[runs.task[rows[0]]] for rows in tasks)
-    return RequestGroup(memory, cores, names, len(own), found.utilisation, found.utilisation_by_time, wasted_gb_h(own))
+    return RequestGroup(
+        memory, cores, names, len(own), result.utilisation, result.utilisation_by_time, wasted_gb_h(own)
+    )
 
 
 def wasted_gb_h(runs: Runs) -> float:

@@ -276,11 +276,11 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
     """
     started = time.perf_counter()
     progress(None, "Looking for the best bins")
-    found = bin_runs(frames["jobs"], settings)
-    runs, given = found.runs, bool(settings.edges_bytes)
-    edges = settings.edges_bytes if given else tuple(edge_choices(found, settings)[-1].edges_bytes.tolist())
+    result = bin_runs(frames["jobs"], settings)
+    runs, given = result.runs, bool(settings.edges_bytes)
+    edges = settings.edges_bytes if given else tuple(edge_choices(result, settings)[-1].edges_bytes.tolist())
     needed = needed_bytes(runs.used_bytes, settings)
-    effect = effect_of_edges(runs, edges, needed, found.weights)
+    effect = effect_of_edges(runs, edges, needed, result.weights)
     stride = _stride(runs, settings) if settings.search == STRIDE and not given else 0.0
     return Bins(
         settings=settings,
@@ -293,8 +293,8 @@ def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress:
         static_bytes=runs.static_bytes,
         effect=effect,
         usage=usage_curve(runs.used_bytes, runs.hours),
-        left_out=found.left_out,
-        messages=(*found.messages, *effect.messages, *_raised_top(runs, settings, effect)),
+        left_out=result.left_out,
+        messages=(*result.messages, *effect.messages, *_raised_top(runs, settings, effect)),
         seconds=time.perf_counter() - started,
     )
 
@@ -313,25 +313,25 @@ NO_GAIN = 1e-12
 """Costs nearer to each other than this share differ by rounding alone."""
 
 
-def edge_choices(found: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...]:
+def edge_choices(result: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...]:
     """Return the best edges for 1 .. k bins; every run has its headroom in the bin that it comes into.
 
     A pinned top is the largest request, or what the largest run needs where that is more. Of the exact search, a number
     of bins that saves no more than one bin less has the edges of that one.
     """
-    runs = found.runs
+    runs = result.runs
     needed = needed_bytes(runs.used_bytes, settings)
     top = max(runs.static_bytes, float(needed.max())) if settings.top == PINNED else None
     if settings.search == EXACT:
         kept: list[EdgeChoice] = []
-        for choice in best_edges(needs_of(needed, found.weights, top), settings.k):
+        for choice in best_edges(needs_of(needed, result.weights, top), settings.k):
             gains = not kept or choice.cost < kept[-1].cost * (1 - NO_GAIN)
             kept.append(choice if gains else kept[-1])
         return tuple(kept)
     stride = _stride(runs, settings)
     if top is None:
         top = float(np.ceil(needed.max() / stride) * stride)
-    return stride_edges(needed, found.weights, stride, top, settings.k)
+    return stride_edges(needed, result.weights, stride, top, settings.k)
 
 
 def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
@@ -435,12 +435,12 @@ def improvement_curve(
     """
     started = time.perf_counter()
     progress(None, "Looking for the best bins of every number")
-    found = bin_runs(frames["jobs"], settings)
+    result = bin_runs(frames["jobs"], settings)
     searched = replace(settings, k=MOST_BINS, edges_bytes=())
-    needed = needed_bytes(found.runs.used_bytes, searched)
+    needed = needed_bytes(result.runs.used_bytes, searched)
     effects = [
-        effect_of_edges(found.runs, tuple(choice.edges_bytes.tolist()), needed, found.weights)
-        for choice in edge_choices(found, searched)
+        effect_of_edges(result.runs, tuple(choice.edges_bytes.tolist()), needed, result.weights)
+        for choice in edge_choices(result, searched)
     ]
     return ImprovementCurve(
         settings=settings,
@@ -451,22 +451,22 @@ def improvement_curve(
         saved_share=np.array([effect.saved_share for effect in effects]),
         time_based_saved_share=np.array([effect.time_based_saved_share for effect in effects]),
         weighted_saved_share=np.array([effect.weighted_saved_share for effect in effects]),
-        oracle=no_bins(found, found.runs.used_bytes),
-        continuous=no_bins(found, needed),
+        oracle=no_bins(result, result.runs.used_bytes),
+        continuous=no_bins(result, needed),
         seconds=time.perf_counter() - started,
     )
 
 
-def no_bins(found: BinRuns, sizes_bytes: Floats) -> NoBins:
+def no_bins(result: BinRuns, sizes_bytes: Floats) -> NoBins:
     """Return the savings when every run gets its own size, (n,) bytes."""
-    runs = found.runs
+    runs = result.runs
     ones, everyone = np.ones(len(sizes_bytes)), np.full(len(sizes_bytes), runs.static_bytes)
     return NoBins(
         optimal_improvement=saved_share(sizes_bytes, everyone, ones),
         time_based_optimal_improvement=saved_share(sizes_bytes, everyone, runs.hours),
         saved_share=saved_share(sizes_bytes, runs.requested_bytes, ones),
         time_based_saved_share=saved_share(sizes_bytes, runs.requested_bytes, runs.hours),
-        weighted_saved_share=saved_share(sizes_bytes, runs.requested_bytes, found.weights),
+        weighted_saved_share=saved_share(sizes_bytes, runs.requested_bytes, result.weights),
     )
 
 
@@ -575,12 +575,12 @@ def profile_curve_of(
 def _members(jobs: pd.DataFrame, profile: int) -> pd.DataFrame:
     """Return the rows of a profile."""
     labels = jobs[PROFILE_COLUMN].to_numpy(dtype=np.float64)
-    found: pd.DataFrame = jobs[labels == profile]
-    if not len(found):
+    result: pd.DataFrame = jobs[labels == profile]
+    if not len(result):
         known = labels[labels >= 0]
         there = f"profiles 0 to {known.max():.0f}" if len(known) else "no profile, only outliers"
         raise SettingsError(f"there is no profile {profile}; this clustering has {there}")
-    return found
+    return result
 
 
 def _sized_runs(jobs: pd.DataFrame, settings: ProfileBinSettings) -> Runs:
@@ -605,5 +605,5 @@ def _sized_runs(jobs: pd.DataFrame, settings: ProfileBinSettings) -> Runs:
 
 def _tasks(runs: Runs) -> tuple[ProfileTask, ...]:
     counts = np.bincount(runs.task, minlength=len(runs.tasks)).tolist()
-    found = [ProfileTask(name, count) for name, count in zip(runs.tasks, counts, strict=True) if count]
-    return tuple(sorted(found, key=lambda one: -one.n_runs))
+    result = [ProfileTask(name, count) for name, count in zip(runs.tasks, counts, strict=True) if count]
+    return tuple(sorted(result, key=lambda one: -one.n_runs))

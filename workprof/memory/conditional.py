@@ -194,27 +194,27 @@ def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints,
         stamps: (n,) the run that last looked at each.
     """
     latest, before = links
-    found, n_found = np.empty(OWN + SHARING * len(past.sharing) + FOREIGN, np.int64), 0
+    result, n_found = np.empty(OWN + SHARING * len(past.sharing) + FOREIGN, np.int64), 0
     first = past.first[past.task[run]]
     for place in range(first + n_own - 1, max(first, first + n_own - OWN) - 1, -1):
-        found[n_found], stamps[place] = place, run
+        result[n_found], stamps[place] = place, run
         n_found += 1
     for label in range(len(past.sharing)):
         code = past.sharing[label, run]
         place, left = (latest[label, code] if code >= 0 else -1), SHARING
         while place >= 0 and left > 0:
             if stamps[place] != run:
-                found[n_found], stamps[place] = place, run
+                result[n_found], stamps[place] = place, run
                 n_found += 1
             place, left = before[label, place], left - 1
     left, ended = FOREIGN, n_ended - 1
     while left > 0 and ended >= max(0, n_ended - 4 * FOREIGN):
         place = past.by_end[ended]
         if past.task[place] != past.task[run]:
-            found[n_found] = place
+            result[n_found] = place
             n_found, left = n_found + 1, left - 1
         ended -= 1
-    return found[:n_found]
+    return result[:n_found]
 
 
 @compiled
@@ -224,18 +224,18 @@ def line_logs(past: Past, run: int, places: Ints) -> tuple[float, Floats]:
     The line is followed down to half of the smallest use and up to twice the largest; NaN where inputs do not vary.
     """
     own = places[past.task[places] == past.task[run]]
-    x, y, found = np.expm1(past.inputs[places]), np.exp(past.use[own]), np.full(len(places), np.nan)
+    x, y, result = np.expm1(past.inputs[places]), np.exp(past.use[own]), np.full(len(places), np.nan)
     known = np.expm1(past.inputs[own])
     away = known - known.mean()
     spread = away @ away
     if len(own) < FEWEST_FOR_LINE or spread <= 0:
-        return np.nan, found
+        return np.nan, result
     slope = away @ (y - y.mean()) / spread
     low, high = y.min() / FURTHEST, y.max() * FURTHEST
     for a in range(len(places)):
-        found[a] = np.log(min(max(y.mean() + slope * (x[a] - known.mean()), low), high))
+        result[a] = np.log(min(max(y.mean() + slope * (x[a] - known.mean()), low), high))
     there = y.mean() + slope * (np.expm1(past.inputs[run]) - known.mean())
-    return float(np.log(min(max(there, low), high))), found
+    return float(np.log(min(max(there, low), high))), result
 
 
 @compiled
@@ -423,7 +423,7 @@ def foresee(past: Past, asked: Asked, sizes: Floats, hours: Floats, n_own: Ints,
 
 
 @compiled
-def chains(sizes: Floats, prices: Floats, time_to_failure: float, found: Floats, chance: Floats) -> None:
+def chains(sizes: Floats, prices: Floats, time_to_failure: float, result: Floats, chance: Floats) -> None:
     """Fill in the sizes of least expected cost: the first one, those after failures, and the chance of the first kill.
 
     A size held costs size x (time to failure where it is too small, else 1), a kill its price. From the largest size
@@ -433,12 +433,12 @@ def chains(sizes: Floats, prices: Floats, time_to_failure: float, found: Floats,
         sizes: (n, n_chances) bytes, exceeded with `CHANCES`; rows of NaN stay so.
         prices: (n,) of a kill, in bytes: of a size held for the expected run time.
         time_to_failure: share.
-        found: (n, STEPS), NaN after the largest.
+        result: (n, STEPS), NaN after the largest.
         chance: (n,).
     """
     saved, n_chances = 1 - time_to_failure, len(CHANCES)
     for i in range(len(sizes)):
-        found[i], chance[i] = np.nan, np.nan
+        result[i], chance[i] = np.nan, np.nan
         if np.isnan(sizes[i, 0]):
             continue
         last = n_chances - 1
@@ -456,7 +456,7 @@ def chains(sizes: Floats, prices: Floats, time_to_failure: float, found: Floats,
         place = np.argmin(sizes[i, : last + 1] * (1 - saved * CHANCES[: last + 1]) + after)
         chance[i], step = CHANCES[place], 0
         while place >= 0 and step < STEPS:
-            found[i, step] = sizes[i, place]
+            result[i, step] = sizes[i, place]
             place, step = then[place], step + 1
 
 
@@ -539,6 +539,6 @@ def cheapest_chains(outlook: Outlook, price_byte_h: float, time_to_failure: floa
         time_to_failure: share of the run time that a killed attempt is charged.
     """
     n = len(outlook.hours)
-    found, chance = np.empty((n, STEPS)), np.empty(n)
-    chains(outlook.sizes_bytes, price_byte_h / np.maximum(outlook.hours, LEAST_HOURS), time_to_failure, found, chance)
-    return found, chance
+    result, chance = np.empty((n, STEPS)), np.empty(n)
+    chains(outlook.sizes_bytes, price_byte_h / np.maximum(outlook.hours, LEAST_HOURS), time_to_failure, result, chance)
+    return result, chance

@@ -229,8 +229,8 @@ def memory_facts(jobs: pd.DataFrame, runs: Runs, order: tuple[str, ...]) -> Memo
         looked_at += 1
         facts += _tested(task, columns, runs.used_bytes, own)
     adjusted = holm([fact.p_value for fact in facts])
-    found = tuple(replace(fact, p_adjusted=p) for fact, p in zip(facts, adjusted, strict=True))
-    return MemoryFacts(found, left_out, looked_at, len(order) - looked_at)
+    result = tuple(replace(fact, p_adjusted=p) for fact, p in zip(facts, adjusted, strict=True))
+    return MemoryFacts(result, left_out, looked_at, len(order) - looked_at)
 
 
 def known_when(column: str) -> str:
@@ -256,12 +256,12 @@ def _columns(jobs: pd.DataFrame, runs: Runs) -> tuple[list[_Column], tuple[Colum
         if name in {*USAGE_COLUMNS.values(), "row_id"} or name.startswith("truth_"):
             left_out.append(ColumnLeftOut(name, "it is the memory itself, a key, or a truth of synthetic data"))
             continue
-        found = _column(jobs, name, runs.rows)
-        if isinstance(found, str):
-            left_out.append(ColumnLeftOut(name, found))
+        result = _column(jobs, name, runs.rows)
+        if isinstance(result, str):
+            left_out.append(ColumnLeftOut(name, result))
         else:
-            usable = ~np.isnan(found.numbers) & (first if ASKED.fullmatch(name) else True)
-            columns.append(replace(found, usable=usable))
+            usable = ~np.isnan(result.numbers) & (first if ASKED.fullmatch(name) else True)
+            columns.append(replace(result, usable=usable))
     return columns, tuple(left_out)
 
 

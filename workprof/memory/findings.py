@@ -134,7 +134,7 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
     group, who, task = _groups(runs, settings.by)
     order = _in_time(runs, group)
     parts = {rule: part for rule in GPU_RULES if (part := gpu_part(jobs, settings.rules, rule)) is not None}
-    found: list[Finding] = []
+    result: list[Finding] = []
     n_small, small_share = 0, dict.fromkeys((*NAMES, NODES), 0.0)
     for rules, resource in _families(broken, runs):
         own = {rule: one for rule in rules if isinstance(one := broken[rule], Broken)}
@@ -155,7 +155,7 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
             about = _Group(
                 rule, resource, runs.take(at), mask[at], parts[rule][at] if rule in parts else runs.hours[:0]
             )
-            found.append(
+            result.append(
                 replace(
                     _finding(about, settings),
                     who="" if settings.by in (TASK, WEEK) else runs.whose[who[code]],
@@ -167,10 +167,10 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
                     money=float(amount[code]) * settings.prices.of(resource),
                 )
             )
-    found.sort(key=_rank(settings))
+    result.sort(key=_rank(settings))
     unjudged = tuple(one for one in broken.values() if isinstance(one, Unjudged))
     small = {name: value for name, value in small_share.items() if value > 0}
-    return Found(tuple(found), unjudged, n_small, small)
+    return Found(tuple(result), unjudged, n_small, small)
 
 
 def _rank(settings: LedgerSettings) -> Callable[[Finding], tuple[float, ...]]:

@@ -173,7 +173,7 @@ def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerP
 
 def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
     """Return what each row's runs held that did not finish well, by cause."""
-    found: list[list[Lost]] = [[] for _ in range(n)]
+    result: list[list[Lost]] = [[] for _ in range(n)]
     for number, cause in enumerate(CAUSES):
         own = runs.cause == number
         timed = own & np.isfinite(runs.hours)
@@ -184,8 +184,8 @@ def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
         ]
         for code in np.flatnonzero(counts).tolist():
             hours, *held = (float(values[code]) for values in sums)
-            found[code].append(Lost(cause, int(counts[code]), int(counts[code] - known[code]), hours, tuple(held)))
-    return [tuple(one) for one in found]
+            result[code].append(Lost(cause, int(counts[code]), int(counts[code] - known[code]), hours, tuple(held)))
+    return [tuple(one) for one in result]
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,17 +240,17 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
     totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
     rows = rows_of(runs, runs.who, runs.whose, settings.prices)
     progress(None, "Looking for what is requested and not used")
-    found = findings_of(jobs, runs, settings)
+    result = findings_of(jobs, runs, settings)
     return Ledger(
         settings=settings,
         totals=totals,
         rows=rows
         if settings.by == WEEK
         else tuple(sorted(rows, key=lambda row: -_weight(row, totals, settings.prices))),
-        findings=found.findings,
-        unjudged=found.unjudged,
-        n_small=found.n_small,
-        small_share=found.small_share,
+        findings=result.findings,
+        unjudged=result.unjudged,
+        n_small=result.n_small,
+        small_share=result.small_share,
         absent={name: columns for name, columns in runs.absent.items() if columns},
         notes=_notes(runs, totals),
         seconds=time.perf_counter() - started,
@@ -287,12 +287,12 @@ def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
         notes.append(f"{waiting:,} runs wait, and hold nothing yet")
     for one, amount in zip(RESOURCES, totals.amounts, strict=True):
         lacking = {"a time": amount.n_no_time, "a request": amount.n_no_request, "a use": amount.n_no_use}
-        told = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
+        text = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
         missing = runs.absent[one.name]
         if missing:
             notes.append(f"{one.hours}: nothing is judged, the table has no column {' and no '.join(missing)}")
-        elif told:
-            notes.append(f"{one.hours}: of {totals.n_runs:,} finished runs {told} are not judged")
+        elif text:
+            notes.append(f"{one.hours}: of {totals.n_runs:,} finished runs {text} are not judged")
     return tuple(notes)
 
 

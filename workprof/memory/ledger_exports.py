@@ -183,12 +183,12 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
 
 def _about(ledger: Ledger, origin: Origin) -> tuple[str, ...]:
     rules, prices = ledger.settings.rules, ledger.settings.prices
-    told = ", ".join(f"{name} {value:g}" for name, value in vars(rules).items())
+    text = ", ".join(f"{name} {value:g}" for name, value in vars(rules).items())
     lines = [
         f"Ledger by workprof {one_line(origin.version)}",
         f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
         *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
-        f"By {ledger.settings.by}; memory counted as {ledger.settings.target}; {told}",
+        f"By {ledger.settings.by}; memory counted as {ledger.settings.target}; {text}",
     ]
     if prices.given:
         lines.append(
@@ -325,11 +325,11 @@ BETWEEN = "-" * 72
 
 def mail_text(ledger: Ledger, origin: Origin) -> str:
     """Return all texts in one, a line of dashes between them; first how many users have none."""
-    found = mails(ledger, origin)
+    result = mails(ledger, origin)
     head = "\n".join(_about(ledger, origin))
     users = len(ledger.rows)
-    head += f"\n{len(found):,} of {users:,} users have a finding; nothing was sent.\n"
-    return f"\n{BETWEEN}\n".join([head, *found.values()])
+    head += f"\n{len(result):,} of {users:,} users have a finding; nothing was sent.\n"
+    return f"\n{BETWEEN}\n".join([head, *result.values()])
 
 
 EXPORTS = {"csv": rows_csv, "findings": findings_csv, "json": json_text, "mail": mail_text}

@@ -91,21 +91,21 @@ class Broken:
 def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) -> dict[str, Broken | Unjudged]:
     """Return rule -> the runs that break it, or why it cannot be judged."""
     limits = settings.rules
-    found: dict[str, Broken | Unjudged] = {}
+    result: dict[str, Broken | Unjudged] = {}
     for resource, rules in OF_RESOURCE.items():
         judged, asked, used = runs.judged(resource), runs.requested[resource], runs.used[resource]
         if runs.absent[resource] or not judged.any():
             lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
-            found |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
+            result |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
             continue
         wasted, total = runs.wasted(resource), _requested(runs, resource)
         for rule, mask in _breaking(resource, asked, used, limits).items():
-            found[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
-    found |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
-    found["fragmentation"] = _spread(jobs, runs, limits)
+            result[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
+    result |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
+    result["fragmentation"] = _spread(jobs, runs, limits)
     for rule, causes in CAUSES_OF.items():
-        found[rule] = _lost(runs, rule, causes)
-    return found
+        result[rule] = _lost(runs, rule, causes)
+    return result
 
 
 def breaking(
@@ -120,11 +120,11 @@ def breaking(
     if unknown:
         raise SettingsError(f"there is no rule {unknown[0]!r}; choose one of {', '.join(RULES)}")
     broken = broken_rules(jobs, runs, settings)
-    found = [broken[rule] for rule in rules]
-    for rule, one in zip(rules, found, strict=True):
+    result = [broken[rule] for rule in rules]
+    for rule, one in zip(rules, result, strict=True):
         if isinstance(one, Unjudged):
             raise SettingsError(f"rule {rule} cannot be judged: {one.why}")
-    chosen = [one for one in found if isinstance(one, Broken)]
+    chosen = [one for one in result if isinstance(one, Broken)]
     resources = {
         lost_resource(runs, one.runs) if rule in CAUSES_OF else RULES[rule].resource
         for rule, one in zip(rules, chosen, strict=True)

@@ -112,8 +112,8 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     nothing = np.full(len(jobs), np.nan)
 
     def column(name: str) -> Floats:
-        found = numbers_if_present(jobs, name)
-        return nothing if found is None else found
+        result = numbers_if_present(jobs, name)
+        return nothing if result is None else result
 
     start, end = column("start_time_s"), column("end_time_s")
     seconds = column("duration_s")
@@ -164,11 +164,11 @@ def _named(jobs: pd.DataFrame, column: str, nameless: str) -> tuple[Ints, tuple[
     if column not in jobs.columns:
         return np.zeros(len(jobs), dtype=np.int64), (nameless,)
     codes, names = jobs[column].factorize()
-    found = [str(name) for name in names]
+    result = [str(name) for name in names]
     if (codes < 0).any():
-        codes = np.where(codes < 0, len(found), codes)
-        found.append(nameless if nameless not in found else f"{nameless} (missing)")
-    return codes.astype(np.int64), tuple(found)
+        codes = np.where(codes < 0, len(result), codes)
+        result.append(nameless if nameless not in result else f"{nameless} (missing)")
+    return codes.astype(np.int64), tuple(result)
 
 
 CLOCK_FROM_S = 10 * 365 * DAY_S

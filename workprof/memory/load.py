@@ -64,8 +64,8 @@ def clock_of(jobs: pd.DataFrame, runs: Runs) -> Clock:
 
 
 def _column(jobs: pd.DataFrame, name: str, rows: Ints) -> Floats:
-    found = numbers_if_present(jobs, name)
-    return np.full(len(rows), np.nan) if found is None else found[rows]
+    result = numbers_if_present(jobs, name)
+    return np.full(len(rows), np.nan) if result is None else result[rows]
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ def bursts_of(task: Ints, tasks: Sequence[str], start_s: Floats, gb_h: Floats) -
         start_s: (n,) NaN where it is not known: in no burst.
         gb_h: (n,) 0 or more.
     """
-    inside, found = np.zeros(len(task), dtype=bool), []
+    inside, result = np.zeros(len(task), dtype=bool), []
     known = np.flatnonzero(~np.isnan(start_s) & ~np.isnan(gb_h))
     total = float(np.nansum(gb_h))
     if not len(known) or not total > 0:
@@ -336,5 +336,5 @@ def bursts_of(task: Ints, tasks: Sequence[str], start_s: Floats, gb_h: Floats) -
         own = known[member == place]
         inside[own] = True
         code, day = pairs[:, place].tolist()
-        found.append(Burst(tasks[code], float(day * DAY_S), len(own), float(sums[place]), float(sums[place]) / total))
-    return tuple(sorted(found, key=lambda one: -one.gb_h)), inside
+        result.append(Burst(tasks[code], float(day * DAY_S), len(own), float(sums[place]), float(sums[place]) / total))
+    return tuple(sorted(result, key=lambda one: -one.gb_h)), inside

@@ -332,11 +332,11 @@ def cheapest_bin(data: PredictorData, settings: PredictorSettings) -> int:
 
 def constant_results(data: PredictorData, settings: PredictorSettings) -> tuple[ModelResult, ModelResult]:
     """Return how well one bin for every run does: the most frequent, and the cheapest."""
-    found = [
+    result = [
         replace(_result(data, settings, np.full(len(data.test), b, dtype=np.int64)), model=CONSTANT, decision=decision)
         for b, decision in ((majority_bin(data), LIKELIEST), (cheapest_bin(data, settings), CHEAPEST))
     ]
-    return found[0], found[1]
+    return result[0], result[1]
 
 
 def trained(data: PredictorData, settings: PredictorSettings, recipe: Recipe, tell: Callable[[float], None]) -> Trained:
@@ -563,7 +563,7 @@ def _importance(data: PredictorData, settings: PredictorSettings, made: list[Tra
     true, random = data.bins[data.test], np.random.default_rng(settings.seed)
     columns, known = np.array(data.encoder.columns_of), {fact.column: fact.known for fact in data.facts.inputs}
     before = run_costs(true, model.scores(data.test_inputs).argmax(axis=1), settings.penalty).mean()
-    found = []
+    result = []
     for name in dict.fromkeys(data.encoder.columns_of):
         lost = []
         for _ in range(MIXINGS):
@@ -571,8 +571,8 @@ def _importance(data: PredictorData, settings: PredictorSettings, made: list[Tra
             mixed[:, own] = mixed[random.permutation(len(mixed))][:, own]
             said = model.scores(mixed).argmax(axis=1)
             lost.append(run_costs(true, said, settings.penalty).mean() - before)
-        found.append(Importance(name, known[name], float(100 * np.mean(lost))))
-    return tuple(sorted(found, key=lambda each: -each.u_score_lost))
+        result.append(Importance(name, known[name], float(100 * np.mean(lost))))
+    return tuple(sorted(result, key=lambda each: -each.u_score_lost))
 
 
 def _notes(data: PredictorData, models: tuple[ModelResult, ...]) -> tuple[str, ...]:

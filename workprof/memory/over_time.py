@@ -378,14 +378,14 @@ def _bursts(names: tuple[str, ...], unused: Floats, n_runs: Ints) -> tuple[IdleB
     if int(busy.sum()) < FEWEST_BINS or not totals.sum() > 0:
         return ()
     low, high = np.percentile(totals[busy], (25, 75))
-    found = []
+    result = []
     for place in np.flatnonzero(totals > high + FAR_OUT * (high - low)).tolist():
         others = (unused.sum(axis=1) - unused[:, place]) / max(unused.shape[1] - 1, 1)
         own = unused[:, place]
         for row in np.flatnonzero((own >= BURST_SHARE * totals[place]) & (own > BURST_FACTOR * others)).tolist():
             share = float(own[row] / totals.sum())
-            found.append(IdleBurst(names[row], place, float(own[row]), share, int(n_runs[row, place])))
-    return tuple(sorted(found, key=lambda one: -one.unused_gb_h))
+            result.append(IdleBurst(names[row], place, float(own[row]), share, int(n_runs[row, place])))
+    return tuple(sorted(result, key=lambda one: -one.unused_gb_h))
 
 
 MOST_LISTED = 50

@@ -252,8 +252,8 @@ def refits(runs: Sequence) -> Ints:
 
 def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
     """Return (n_sized, ...) values of the latest fit for every run."""
-    found: Floats = values[np.searchsorted(points, runs.known_at, side="right") - 1]
-    return found
+    result: Floats = values[np.searchsorted(points, runs.known_at, side="right") - 1]
+    return result
 
 
 class Preset:
@@ -336,7 +336,7 @@ def rolling_quantile(runs: Sequence, share: float) -> Floats:
     """Return (n_sized,) quantiles of all uses known before each run, as numpy's linear method; they stay sorted."""
     used = runs.used_bytes.tolist()
     n_known, ordered = runs.n_known, sorted(used[: runs.n_known])
-    found = np.empty(runs.n_sized)
+    result = np.empty(runs.n_sized)
     for i, n in enumerate(runs.known_at.tolist()):
         for one in used[n_known:n]:
             insort(ordered, one)
@@ -345,8 +345,8 @@ def rolling_quantile(runs: Sequence, share: float) -> Floats:
         below = int(place)
         low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
         part = place - below
-        found[i] = low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
-    return found
+        result[i] = low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+    return result
 
 
 class LinearOffset:
@@ -578,7 +578,7 @@ class SiteRule:
         over, used = np.maximum.accumulate(ended).tolist(), runs.used_bytes.tolist()
         earliest = np.nan_to_num(runs.started_s[runs.sized], nan=-np.inf) - SITE_DAYS * DAY_S
         largest: deque[int] = deque()
-        found, known = runs.max_seen_bytes, 0
+        result, known = runs.max_seen_bytes, 0
         for i, n in enumerate(runs.known_at.tolist()):
             for place in range(known, n):
                 while largest and used[largest[-1]] <= used[place]:
@@ -588,8 +588,8 @@ class SiteRule:
             while largest and over[largest[0]] < earliest[i]:
                 largest.popleft()
             if largest:
-                found[i] = used[largest[0]]
-        return only(SITE_MARGIN * found)
+                result[i] = used[largest[0]]
+        return only(SITE_MARGIN * result)
 
 
 N_BINS = 3
@@ -628,8 +628,8 @@ class ThesisBins:
         model = _trees(runs.seed) if self._model == "trees" else _svm()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one class with a single run is no news here
-            found: Ints = model.fit(x[: runs.n_known], true).predict(x[runs.sized])
-        return found
+            result: Ints = model.fit(x[: runs.n_known], true).predict(x[runs.sized])
+        return result
 
 
 def pinned_edges(runs: Sequence, retry: RetrySettings, n_bins: int) -> Floats:
@@ -754,8 +754,8 @@ class Workprof:
             cautious=s.cautious,
         )
         ways = ways_of(s, varied=bool(np.ptp(runs.inputs) > 0))
-        found = compete(rows_of(runs), runs.sized, runs.known_at, ways, belief)
-        return Sizes(found[:, 0], found[:, 1:])
+        result = compete(rows_of(runs), runs.sized, runs.known_at, ways, belief)
+        return Sizes(result[:, 0], result[:, 1:])
 
 
 class Conditional:

@@ -99,12 +99,12 @@ class RecommendationSettings:
         """
         if not self.acceptable_kills.strip():
             return math.inf
-        found = _KILLS.fullmatch(self.acceptable_kills.strip())
-        if found is None or (found[2] and float(found[1]) > 100):
+        match = _KILLS.fullmatch(self.acceptable_kills.strip())
+        if match is None or (match[2] and float(match[1]) > 100):
             raise SettingsError(
                 f"acceptable_kills is {self.acceptable_kills!r}; give a number such as 3, or a share such as 0.5%"
             )
-        return float(found[1]) * n_runs / (100 if found[2] else n_judged)
+        return float(match[1]) * n_runs / (100 if match[2] else n_judged)
 
 
 @dataclass(frozen=True)
@@ -213,11 +213,11 @@ def recommendation_of(
     if len(frames["jobs"]) > MOST_KEPT_RUNS:
         progress(0.0, "Ordering the runs")
         runs = trial_runs(with_killed(frames["jobs"], settings.frontier.target), settings.frontier)
-        found = recommend(frames, settings, ReplayedCharges(runs, settings.frontier), progress)
-        return Made(replace(found, seconds=time.perf_counter() - started), {})
+        result = recommend(frames, settings, ReplayedCharges(runs, settings.frontier), progress)
+        return Made(replace(result, seconds=time.perf_counter() - started), {})
     charges = frontier_charges_of(frames, settings.frontier, progress)
-    found = recommend(frames, settings, charges, progress)
-    return Made(replace(found, seconds=time.perf_counter() - started), {CHARGES_STEP: charges})
+    result = recommend(frames, settings, charges, progress)
+    return Made(replace(result, seconds=time.perf_counter() - started), {CHARGES_STEP: charges})
 
 
 def recommend(
@@ -347,10 +347,10 @@ def _tried(
     fits: Sequence[bool],
     best: int,
 ) -> tuple[TriedSetting, ...]:
-    found, fewest = [], math.inf
+    result, fewest = [], math.inf
     for at in sorted(range(len(before)), key=lambda at: (after[at].wasted_gb_h, after[at].failures)):
         sizing = charges.sizing[at]
-        found.append(
+        result.append(
             TriedSetting(
                 setting=charges.names[at],
                 price_runs=sizing.price_runs,
@@ -363,7 +363,7 @@ def _tried(
             )
         )
         fewest = min(fewest, after[at].failures)
-    return tuple(found)
+    return tuple(result)
 
 
 @dataclass(frozen=True)

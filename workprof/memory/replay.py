@@ -104,8 +104,8 @@ class Ordered:
         from workprof.memory.conditional import outlooks_of  # noqa: PLC0415  numba waits until it is needed
 
         clocks = [self._clock(runs, moments) for runs, moments in zip(self.sequences, self.moments, strict=True)]
-        found = outlooks_of(self.sequences, clocks)
-        return {runs.task: outlook for runs, outlook in zip(self.sequences, found, strict=True)}
+        result = outlooks_of(self.sequences, clocks)
+        return {runs.task: outlook for runs, outlook in zip(self.sequences, result, strict=True)}
 
     def _clock(self, runs: Sequence, moments: Floats) -> Clock:
         """Return when runs are sized and become known: never before they begin; NaN where there are no times."""
@@ -170,11 +170,11 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
         by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
         turns.append(_in_turn(by_time, 0, cold_runs).of(n_own).after(earlier))
-    found = _ordered(runs, inputs, turns, cold_runs)
+    result = _ordered(runs, inputs, turns, cold_runs)
     times = [runs.submit_s[one.rows[one.sized]] for one in turns]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
     n_without_clock = int((~np.isfinite(runs.submit_s[:n_own])).sum())
-    return replace(found, moments=tuple(moments), n_without_clock=n_without_clock, known=SUBMITTED)
+    return replace(result, moments=tuple(moments), n_without_clock=n_without_clock, known=SUBMITTED)
 
 
 def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
@@ -195,14 +195,14 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
         own = _turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs).of(n_own)
         turns.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
-    found = _ordered(runs, inputs, turns, cold_runs)
+    result = _ordered(runs, inputs, turns, cold_runs)
     moments = []
     for one in turns:
         start = runs.start_s[one.rows[one.sized]]
         clocked = np.isfinite(start)
         moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
     n_without_clock = int((~np.isfinite(runs.start_s[:n_own])).sum())
-    return replace(found, moments=tuple(moments), n_without_clock=n_without_clock, known=FINISHED)
+    return replace(result, moments=tuple(moments), n_without_clock=n_without_clock, known=FINISHED)
 
 
 @dataclass(frozen=True)
@@ -798,17 +798,17 @@ SOURCES = {
 }
 
 
-def sized_from_words(found: ReplayResult) -> str:
+def sized_from_words(result: ReplayResult) -> str:
     """Return how many runs ours (else the first policy) sized from what, and from when on a run is known."""
-    one = found.policies.get(Workprof.name) or next(iter(found.policies.values()))
+    one = result.policies.get(Workprof.name) or next(iter(result.policies.values()))
     counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
     known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
-    earlier = f"; {found.n_history:,} runs of earlier datasets are known from the start" if found.n_history else ""
-    told = f"Sized by {one.policy}: {counts}{known.get(found.known, '')}{earlier}"
-    if found.foreseen is not None and one.policy == Workprof.name:
-        one_of = f"{found.foreseen.stated:,.0f} of {found.foreseen.n_runs:,} first attempts"
-        told += f"; {one_of} were foreseen to be killed, {found.foreseen.killed:,} were"
-    return told
+    earlier = f"; {result.n_history:,} runs of earlier datasets are known from the start" if result.n_history else ""
+    text = f"Sized by {one.policy}: {counts}{known.get(result.known, '')}{earlier}"
+    if result.foreseen is not None and one.policy == Workprof.name:
+        one_of = f"{result.foreseen.stated:,.0f} of {result.foreseen.n_runs:,} first attempts"
+        text += f"; {one_of} were foreseen to be killed, {result.foreseen.killed:,} were"
+    return text
 
 
 def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
@@ -855,14 +855,14 @@ def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: Re
 
     What is foreseen of a table's runs is computed once, and counts into the seconds of the setting that is first.
     """
-    found = []
+    result = []
     for ordered in orders:
         started = time.perf_counter()
         policy = workprof_on(ordered, setting)
         foreseen = time.perf_counter() - started
         charges = charge(policy, ordered, retry)
-        found.append(replace(charges, seconds=charges.seconds + foreseen))
-    return found
+        result.append(replace(charges, seconds=charges.seconds + foreseen))
+    return result
 
 
 def workprof_on(ordered: Ordered, setting: SizingSettings) -> Policy:
@@ -921,11 +921,11 @@ def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: s
 def marked(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
     """Return the points, least waste first, those marked that no other beats in both."""
     ordered = sorted(points, key=lambda point: (point.wasted_gb_h, point.failures))
-    fewest, found = np.inf, []
+    fewest, result = np.inf, []
     for point in ordered:
-        found.append(replace(point, efficient=point.failures < fewest))
+        result.append(replace(point, efficient=point.failures < fewest))
         fewest = min(fewest, point.failures)
-    return tuple(found)
+    return tuple(result)
 
 
 def dominated_by_ours(wasted_gb_h: float, failures: float, frontier: Iterable[FrontierPoint]) -> bool:
@@ -939,11 +939,11 @@ def choices_by_price(
     """Return the policy or setting of least waste + price x failures for each price of a failure."""
     known = [(p.policy, p.wasted_gb_h, p.failures) for p in policies if not p.policy.startswith("oracle")]
     known += [(point.setting, point.wasted_gb_h, point.failures) for point in frontier]
-    found = []
+    result = []
     for price in prices_gb_h:
         name, wasted, failures = min(known, key=lambda one: one[1] + price * one[2])
-        found.append(PriceChoice(price, name, wasted, failures, wasted + price * failures))
-    return tuple(found)
+        result.append(PriceChoice(price, name, wasted, failures, wasted + price * failures))
+    return tuple(result)
 
 
 def best_by_task(tasks: Iterable[TaskFigures], mean_run_byte_h: float) -> tuple[TaskChoice, ...]:
@@ -986,9 +986,9 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     runs, orders = ordered_runs(frames, settings)
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     charges = _charge_all(orders, settings, progress, with_requests=with_requests)
-    found = _summed(runs, orders, charges, settings, progress)
+    result = _summed(runs, orders, charges, settings, progress)
     evidence = evidence_of(frames["jobs"], settings.used_target)
-    return replace(found, evidence=evidence, seconds=time.perf_counter() - started)
+    return replace(result, evidence=evidence, seconds=time.perf_counter() - started)
 
 
 def _summed(
@@ -997,8 +997,8 @@ def _summed(
     """Return the record of all charges, its seconds still to be filled in."""
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     before = [charge(Preset(), ordered, settings.retry) for ordered in orders[:1]] if with_requests else []
-    policies = {name: figures_of(name, found, before) for name, found in charges.items()}
-    tasks = tuple(one for name, found in charges.items() for one in task_figures_of(name, found, orders[0]))
+    policies = {name: figures_of(name, result, before) for name, result in charges.items()}
+    tasks = tuple(one for name, result in charges.items() for one in task_figures_of(name, result, orders[0]))
     frontier = _frontier(orders, settings, charges, progress)
     first, mean_run = orders[0], orders[0].sequences[0].mean_run_byte_h
     return ReplayResult(
@@ -1104,13 +1104,13 @@ def _charge_all(
 ) -> dict[str, list[Charges]]:
     """Return policy -> charges by seed; without any request the presets are no policy."""
     names = [name for name in settings.policies if with_requests or name != Preset.name] or [Workprof.name]
-    found: dict[str, list[Charges]] = {}
+    result: dict[str, list[Charges]] = {}
     progress(0.0, f"Replaying {names[0]}")
     for name, charges in zip(names, each(_charge_policy, (orders, settings), names), strict=True):
-        found[name] = charges
-        upcoming = names[min(len(found), len(names) - 1)]
-        progress(POLICIES_SHARE * len(found) / len(names), f"Replaying {upcoming}")
-    return found
+        result[name] = charges
+        upcoming = names[min(len(result), len(names) - 1)]
+        progress(POLICIES_SHARE * len(result) / len(names), f"Replaying {upcoming}")
+    return result
 
 
 def _charge_policy(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> list[Charges]:

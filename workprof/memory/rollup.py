@@ -360,8 +360,8 @@ def _gb_h(held: Held) -> float:
 
 
 def _column(jobs: pd.DataFrame, name: str, rows: Ints) -> Floats:
-    found = numbers_if_present(jobs, name)
-    return np.full(len(rows), np.nan) if found is None else found[rows]
+    result = numbers_if_present(jobs, name)
+    return np.full(len(rows), np.nan) if result is None else result[rows]
 
 
 NO_NAME = "(no name)"

@@ -121,13 +121,13 @@ def _differences(scenarios: tuple[Scenario, ...]) -> tuple[Difference, ...]:
 
 
 def _warnings(scenarios: tuple[Scenario, ...]) -> tuple[str, ...]:
-    found = []
+    result = []
     if len({one.dataset_hash for one in scenarios}) > 1:
-        found.append("the scenarios are of different datasets: their GB·h do not compare")
+        result.append("the scenarios are of different datasets: their GB·h do not compare")
     if len({one.task for one in scenarios}) > 1:
-        found.append("the scenarios are of different tasks")
+        result.append("the scenarios are of different tasks")
     if len({one.n_runs for one in scenarios}) > 1:
-        found.append("the scenarios replayed different numbers of runs")
+        result.append("the scenarios replayed different numbers of runs")
     if len({one.currency for one in scenarios if one.money_saved == one.money_saved}) > 1:
-        found.append("the scenarios have different currencies")
-    return tuple(found)
+        result.append("the scenarios have different currencies")
+    return tuple(result)

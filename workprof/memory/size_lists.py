@@ -183,11 +183,11 @@ def _doubled(sizes: tuple[float, ...], cap_bytes: float | None) -> tuple[float, 
 JUDGED = "the second half of the runs, each sized from the runs known by then, or with its request enforced"
 
 
-def sizes_of_recommendation(found: Recommendation) -> SizeList:
+def sizes_of_recommendation(result: Recommendation) -> SizeList:
     """Return the recommended sizes; what has neither a size nor a request is named in the notes."""
-    cap = found.settings.frontier.retry.cap_bytes
-    sized = [one for one in found.sizes if math.isfinite(one.size_bytes)]
-    without = [one.key for one in found.sizes if not math.isfinite(one.size_bytes)]
+    cap = result.settings.frontier.retry.cap_bytes
+    sized = [one for one in result.sizes if math.isfinite(one.size_bytes)]
+    without = [one.key for one in result.sizes if not math.isfinite(one.size_bytes)]
     sizes = tuple(
         ListedSize(
             task=one.key,
@@ -197,7 +197,7 @@ def sizes_of_recommendation(found: Recommendation) -> SizeList:
             requested_bytes=one.requested_bytes,
             largest_bytes=one.largest_bytes,
             n=one.n_runs,
-            rule=KEPT if one.kept else found.setting,
+            rule=KEPT if one.kept else result.setting,
             size_class="",
             sized_from=one.why,
             n_tested=one.n_tested,
@@ -210,19 +210,19 @@ def sizes_of_recommendation(found: Recommendation) -> SizeList:
         )
         for one in sized
     )
-    told = (f"no size and no request: {', '.join(without[:5])}",) if without else ()
+    text = (f"no size and no request: {', '.join(without[:5])}",) if without else ()
     return SizeList(
         source="recommended",
-        settings=found.settings,
+        settings=result.settings,
         tested=JUDGED,
         by_attempt=False,
         named=(),
         sizes=sizes,
         cap_bytes=cap,
-        never=found.never,
-        left_out=found.left_out,
-        notes=(f"Recommended: {found.setting}", found.reason, *found.notes, *told),
-        by=found.settings.by,
+        never=result.never,
+        left_out=result.left_out,
+        notes=(f"Recommended: {result.setting}", result.reason, *result.notes, *text),
+        by=result.settings.by,
     )
 
 
@@ -353,11 +353,11 @@ def bin_sizes(
     Raises:
         SettingsError, ColumnMissing, NotEnoughData: as `bins_of`.
     """
-    found = bins_of(frames, settings, progress)
+    result = bins_of(frames, settings, progress)
     every = runs_of(frames["jobs"], settings.target)
     every = every.of(settings.task) if settings.task else every
     runs = requesting(with_flat_request(every, settings.request_bytes))
-    edges = np.unique(np.minimum(found.edges_bytes, math.inf if cap_bytes is None else cap_bytes))
+    edges = np.unique(np.minimum(result.edges_bytes, math.inf if cap_bytes is None else cap_bytes))
     needed = needed_bytes(runs.used_bytes, settings)
     own, names = own_bins(edges, needed), size_names(len(edges))
     named = []
@@ -389,7 +389,7 @@ def bin_sizes(
         cap_bytes=cap_bytes,
         never=never_run(runs, cap_bytes),
         left_out=dict(runs.left_out),
-        notes=found.messages,
+        notes=result.messages,
     )
 
 

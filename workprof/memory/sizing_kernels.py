@@ -326,7 +326,7 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
     above, above_cost = cheapest_above(end, (all_work, count), (ghost_work, ghosts), after, limits, belief)
     if belief.cautious:
         return np.full(len(margins), above)
-    found = np.empty(len(margins))
+    result = np.empty(len(margins))
     for m in range(len(margins)):
         best, best_cost, reached, tail_work, tail = above, above_cost, 0, all_work, count
         for a in range(len(sizes)):
@@ -345,8 +345,8 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
             cost += belief.price_byte_h * (max(tail, 0.0) + ghosts * share)
             if cost < best_cost * (1 - 1e-12):
                 best, best_cost = size, cost
-        found[m] = best
-    return found
+        result[m] = best
+    return result
 
 
 @compiled

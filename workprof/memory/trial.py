@@ -181,9 +181,9 @@ def trial_runs(jobs: pd.DataFrame, settings: FrontierSettings) -> Runs:
 
 def by_run(charges: Charges, values: Floats | Ints) -> Floats:
     """Return (n,) values of the charges in the order of the runs."""
-    found = np.full(len(charges.rows), np.nan)
-    found[charges.rows] = values
-    return found
+    result = np.full(len(charges.rows), np.nan)
+    result[charges.rows] = values
+    return result
 
 
 def _booked(ordered: Ordered, n_runs: int, retry: RetrySettings) -> Floats:

@@ -143,11 +143,11 @@ def task_named(tasks: Sequence[str], name: str) -> str:
     """
     if name in tasks:
         return name
-    found = [task for task in tasks if name and task.endswith(f":{name}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SettingsError(f"task {name!r} is short for {len(found)} tasks; choose one of {', '.join(found[:8])}")
+    result = [task for task in tasks if name and task.endswith(f":{name}")]
+    if len(result) == 1:
+        return result[0]
+    if result:
+        raise SettingsError(f"task {name!r} is short for {len(result)} tasks; choose one of {', '.join(result[:8])}")
     meant = near(name, (*tasks, *(task.rpartition(":")[2] for task in tasks)))
     raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}{meant}")
 
@@ -200,8 +200,8 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
 
 
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
-    found = numbers_if_present(jobs, name)
-    return np.full(len(jobs), np.nan) if found is None else found
+    result = numbers_if_present(jobs, name)
+    return np.full(len(jobs), np.nan) if result is None else result
 
 
 def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
@@ -281,8 +281,8 @@ def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     rows = jobs[causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)]
     column = USAGE_COLUMNS[target]
     bound = np.fmax(_or_nothing(rows, column), _or_nothing(rows, "requested_memory_bytes"))
-    told = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
-    kept: pd.DataFrame = rows.assign(**{column: bound})[told]
+    text = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
+    kept: pd.DataFrame = rows.assign(**{column: bound})[text]
     return kept
 
 
@@ -329,12 +329,12 @@ def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
     )
 
 
-def evidence_words(found: Sequence[Evidence]) -> str:
+def evidence_words(result: Sequence[Evidence]) -> str:
     """Return the counts in a sentence without its point; empty where every row finished."""
-    if not found:
+    if not result:
         return ""
     parts = []
-    for one in found:
+    for one in result:
         use = f", of which {one.n_bounds:,} tell a use of at least their limit" if one.cause == OUT_OF_MEMORY else ""
         word = "so far" if one.cause == RUNNING else "lost"
         parts.append(f"{one.n_runs:,} {one.cause} ({one.hours:,.4g} h and {one.requested_gb_h:,.4g} GB·h {word}{use})")

@@ -146,15 +146,15 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
 
     progress(0.7, "comparing the nodes")
     anytime = select(parsed, replace(settings, since_s=None, until_s=None), flagged)
-    found = _compared(runs, oriented(parsed, anytime.kept), levels, (aspects, overall), settings)
+    result = _compared(runs, oriented(parsed, anytime.kept), levels, (aspects, overall), settings)
     progress(1.0, "done")
     used = {metric for one in aspects.values() for metric in one.metrics}
     return replace(
-        found,
+        result,
         dropped_metrics=dropped_metrics(parsed, selection.kept, used),
         not_pooled=selection.not_pooled,
         left_out=selection.left_out,
-        notes=ranking_notes(parsed, selection, levels, found.nodes, settings),
+        notes=ranking_notes(parsed, selection, levels, result.nodes, settings),
     )
 
 
@@ -247,10 +247,10 @@ def rank_measured(measured: pd.DataFrame, settings: MeasuredSettings) -> Ranking
     settings = replace(settings, aspects=tuple(dict.fromkeys((*settings.weights_of, *runs.aspects))))
     nodes = tuple(sorted({str(node) for node in measured["node"]}))
     levels = levels_of(runs, nodes, settings.n_draws, settings.seed)
-    found = _compared(runs, runs, levels, scores_of_aspects(levels, settings.shares), settings)
-    notes = [] if any(one.rank for one in found.nodes) else _why_none(found.nodes)
+    result = _compared(runs, runs, levels, scores_of_aspects(levels, settings.shares), settings)
+    notes = [] if any(one.rank for one in result.nodes) else _why_none(result.nodes)
     left_out = {"without a value above 0": int((~usable).sum())} if not usable.all() else {}
-    return replace(found, left_out=left_out, notes=(*notes, *_what_is_not_compared(levels, settings)))
+    return replace(result, left_out=left_out, notes=(*notes, *_what_is_not_compared(levels, settings)))
 
 
 def _why_none(nodes: Sequence[RankedNode]) -> list[str]:
@@ -367,14 +367,14 @@ def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
     return notes
 
 
-def per_price(found: Ranking) -> Ranking:
+def per_price(result: Ranking) -> Ranking:
     """Return the same nodes by score per unit of money and hour; those without a price have no place.
 
     Scores, intervals and pairs are divided by the prices, which are taken as exact; aspects stay as they are, and no
     benchmark is left out in turn.
     """
     ranked = sorted(
-        (one for one in found.nodes if one.rank and one.price_per_h > 0), key=lambda one: -one.price_performance
+        (one for one in result.nodes if one.rank and one.price_per_h > 0), key=lambda one: -one.price_performance
     )
     lines = [
         AspectScore(one.price_performance, one.low / one.price_per_h, one.high / one.price_per_h, place, one.n_runs)
@@ -385,13 +385,13 @@ def per_price(found: Ranking) -> Ranking:
         replace(
             one, score=math.nan, low=math.nan, high=math.nan, rank=None, tied_with=(), reason=one.reason or "no price"
         )
-        for one in found.nodes
+        for one in result.nodes
         if one.node not in names
     ]
     prices = {one.node: one.price_per_h for one in ranked}
     pairs = tuple(
         _pair_per_price(one, prices[one.other] / prices[one.node])
-        for one in found.pairs
+        for one in result.pairs
         if one.aspect == OVERALL and {one.node, one.other} <= prices.keys()
     )
     nodes = [
@@ -402,7 +402,7 @@ def per_price(found: Ranking) -> Ranking:
         replace(one, tied_with=_ties(one.node, names, ties, pairs))
         for one, ties in zip(nodes, tied_with(names, lines), strict=True)
     ]
-    return replace(found, nodes=(*nodes, *others), pairs=pairs, leave_outs=())
+    return replace(result, nodes=(*nodes, *others), pairs=pairs, leave_outs=())
 
 
 def _pair_per_price(one: PairRatio, factor: float) -> PairRatio:

@@ -264,13 +264,13 @@ def configurations_of(
     by_machine = table.groupby("machine")[numeric]
     of_machine = [name for name in numeric if (by_machine.max()[name] - by_machine.min()[name]).fillna(0).eq(0).all()]
     metrics = [name for name in numeric if name not in of_machine]
-    found = tuple(
+    result = tuple(
         _configurations(str(name), rows.reset_index(drop=True), own, of_machine, metrics)
         for name, rows in table.groupby("workload")
     )
     if not metrics:
         notes.append("the table has no low-level metrics of the runs; Arrow then sees the configurations alone")
-    return found, tuple(notes)
+    return result, tuple(notes)
 
 
 def read_configurations(
@@ -357,13 +357,13 @@ def search(
                 ratios[kind].append(np.pad(np.minimum(best, worst), (0, given.trials - len(best)), mode="edge") / least)
                 if not number and kind == kinds[-1]:
                     path += [_trial(table, ok, rows, step) for step in range(len(rows))]
-    whole = {kind: np.array(found) for kind, found in ratios.items()}
+    whole = {kind: np.array(result) for kind, result in ratios.items()}
     return Search(
         settings=given,
         n_configurations=sum(len(table.cost) for table in tables),
         workloads=workloads,
         least_costs=least_costs,
-        curves={kind: _curve(found, given.seed) for kind, found in whole.items()},
+        curves={kind: _curve(result, given.seed) for kind, result in whole.items()},
         path=tuple(path),
         differences=_differences(whole[WITH_SCORES] - whole[WITHOUT], given.seed) if scores else (),
         notes=tuple(dict.fromkeys(notes)),
@@ -381,8 +381,8 @@ def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats
     gain = best - mean
     at = np.divide(gain, deviation, out=np.zeros_like(gain), where=deviation > 0)
     density = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi)
-    found: Floats = np.where(deviation > 0, gain * ndtr(at) + deviation * density, np.maximum(gain, 0.0))
-    return np.maximum(found, 0.0)
+    result: Floats = np.where(deviation > 0, gain * ndtr(at) + deviation * density, np.maximum(gain, 0.0))
+    return np.maximum(result, 0.0)
 
 
 def _configurations(
@@ -415,8 +415,8 @@ def _in_words(option: str, value: object) -> str:
         ((option.removesuffix(ending), f" {unit}") for ending, unit in UNITS.items() if option.endswith(ending)),
         (option, ""),
     )
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{name.replace('_', ' ')} {said}{unit}"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{name.replace('_', ' ')} {text}{unit}"
 
 
 def _of_option(values: pd.Series) -> Floats:
@@ -424,8 +424,8 @@ def _of_option(values: pd.Series) -> Floats:
     if not pd.api.types.is_numeric_dtype(values):
         return pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     numbers = values.to_numpy(dtype=np.float64)
-    found: Floats = np.log2(numbers) if (numbers > 0).all() else numbers
-    return found
+    result: Floats = np.log2(numbers) if (numbers > 0).all() else numbers
+    return result
 
 
 def _standardised(values: Floats) -> Floats:
@@ -433,8 +433,8 @@ def _standardised(values: Floats) -> Floats:
     centre = np.nan_to_num(np.nanmean(filled, axis=0)) if values.size else np.zeros(values.shape[1])
     filled = np.where(np.isnan(filled), centre, filled)
     spread = filled.std(axis=0)
-    found: Floats = (filled - centre) / np.where(spread > TOLERANCE, spread, 1.0)
-    return found
+    result: Floats = (filled - centre) / np.where(spread > TOLERANCE, spread, 1.0)
+    return result
 
 
 def _refuse_few(table: Configurations, ok: Bools, given: SearchSettings) -> None:
@@ -485,11 +485,11 @@ def _scores_of(
 ) -> dict[str, Floats]:
     """Return benchmark type -> (n,) scores, scaled; a score of a resource stands for its first benchmark."""
     price = table.cost / table.runtime / table.count if per_price else np.ones(len(table.cost))
-    found = {}
+    result = {}
     for resource, types in TYPES_OF_RESOURCE.items():
         for place, name in enumerate(types):
             names = (name, resource) if not place else (name,)
-            found[name] = (
+            result[name] = (
                 np.array(
                     [
                         next((scores[one][key] for key in names if key in scores.get(one, {})), 0.0)
@@ -498,7 +498,7 @@ def _scores_of(
                 )
                 / price
             )
-    return scaled_scores(found)
+    return scaled_scores(result)
 
 
 def _acquisition(table: Configurations, ok: Bools, tried: Ints, given: SearchSettings, number: int) -> Floats:
@@ -512,13 +512,13 @@ def _acquisition(table: Configurations, ok: Bools, tried: Ints, given: SearchSet
     inside = tried[ok[tried]]
     best = float(cost[inside].min()) if len(inside) else float(cost[tried].max())
     spread = float(cost[tried].std()) or 1.0
-    found = expected_improvement(mean / spread, deviation / spread, best / spread)
+    result = expected_improvement(mean / spread, deviation / spread, best / spread)
     if given.limit_s:
         from scipy.special import ndtr  # noqa: PLC0415  heavy
 
         runtime, around = predict(table, np.log(table.runtime), tried, number)
-        found = found * ndtr((np.log(given.limit_s) - runtime) / np.maximum(around, TOLERANCE))
-    return found
+        result = result * ndtr((np.log(given.limit_s) - runtime) / np.maximum(around, TOLERANCE))
+    return result
 
 
 def _by_process(table: Configurations, values: Floats, tried: Ints, number: int) -> tuple[Floats, Floats]:
@@ -548,8 +548,8 @@ def _by_pairs(table: Configurations, values: Floats, tried: Ints, number: int) -
     trees.fit(pairs(source[apart], target[apart]), values[target[apart]])
     every = np.arange(len(values))
     source, target = (part.ravel() for part in np.meshgrid(tried, every, indexing="ij"))
-    found = trees.predict(pairs(source, target)).reshape(len(tried), len(every))
-    return found.mean(axis=0), found.std(axis=0)
+    result = trees.predict(pairs(source, target)).reshape(len(tried), len(every))
+    return result.mean(axis=0), result.std(axis=0)
 
 
 def _trial(table: Configurations, ok: Bools, rows: Ints, step: int) -> Trial:
@@ -584,8 +584,8 @@ def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
 def search_file(path: Path, given: SearchSettings, scores: Path | None = None, progress: Progress = silent) -> Search:
     """Return `search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
     tables, notes = read_configurations(path, given.options)
-    found = search(tables, given, read_machine_scores(scores) if scores else None, progress)
-    return replace(found, notes=(*notes, *found.notes))
+    result = search(tables, given, read_machine_scores(scores) if scores else None, progress)
+    return replace(result, notes=(*notes, *result.notes))
 
 
 def search_frames(frames: Mapping[str, pd.DataFrame], settings: SearchSettings, progress: Progress = silent) -> Search:
@@ -609,5 +609,5 @@ def search_frames(frames: Mapping[str, pd.DataFrame], settings: SearchSettings, 
             f"the scores are of {', '.join(sorted(scores))}, the machines of the table {', '.join(sorted(machines))}; "
             "choose benchmark runs of nodes with these names, or none"
         )
-    found = search(tables, settings, scores, progress)
-    return replace(found, notes=(*notes, *found.notes))
+    result = search(tables, settings, scores, progress)
+    return replace(result, notes=(*notes, *result.notes))

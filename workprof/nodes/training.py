@@ -312,16 +312,16 @@ def _gradient(
 ) -> tuple[dict[str, Floats], Floats]:
     """Return the gradient of each member's loss, and (n_members, 6) its terms."""
     weigh = np.array([recipe.reconstruction_weight if name == "reconstruction" else 1.0 for name in TERMS])
-    found: list[Floats] = []
+    result: list[Floats] = []
 
     def loss(values: Weights) -> Any:
         terms = loss_terms(values, batch, share, recipe, keeps)
         stacked = anp.stack([terms[name] for name in TERMS], axis=-1)
-        found.append(constant(stacked))
+        result.append(constant(stacked))
         return (stacked * weigh).sum()  # the members' losses have no weights in common
 
     gradient: dict[str, Floats] = value_and_grad(loss)(dict(weights))[1]
-    return gradient, found[0]
+    return gradient, result[0]
 
 
 def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:

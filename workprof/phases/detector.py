@@ -143,8 +143,8 @@ def _covariance_of_matched(runs: Sequence[Stretches], labels: Ints, known: Stret
             other = together(others)
             squares = _squares(run.states @ whitener, other.states @ whitener)
             squares[~_at_the_same_time(run, other)] = np.inf
-            found = run.states - other.states[squares.argmin(axis=1)]
-            differences.append(np.repeat(found, run.ends - run.starts, axis=0))
+            result = run.states - other.states[squares.argmin(axis=1)]
+            differences.append(np.repeat(result, run.ends - run.starts, axis=0))
     return _shrunk(np.concatenate(differences), floor)
 
 

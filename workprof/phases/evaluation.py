@@ -366,8 +366,8 @@ def known_figures(answers: Sequence[KnownPredictions], trials: Sequence[OpenTria
     ours = [name for one in answers for name in one.ours]
     names = tuple(sorted({*truth, *ours}))
     confusion = np.zeros((len(names), len(names)), dtype=np.int64)
-    for true, answer in zip(truth, ours, strict=True):
-        confusion[names.index(true), names.index(answer)] += 1
+    for true, result in zip(truth, ours, strict=True):
+        confusion[names.index(true), names.index(result)] += 1
     each = [_accuracy(one.truth, one.ours) for one in answers]
     classes = tuple(_class_figures(name, confusion, i) for i, name in enumerate(names) if confusion[i].sum())
     precision, recall, f1 = (
@@ -423,7 +423,7 @@ def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
     for name, own in sorted(rows.items()):
         answers = [nearest for nearest, _ in own]
         by_share = sorted(set(answers), key=lambda one: -answers.count(one))
-        shares = {answer: answers.count(answer) / len(own) for answer in by_share}
+        shares = {item: answers.count(item) / len(own) for item in by_share}
         figures.append(UnknownFigures(name, shares, float(np.mean([out for _, out in own])), len(own)))
     return tuple(figures)
 

@@ -45,30 +45,30 @@ class SeriesChanges(Shown):
         settings: of the search.
         names: (n_series,).
         values: (n_series, T) as given.
-        found: the change points.
+        change_points: times and agreement of each.
     """
 
     settings: ChangePointSettings
     names: tuple[str, ...]
     values: Floats
-    found: ChangePoints
+    change_points: ChangePoints
 
     @property
     def changes(self) -> dict[str, list[int]]:
         """Series -> 0-based numbers of the samples at which a new phase begins."""
-        return {name: own.tolist() for name, own in zip(self.names, self.found.changes, strict=True)}
+        return {name: own.tolist() for name, own in zip(self.names, self.change_points.changes, strict=True)}
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
         """Every phase of every series, in the order of the series."""
         told = []
         for place, name in enumerate(self.names):
-            edges = [0, *self.found.boundaries_of(place).tolist(), self.found.n_samples]
+            edges = [0, *self.change_points.boundaries_of(place).tolist(), self.change_points.n_samples]
             for phase, (first, end) in enumerate(itertools.pairwise(edges), start=1):
                 own = self.values[place, first:end]
                 own = own[np.isfinite(own)]
                 mean, sd = (float(own.mean()), float(own.std())) if len(own) else (float("nan"), float("nan"))
-                agreement = float(self.found.agreement[first]) if first else 0.0
+                agreement = float(self.change_points.agreement[first]) if first else 0.0
                 told.append(Stretch(first, name, phase, end - first, mean, sd, agreement))
         return tuple(told)
 

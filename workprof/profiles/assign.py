@@ -94,9 +94,9 @@ class Assigner:
                 assign_rows(clustering, asked, first, last, (labels, strength))
 
         share_out(work, len(queries.starts) - 1, BLOCKS_PER_CHUNK, report)
-        found, strengths, own = np.empty_like(labels), np.empty_like(strength), np.empty_like(cores)
-        found[queries.order], strengths[queries.order], own[queries.order] = labels, strength, cores
-        return found, strengths, own
+        result, strengths, own = np.empty_like(labels), np.empty_like(strength), np.empty_like(cores)
+        result[queries.order], strengths[queries.order], own[queries.order] = labels, strength, cores
+        return result, strengths, own
 
     def at_rim(self, labels: Ints, core: Floats) -> Bools:
         """Return (n_new,) whether a row is at the rim of its profile, or an outlier that may yet join one."""

@@ -299,7 +299,7 @@ def row_ids_of(jobs: pd.DataFrame) -> Ints:
 
 
 def _assign(
-    prepared: Prepared, tree: SpanningTree, found: _Every, flat: FlatMap, report: Callable[[float], None]
+    prepared: Prepared, tree: SpanningTree, result: _Every, flat: FlatMap, report: Callable[[float], None]
 ) -> _Every:
     """Return what is found of the clustered rows and, in the order of the table, of those that are assigned.
 
@@ -318,8 +318,8 @@ def _assign(
         here = slice(first, first + len(part["labels"]))
         labels[here], strength[here], core[here], xy[here] = (part[name] for name in PART)
         report(ASSIGNED_SHARE * here.stop / n_rows)
-    labels[own], strength[own], xy[own] = found.rows.labels, found.strength, found.xy
-    if found.rows.labels.max(initial=-1) >= 0:
+    labels[own], strength[own], xy[own] = result.rows.labels, result.strength, result.xy
+    if result.rows.labels.max(initial=-1) >= 0:
         at_rim = assigner.at_rim(labels, core)
         at_rim[own] = False  # these are in the tree
         rows = np.flatnonzero(at_rim)
@@ -330,7 +330,7 @@ def _assign(
         labels[(labels >= 0) & (core > rim.apart[labels])] = -1
         strength[labels < 0] = 0.0
     published, clustered = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
-    published[own], clustered[own] = found.rows.published, found.rows.clustered
+    published[own], clustered[own] = result.rows.published, result.rows.clustered
     return _Every(row_ids_of(prepared.table), RowResults(labels, published, clustered), strength, xy)
 
 

@@ -97,10 +97,10 @@ def name_of(word: str, names: Sequence[str]) -> str:
         word: of a result.
         names: of the clustering by label, that of -1 last; () = not known, then the word stays.
     """
-    found = _CALLED.fullmatch(word)
-    if found is None or not names:
+    match = _CALLED.fullmatch(word)
+    if match is None or not names:
         return UNCLUSTERED if word == NO_PROFILE and names else word
-    return name_at(names, int(found[1]))
+    return name_at(names, int(match[1]))
 
 
 def with_names(text: str, names: Mapping[int, str] | Sequence[str]) -> str:
@@ -111,13 +111,13 @@ def with_names(text: str, names: Mapping[int, str] | Sequence[str]) -> str:
         names: by label.
     """
     known = names if isinstance(names, Mapping) else dict(enumerate(names[:-1]))
-    return _NUMBER_IN_TEXT.sub(lambda found: known.get(int(found[1]), found[0]), text)
+    return _NUMBER_IN_TEXT.sub(lambda result: known.get(int(result[1]), result[0]), text)
 
 
 def number_of(name: str) -> int | None:
     """Return the number in 'bert · worker (P3)', 'P3 name', 'P3' or '3'; None where a text has none."""
-    found = _NUMBERED.fullmatch(name.strip())
-    return int(found[1] or found[2]) if found else None
+    match = _NUMBERED.fullmatch(name.strip())
+    return int(match[1] or match[2]) if match else None
 
 
 def fitted(name: str, longest: int) -> str:
@@ -226,7 +226,7 @@ def _words(behaviour: _Behaviour, members: Sequence[int]) -> dict[int, list[str]
     of those (at least half a scaled unit); of two features with the same words the stronger one speaks.
     """
     against = members if len(members) > 1 else range(len(behaviour.medians))
-    found = {}
+    result = {}
     for i in members:
         others = behaviour.medians[[j for j in against if j != i]]
         here = behaviour.medians[i]
@@ -244,8 +244,8 @@ def _words(behaviour: _Behaviour, members: Sequence[int]) -> dict[int, list[str]
             if strengths[feature] != 0 and pair not in spoken:
                 spoken.add(pair)
                 words.append(pair[int(strengths[feature] > 0)])
-        found[i] = words
-    return found
+        result[i] = words
+    return result
 
 
 def _told_apart(base: str, members: Sequence[int], words: Mapping[int, Sequence[str]]) -> dict[int, str]:
@@ -293,11 +293,11 @@ def successors(old: Labelled, new: Labelled) -> dict[int, int]:
     sizes = np.bincount(after[clustered])
     inside = clustered & (before >= 0)
     pairs, counts = np.unique(np.stack([before[inside], after[inside]]), axis=1, return_counts=True)
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for label in np.unique(pairs[0]):
         own = pairs[0] == label
         most = int(counts[own].argmax())  # pairs are in order of labels: the first of equals is the lower one
         to = int(pairs[1][own][most])
         if 2 * counts[own][most] > sizes[to]:
-            found[int(label)] = to
-    return found
+            result[int(label)] = to
+    return result

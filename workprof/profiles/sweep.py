@@ -190,10 +190,10 @@ def whole_sweep(group: GroupSettings) -> SweepSettings:
         NotEnoughData: when no sweep holds such a group.
     """
     shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
-    found = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
-    if group not in found.groups():
+    result = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
+    if group not in result.groups():
         raise NotEnoughData("no single sweep makes these runs; take their settings one by one")
-    return found
+    return result
 
 
 TRUTH = "truth_profile"

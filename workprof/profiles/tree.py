@@ -290,7 +290,7 @@ def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method
     from hdbscan._hdbscan_linkage import label  # noqa: PLC0415
     from hdbscan.hdbscan_ import _tree_to_labels  # noqa: PLC0415
 
-    found = HDBSCAN(
+    result = HDBSCAN(
         min_cluster_size=min_cluster_size,
         min_samples=tree.min_samples,
         metric=tree.metric,
@@ -301,11 +301,11 @@ def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method
     labels, strengths, persistence, condensed, linkage = _tree_to_labels(
         points, label(edges), min_cluster_size, method, cluster_selection_epsilon=float(epsilon)
     )
-    found.labels_, found.probabilities_, found.cluster_persistence_ = labels, strengths, persistence
-    found._condensed_tree, found._single_linkage_tree, found._min_spanning_tree = condensed, linkage, edges
-    found._raw_data, found._all_finite, found.n_features_in_ = points, True, points.shape[1]
-    found.generate_prediction_data()
-    return found
+    result.labels_, result.probabilities_, result.cluster_persistence_ = labels, strengths, persistence
+    result._condensed_tree, result._single_linkage_tree, result._min_spanning_tree = condensed, linkage, edges
+    result._raw_data, result._all_finite, result.n_features_in_ = points, True, points.shape[1]
+    result.generate_prediction_data()
+    return result
 
 
 def select_clusters(up: Ints, stability: Floats, birth: Floats, method: str, epsilon: float) -> Ints:

@@ -283,14 +283,14 @@ def parquet_dataset(place: str) -> Any:
         if place.startswith("s3://"):
             return _stored(place)
         place = place.removeprefix("file://")
-        found = sorted(glob.glob(place, recursive=True)) if glob.has_magic(place) else [place]  # noqa: PTH207
-        if len(found) == 1 and Path(found[0]).is_dir():
-            return ds.dataset(found[0], format="parquet", exclude_invalid_files=False)
-        if not found or not all(Path(path).is_file() for path in found):
+        result = sorted(glob.glob(place, recursive=True)) if glob.has_magic(place) else [place]  # noqa: PTH207
+        if len(result) == 1 and Path(result[0]).is_dir():
+            return ds.dataset(result[0], format="parquet", exclude_invalid_files=False)
+        if not result or not all(Path(path).is_file() for path in result):
             raise TraceError(
                 f"{place}: there is no Parquet file; give a file, a folder or a pattern such as '*.parquet'"
             )
-        return ds.dataset(found, format="parquet")
+        return ds.dataset(result, format="parquet")
     except (pa.ArrowException, OSError) as error:
         raise TraceError(f"{without_password(place)} cannot be read ({_first_line(error)}); check the files") from error
 

@@ -167,10 +167,10 @@ def stratum_of(fields: Mapping[str, str], by: str, columns: Sequence[str]) -> st
     """
     if not by:
         return next((fields[field] for field in ("workload", "task_name", "user") if field in fields), "")
-    found = fields.get(by, by)
-    if found not in columns:
+    result = fields.get(by, by)
+    if result not in columns:
         raise SettingsError(f"--by {by}: there is no such column; use one of {', '.join(columns[:40])}")
-    return found
+    return result
 
 
 def sample(table: Any, rows: int, by: str, seed: int, engine: str) -> Any:
@@ -225,10 +225,10 @@ def differing(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any
     names = [name for name in names if table.schema()[name].is_string()]
     if not names:
         return None
-    found = table.group_by(list(keys)).agg(
+    result = table.group_by(list(keys)).agg(
         unequal=reduce(lambda left, right: left | right, [table[name].min() != table[name].max() for name in names])
     )
-    return found.aggregate(differing=found["unequal"].fill_null(False).sum().fill_null(0))
+    return result.aggregate(differing=result["unequal"].fill_null(False).sum().fill_null(0))
 
 
 def md5(text: Any, engine: str) -> Any:

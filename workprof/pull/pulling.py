@@ -117,9 +117,9 @@ def _pulled(store: TraceStore, settings: PullSettings, engine: Engine, folder: P
         known = expressions.with_keys(table, settings.run)
         unequal = expressions.differing(known, settings.run, fields)
         if unequal is not None:
-            found = int(engine.one(unequal)["differing"])
-            told = f"{found:,} runs have rows that differ in a text; the first in the engine's order counts"
-            checks += (Check("texts that differ", "info", found, told),)
+            result = int(engine.one(unequal)["differing"])
+            text = f"{result:,} runs have rows that differ in a text; the first in the engine's order counts"
+            checks += (Check("texts that differ", "info", result, text),)
         runs = expressions.runs(known, settings.run, fields)
         there = int(engine.one(runs.aggregate(rows=runs.count()))["rows"])
         steps += (JoinStep("rows folded into runs", rows - dropped, there, there / (rows - dropped)),)
@@ -154,8 +154,8 @@ def _joined(engine: Engine, settings: PullSettings, progress: Progress) -> tuple
                 f"--join {join.table}: {before:,} rows would become {after:,}, because several rows of {join.table} "
                 f"have the same {', '.join(join.keys)}; name more columns, or the columns of a run with --run"
             )
-        told = f" ({alone:,} without a row there)" if alone else ""
-        steps.append(JoinStep(f"{join.table} on {', '.join(join.keys)}{told}", before, after, after / max(before, 1)))
+        text = f" ({alone:,} without a row there)" if alone else ""
+        steps.append(JoinStep(f"{join.table} on {', '.join(join.keys)}{text}", before, after, after / max(before, 1)))
         table = expressions.joined(table, other, join)
     return table, tuple(steps)
 
@@ -203,7 +203,7 @@ def _refuse_unknown(names: tuple[str, ...], table: Any, what: str) -> None:
 
 
 def _checks(counts: dict[str, int], run: tuple[str, ...], nested: tuple[str, ...]) -> tuple[Check, ...]:
-    found = [
+    result = [
         Check(
             "no run", "warning", counts.get("no_key", 0), f"rows without {', '.join(run)} were dropped in the engine"
         ),
@@ -216,8 +216,8 @@ def _checks(counts: dict[str, int], run: tuple[str, ...], nested: tuple[str, ...
     ]
     for name, count in counts.items():
         if name.startswith("negative_"):
-            found.append(Check(name.replace("_", " ", 1), "warning", count, "rows of the whole trace are below zero"))
-    return tuple(check for check in found if check.count)
+            result.append(Check(name.replace("_", " ", 1), "warning", count, "rows of the whole trace are below zero"))
+    return tuple(check for check in result if check.count)
 
 
 def _write(engine: Engine, rows: Any, file: Path, folder: Path, *, bounded: bool, progress: Progress) -> int:
@@ -244,8 +244,8 @@ def _strata(engine: Engine, runs: Any, by: str, file: Path) -> tuple[Stratum, ..
     column = parquet_dataset(str(file)).to_table(columns=[by])[by].cast(pa.string()).fill_null(expressions.NO_VALUE)
     for one in column.value_counts().to_pylist():
         here[one["values"]] = one["counts"]
-    found = expressions.strata(runs, by)
-    largest = found.order_by([found["rows_in"].desc(), found["value"]]).limit(SHOWN_STRATA)
+    result = expressions.strata(runs, by)
+    largest = result.order_by([result["rows_in"].desc(), result["value"]]).limit(SHOWN_STRATA)
     return tuple(Stratum(row["value"], int(row["rows_in"]), here.get(row["value"], 0)) for row in engine.rows(largest))
 
 
@@ -259,5 +259,5 @@ def _clear_errors(address: Address) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError | MemoryError):
             raise
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-        raise TraceError(f"{address.shown}: the engine refused ({told}); check the table and its columns") from error
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise TraceError(f"{address.shown}: the engine refused ({text}); check the table and its columns") from error

@@ -41,12 +41,12 @@ def readiness(workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind]) -> 
     """Return how every section stands, in their order; what several lack counts in the first of them."""
     kept = workbench.runs()
     rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
-    there, found = {about.key for about in kept}, []
+    there, result = {about.key for about in kept}, []
     for kind in kinds:
         missing = {key: need for key, need in _keyed(workbench, dataset, kind) if key not in there}
         there |= missing.keys()
-        found.append(Readiness(kind, sum(_seconds(need, dataset, kept, rows) for need in missing.values())))
-    return tuple(found)
+        result.append(Readiness(kind, sum(_seconds(need, dataset, kept, rows) for need in missing.values())))
+    return tuple(result)
 
 
 def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind) -> list[tuple[str, Need]]:
@@ -70,13 +70,13 @@ def _seconds(need: Need, dataset: Dataset, kept: Sequence[About], rows: dict[str
     return STARTING_S + statistics.median(paces) * dataset.finished_rows
 
 
-def readiness_sentence(found: Sequence[Readiness]) -> str:
+def readiness_sentence(result: Sequence[Readiness]) -> str:
     """Return 'Missing results will be computed: Durations about 6 min; the rest is ready.'."""
-    missing = [one for one in found if one.seconds]
+    missing = [one for one in result if one.seconds]
     if not missing:
         return "All results are ready; the file takes a few seconds."
     told = listed([f"{one.kind.title} about {rough(one.seconds)}" for one in missing])
-    rest = "" if len(missing) == len(found) else "; the rest is ready"
+    rest = "" if len(missing) == len(result) else "; the rest is ready"
     return f"Missing results will be computed: {told}{rest}."
 
 

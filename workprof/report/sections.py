@@ -237,14 +237,14 @@ SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep, _sweep_needs)
 def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = ClassifierSettings()
     fit = profiles_of(workbench, dataset, settings.profiles, progress)
-    found = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
+    result = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
     naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
-    shown = found.splits[found.shown]
+    shown = result.splits[result.shown]
     return Content(
         settings={"classifier": settings},
-        words=found.notes,
+        words=result.notes,
         charts=(
-            split_bars(found, naming),
+            split_bars(result, naming),
             table_five(shown, naming),
             confusion_heatmap(shown, naming),
             reliability_diagram(shown, naming),
@@ -356,16 +356,16 @@ MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory, _memory_needs)
 
 def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = LedgerSettings()
-    found = workbench.ledger(dataset.hash, settings, progress)
+    result = workbench.ledger(dataset.hash, settings, progress)
     return Content(
-        settings={"ledger": found.settings},
-        headlines=ledger_headlines(found),
-        words=(ledger_sentence(found), findings_sentence(found), *found.notes, *unjudged_sentences(found)),
-        charts=(ledger_bars(found),),
+        settings={"ledger": result.settings},
+        headlines=ledger_headlines(result),
+        words=(ledger_sentence(result), findings_sentence(result), *result.notes, *unjudged_sentences(result)),
+        charts=(ledger_bars(result),),
         tables=(
-            Table("Findings, the costliest first", "ledger-findings", finding_table(found)),
-            Table(f"By {found.settings.by}", "ledger-rows", ledger_table(found)),
-            *((Table("Runs that did not finish", "ledger-lost", lost_table(found)),) if found.totals.lost else ()),
+            Table("Findings, the costliest first", "ledger-findings", finding_table(result)),
+            Table(f"By {result.settings.by}", "ledger-rows", ledger_table(result)),
+            *((Table("Runs that did not finish", "ledger-lost", lost_table(result)),) if result.totals.lost else ()),
         ),
     )
 
@@ -465,17 +465,17 @@ MOST_RUNS = 12
 def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     runs = workbench.phase_runs(dataset.hash, progress=progress)
     shown = _first_of_each(runs)
-    asked = [TimelineSettings(run=name) for name in shown]
-    found = [through_job(workbench.timeline, dataset.hash, own, progress) for own in asked]
-    charts = tuple(timeline_chart(one, most_moving(one)) for one in found)
+    settings = [TimelineSettings(run=name) for name in shown]
+    result = [through_job(workbench.timeline, dataset.hash, own, progress) for own in settings]
+    charts = tuple(timeline_chart(one, most_moving(one)) for one in result)
     held = f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads."
     return Content(
-        settings=dict(zip(shown, asked, strict=True)),
+        settings=dict(zip(shown, settings, strict=True)),
         words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=True))[:1]), held),
         charts=charts,
         tables=tuple(
             Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one))
-            for name, one in zip(shown, found, strict=True)
+            for name, one in zip(shown, result, strict=True)
         ),
     )
 
@@ -488,21 +488,21 @@ def _first_of_each(runs: RunList) -> list[str]:
 
 
 def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
-    asked = EvaluationSettings()
-    found = through_job(workbench.evaluate_phases, dataset.hash, asked, progress)
-    charts = [known_bars(found), *(open_curve(found, measure) for measure in measures_of(found)[:1])]
-    if found.known is not None:
-        charts.append(confusion_chart(found.known))
-    known = (Table("Known workloads (Table II)", "phases-known", known_table(found)),) if found.known else ()
+    settings = EvaluationSettings()
+    result = through_job(workbench.evaluate_phases, dataset.hash, settings, progress)
+    charts = [known_bars(result), *(open_curve(result, measure) for measure in measures_of(result)[:1])]
+    if result.known is not None:
+        charts.append(confusion_chart(result.known))
+    known = (Table("Known workloads (Table II)", "phases-known", known_table(result)),) if result.known else ()
     return Content(
-        settings={"evaluation": asked},
-        headlines=evaluation_headlines(found),
-        words=(evaluation_sentence(found), *found.notes, NOT_THE_PAPER),
+        settings={"evaluation": settings},
+        headlines=evaluation_headlines(result),
+        words=(evaluation_sentence(result), *result.notes, NOT_THE_PAPER),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
             *known,
-            Table("Unknown workloads (Table III)", "phases-unknown", unknown_table(found)),
-            Table("Distances within workloads (Table IV)", "phases-distances", inner_table(found)),
+            Table("Unknown workloads (Table III)", "phases-unknown", unknown_table(result)),
+            Table("Distances within workloads (Table IV)", "phases-distances", inner_table(result)),
         ),
     )
 

@@ -188,17 +188,17 @@ def _below(chart: Chart, height: int | None = None) -> Chart:
 
 
 def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
-    found = workbench.node_ranking(dataset.hash, RankSettings())
-    chart = ranked_bars(found)
-    table = node_table(found)
+    result = workbench.node_ranking(dataset.hash, RankSettings())
+    chart = ranked_bars(result)
+    table = node_table(result)
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
-        answer=decision_sentence(found),
-        advice=" ".join(degraded_sentences(found)) or "No node has degraded.",
-        headlines=ranking_headlines(found)[:4],
+        answer=decision_sentence(result),
+        advice=" ".join(degraded_sentences(result)) or "No node has degraded.",
+        headlines=ranking_headlines(result)[:4],
         chart=_below(chart),
         tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),
-        risks=(robustness_sentence(found), *map(_sentence, found.notes))[:MOST_RISKS],
+        risks=(robustness_sentence(result), *map(_sentence, result.notes))[:MOST_RISKS],
     )
 
 
@@ -206,17 +206,19 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
     runs = workbench.phase_runs(dataset.hash).runs
     workloads = {line.workload for line in runs if line.workload}
     held = f"{counted(len(runs), 'run')} of {counted(len(workloads), 'workload')}"
-    found = workbench.evaluate_phases.cached(dataset.hash, EvaluationSettings()).result
-    if found is not None:
-        known = known_bars(found)
+    result = workbench.evaluate_phases.cached(dataset.hash, EvaluationSettings()).result
+    if result is not None:
+        known = known_bars(result)
         return Decision(
-            answer=f"{evaluation_sentence(found)} {held}.",
-            headlines=evaluation_headlines(found)[:4],
+            answer=f"{evaluation_sentence(result)} {held}.",
+            headlines=evaluation_headlines(result)[:4],
             chart=None if known is None else _below(known),
             tables=(
-                (Table("Known workloads", "decision-known", known_table(found).head(MOST_ROWS)),) if found.known else ()
+                (Table("Known workloads", "decision-known", known_table(result).head(MOST_ROWS)),)
+                if result.known
+                else ()
             ),
-            risks=tuple(map(_sentence, found.notes))[:MOST_RISKS],
+            risks=tuple(map(_sentence, result.notes))[:MOST_RISKS],
         )
     first = workbench.timeline.cached(dataset.hash, TimelineSettings(run=runs[0].name)).result if runs else None
     return Decision(

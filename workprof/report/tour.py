@@ -52,10 +52,10 @@ def place_of(page: str) -> int:
 
 def _waste(workbench: Workbench, dataset: str) -> TourStop:
     fit, advice = workbench.profiles(dataset), workbench.recommendation(dataset)
-    found = workbench.over_time(dataset)
-    figures = home_headlines(workbench.column_profiles(dataset), found, fit, advice)
-    names = row_names(found, workbench.profile_names(dataset))
-    return waste_stop(found, names, workbench.assessment(dataset), figures)
+    result = workbench.over_time(dataset)
+    figures = home_headlines(workbench.column_profiles(dataset), result, fit, advice)
+    names = row_names(result, workbench.profile_names(dataset))
+    return waste_stop(result, names, workbench.assessment(dataset), figures)
 
 
 def _profiles(workbench: Workbench, dataset: str) -> TourStop:
@@ -63,8 +63,8 @@ def _profiles(workbench: Workbench, dataset: str) -> TourStop:
 
 
 def _prediction(workbench: Workbench, dataset: str) -> TourStop:
-    found = workbench.classifier_evaluation(dataset)
-    return prediction_stop(found, Naming(_names(workbench, dataset), found.settings.mode))
+    result = workbench.classifier_evaluation(dataset)
+    return prediction_stop(result, Naming(_names(workbench, dataset), result.settings.mode))
 
 
 def trade(workbench: Workbench, dataset: str, acceptable_kills: str = "") -> TourStop:
@@ -74,8 +74,8 @@ def trade(workbench: Workbench, dataset: str, acceptable_kills: str = "") -> Tou
 
 def _decision(workbench: Workbench, dataset: str) -> TourStop:
     risks = decision_of(workbench, workbench.dataset(dataset)).risks
-    found = workbench.recommendation(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
-    return decision_stop(*found, risks)
+    result = workbench.recommendation(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
+    return decision_stop(*result, risks)
 
 
 def _names(workbench: Workbench, dataset: str) -> dict[int, str]:
@@ -123,13 +123,13 @@ REPORT_SHARE = 0.9
 
 def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     """Return what takes more than a moment and is not kept yet, in words; nothing is computed."""
-    kept = {
+    cached = {
         "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
         "the test of the classifier": workbench.classifier_evaluation.cached(dataset, ClassifierSettings()).result,
         "the recommendation": workbench.recommendation.cached(dataset, RecommendationSettings()).result,
         "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
-    return tuple(words for words, result in kept.items() if result is None)
+    return tuple(words for words, result in cached.items() if result is None)
 
 
 def prepare(workbench: Workbench, samples: Mapping[str, Dataset], progress: Progress = silent) -> BuiltReport:

@@ -85,11 +85,11 @@ class Direct(APIRoute):
     def __init__(self, path: str, endpoint: Answering, **described: Any) -> None:
         super().__init__(path, endpoint, **described)
 
-        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
             response = await endpoint(Request(scope, receive))
             await response(scope, receive, send)
 
-        self.app = answer
+        self.app = respond
 
 
 class Json(Response):
@@ -326,10 +326,10 @@ class Routes:
         if explain and len(jobs) > MOST_EXPLAINED:
             raise BadFields([FieldProblem("explain", True, f"at most {MOST_EXPLAINED} jobs with reasons at once")])
         if explain:
-            found = await asyncio.to_thread(model.explain, jobs)
+            result = await asyncio.to_thread(model.explain, jobs)
         else:
-            found = await self._batches.predict(model, jobs)
-        return Json(found[0] if single else {"dataset": model.dataset, "predictions": found})
+            result = await self._batches.predict(model, jobs)
+        return Json(result[0] if single else {"dataset": model.dataset, "predictions": result})
 
     async def size(self, request: Request) -> Response:
         """Advise the memory to request: first attempt, retries, kill probability and why."""
@@ -341,8 +341,12 @@ class Routes:
         called = [""] * len(jobs)
         if model:
             called = [one["name"] or "" for one in await self._batches.predict(model, jobs)]
-        found = [size_of(one, sizes, by, name) for one, name in zip(jobs, called, strict=True)]
-        return Json(found[0] if single else {"dataset": sizes.dataset, "setting": sizes.found.setting, "sizes": found})
+        result = [size_of(one, sizes, by, name) for one, name in zip(jobs, called, strict=True)]
+        return Json(
+            result[0]
+            if single
+            else {"dataset": sizes.dataset, "setting": sizes.recommendation.setting, "sizes": result}
+        )
 
     async def observe(self, request: Request) -> Response:
         """Hand in finished runs, each with an id of its own; the answer comes once they are on the disk."""
@@ -381,7 +385,7 @@ class Routes:
         """Return what answers one declared question."""
         face = FACES.get(question.name)
 
-        def answer(request: Request) -> Response:
+        def endpoint(request: Request) -> Response:
             given = dict(request.query_params)
             name = given.pop("dataset", "")
             if not name and question.name.startswith(OF_OTHERS):
@@ -391,7 +395,7 @@ class Routes:
             result = getattr(self._state.workbench, question.call)(name or self._state.hash_of(""), settings)
             return Json(to_json(face.to_json(result) if face else result))
 
-        return answer
+        return endpoint
 
     async def healthy(self) -> Response:
         """Tell that the process answers."""
@@ -449,9 +453,9 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
         "/v1/size": (routes.size, many(job, "jobs", by=by), EXAMPLE_JOB, "jobs"),
         "/v1/observations": (routes.observe, many(run, "runs"), EXAMPLE_RUN, "runs"),
     }
-    for path, (answer, schema, one, several) in post.items():
+    for path, (result, schema, one, several) in post.items():
         described = body_of(schema, one, {several: [one]})
-        app.router.add_api_route(path, answer, methods=["POST"], openapi_extra=described, route_class_override=Direct)
+        app.router.add_api_route(path, result, methods=["POST"], openapi_extra=described, route_class_override=Direct)
     get: dict[str, Callable[..., Any]] = {
         "/v1/observations": routes.observed,
         "/v1/profiles": routes.profiles,

@@ -185,8 +185,8 @@ class Guard:
             await _tell(sending, 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once")
         except TimeoutError:
             if not begun:
-                told = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
-                await _tell(sending, 504, told)
+                text = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
+                await _tell(sending, 504, text)
         finally:
             route = scope.get("route")
             path = getattr(route, "path", "other") if status != 404 else "other"

@@ -85,7 +85,7 @@ class FieldReader:
             raise BadFields([FieldProblem("jobs", given, "an object of fields", job)])
         read: Job = {}
         problems = []
-        found: str | float | None
+        result: str | float | None
         for name, value in given.items():
             place = self._scale.get(name)
             if place is None:
@@ -93,14 +93,14 @@ class FieldReader:
             elif value is not None and value != "":
                 field, scale = place
                 if field in METADATA_FIELDS:
-                    allowed, found = TEXT, _text(value)
+                    allowed, result = TEXT, _text(value)
                 else:
                     number = _number(value)
-                    allowed, found = NUMBER, None if number is None else number * scale
-                if found is None:
+                    allowed, result = NUMBER, None if number is None else number * scale
+                if result is None:
                     problems.append(FieldProblem(name, value, allowed, job))
                 else:
-                    read[field] = found
+                    read[field] = result
         if not problems and not any(name in read for name in SUBMIT_FIELDS):
             problems.append(FieldProblem("jobs", given, f"at least one of {', '.join(SUBMIT_FIELDS)}", job))
         if problems:

@@ -136,14 +136,14 @@ class Batches:
     def _answer(self, batch: list[_Waiting]) -> None:
         for model in {id(one.model): one.model for one in batch}.values():
             own = [one for one in batch if one.model is model]
-            found: list[Answers | Exception]
+            result: list[Answers | Exception]
             try:
                 answers = iter(model.predict([job for one in own for job in one.jobs]))
-                found = [[next(answers) for _ in one.jobs] for one in own]
+                result = [[next(answers) for _ in one.jobs] for one in own]
             except Exception as error:  # noqa: BLE001  told to everybody who waits for it
-                found = [error] * len(own)
+                result = [error] * len(own)
             for loop in {id(one.loop): one.loop for one in own}.values():
-                pairs = [(one.answered, told) for one, told in zip(own, found, strict=True) if one.loop is loop]
+                pairs = [(one.answered, told) for one, told in zip(own, result, strict=True) if one.loop is loop]
                 loop.call_soon_threadsafe(_deliver, pairs)
 
 

@@ -39,7 +39,7 @@ class Sizes:
     """The recommended sizes of a dataset by one key, by its value."""
 
     dataset: str
-    found: Recommendation
+    recommendation: Recommendation
     by_key: dict[str, AdvisedSize]
 
 
@@ -59,9 +59,9 @@ class Held:
             NotReady: while it is made.
             WorkprofError: when it could not be made; it is tried again after half a minute.
         """
-        found: Made | None = self._made.get(key)
-        if found is not None:
-            return found
+        result: Made | None = self._made.get(key)
+        if result is not None:
+            return result
         with self._guard:
             error, when = self._failed.get(key, (None, 0.0))
             if error is not None and time.monotonic() - when < AGAIN_AFTER_S:
@@ -127,11 +127,11 @@ class State:
         known, when = self._hashes.get(name, ("", 0.0))
         if known and time.monotonic() - when < CATALOGUE_S:
             return known
-        found = self._hash_of(name)
+        result = self._hash_of(name)
         if len(self._hashes) > MOST_NAMES:
             self._hashes = {}
-        self._hashes[name] = (found, time.monotonic())
-        return found
+        self._hashes[name] = (result, time.monotonic())
+        return result
 
     def _hash_of(self, name: str) -> str:
         if name:
@@ -153,8 +153,8 @@ class State:
         chosen, settings = self.hash_of(dataset), RecommendationSettings(by=by)
 
         def make() -> Sizes:
-            found = self.workbench.recommendation(chosen, settings)
-            return Sizes(self.workbench.dataset(chosen).name, found, {one.key: one for one in found.sizes})
+            result = self.workbench.recommendation(chosen, settings)
+            return Sizes(self.workbench.dataset(chosen).name, result, {one.key: one for one in result.sizes})
 
         return self._held.get(("sizes", by, chosen), make)
 

@@ -91,7 +91,7 @@ class Balance:
         lines, fault, plain = self.accounts.lines, self.accounts.fault, self.accounts.plain_quotes
         doubtful = lines.doubtful_line + self.accounts.spooled.skipped
         because = f"; {fault}" if fault else ""
-        found = (
+        result = (
             Check(
                 LOST,
                 "error",
@@ -114,7 +114,7 @@ class Balance:
             ),
             Check(BLANK, "info", lines.blank, f"{lines.blank:,} lines are blank"),
         )
-        return tuple(check for check in found if check.count)
+        return tuple(check for check in result if check.count)
 
 
 def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span, *, quoting: bool = True) -> Accounts:

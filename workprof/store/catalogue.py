@@ -55,7 +55,7 @@ REJECTS = "rejects_"
 
 
 NAMED = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
-TABLES = {found[1] for statement in STATEMENTS if (found := NAMED.search(statement))}
+TABLES = {table[1] for statement in STATEMENTS if (table := NAMED.search(statement))}
 
 
 def is_complete(cursor: duckdb.DuckDBPyConnection) -> bool:
@@ -149,9 +149,9 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
     Raises:
         DatasetUnknown: names what there is.
     """
-    found = chosen(entries(cursor), name_or_hash)
-    columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [found.hash])
-    return _entry(found, columns, aliases, _tables(cursor))
+    result = chosen(entries(cursor), name_or_hash)
+    columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [result.hash])
+    return _entry(result, columns, aliases, _tables(cursor))
 
 
 def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
@@ -172,12 +172,12 @@ def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
         DatasetUnknown: names what there is, and every one that may be meant.
     """
     beginning = name_or_hash.lower() if reads_as_hash(name_or_hash) else ""
-    found = [dataset for dataset in known if beginning and dataset.hash.startswith(beginning)]
+    result = [dataset for dataset in known if beginning and dataset.hash.startswith(beginning)]
     if len(beginning) != HASH_DIGITS:
-        found += [dataset for dataset in known if dataset.name == name_or_hash and dataset not in found]
-    if len(found) != 1:
-        raise _unknown(name_or_hash, known, found)
-    return found[0]
+        result += [dataset for dataset in known if dataset.name == name_or_hash and dataset not in result]
+    if len(result) != 1:
+        raise _unknown(name_or_hash, known, result)
+    return result[0]
 
 
 def reads_as_hash(name: str) -> bool:
@@ -196,12 +196,12 @@ def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[s
 
 def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
     """Return table -> column -> type."""
-    found: dict[str, Types] = {}
+    result: dict[str, Types] = {}
     for table, column, kind in cursor.execute(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
     ).fetchall():
-        found.setdefault(table, {})[column] = kind
-    return found
+        result.setdefault(table, {})[column] = kind
+    return result
 
 
 def _contradiction(columns: Sequence[Column], there: Types) -> str:
@@ -226,13 +226,13 @@ def report(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> IngestReport:
         EntryDamaged: when the catalogue keeps no such report.
     """
     (document,) = one(cursor, "SELECT report FROM catalogue WHERE hash = ?", [dataset.hash])
-    found = stored(IngestReport, document)
-    if isinstance(found, Unreadable):
+    result = stored(IngestReport, document)
+    if isinstance(result, Unreadable):
         raise EntryDamaged(
-            f"dataset {dataset.name}: the report of its ingest cannot be read ({found.reason}). Its rows can be used "
+            f"dataset {dataset.name}: the report of its ingest cannot be read ({result.reason}). Its rows can be used "
             f"as before; to have a report, {_again(dataset)}"
         )
-    return replace(found, dataset=dataset.name)
+    return replace(result, dataset=dataset.name)
 
 
 def _again(dataset: Dataset) -> str:
@@ -320,10 +320,10 @@ def one(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object
     return tuple(row)
 
 
-def _unknown(asked: str, known: Sequence[Dataset], found: Sequence[Dataset]) -> DatasetUnknown:
-    if found:
-        meant = ", ".join(f"{dataset.name} ({dataset.hash})" for dataset in found)
-        return DatasetUnknown(f"{asked!r} may be any of {len(found)} datasets: {meant}; give the whole hash")
+def _unknown(asked: str, known: Sequence[Dataset], result: Sequence[Dataset]) -> DatasetUnknown:
+    if result:
+        meant = ", ".join(f"{dataset.name} ({dataset.hash})" for dataset in result)
+        return DatasetUnknown(f"{asked!r} may be any of {len(result)} datasets: {meant}; give the whole hash")
     for dataset in known:
         if dataset.name == asked:
             return DatasetUnknown(
@@ -364,5 +364,5 @@ class Known:
             DatasetUnknown: names what there is.
         """
         entries = self.entries()
-        found = chosen(tuple(entry.dataset for entry in entries), name_or_hash)
-        return next(entry for entry in entries if entry.dataset is found)
+        result = chosen(tuple(entry.dataset for entry in entries), name_or_hash)
+        return next(entry for entry in entries if entry.dataset is result)

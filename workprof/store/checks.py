@@ -58,20 +58,20 @@ def count_where(condition: str) -> str:
 def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> tuple[Question, ...]:
     """Return the checks that make sense for the columns there are, in the order in which people read them."""
     have = {column.name for column in columns}
-    found = [
+    result = [
         *_times(have),
         *_missing(have),
         *_usage(have, declared.summed),
         *_over_request(have),
         *_over_capacity(declared.capacities, have),
     ]
-    found.append(
+    result.append(
         Question(
             "not finite", "warning", _flag(NOT_FINITE), "runs with NaN or an infinity; those values became 'no value'"
         )
     )
     if duplicates:
-        found.append(
+        result.append(
             Question(
                 "duplicates",
                 "warning",
@@ -80,7 +80,7 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
             )
         )
     if declared.attempts in have:
-        found.append(
+        result.append(
             Question(
                 "attempts",
                 "info",
@@ -89,8 +89,8 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
             )
         )
     if "status" in have:
-        found += _endings()
-    return tuple(found)
+        result += _endings()
+    return tuple(result)
 
 
 def _endings() -> Iterable[Question]:
@@ -342,13 +342,13 @@ def _counts(
     cursor: duckdb.DuckDBPyConnection, entry: Entry, column: Column, low: float, high: float, bins: int
 ) -> NDArray[np.int64]:
     value = f"CAST({quoted(column.name)} AS DOUBLE)"
-    found = cursor.execute(
+    result = cursor.execute(
         f"SELECT least(CAST(floor(({value} - ?) / ? * ?) AS BIGINT), ?) AS bin, count(*) FROM {quoted(entry.table)} "
         f"WHERE {value} BETWEEN ? AND ? GROUP BY bin",
         [low, high - low, bins, bins - 1, low, high],
     ).fetchall()
     counts = np.zeros(bins, dtype=np.int64)
-    for position, count in found:
+    for position, count in result:
         counts[position] = count
     return counts
 
@@ -357,8 +357,8 @@ def _top(cursor: duckdb.DuckDBPyConnection, entry: Entry, column: Column, distin
     if entry.dataset.rows > EXACT_UP_TO_ROWS and distinct > MOSTLY_UNIQUE_SHARE * entry.dataset.rows:
         return ()
     name = quoted(column.name)
-    found = cursor.execute(
+    result = cursor.execute(
         f"SELECT {name}, count(*) AS n FROM {quoted(entry.table)} WHERE {name} IS NOT NULL "
         f"GROUP BY {name} ORDER BY n DESC, {name} LIMIT {TOP_VALUES}"
     ).fetchall()
-    return tuple((str(value), int(count)) for value, count in found)
+    return tuple((str(value), int(count)) for value, count in result)

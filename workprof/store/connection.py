@@ -99,9 +99,9 @@ class Database:
     @property
     def commits(self) -> int:
         """Changes of the database that were seen, also those by other processes."""
-        found = tuple(map(_stamp, (self.home.database, self.home.log)))
-        if found != self._signature:
-            self._signature = found
+        result = tuple(map(_stamp, (self.home.database, self.home.log)))
+        if result != self._signature:
+            self._signature = result
             self._commits += 1
         return self._commits
 
@@ -356,9 +356,9 @@ class Database:
         return self._damaged(error)
 
     def _is_damaged(self, error: duckdb.Error) -> bool:
-        told = str(error)
-        short = "enough bytes" in told and str(self.home.database) in told
-        return short or any(words in told for words in DAMAGED)
+        message = str(error)
+        short = "enough bytes" in message and str(self.home.database) in message
+        return short or any(words in message for words in DAMAGED)
 
     def _damaged(self, error: duckdb.Error) -> SettingsError:
         return SettingsError(
@@ -374,10 +374,10 @@ def _first_line(error: duckdb.Error) -> str:
 def _stamp(path: Path) -> tuple[int, int, int]:
     """Return what changes with a file's content."""
     try:
-        found = path.stat()
+        result = path.stat()
     except OSError:
         return (0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
+    return (result.st_ino, result.st_size, result.st_mtime_ns)
 
 
 def _one(sql: str, connection: duckdb.DuckDBPyConnection) -> object:

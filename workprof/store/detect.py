@@ -54,23 +54,23 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
         with contextlib.suppress(TraceError):  # numbers alone look like the counters of perf stat
             return _without_header(path, options) or measured
         return measured
-    found = column_names(path, options)
-    named = next((name for name, known in FORMATS.items() if _has_headings(known, found)), "")
+    result = column_names(path, options)
+    named = next((name for name, known in FORMATS.items() if _has_headings(known, result)), "")
     if named:
         return named
     headless = _without_header(path, options)
     if headless:
         return headless
-    if found:
+    if result:
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
 
 
-def _has_headings(known: Format, found: Sequence[str]) -> bool:
+def _has_headings(known: Format, result: Sequence[str]) -> bool:
     """Tell whether a file's columns are those of a format."""
     if known.headings is not None:
-        return known.headings(found) is not None
-    return any(each and set(each) <= set(found) for each in (known.signature, *known.further_signatures))
+        return known.headings(result) is not None
+    return any(each and set(each) <= set(result) for each in (known.signature, *known.further_signatures))
 
 
 def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
@@ -104,8 +104,8 @@ def given_files(paths: Sequence[Path]) -> dict[str, Path]:
     """
     files: list[Path] = []
     for path in paths:
-        found = path.rglob("*") if path.is_dir() else iter([path])
-        inside = (file for file in found if file.is_file() and not file.name.startswith("."))
+        result = path.rglob("*") if path.is_dir() else iter([path])
+        inside = (file for file in result if file.is_file() and not file.name.startswith("."))
         files += sorted(itertools.islice(inside, MOST_FILES + 1))
         if len(files) > MOST_FILES:
             raise TraceError(f"{path}: there are more than {MOST_FILES:,} files; give fewer, or one file of all rows")
@@ -136,7 +136,7 @@ def measurements(path: Path, encoding: str, sheet: str = "") -> str:
         return ""
     content = head.decode(errors="replace").removeprefix("\ufeff")
     if is_json(content):
-        keys = {key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found}
+        keys = {key for one in first_objects(content, len(head) < HEAD_BYTES) for key in one}
         if set(BENCHMARK_KEYS) <= keys:
             return BENCHMARKS
     return sniffed(content) or (CONFIGURATIONS if is_configurations(content) else "")
@@ -166,7 +166,7 @@ def column_names(path: Path, options: IngestOptions) -> tuple[str, ...]:
         return ("parquet",)
     content = decoded_head(head, path.name)
     if is_json(content):
-        return tuple(dict.fromkeys(key for found in first_objects(content, len(head) < HEAD_BYTES) for key in found))
+        return tuple(dict.fromkeys(key for one in first_objects(content, len(head) < HEAD_BYTES) for key in one))
     return text_shape(head, path.name, options.delimiter).header
 
 
@@ -227,13 +227,13 @@ def _chosen(paths: Sequence[Path], options: IngestOptions, family: Sequence[str]
     """
     if options.format in NAMES and len(family) == 1:
         return options.format
-    found = detect(paths, options)
-    if options.format == AUTO or found in family:
-        return found
+    result = detect(paths, options)
+    if options.format == AUTO or result in family:
+        return result
     if options.format in NAMES:
         return options.format
     raise SettingsError(
-        f"{paths[0].name} looks like format {found}, not {options.format}; use {AUTO}, or one of {', '.join(family)}"
+        f"{paths[0].name} looks like format {result}, not {options.format}; use {AUTO}, or one of {', '.join(family)}"
     )
 
 
@@ -253,12 +253,12 @@ def _read(chosen: str, paths: Sequence[Path]) -> NamedFiles:
 
 
 def _tables(paths: Sequence[Path]) -> NamedFiles:
-    found = dict(sorted(required_tables(paths).items()))  # however they are packed or listed, one order for the hash
-    for path in found.values():
+    result = dict(sorted(required_tables(paths).items()))  # however they are packed or listed, one order for the hash
+    for path in result.values():
         checked_input(path)
     stem = paths[0].resolve().name if paths[0].is_dir() else TABLES
     return NamedFiles(
-        TABLES, tuple(found.values()), tuple(found), stem, ", ".join(path.name for path in found.values())
+        TABLES, tuple(result.values()), tuple(result), stem, ", ".join(path.name for path in result.values())
     )
 
 
@@ -271,9 +271,9 @@ def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
         )
     shares = chosen in FORMATS and FORMATS[chosen].normalised
     if not shares and (options.machine_memory_bytes or options.machine_cores):
-        told = ", ".join(name for name, known in FORMATS.items() if known.normalised)
+        text = ", ".join(name for name, known in FORMATS.items() if known.normalised)
         raise SettingsError(
-            f"the size of a machine belongs to formats whose numbers are shares of one ({told}), not to {chosen}, "
+            f"the size of a machine belongs to formats whose numbers are shares of one ({text}), not to {chosen}, "
             f"which gives amounts: leave it out"
         )
     for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.grain, GRAINS[0])):

@@ -110,13 +110,13 @@ class ScenarioTables:
 
     def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
         """Return the scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
-        found = [stored(cls, document) for _, document in self._kept_scenarios(dataset)]
-        return tuple(one for one in found if not isinstance(one, Unreadable))
+        result = [stored(cls, document) for _, document in self._kept_scenarios(dataset)]
+        return tuple(one for one in result if not isinstance(one, Unreadable))
 
     def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
         """Return the other ones by name, each with the reason."""
-        found = {name: stored(cls, document) for name, document in self._kept_scenarios(dataset)}
-        return {name: one for name, one in found.items() if isinstance(one, Unreadable)}
+        result = {name: stored(cls, document) for name, document in self._kept_scenarios(dataset)}
+        return {name: one for name, one in result.items() if isinstance(one, Unreadable)}
 
     def _kept_scenarios(self, dataset: str) -> list[tuple[str, object]]:
         with self._database.cursor() as cursor:
@@ -172,8 +172,8 @@ class MappingTables:
             if not _has_table(cursor, "mappings"):
                 return ()
             rows = cursor.execute("SELECT name, created, document FROM mappings ORDER BY created DESC, name").fetchall()
-        found = [(name, created, stored(dict[str, FieldSource], document)) for name, created, document in rows]
-        return tuple(KeptMapping(name, created, one) for name, created, one in found if isinstance(one, dict))
+        result = [(name, created, stored(dict[str, FieldSource], document)) for name, created, document in rows]
+        return tuple(KeptMapping(name, created, one) for name, created, one in result if isinstance(one, dict))
 
     def mapping(self, name: str) -> KeptMapping:
         """Return the mapping of a name.
@@ -182,11 +182,11 @@ class MappingTables:
             SettingsError: names what there is.
         """
         kept = self.mappings()
-        found = next((one for one in kept if one.name == name), None)
-        if found is None:
+        result = next((one for one in kept if one.name == name), None)
+        if result is None:
             there = ", ".join(one.name for one in kept) or "none yet"
             raise SettingsError(f"no mapping {name!r}; there are: {there}")
-        return found
+        return result
 
     def rename_mapping(self, name: str, new: str) -> KeptMapping:
         """Give a mapping another name and return it.
@@ -195,12 +195,12 @@ class MappingTables:
             SettingsError: when there is no such mapping, or the new name is taken or cannot be used.
         """
         self._database.refuse_if_readonly()
-        found, called = self.mapping(name), _mapping_name(new)
+        result, called = self.mapping(name), _mapping_name(new)
         if called != name and any(one.name == called for one in self.mappings()):
             raise SettingsError(f"a mapping is already called {called!r}; give another name, or remove that one")
         with self._database.writing(), self._database.transaction() as cursor:
             cursor.execute("UPDATE mappings SET name = ? WHERE name = ?", [called, name])
-        return replace(found, name=called)
+        return replace(result, name=called)
 
     def remove_mapping(self, name: str) -> KeptMapping:
         """Forget a mapping and return what it was.
@@ -209,10 +209,10 @@ class MappingTables:
             SettingsError: when there is no such mapping.
         """
         self._database.refuse_if_readonly()
-        found = self.mapping(name)
+        result = self.mapping(name)
         with self._database.writing(), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM mappings WHERE name = ?", [name])
-        return found
+        return result
 
 
 def _mapping_name(name: str) -> str:
@@ -229,8 +229,8 @@ def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
 
 def _has_table(cursor: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Tell whether a table is there: a read-only home of an earlier version has none."""
-    found = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchone()
-    return found is not None
+    result = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchone()
+    return result is not None
 
 
 def set_note(cursor: duckdb.DuckDBPyConnection, clustering: str, note: ProfileNote) -> None:
@@ -242,16 +242,16 @@ def set_note(cursor: duckdb.DuckDBPyConnection, clustering: str, note: ProfileNo
 
 def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNote, ...]:
     """Return the notes of one clustering by profile."""
-    found = cursor.execute(
+    result = cursor.execute(
         "SELECT profile, name, note FROM notes WHERE clustering = ? ORDER BY profile", [clustering]
     ).fetchall()
-    return tuple(ProfileNote(*row) for row in found)
+    return tuple(ProfileNote(*row) for row in result)
 
 
 def noted_clusterings(cursor: duckdb.DuckDBPyConnection, dataset: str) -> set[str]:
     """Return the clusterings of a dataset (hash) that have notes."""
-    found = cursor.execute("SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?)", [f"{dataset}:"])
-    return {key for (key,) in found.fetchall()}
+    result = cursor.execute("SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?)", [f"{dataset}:"])
+    return {key for (key,) in result.fetchall()}
 
 
 FEEDBACK_TABLES = (
@@ -358,7 +358,7 @@ class FeedbackTables:
 
     def unreadable_feedback(self, dataset: str, state: type[object], jobs: type[object]) -> dict[str, Unreadable]:
         """Return the loops of a dataset that cannot be read, by digest of settings, each with the reason."""
-        found: dict[str, Unreadable] = {}
+        result: dict[str, Unreadable] = {}
         with self._database.cursor() as cursor:
             if not _has_tables(cursor):
                 return {}
@@ -367,8 +367,8 @@ class FeedbackTables:
                 for settings, *kept in cursor.execute(query, [dataset, VERSION]).fetchall():
                     one = stored(cls, *kept)
                     if isinstance(one, Unreadable):
-                        found[settings] = one
-        return found
+                        result[settings] = one
+        return result
 
     def forget_feedback(self, dataset: str, settings: str = "") -> None:
         """Forget one loop of a dataset, or all of them."""
@@ -408,14 +408,14 @@ def _read(row: tuple[Any, ...], cls: type[Record]) -> Record:
             f"the feedback state was written by another version of workprof (layout {version}, this one reads "
             f"{VERSION}); observe with the version that wrote it, or remove the dataset and load it again"
         )
-    found = stored(cls, document, arrays)
-    if isinstance(found, Unreadable):
+    result = stored(cls, document, arrays)
+    if isinstance(result, Unreadable):
         raise EntryDamaged(
-            f"what was observed of finished jobs of this dataset cannot be read ({found.reason}); the "
+            f"what was observed of finished jobs of this dataset cannot be read ({result.reason}); the "
             "dataset and its results "
             f"are as they were. Open it on the dashboard, press '{FORGET_DAMAGED}', and observe the jobs again"
         )
-    return found
+    return result
 
 
 def _has_tables(cursor: duckdb.DuckDBPyConnection) -> bool:

@@ -47,24 +47,24 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     'running' or 'waiting' stands for it.
     """
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
-    found = _found(cursor, have, rows)
-    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(found).values())
+    result = _found(cursor, have, rows)
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(result).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
     needed = {"end_time_s": ends, "start_time_s": starts, "duration_s": running, "status": running + never}
     for field in (FIELDS[name] for name, count in needed.items() if count and name not in have):
         have[field.name] = Column(field.name, field.type, field.unit, "", numeric=field.type == NUMBER)
         cursor.execute(f"ALTER TABLE {rows} ADD COLUMN {field.name} {field.type}")
     if running or never:  # first: an end that follows would seem to be the trace's own
-        bit = f"CASE WHEN {found.running} THEN {STILL_RUNNING} ELSE {UNSTARTED} END"
-        status = f"CASE WHEN {found.running} THEN {text(RUNNING)} ELSE {text(WAITING)} END"
+        bit = f"CASE WHEN {result.running} THEN {STILL_RUNNING} ELSE {UNSTARTED} END"
+        status = f"CASE WHEN {result.running} THEN {text(RUNNING)} ELSE {text(WAITING)} END"
         cursor.execute(
             f"UPDATE {rows} SET {FLAGS} = {FLAGS} | {bit}, {FINISHED} = FALSE, "
-            f"status = coalesce(nullif(trim(status), ''), {status}) WHERE {found.running} OR {found.never}"
+            f"status = coalesce(nullif(trim(status), ''), {status}) WHERE {result.running} OR {result.never}"
         )
     if ends:
-        cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {found.end}")
+        cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {result.end}")
     if starts:
-        cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {found.start}")
+        cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {result.start}")
     if running and "start_time_s" in have:
         last = f"greatest({', '.join(f'max({name})' for name in TIME_FIELDS if name in have)})"
         (moment,) = one(cursor, f"SELECT {last} FROM {rows}")

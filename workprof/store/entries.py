@@ -59,8 +59,8 @@ def _misfit_of_fields(kind: type, value: Any, where: str) -> str:
     if not isinstance(value, kind):
         return _wrong(where, value)
     hints = typing.get_type_hints(kind)
-    found = (misfit(hints[one.name], getattr(value, one.name), one.name) for one in fields(kind))
-    return next(filter(None, found), "")
+    result = (misfit(hints[one.name], getattr(value, one.name), one.name) for one in fields(kind))
+    return next(filter(None, result), "")
 
 
 def _misfit_of_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> str:
@@ -332,10 +332,10 @@ class ResultsInMemory:
     def get(self, key: str) -> InMemory | None:
         """Return what is there under a key, which is then the one used last."""
         with self._guard:
-            found = self._kept.get(key)
-            if found is not None:
+            result = self._kept.get(key)
+            if result is not None:
                 self._kept.move_to_end(key)
-            return found
+            return result
 
     def remember(self, key: str, one: InMemory) -> None:
         """Keep a result under its key; others go when there are too many bytes, the last one never."""

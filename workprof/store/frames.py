@@ -37,15 +37,15 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
     Raises:
         ColumnMissing: names what there is.
     """
-    found: dict[str, Column] = {}
+    result: dict[str, Column] = {}
     for name in names:
         column = entry.column(name)
         if column is None:
             there = shown([known.name for known in entry.columns])
             meant = near(name, (*(known.name for known in entry.columns), *entry.aliases))
             raise ColumnMissing(f"dataset {entry.dataset.name} has no column {name!r}; it has {there}{meant}")
-        found[column.name] = column
-    return tuple(found.values())
+        result[column.name] = column
+    return tuple(result.values())
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,11 @@ def rows(cursor: duckdb.DuckDBPyConnection, entry: Entry, row_ids: Sequence[int]
             f"row {unknown[0]} is not in dataset {entry.dataset.name}; rows are 0 to {entry.dataset.rows - 1}"
         )
     columns = resolved(entry, names) if names else entry.columns
-    found = cursor.execute(
+    result = cursor.execute(
         f"SELECT {_items(columns)} FROM {quoted(entry.table)} WHERE rowid IN (SELECT unnest(CAST(? AS BIGINT[])))",
         [ids],
     ).df()
-    return found.set_index(ROW_ID).loc[ids].reset_index()
+    return result.set_index(ROW_ID).loc[ids].reset_index()
 
 
 def _items(columns: Sequence[Column]) -> str:
@@ -212,12 +212,12 @@ def nth_finished(cursor: duckdb.DuckDBPyConnection, entry: Entry, position: int)
     Raises:
         NoRows: when there is none.
     """
-    found = cursor.execute(
+    result = cursor.execute(
         f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} ORDER BY rowid LIMIT 1 OFFSET ?", [position]
     ).fetchone()
-    if found is None:
+    if result is None:
         raise NoRows(f"dataset {entry.dataset.name} has no finished row at position {position}; draw again")
-    return int(found[0])
+    return int(result[0])
 
 
 NULL_STRATUM = "NULL"
@@ -278,11 +278,11 @@ def shares(counts: Mapping[str | None, int], rows: int, seed: int) -> dict[str |
 
 
 def _counts(cursor: duckdb.DuckDBPyConnection, entry: Entry, by: str) -> dict[str | None, int]:
-    found = cursor.execute(
+    result = cursor.execute(
         f"SELECT CAST({by} AS VARCHAR) AS value, count(*) FROM {quoted(entry.table)} WHERE {FINISHED} "
         f"GROUP BY value ORDER BY value NULLS LAST"
     ).fetchall()
-    return {value: int(count) for value, count in found}
+    return {value: int(count) for value, count in result}
 
 
 def _named(counts: Mapping[str | None, int], sizes: Mapping[str | None, int]) -> tuple[Stratum, ...]:

@@ -107,16 +107,16 @@ def narrow(path: Path) -> None:
 
 def advice(folder: Path, more: Iterable[Path]) -> str:
     """Return how to close a folder that others can look into, or whose parts they could; '' where nobody can."""
-    found = []
+    result = []
     for path in (folder, *more):
         with contextlib.suppress(OSError):
             mode = stat.S_IMODE(path.stat().st_mode)
             if mode & OTHERS:
-                found.append(f"{path.name if path != folder else 'its folder'} {mode:04o}")
-    if os.name != "posix" or not found:
+                result.append(f"{path.name if path != folder else 'its folder'} {mode:04o}")
+    if os.name != "posix" or not result:
         return ""
     return (
-        f"home {folder} is open to other users of this machine ({', '.join(found)}); to close it: "
+        f"home {folder} is open to other users of this machine ({', '.join(result)}); to close it: "
         f"chmod -R go-rwx {shlex.quote(str(folder))}"
     )
 

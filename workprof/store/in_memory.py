@@ -58,8 +58,8 @@ def arrow_table(given: object) -> pa.Table:
         try:
             return _plain(pa.Table.from_pandas(given.rename(columns=str), preserve_index=False))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-            told = "; ".join(str(one) for one in error.args)[:300]
-            raise TraceError(f"a column holds values of several kinds ({told}); make them one kind") from error
+            text = "; ".join(str(one) for one in error.args)[:300]
+            raise TraceError(f"a column holds values of several kinds ({text}); make them one kind") from error
     if hasattr(given, "__arrow_c_stream__"):
         try:
             return _plain(pa.table(given))

@@ -100,10 +100,10 @@ def _known(task: Task) -> IngestReport | None:
     with task.database.cursor() as cursor:
         if size is None or not catalogue.of_size(cursor, size):
             return None
-        found = catalogue.find_hash(cursor, task.hashing.result(task.progress, HASH))
-        if found is None:
+        result = catalogue.find_hash(cursor, task.hashing.result(task.progress, HASH))
+        if result is None:
             return None
-        there = catalogue.entry(cursor, found.hash).readable()
+        there = catalogue.entry(cursor, result.hash).readable()
         report = catalogue.report(cursor, there.dataset)
     if report.lost and not task.options.accept_loss:
         raise TraceError(
@@ -151,8 +151,8 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
                 name = task.options.name or catalogue.free_name(cursor, "", task.files.stem)
                 stem = "" if task.options.name else catalogue.plain_stem(task.files.stem)
                 if catalogue.reads_as_hash(stem):
-                    told = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
-                    loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, told)))
+                    message = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
+                    loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, message)))
                 counts = checks.counts_of(cursor, stage.rows, loaded.columns) if loaded.kind == "jobs" else None
                 report = _report(name, hashed, task, loaded, kept, counts)
                 _commit_rows(cursor, stage, task, loaded, report)

@@ -81,17 +81,17 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
     if shape.kind != LINES:
         return [flat(row) for row in _objects_from(head, shape.at)]
     lines = head.splitlines() if whole else head.splitlines()[:-1]
-    found = (_object(line) for line in lines[:LOOKED_AT_ROWS])
-    return [flat(row) for row in found if row is not None]
+    result = (_object(line) for line in lines[:LOOKED_AT_ROWS])
+    return [flat(row) for row in result if row is not None]
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in row.items():
         inner = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
-        found.update(inner if inner and not inner.keys() & row.keys() else {name: value})
-    return found
+        result.update(inner if inner and not inner.keys() & row.keys() else {name: value})
+    return result
 
 
 def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
@@ -166,15 +166,15 @@ def _row(text: JsonWindow, line: int, repeated: RepeatedKeys) -> JsonRow:
 
 
 def _objects_from(head: str, at: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    while len(found) < LOOKED_AT_ROWS:
+    result: list[dict[str, Any]] = []
+    while len(result) < LOOKED_AT_ROWS:
         start = head.find("{", at)
         try:
             value, at = _DECODER.raw_decode(head, start if start >= 0 else len(head))
         except (ValueError, RecursionError):  # the look ends inside an element, or the array ends
             break
-        found.append(value)
-    return found
+        result.append(value)
+    return result
 
 
 def _end_of_value(head: str, at: int) -> int:

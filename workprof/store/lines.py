@@ -177,13 +177,13 @@ def filled_lines(path: Path, *, any_end: bool = False) -> int:
         path: a plain text.
         any_end: a carriage return alone ends a line too.
     """
-    found, open_is_filled = 0, False
+    result, open_is_filled = 0, False
     for text in _pieces(path, b"\n"):
         first, *others = ANY_LINE_END.split(text) if any_end else text.split(b"\n")
         begun = bool(first.strip()) and not open_is_filled  # a line that is longer than a piece counts once
-        found += begun + sum(map(bool, map(bytes.strip, others)))
+        result += begun + sum(map(bool, map(bytes.strip, others)))
         open_is_filled = bool(others[-1].strip()) if others else open_is_filled or begun
-    return found
+    return result
 
 
 def number_in_file(line: int, set_aside: tuple[LongLine, ...]) -> int:
@@ -199,7 +199,7 @@ def lines_of_plain_quotes(path: Path, delimiter: str) -> int:
     They are such where no cell is properly quoted on its line, and every line with a quote has as many cells as the
     header once quotes mean nothing.
     """
-    line_end, separator, found, columns = line_end_of(path), delimiter.encode(), 0, 0
+    line_end, separator, result, columns = line_end_of(path), delimiter.encode(), 0, 0
     quoted = re.compile(rb'(?:^|%b) *+"(?:[^"]|"")*+" *+(?=%b|\r?$)' % (re.escape(separator), re.escape(separator)))
     for text in _pieces(path, line_end):
         columns = columns or text.lstrip(b"\r\n").split(line_end, 1)[0].count(separator) + 1
@@ -208,9 +208,9 @@ def lines_of_plain_quotes(path: Path, delimiter: str) -> int:
             start, end = text.rfind(line_end, 0, at) + 1, text.find(line_end, at)
             if text.count(separator, start, end) + 1 != columns or quoted.search(text[start:end]):
                 return 0
-            found += 1
+            result += 1
             at = text.find(b'"', end)
-    return found
+    return result
 
 
 def _each_line_is_a_row(text: bytes, line_end: bytes, ends: NDArray[np.bool_]) -> bool:

@@ -72,8 +72,8 @@ class Look:
 
     def present(self, column: str, most: int = LOOK_ROWS) -> list[str]:
         """Return the first values of a column that are there."""
-        found = (value for value in self.texts[column] if value is not None)
-        return [value for value, _ in zip(found, range(most), strict=False)]
+        result = (value for value in self.texts[column] if value is not None)
+        return [value for value, _ in zip(result, range(most), strict=False)]
 
     def numbers(self, column: str, quantity: str) -> Numbers:
         """Return what the values of a column say as a quantity of `values.number`."""
@@ -85,11 +85,11 @@ class Look:
                 connection.register("look", table)
                 number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
                 bare = values.plain("t", self.decimal)
-                found = connection.execute(f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look").fetchnumpy()
-            read = np.ma.filled(np.ma.asarray(found["n"], dtype=np.float64), np.nan)
+                result = connection.execute(f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look").fetchnumpy()
+            read = np.ma.filled(np.ma.asarray(result["n"], dtype=np.float64), np.nan)
             self._read[key] = Numbers(
                 read,
-                np.ma.filled(np.ma.asarray(found["b"]), False).astype(bool),
+                np.ma.filled(np.ma.asarray(result["b"]), False).astype(bool),
                 np.array([value is not None for value in self.texts[column]], dtype=bool),
             )
         return self._read[key]
@@ -101,8 +101,8 @@ def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[s
     texts: dict[str, Sequence[str | None]] = {}
     for at, name in enumerate(columns):
         cells = (row[at] if at < len(row) else None for row in rows)
-        told = (None if cell is None else str(cell) for cell in cells)
-        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in told]
+        text = (None if cell is None else str(cell) for cell in cells)
+        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in text]
     return texts
 
 
@@ -110,13 +110,13 @@ def cells_of(head: str, shape: TextShape, whole: bool) -> list[list[str]]:
     """Return the rows of a delimited text's beginning, as far as they stand there whole."""
     lines = head if whole else head[: head.rfind("\n") + 1]
     reader = csv.reader(io.StringIO(lines, newline=""), delimiter=shape.delimiter)
-    found: list[list[str]] = []
+    result: list[list[str]] = []
     try:
         for row in reader:
             if row:
-                found.append(row)
-            if len(found) > LOOK_ROWS:
+                result.append(row)
+            if len(result) > LOOK_ROWS:
                 break
     except csv.Error:  # the ingest tells of it, with its line
         pass
-    return found[1:]
+    return result[1:]

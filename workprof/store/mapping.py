@@ -38,46 +38,46 @@ from workprof.store.reports import FieldSource
 SHOWN_COLUMNS = 20
 
 
-def rules_for(declared: Format, mapping: Mapping[str, FieldSource], found: Sequence[str]) -> tuple[Rule, ...]:
+def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules, every one of whose columns the file has or may lack.
 
     Args:
         declared: the format.
         mapping: what the user said, or `guesses` that are sure; only for the generic format.
-        found: the file's columns.
+        result: the file's columns.
 
     Raises:
         ColumnMissing: when required columns or fields are absent; names what was found and what to do.
         SettingsError: when the mapping names an unknown field.
     """
     if declared.name != generic.FORMAT.name:
-        _require(declared, found)
+        _require(declared, result)
         return declared.rules
-    rules = (*(checked(field, source, found) for field, source in mapping.items()), *own_rules(mapping, found))
+    rules = (*(checked(field, source, result) for field, source in mapping.items()), *own_rules(mapping, result))
     lacking = missing_fields({rule.field for rule in rules})
     if lacking:
-        raise ColumnMissing(lacking_words(lacking, {rule.field for rule in rules}, found))
+        raise ColumnMissing(lacking_words(lacking, {rule.field for rule in rules}, result))
     return rules
 
 
-def own_rules(mapping: Mapping[str, FieldSource], found: Sequence[str]) -> tuple[Rule, ...]:
+def own_rules(mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules of columns that carry a field's own name and are not mapped."""
     taken = {source.column for source in mapping.values()}
     return tuple(
         rule
         for rule in generic.FORMAT.rules
-        if rule.source in found and rule.source not in taken and rule.field not in mapping
+        if rule.source in result and rule.source not in taken and rule.field not in mapping
     )
 
 
-def lacking_words(lacking: Sequence[str], have: Collection[str], found: Sequence[str]) -> str:
+def lacking_words(lacking: Sequence[str], have: Collection[str], result: Sequence[str]) -> str:
     """Return which fields are missing, and what would do."""
-    told = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(found)}"
+    text = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(result)}"
     if DURATION in lacking and "start_time_s" in have:
-        return f"{told}. There are start times, but no end and no duration: add a column with either"
+        return f"{text}. There are start times, but no end and no duration: add a column with either"
     if DURATION in lacking and "end_time_s" in have:
-        return f"{told}. There are end times, but no start and no duration: add a column with either"
-    return f"{told}. Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
+        return f"{text}. There are end times, but no start and no duration: add a column with either"
+    return f"{text}. Say which column is which with --map FILE.json; `workprof ingest FILE --look` shows a proposal"
 
 
 NAME = "job_name or task_name"
@@ -137,16 +137,16 @@ def shown(names: Sequence[str]) -> str:
     return ", ".join(name[:60] for name in names[:SHOWN_COLUMNS]) + more
 
 
-def _require(declared: Format, found: Sequence[str]) -> None:
-    lacking = [name for name in declared.required if name not in found]
+def _require(declared: Format, result: Sequence[str]) -> None:
+    lacking = [name for name in declared.required if name not in result]
     if lacking:
         raise ColumnMissing(
             f"format {declared.name} needs the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; "
-            f"columns found: {shown(found)}. Choose another --format, or generic with --map"
+            f"columns found: {shown(result)}. Choose another --format, or generic with --map"
         )
 
 
-def checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
+def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
     """Return the rule of one entry of a mapping.
 
     Raises:
@@ -155,8 +155,8 @@ def checked(field: str, source: FieldSource, found: Sequence[str]) -> Rule:
     """
     if field not in FIELDS:
         raise SettingsError(f"the mapping names the field {field!r}; fields are {', '.join(FIELDS)}")
-    if source.column not in found:
-        raise ColumnMissing(f"the mapping takes {field} from {source.column!r}; columns found: {shown(found)}")
+    if source.column not in result:
+        raise ColumnMissing(f"the mapping takes {field} from {source.column!r}; columns found: {shown(result)}")
     allowed = units_of(field)
     if source.unit and source.unit not in allowed:
         known = f"use one of {', '.join(allowed)}" if allowed else "it has no unit: leave it out"
@@ -244,29 +244,29 @@ def guesses(look: Look) -> dict[str, Guess]:
     """Return field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
     named = {column: words_of(column) for column in look.columns}
     free = list(look.columns)
-    found: dict[str, Guess] = {}
+    result: dict[str, Guess] = {}
     for field in FIELDS:
         if field in free:
-            found[field] = Guess(FieldSource(field, FIELDS[field].unit), True, OWN_NAME)
+            result[field] = Guess(FieldSource(field, FIELDS[field].unit), True, OWN_NAME)
             free.remove(field)
     for field, wanted in _WANTED.items():
-        if field in found:
+        if field in result:
             continue
         likely = [column for words in wanted for column in free if words and named[column][0] == words]
         column = next((name for name in likely if _fits(field, name, named[name][1], look)), None)
         if column is not None:
-            found[field] = _unit_of(field, column, named[column], look)
+            result[field] = _unit_of(field, column, named[column], look)
             free.remove(column)
-    if DURATION in missing_fields(found) and "duration_s" not in found:
+    if DURATION in missing_fields(result) and "duration_s" not in result:
         named_so = [column for words in _WANTED["duration_s"] for column in free if words and named[column][0] == words]
         if named_so and look.present(named_so[0]):
             unit = named[named_so[0]][1]
             source = FieldSource(named_so[0], unit if unit in DURATION_FACTORS else "s")
-            found["duration_s"] = Guess(source, False, UNREADABLE)
-    if "run_name" in found and not set(NAME_FIELDS) & found.keys():
-        found["job_name"] = found.pop("run_name")
-    found = _clocks(found, look)
-    return {field: found[field] for field in FIELDS if field in found}
+            result["duration_s"] = Guess(source, False, UNREADABLE)
+    if "run_name" in result and not set(NAME_FIELDS) & result.keys():
+        result["job_name"] = result.pop("run_name")
+    result = _clocks(result, look)
+    return {field: result[field] for field in FIELDS if field in result}
 
 
 def units_of(field: str) -> tuple[str, ...]:
@@ -297,9 +297,9 @@ def _order(field: str, column: str, look: Look) -> str:
     """
     if field not in TIME_FIELDS or not any(map(SLASHED.match, look.present(column, 1000))):
         return ""
-    found = [match for text in look.present(column) if (match := SLASHED.match(text))]
-    first = any(int(match[1]) > MONTHS for match in found)
-    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in found)
+    slashed = [match for text in look.present(column) if (match := SLASHED.match(text))]
+    first = any(int(match[1]) > MONTHS for match in slashed)
+    second = any(int(match[2]) > MONTHS or match.string.rstrip().upper().endswith("M") for match in slashed)
     if first == second:
         return "either"
     return "first" if first else "second"
@@ -436,38 +436,38 @@ def _percent(field: str, words: frozenset[str], number: Floats) -> tuple[str, bo
     return "percent", largest > 16
 
 
-def _clocks(found: dict[str, Guess], look: Look) -> dict[str, Guess]:
+def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
     """Return the guesses with moments and durations compared: end - start tells the unit of a bare duration."""
-    found = dict(found)
-    times = [field for field in TIME_FIELDS if field in found]
-    offsets = [field for field in times if not found[field].sure and found[field].why != DAY_OR_MONTH]
-    duration = found.get("duration_s")
-    run = _end_minus_start(found, look)
+    result = dict(result)
+    times = [field for field in TIME_FIELDS if field in result]
+    offsets = [field for field in times if not result[field].sure and result[field].why != DAY_OR_MONTH]
+    duration = result.get("duration_s")
+    run = _end_minus_start(result, look)
     if offsets:
-        unit, sure, why = _offset_unit(offsets, found, run, duration, look)
+        unit, sure, why = _offset_unit(offsets, result, run, duration, look)
         for field in offsets:
-            found[field] = Guess(replace(found[field].source, unit=unit), sure, why)
-        run = _end_minus_start(found, look)
-    timed = run is not None and found["start_time_s"].sure and found["end_time_s"].sure
+            result[field] = Guess(replace(result[field].source, unit=unit), sure, why)
+        run = _end_minus_start(result, look)
+    timed = run is not None and result["start_time_s"].sure and result["end_time_s"].sure
     if duration is not None and duration.why == UNREADABLE:
-        return found
+        return result
     if duration is not None and not duration.sure and timed and run is not None:
         compared = _compared(duration.source.column, run, look)
         if compared is not None:
-            found["duration_s"] = Guess(FieldSource(duration.source.column, compared), True, "end - start agrees")
+            result["duration_s"] = Guess(FieldSource(duration.source.column, compared), True, "end - start agrees")
         elif duration.why.startswith("'1:30'"):
-            del found["duration_s"]  # end - start says it without doubt
-    if run is not None and "duration_s" not in found:
-        found |= _days_alone(found, look)
-    limit, known = found.get("time_limit_s"), found.get("duration_s")
+            del result["duration_s"]  # end - start says it without doubt
+    if run is not None and "duration_s" not in result:
+        result |= _days_alone(result, look)
+    limit, known = result.get("time_limit_s"), result.get("duration_s")
     if limit is not None and not limit.sure and known is not None and known.sure:
-        found["time_limit_s"] = _limit(limit, known, look)
-    return found
+        result["time_limit_s"] = _limit(limit, known, look)
+    return result
 
 
-def _days_alone(found: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
+def _days_alone(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
     """Return start and end as doubtful where they are days without a time: no duration comes of them."""
-    ends = {field: found[field] for field in ("start_time_s", "end_time_s")}
+    ends = {field: result[field] for field in ("start_time_s", "end_time_s")}
     days = {field: guess for field, guess in ends.items() if _all_days(look.present(guess.source.column, 1000))}
     return {field: replace(guess, sure=False, why="days without a time of day") for field, guess in days.items()}
 
@@ -480,10 +480,10 @@ def _converted(field: str, source: FieldSource, look: Look) -> Floats:
     return look.numbers(source.column, quantity_of(field, source.unit)).at(factor_of(field, source.unit))
 
 
-def _end_minus_start(found: Mapping[str, Guess], look: Look) -> Floats | None:
-    if not {"start_time_s", "end_time_s"} <= found.keys():
+def _end_minus_start(result: Mapping[str, Guess], look: Look) -> Floats | None:
+    if not {"start_time_s", "end_time_s"} <= result.keys():
         return None
-    start, end = (_converted(field, found[field].source, look) for field in ("start_time_s", "end_time_s"))
+    start, end = (_converted(field, result[field].source, look) for field in ("start_time_s", "end_time_s"))
     return np.where((start > 0) & (end > start), end - start, np.nan)
 
 
@@ -512,7 +512,7 @@ def _compared(column: str, run: Floats, look: Look) -> str | None:
 
 
 def _offset_unit(
-    offsets: Sequence[str], found: Mapping[str, Guess], run: Floats | None, duration: Guess | None, look: Look
+    offsets: Sequence[str], result: Mapping[str, Guess], run: Floats | None, duration: Guess | None, look: Look
 ) -> tuple[str, bool, str]:
     """Return the unit of moments on the trace's own clock, whether it is sure, and what it rests on."""
     plain = run is not None and {"start_time_s", "end_time_s"} <= set(offsets)
@@ -521,7 +521,7 @@ def _offset_unit(
         unit = _nearest(_ratio(lasted, run), {name: 1 / per_s for name, per_s in EPOCHS})
         if unit:
             return unit, True, "end - start agrees with the duration"
-    moments = np.concatenate([look.numbers(found[field].source.column, values.TIME).number for field in offsets])
+    moments = np.concatenate([look.numbers(result[field].source.column, values.TIME).number for field in offsets])
     moments = moments[np.isfinite(moments) & (moments < NO_MOMENT)]
     span = float(moments.max()) if moments.size else 0.0
     known = run[np.isfinite(run)] if run is not None else np.zeros(0)

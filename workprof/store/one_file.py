@@ -113,35 +113,35 @@ def load(
     runs = replace(runs, columns=settle(cursor, stage, runs.columns))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
-        told = ", ".join(column.name for column in source.relation.columns)
-        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {told[:500]}")
+        message = ", ".join(column.name for column in source.relation.columns)
+        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {message[:500]}")
     dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
-    rows, finished, found = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
+    rows, finished, result = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
     read = rows + rejected + dropped + folded.steps + runs.folded
     balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
     if not rows:
         raise NoRows(_nothing_left(cursor, stage, spooled.origin, rejected))
     if dropped:
-        found = (
-            *found,
+        result = (
+            *result,
             Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped"),
         )
     of_lines, lost = (balanced.checks, balanced.lost) if balanced else ((), 0)
     spooling = [check for file in files.values() for check in file.checks]
-    found = (*spooling, *of_lines, *source.before.checks, *_folded_checks(folded), *runs.checks, *found)
+    result = (*spooling, *of_lines, *source.before.checks, *_folded_checks(folded), *runs.checks, *result)
     aliases = dict(declared.aliases)
-    return Loaded(runs.columns, aliases, read, rows, finished, rejected, found, dropped=dropped, lost=lost)
+    return Loaded(runs.columns, aliases, read, rows, finished, rejected, result, dropped=dropped, lost=lost)
 
 
 def _folded_checks(folded: Folded) -> tuple[Check, ...]:
-    found = []
+    result = []
     if folded.steps:
-        told = f"{folded.steps:,} lines of steps were folded into their jobs"
-        found.append(Check("steps", "info", folded.steps, told))
+        message = f"{folded.steps:,} lines of steps were folded into their jobs"
+        result.append(Check("steps", "info", folded.steps, message))
     if folded.orphans:
-        told = f"{folded.orphans:,} jobs have lines of their steps only; their first step stands for them"
-        found.append(Check("steps without a job", "warning", folded.orphans, told))
-    return tuple(found)
+        message = f"{folded.orphans:,} jobs have lines of their steps only; their first step stands for them"
+        result.append(Check("steps without a job", "warning", folded.orphans, message))
+    return tuple(result)
 
 
 def counted(
@@ -216,8 +216,10 @@ def _decimal_commas(shape: TextShape) -> Check:
     name = shape.comma_columns[0]
     values = (value for value in shape.values(shape.header.index(name)) if "," in value)
     example = f"{visible(name[:SHOWN_CHARACTERS])}: {visible(next(values, '')[:SHOWN_CHARACTERS])!r}"
-    told = f"numbers have a decimal comma ({example}); if that is wrong, give the decimal sign (--decimal . in a shell)"
-    return Check("decimal comma", "info", len(shape.comma_columns), told)
+    message = (
+        f"numbers have a decimal comma ({example}); if that is wrong, give the decimal sign (--decimal . in a shell)"
+    )
+    return Check("decimal comma", "info", len(shape.comma_columns), message)
 
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
@@ -294,8 +296,8 @@ def _texts_refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan, 
         cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
         numbered = f"(SELECT *, row_number() OVER (ORDER BY rowid) - 1 AS place FROM {aside})"
         places = cursor.execute(f"SELECT place FROM {numbered} WHERE {bad} ORDER BY place").fetchnumpy()["place"]
-        found = np.asarray(places, dtype=np.int64)
-        lines = pd.DataFrame({"place": found, "line": rejects.lines_of_rows(cursor, found, source.spooled)})
+        result = np.asarray(places, dtype=np.int64)
+        lines = pd.DataFrame({"place": result, "line": rejects.lines_of_rows(cursor, result, source.spooled)})
         cursor.register("lines_of_texts", lines)
         for name, output in zip(names, plan.texts, strict=True):
             cursor.execute(
@@ -335,9 +337,9 @@ def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, opti
             )
         return None
     names = [column.name for column in relation.columns]
-    found = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)
-    found.refuse_loss(options.accept_loss)
-    return found
+    result = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)
+    result.refuse_loss(options.accept_loss)
+    return result
 
 
 def _refused(cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source) -> int:

@@ -219,7 +219,7 @@ def _told(
         steps.append(step(f"left join {NAMES[letter]} on {', '.join(KEYS[letter])}", at, after))
         at = after
     steps.append(step("join pai_sensor_table on worker_name", at, int(rows)))
-    found = [
+    result = [
         (
             "no worker name",
             "info",
@@ -234,7 +234,7 @@ def _told(
             "workers without a usage record; left out by the join",
         ),
     ]
-    return tuple(steps), tuple(Check(name, level, n, f"{n:,} {message}") for name, level, n, message in found if n)
+    return tuple(steps), tuple(Check(name, level, n, f"{n:,} {message}") for name, level, n, message in result if n)
 
 
 def _identifies(cursor: duckdb.DuckDBPyConnection, letter: str) -> bool:

@@ -65,8 +65,8 @@ def refuse_long_texts(cursor: duckdb.DuckDBPyConnection, spooled: Spooled, times
         return
     names = dict.fromkeys(chunk.path_in_schema for chunk in texts)
     lengths = " + ".join(f"coalesce(sum(strlen({quoted(name)}::VARCHAR)), 0)" for name in names)
-    ((found,),) = run_watched(cursor, f"SELECT {lengths} FROM {parquet_relation(spooled).sql}", [], progress, LOOK)
-    _refuse_size(spooled, times, footer.num_rows, size + int(found))
+    ((result,),) = run_watched(cursor, f"SELECT {lengths} FROM {parquet_relation(spooled).sql}", [], progress, LOOK)
+    _refuse_size(spooled, times, footer.num_rows, size + int(result))
 
 
 def _refuse_size(spooled: Spooled, times: int, rows: int, size: int) -> None:
@@ -93,5 +93,5 @@ def _chunks(footer: pq.FileMetaData) -> list[pq.ColumnChunkMetaData]:
 
 def _nulls(chunk: pq.ColumnChunkMetaData) -> int:
     """Return the cells without a value, as far as the footer tells."""
-    found = chunk.statistics.null_count if chunk.is_stats_set and chunk.statistics.has_null_count else 0
-    return min(max(int(found), 0), int(chunk.num_values))
+    result = chunk.statistics.null_count if chunk.is_stats_set and chunk.statistics.has_null_count else 0
+    return min(max(int(result), 0), int(chunk.num_values))

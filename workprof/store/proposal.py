@@ -87,19 +87,19 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
         ColumnMissing: when no column seems to be a required field.
         UnitUnknown: when a unit is a guess; shows the evidence and the mapping to check.
     """
-    found = suggest(database, path, options)
-    if not found.columns:
+    result = suggest(database, path, options)
+    if not result.columns:
         return options  # the ingest tells why
-    own = {rule.field for rule in own_rules({}, found.columns)}
-    further = {field: source for field, source in found.mapping.items() if field not in own}
+    own = {rule.field for rule in own_rules({}, result.columns)}
+    further = {field: source for field, source in result.mapping.items() if field not in own}
     if not missing_fields(own):
-        further = {field: source for field, source in further.items() if _told(field, found.evidence[field])}
-    elif found.refusal:
-        if found.missing:
-            raise ColumnMissing(f"{path.name}: {found.refusal}. A proposal: {as_json(found.mapping)}")
+        further = {field: source for field, source in further.items() if _told(field, result.evidence[field])}
+    elif result.refusal:
+        if result.missing:
+            raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
         raise UnitUnknown(
-            f"{path.name}: {found.refusal}. Check it with `workprof ingest FILE --look`, then load it with "
-            f"--map FILE.json that holds {as_json(found.mapping)}"
+            f"{path.name}: {result.refusal}. Check it with `workprof ingest FILE --look`, then load it with "
+            f"--map FILE.json that holds {as_json(result.mapping)}"
         )
     return replace(options, mapping=further)
 
@@ -132,8 +132,8 @@ def _of_text(head: bytes, whole: bool, origin: str, options: IngestOptions) -> L
     if is_json(content):
         decimal = options.decimal or "."
         objects = first_objects(content[:HEAD_BYTES], len(head) < HEAD_BYTES)
-        names = tuple(dict.fromkeys(key for found in objects for key in found))
-        rows = [[found.get(name) for name in names] for found in objects]
+        names = tuple(dict.fromkeys(key for one in objects for key in one))
+        rows = [[one.get(name) for name in names] for one in objects]
         whole = whole and len(rows) < SAMPLE_ROWS
         return Look(names, _types(names, rows, decimal), texts_of(names, rows), 0, whole, decimal=decimal)
     shape = text_shape(head[:HEAD_BYTES], origin, options.delimiter)
@@ -231,10 +231,10 @@ def _refusal(
 
 def in_words(one: Evidence) -> str:
     """Return a line of evidence: '50715 -> 50.7 s with unit ms, longest 2 min 00 s'."""
-    told = ", ".join(f"{raw} -> {becomes}" for raw, becomes in one.values)
+    text = ", ".join(f"{raw} -> {becomes}" for raw, becomes in one.values)
     unit = f" as {one.unit}" if one.unit else ""
     largest = f"; median {one.median}, largest {one.highest}" if one.highest else ""
-    return f"{told}{unit}{largest}" + (f"; {one.warning}" if one.warning else "")
+    return f"{text}{unit}{largest}" + (f"; {one.warning}" if one.warning else "")
 
 
 def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look) -> Evidence:

@@ -35,13 +35,13 @@ def found_tables(paths: Sequence[Path]) -> dict[str, Path]:
     candidates: list[Path] = []
     for path in paths:
         candidates += sorted(path.iterdir()) if path.is_dir() else [path]
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for suffix in SUFFIXES:
         for path in candidates:
             name = path.name.removesuffix(suffix)
-            if path.name.endswith(suffix) and name in TABLES and name not in found:
-                found[name] = path
-    return found
+            if path.name.endswith(suffix) and name in TABLES and name not in result:
+                result[name] = path
+    return result
 
 
 def required_tables(paths: Sequence[Path]) -> dict[str, Path]:
@@ -50,14 +50,14 @@ def required_tables(paths: Sequence[Path]) -> dict[str, Path]:
     Raises:
         TraceError: names the tables that are not there.
     """
-    found = found_tables(paths)
-    lacking = [name for name in TABLES if name not in found and name not in OPTIONAL]
+    result = found_tables(paths)
+    lacking = [name for name in TABLES if name not in result and name not in OPTIONAL]
     if lacking:
         where = ", ".join(str(path) for path in paths)
         raise TraceError(
             f"{where}: no {', '.join(f'{name}.csv' for name in lacking)} (plain, .gz, .zst or .tar.gz) there; add it"
         )
-    return found
+    return result
 
 
 LINES = Span(0.08, 0.1, "counting lines")

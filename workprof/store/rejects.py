@@ -118,11 +118,11 @@ def any_of(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> bool:
 
 def bad_columns(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
     """Return the columns whose values the last CSV scan could not convert."""
-    found = cursor.execute(
+    result = cursor.execute(
         "SELECT DISTINCT column_name FROM reject_errors WHERE error_type = 'CAST' "
         "AND scan_id = (SELECT max(scan_id) FROM reject_scans)"
     ).fetchall()
-    return frozenset(name for (name,) in found)
+    return frozenset(name for (name,) in result)
 
 
 def forget(cursor: duckdb.DuckDBPyConnection) -> None:

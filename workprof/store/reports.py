@@ -182,8 +182,8 @@ class Counts:
     @property
     def unended(self) -> str:
         """'3 still running at the end of the trace, 1 never started'; '' where there is none of either."""
-        told = ((self.running, "still running at the end of the trace"), (self.never_started, "never started"))
-        return ", ".join(f"{count:,} {words}" for count, words in told if count)
+        text = ((self.running, "still running at the end of the trace"), (self.never_started, "never started"))
+        return ", ".join(f"{count:,} {words}" for count, words in text if count)
 
 
 @dataclass(frozen=True)
@@ -234,12 +234,12 @@ class Column:
 
 def shares_of(columns: Sequence[Column]) -> tuple[Share, ...]:
     """Return how the columns were stored whose source gives shares of the largest machine; none = no column."""
-    found = [column for column in columns if column.whole]
-    units = dict.fromkeys((column.unit, column.whole, column.nominal) for column in found)
+    result = [column for column in columns if column.whole]
+    units = dict.fromkeys((column.unit, column.whole, column.nominal) for column in result)
     return tuple(
         share_of(
             unit,
-            [column.name for column in found if (column.unit, column.whole) == (unit, whole)],
+            [column.name for column in result if (column.unit, column.whole) == (unit, whole)],
             whole,
             given=not nominal,
         )

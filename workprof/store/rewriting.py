@@ -67,14 +67,14 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         writer, refuser = CsvWriter(plain), CsvWriter(bad)
         writer.writerow(keys)
         places = Places(numbers)
-        for found in _told(spooled, progress, half, repeated):
-            if found.row is None:
+        for one in _told(spooled, progress, half, repeated):
+            if one.row is None:
                 rejected += 1
-                refuser.writerow([found.line, NOTHING, found.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
+                refuser.writerow([one.line, NOTHING, one.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
                 continue
             written += 1
-            places.note(found.line)
-            row = flat(found.row) if flatten else found.row
+            places.note(one.line)
+            row = flat(one.row) if flatten else one.row
             writer.writerow([_cell(row.get(key)) for key in keys])
     shape, checks = shape_of(spooled.path), repeated.checks()
     if shape.kind == LINES:
@@ -172,14 +172,14 @@ def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], 
     """Return the keys of all rows, and whether they are those of flat rows."""
     keys: dict[str, None] = {}
     flattened: dict[str, None] = {}
-    for found in _told(spooled, progress, span):
-        if found.row is None:
+    for one in _told(spooled, progress, span):
+        if one.row is None:
             continue
-        keys.update(dict.fromkeys(found.row))
+        keys.update(dict.fromkeys(one.row))
         if len(keys) > MAX_COLUMNS:
             raise TraceError(f"{spooled.origin} has more than {MAX_COLUMNS:,} keys; keep those of interest")
         if len(flattened) <= MAX_COLUMNS:
-            flattened.update(dict.fromkeys(flat(found.row)))
+            flattened.update(dict.fromkeys(flat(one.row)))
     if not keys:
         raise TraceError(f"{spooled.origin}: there is no JSON object with keys in it; write one object per row")
     return (list(flattened), True) if len(flattened) <= MAX_COLUMNS else (list(keys), False)
@@ -187,10 +187,10 @@ def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], 
 
 def _told(spooled: Spooled, progress: Progress, span: Span, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
     size = max(spooled.path.stat().st_size, 1)
-    for number, found in enumerate(json_rows(spooled.path, spooled.origin, repeated)):
+    for number, result in enumerate(json_rows(spooled.path, spooled.origin, repeated)):
         if number % TOLD_EVERY_LINES == 0:
-            progress(span.at(found.done_bytes / size), span.message)
-        yield found
+            progress(span.at(result.done_bytes / size), span.message)
+        yield result
 
 
 def _cell(value: object) -> object:

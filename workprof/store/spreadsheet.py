@@ -168,24 +168,24 @@ class Workbook:
 
     def checks(self) -> tuple[Check, ...]:
         """Return what was found, once all rows are read."""
-        table, found = self.table, []
+        table, result = self.table, []
         if table.others:
             told = f"the sheet {table.sheet!r} was read; not read: {_listed(table.others)}; choose one with --sheet"
-            found.append(Check("sheets", "info", len(table.others), told))
+            result.append(Check("sheets", "info", len(table.others), told))
         if table.titles:
             told = f"{len(table.titles):,} rows above the header were passed over: {_listed(table.titles)}"
-            found.append(Check("titles", "info", len(table.titles), told))
+            result.append(Check("titles", "info", len(table.titles), told))
         if self._outside:
             told = f"{self._outside:,} cells beside the table's columns were passed over"
-            found.append(Check("cells beside the table", "warning", self._outside, told))
+            result.append(Check("cells beside the table", "warning", self._outside, told))
         uncomputed = self._uncomputed_formulas()
         if uncomputed:
             told = (
                 f"{uncomputed:,} formulas were saved without their values, and are read as missing; open the workbook "
                 f"in Excel, save it, and load it again"
             )
-            found.append(Check("formulas without values", "warning", uncomputed, told))
-        return tuple(found)
+            result.append(Check("formulas without values", "warning", uncomputed, told))
+        return tuple(result)
 
     def _uncomputed_formulas(self) -> int:
         return self._formulas.get(self._book[self.table.sheet]._worksheet_path, 0)
@@ -196,13 +196,13 @@ class Workbook:
             raise TraceError(f"{self._name} has no sheet {wanted!r}; its sheets: {_listed(tuple(sheets))}")
         shown = [title for title, sheet in sheets.items() if sheet.sheet_state == "visible"] or list(sheets)
         tables = [self._table(title, tuple(sheets)) for title in ([wanted] if wanted else shown)]
-        found = [table for table in tables if table is not None]
-        if not found:
+        result = [table for table in tables if table is not None]
+        if not result:
             where = f"the sheet {wanted!r}" if wanted else f"its sheets ({_listed(tuple(sheets))})"
             raise TraceError(
                 f"{self._name}: there is no table in {where} (a row of column names, and rows below it); {CSV_INSTEAD}"
             )
-        return next((table for table in found if table.columns >= LIKELY_COLUMNS), found[0])
+        return next((table for table in result if table.columns >= LIKELY_COLUMNS), result[0])
 
     def _table(self, title: str, all_titles: tuple[str, ...]) -> Table | None:
         text, look = _Texts(self._book.epoch), []
@@ -297,11 +297,11 @@ class _Texts:
         return f"{int(value) if whole else value}{unit}"
 
     def _is_date(self, number_format: str) -> bool:
-        found = self._dates.get(number_format)
-        if found is None:
+        result = self._dates.get(number_format)
+        if result is None:
             plain = LITERALS.sub("", number_format.split(";", maxsplit=1)[0]).lower().replace("am/pm", "")
-            found = self._dates[number_format] = bool(DATE.search(plain))
-        return found
+            result = self._dates[number_format] = bool(DATE.search(plain))
+        return result
 
 
 def clock(seconds: float) -> str:
@@ -323,8 +323,8 @@ def _unit_of(number_format: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    told = ", ".join(repr(visible(name[:60])) for name in names[:SHOWN])
-    return told + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    text = ", ".join(repr(visible(name[:60])) for name in names[:SHOWN])
+    return text + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def _refuse_bombs(archive: zipfile.ZipFile, name: str, most_bytes: int) -> dict[str, int]:
@@ -372,7 +372,7 @@ def _refuse_document_type(content: IO[bytes], where: str) -> None:
 
 def _scanned(content: IO[bytes], name: str) -> int:
     """Return how many formulas of a sheet have no value; refuse one whose rows are too long to be held."""
-    found, held, since_row = 0, b"", 0
+    result, held, since_row = 0, b"", 0
     while chunk := content.read(MIB):
         text = held + chunk
         at = text.rfind(b"row")
@@ -384,9 +384,9 @@ def _scanned(content: IO[bytes], name: str) -> int:
             )
         last = 0
         for match in UNCOMPUTED.finditer(text):
-            found, last = found + 1, match.end()
+            result, last = result + 1, match.end()
         held = text[max(last, len(text) - OVERLAP_BYTES) :]
-    return found
+    return result
 
 
 @contextlib.contextmanager

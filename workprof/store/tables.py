@@ -43,7 +43,7 @@ def load(
         plan = pai_joins.aggregate(cursor, stage, plan, options.grain, tables, progress)
         declared = replace(declared, summed=True)
     columns = settle(cursor, stage, plan.columns)
-    rows, finished, found = counted(cursor, stage, declared, columns, False, progress)
+    rows, finished, result = counted(cursor, stage, declared, columns, False, progress)
     if not rows:
         raise NoRows(f"the joins leave no rows: {_told(joined.steps)}; do the tables belong together?")
     return Loaded(
@@ -53,7 +53,7 @@ def load(
         rows=rows,
         finished_rows=finished,
         rejected=joined.rejected,
-        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *found),
+        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *result),
         joins=joined.steps,
         mode=options.join,
         lost=lost,
@@ -68,13 +68,13 @@ def _balanced(
     Raises:
         TraceError: when lines are lost, and the options accept no loss.
     """
-    lost, found = 0, []
+    lost, result = 0, []
     for table in tables.values():
         balanced = table.balanced(cursor)
         balanced.refuse_loss(options.accept_loss)
         lost += balanced.lost
-        found += [replace(one, message=f"{table.spooled.origin}: {one.message}") for one in balanced.checks]
-    return lost, tuple(found)
+        result += [replace(one, message=f"{table.spooled.origin}: {one.message}") for one in balanced.checks]
+    return lost, tuple(result)
 
 
 def _fan_outs(joined: Joined) -> tuple[Check, ...]:

@@ -327,16 +327,16 @@ def set_aside_long_lines(path: Path) -> tuple[LongLine, ...]:
         if _every_window_has_a_break(text):
             return ()
         kept = path.with_suffix(".short")
-        found = []
+        result = []
         with open_private_bytes(kept) as target:
             for number, (start, end) in enumerate(_lines(text), start=1):
                 if end - start > MAX_LINE_BYTES:
-                    found.append(LongLine(number, text[start : start + EXCERPT_BYTES].decode(errors="replace")))
+                    result.append(LongLine(number, text[start : start + EXCERPT_BYTES].decode(errors="replace")))
                 else:
                     target.write(text[start:end])
     path.unlink()  # the original may be a hard link: it is left alone, only our name for it goes
     kept.rename(path)
-    return tuple(found)
+    return tuple(result)
 
 
 def _every_window_has_a_break(text: mmap.mmap) -> bool:

@@ -312,8 +312,8 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         if key not in kept:
             with self._database.cursor() as cursor:
                 kept[key] = read(cursor)
-        found: Found = kept[key]
-        return found
+        result: Found = kept[key]
+        return result
 
     def _entry(self, dataset: str) -> catalogue.Entry:
         return self._known.entry(dataset).readable()

@@ -74,8 +74,8 @@ def complete_runs(
     if before == after:
         return Runs(marked)
     name, what = ("events", "events") if events else ("windows", "usage windows")
-    told = f"{before:,} rows of {what} were folded into {after:,} runs"
-    return Runs(marked, before - after, (Check(name, "info", before - after, told),))
+    message = f"{before:,} rows of {what} were folded into {after:,} runs"
+    return Runs(marked, before - after, (Check(name, "info", before - after, message),))
 
 
 def _fold(

@@ -77,13 +77,13 @@ def _cpu(one: Measure) -> str:
 
 def _memory(one: Measure) -> str:
     operations = round(one.rate * 1024 * SECONDS)
-    told = (
+    text = (
         "Running memory speed test with the following options:\n  block size: 1KiB\n  total size: 1024000MiB\n"
         "  operation: write\n  scope: global\n\n"
         f"Total operations: {operations} ({operations / SECONDS:.2f} per second)\n\n"
         f"{one.rate * SECONDS:.2f} MiB transferred ({one.rate:.2f} MiB/sec)\n"
     )
-    return _sysbench(told, operations, THREADS * 1e3 / (operations / SECONDS), one)
+    return _sysbench(text, operations, THREADS * 1e3 / (operations / SECONDS), one)
 
 
 def _sysbench(middle: str, events: int, mean_ms: float, one: Measure) -> str:
@@ -284,11 +284,11 @@ class BenchmarkTrace:
 
 def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> BenchmarkTrace:
     """Return simulated runs of the six benchmarks; the same settings give the same runs."""
-    asked = settings or BenchmarkTraceSettings()
-    rng = np.random.default_rng(asked.seed)
-    names = [f"node-{number + 1}" for number in range(asked.nodes)]
+    request = settings or BenchmarkTraceSettings()
+    rng = np.random.default_rng(request.seed)
+    names = [f"node-{number + 1}" for number in range(request.nodes)]
     speed = {name: dict.fromkeys(NOISE, 0.5**number) for number, name in enumerate(names)}
-    told = list(_runs(asked, speed, rng))
+    told = list(_runs(request, speed, rng))
     return BenchmarkTrace(tuple(line for line, _ in told), tuple(strength for _, strength in told), speed)
 
 
@@ -310,19 +310,19 @@ def write_benchmark_trace(path: Path, settings: BenchmarkTraceSettings) -> Synth
 
 
 def _runs(
-    asked: BenchmarkTraceSettings, speed: dict[str, dict[str, float]], rng: np.random.Generator
+    settings: BenchmarkTraceSettings, speed: dict[str, dict[str, float]], rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, Any], float]]:
-    plan = [(node, benchmark) for node in speed for benchmark in RATES for _ in range(asked.repeat)]
+    plan = [(node, benchmark) for node in speed for benchmark in RATES for _ in range(settings.repeat)]
     clock = START_S
     for place, number in enumerate(rng.permutation(len(plan)).tolist()):
         node, benchmark = plan[number]
-        stressed = bool(rng.random() < asked.stressed_share)
-        strength = float(rng.uniform(*asked.intensity)) if stressed else 0.0
-        drifted = asked.drift * place / max(len(plan) - 1, 1)
+        stressed = bool(rng.random() < settings.stressed_share)
+        strength = float(rng.uniform(*settings.intensity)) if stressed else 0.0
+        drifted = settings.drift * place / max(len(plan) - 1, 1)
         measured = _measure(benchmark, speed[node][ASPECT[benchmark]] * np.exp(drifted), strength, rng)
         line = _line(node, benchmark, clock, measured, rng)
         yield (
-            line | {"stressed": stressed if asked.labelled else None, "host": _host(benchmark, strength, rng)},
+            line | {"stressed": stressed if settings.labelled else None, "host": _host(benchmark, strength, rng)},
             strength,
         )
         clock += SECONDS + 1.0 + float(rng.exponential(1.0))

@@ -55,5 +55,5 @@ def check_room(path: Path, what: str, size_bytes: float) -> None:
         DiskFull: says how much it is and how much is free.
     """
     if size_bytes > free_bytes(path):
-        told = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"
-        raise no_room(path.parent, told, "give another place, or write less")
+        text = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"
+        raise no_room(path.parent, text, "give another place, or write less")

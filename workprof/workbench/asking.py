@@ -106,12 +106,12 @@ class Views:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return cast(View, self._kept[key])
-        found = read()
+        result = read()
         with self._guard:
-            self._kept[key] = found
+            self._kept[key] = result
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
-        return found
+        return result
 
 
 FINISHED_ONLY = ("profiles", "forecasts")
@@ -245,9 +245,9 @@ class OpenHome:
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
         """Return the kept result of a request, or compute it here, at most once however many threads ask."""
         with self._cache.lock(request.key):
-            found = self._cache.get(request.key, cls)
-            if found is not None:
-                return found
+            result = self._cache.get(request.key, cls)
+            if result is not None:
+                return result
             outcome = perform(request, frames(), progress, self.settings.home)
             about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
             self._cache.put(request.key, outcome.record, about)
@@ -334,27 +334,27 @@ class Bound(Generic[S, R]):
         Raises:
             WrongKind: when the dataset holds something else than the question is about.
         """
-        asked = self._resolved(dataset, settings, fit, more)
-        self._refuse(*asked[:2])
+        request = self._resolved(dataset, settings, fit, more)
+        self._refuse(*request[:2])
         if self.declared.shortcut is not None:
-            quick = self.declared.shortcut(self.bench, *asked, progress)
+            quick = self.declared.shortcut(self.bench, *request, progress)
             if quick is not None:
                 return quick
         result: R = self.bench._blocking(
-            self._request(*asked), self.declared.question.result, self._frames(*asked, progress), progress
+            self._request(*request), self.declared.question.result, self._frames(*request, progress), progress
         )
         return result
 
     def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> Answer[R]:
         """Return the cached result if there is one, and the job that makes it, without computing anything."""
-        asked = self._resolved(dataset, settings, fit, more)
-        key, refusal = self._request(*asked).key, ""
+        request = self._resolved(dataset, settings, fit, more)
+        key, refusal = self._request(*request).key, ""
         try:
-            self._refuse(*asked[:2])
+            self._refuse(*request[:2])
         except (NotEnoughData, ColumnMissing) as error:
             refusal = str(error)
-        found = self.bench._cache.get(key, self.declared.question.result)
-        return Answer(key, found, self.bench._jobs.view(key), refusal)
+        result = self.bench._cache.get(key, self.declared.question.result)
+        return Answer(key, result, self.bench._jobs.view(key), refusal)
 
     def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
         """Start the computation in a child process, or join the one that runs.
@@ -362,9 +362,9 @@ class Bound(Generic[S, R]):
         Raises:
             NotEnoughData: when what it rests on is not there yet.
         """
-        asked = self._resolved(dataset, settings, fit, more)
-        self._refuse(*asked[:2])
-        view: JobView = self.bench._jobs.start(self._request(*asked), self._frames(*asked, None))
+        request = self._resolved(dataset, settings, fit, more)
+        self._refuse(*request[:2])
+        view: JobView = self.bench._jobs.start(self._request(*request), self._frames(*request, None))
         return view
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:

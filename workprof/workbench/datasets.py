@@ -239,22 +239,22 @@ class UnreadableQuestions(DatasetQuestions):
     def remove_unreadable(self, dataset: str) -> tuple[UnreadableEntry, ...]:
         """Remove what cannot be read of what is kept about a dataset, and return what it was."""
         entry = self.dataset(dataset)
-        found = self._unreadable(entry)
-        for one in found:
+        result = self._unreadable(entry)
+        for one in result:
             if one.scenario is not None:
                 self._store.remove_scenario(entry.hash, one.scenario)
             if one.loop is not None:
                 self._store.forget_feedback(entry.hash, one.loop)
-        return found
+        return result
 
     def _unreadable(self, entry: Dataset) -> tuple[UnreadableEntry, ...]:
         what, cls = KEPT.get(entry.kind, KEPT[JOBS])
         scenarios = self._store.unreadable_scenarios(entry.hash, cls)
-        found = [UnreadableEntry(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
+        result = [UnreadableEntry(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
         if entry.kind == JOBS:
             loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
-            found += [UnreadableEntry("Observed finished jobs", one.reason, loop=loop) for loop, one in loops.items()]
-        return tuple(found)
+            result += [UnreadableEntry("Observed finished jobs", one.reason, loop=loop) for loop, one in loops.items()]
+        return tuple(result)
 
 
 LIBRARIES = (

@@ -143,13 +143,13 @@ class FeedbackQuestions(ForecastQuestions):
         table, notes = self._finished_table(loop, jobs, options, progress)
         self._make_ready(loop, progress)
         with self._cache.lock(loop.lock), self._store.writing():  # what is read must be what is written upon
-            found = self._fold_in(loop, table, progress)
-        if refit or (loop.settings.refit and found.assessment.recluster_advised):
-            asked = RefitSettings(loop.forecaster, _files_digest(self._observed_state(loop)))
-            self.refit(loop.entry.hash, asked, progress)  # no lock of the loop is held meanwhile
-            self.adopt_refit(loop.entry.hash, self.refit.key(loop.entry.hash, asked), loop.settings)
-            found = replace(found, refitted=True, history=self._observed_state(loop).history)
-        return replace(found, notes=(*notes, *found.notes), seconds=time.perf_counter() - started)
+            result = self._fold_in(loop, table, progress)
+        if refit or (loop.settings.refit and result.assessment.recluster_advised):
+            request = RefitSettings(loop.forecaster, _files_digest(self._observed_state(loop)))
+            self.refit(loop.entry.hash, request, progress)  # no lock of the loop is held meanwhile
+            self.adopt_refit(loop.entry.hash, self.refit.key(loop.entry.hash, request), loop.settings)
+            result = replace(result, refitted=True, history=self._observed_state(loop).history)
+        return replace(result, notes=(*notes, *result.notes), seconds=time.perf_counter() - started)
 
     def feedback_state(self, dataset: str, settings: FeedbackSettings | None = None) -> FeedbackState | None:
         """Return the loop's memory, or None before the first observation."""
@@ -218,12 +218,12 @@ class FeedbackQuestions(ForecastQuestions):
         if not len(rows.jobs):
             return nothing_observed(rows, used.state, assess(used.state, used.model, loop.settings))
         forecasts = used.forecaster.forecast(rows.jobs, progress)
-        state, found = observe(used.state, used.model, rows, forecasts, loop.settings, now())
+        state, result = observe(used.state, used.model, rows, forecasts, loop.settings, now())
         kept = finished_jobs(rows.jobs.iloc[-loop.settings.kept_jobs :], self._followed_columns(loop))
         finished = FinishedTable(kept, kept.rows, loop.settings.kept_jobs)
         self._store.save_observation(loop.entry.hash, loop.digest, state, finished)
         again = "the refit in use is no longer kept: the loop began anew from the dataset's own profiles"
-        return replace(found, notes=(*found.notes, again)) if used.again else found
+        return replace(result, notes=(*result.notes, again)) if used.again else result
 
     def _loop(self, dataset: str, settings: FeedbackSettings | None) -> Loop:
         entry, given = self.dataset(dataset), settings or FeedbackSettings()

@@ -145,17 +145,17 @@ def with_profiles(
         raise NotEnoughData("the profiles that this rests on are not there yet; find profiles first")
 
     def read() -> Mapping[str, pd.DataFrame]:
-        found = cached
+        result = cached
         if progress is not None:
             try:
-                found = bench.profiles(entry.hash, fit, progress)
+                result = bench.profiles(entry.hash, fit, progress)
             except (ColumnMissing, NotEnoughData):
                 if needed:
                     raise
         jobs = bench.frames_of(entry, columns)()["jobs"]
-        if found is None:
+        if result is None:
             return {"jobs": jobs}
-        labels = pd.Series(found.labels, index=found.row_ids)
+        labels = pd.Series(result.labels, index=result.row_ids)
         return {"jobs": jobs.assign(**{PROFILE: jobs["row_id"].map(labels)})}
 
     return read
@@ -253,12 +253,12 @@ class ForecastQuestions(SweepQuestions):
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
-        found = {}
+        outcome = {}
         for split in SPLITS:
             one = replace(settings, estimates=replace(settings.estimates, split=split))
             if (result := self.estimate_evaluation.cached(dataset, one).result) is not None:
-                found[split] = result
-        return found
+                outcome[split] = result
+        return outcome
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder."""
@@ -271,17 +271,17 @@ class ForecastQuestions(SweepQuestions):
         Raises:
             NotEnoughData: when it was not trained yet.
         """
-        answer = self.forecaster.cached(dataset, settings)
-        if answer.result is None:
+        result = self.forecaster.cached(dataset, settings)
+        if result.result is None:
             raise NotEnoughData("no forecaster is trained with these settings; train it first")
-        return self._in_memory(answer.key, answer.result)
+        return self._in_memory(result.key, result.result)
 
     def loaded_held_out(self, dataset: str, settings: ForecasterSettings) -> LoadedHeldOut | None:
         """Return the held-out runs with the forecaster that did not see them, its trees in memory; None = not made."""
-        answer = self.held_out.cached(dataset, settings)
-        if answer.result is None:
+        result = self.held_out.cached(dataset, settings)
+        if result.result is None:
             return None
-        return LoadedHeldOut(answer.result, self._in_memory(answer.key, answer.result.forecaster))
+        return LoadedHeldOut(result.result, self._in_memory(result.key, result.result.forecaster))
 
     def recent_job(self, dataset: str, clustering: ProfileSettings) -> int:
         """Return the row id of the finished job with a profile that was submitted last; without times the last row.
@@ -293,9 +293,9 @@ class ForecastQuestions(SweepQuestions):
         """
         entry = self._jobs_of(dataset)
         jobs = self.frames_of(entry, questions.LEARNED)()["jobs"]
-        found = self.profiles.cached(entry.hash, clustering).result
-        if found is not None:
-            inside = jobs[jobs["row_id"].isin(found.row_ids[found.labels != NO_PROFILE])]
+        result = self.profiles.cached(entry.hash, clustering).result
+        if result is not None:
+            inside = jobs[jobs["row_id"].isin(result.row_ids[result.labels != NO_PROFILE])]
             jobs = inside if len(inside) else jobs
         if not len(jobs):
             raise NoRows(f"dataset {entry.name} has no finished job")
@@ -360,12 +360,12 @@ class ForecastQuestions(SweepQuestions):
         n_rows = sum(len(part.jobs) for part in read)
         self.forecaster(entry.hash, settings, progress)
         loaded = self.loaded_forecaster(entry.hash, settings)
-        found: list[JobForecast] = []
+        result: list[JobForecast] = []
         for part in read:
-            progress(len(found) / n_rows, f"{len(found):,} of {n_rows:,} jobs answered")
-            found += job_forecasts(loaded, part.jobs, EXPLAINED_ROWS - len(found))
+            progress(len(result) / n_rows, f"{len(result):,} of {n_rows:,} jobs answered")
+            result += job_forecasts(loaded, part.jobs, EXPLAINED_ROWS - len(result))
         progress(1.0, f"{n_rows:,} jobs answered")
-        return FileForecasts(tuple(found), read[0].unknown)
+        return FileForecasts(tuple(result), read[0].unknown)
 
     def _parts_of(self, jobs: Path | str) -> Iterator[pd.DataFrame]:
         if os.path.exists(jobs):  # noqa: PTH110  a text that can be no path names a dataset
@@ -430,11 +430,11 @@ def job_forecast(said: Forecasts, row: int, explanation: JobExplanation | None) 
         top=tuple((int(profile), float(probability)) for profile, probability in top),
         abstained=bool(profiles.abstained[row]),
         reason=profiles.reason_text(row),
-        needs={target: _need(found, row) for target, found in said.estimates.items()},
+        needs={target: _need(result, row) for target, result in said.estimates.items()},
         explanation=explanation,
     )
 
 
-def _need(found: Estimates, row: int) -> Need:
-    low, middle, high = found.quantiles[row, SHOWN].tolist()
-    return Need(float(found.point[row]), low, middle, high, float(found.low[row]), float(found.high[row]))
+def _need(result: Estimates, row: int) -> Need:
+    low, middle, high = result.quantiles[row, SHOWN].tolist()
+    return Need(float(result.point[row]), low, middle, high, float(result.low[row]), float(result.high[row]))

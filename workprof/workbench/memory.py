@@ -115,16 +115,16 @@ def _from_charges(
         return None
     request = bench.recommendation._request(entry, settings, fit)
     with bench._cache.lock(request.key):
-        found: Recommendation | None = bench._cache.get(request.key, Recommendation)
-        if found is None:
-            found = recommend(_with_keys(bench, entry, settings, fit, progress)(), settings, charges, progress)
-            about = request.step.about(request.key, entry.name, settings, found.seconds)
-            bench._cache.put(request.key, found, about)
-    return found
+        result: Recommendation | None = bench._cache.get(request.key, Recommendation)
+        if result is None:
+            result = recommend(_with_keys(bench, entry, settings, fit, progress)(), settings, charges, progress)
+            about = request.step.about(request.key, entry.name, settings, result.seconds)
+            bench._cache.put(request.key, result, about)
+    return result
 
 
-def _labelled(jobs: pd.DataFrame, found: ProfileFit) -> pd.DataFrame:
-    labels = pd.Series(found.labels, index=found.row_ids)
+def _labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
+    labels = pd.Series(result.labels, index=result.row_ids)
     return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
 
 
@@ -175,8 +175,8 @@ def _as_recommended(bench: Any, entry: Dataset, plan: PlanSettings, request_byte
     if plan.rule != RECOMMENDED:
         return plan
     frontier = FrontierSettings(target=plan.target, request_bytes=request_bytes)
-    found = bench.recommendation(entry.hash, RecommendationSettings(frontier=frontier))
-    sizes = {one.key: one.size_bytes for one in found.sizes if not one.kept and one.size_bytes > 0}
+    result = bench.recommendation(entry.hash, RecommendationSettings(frontier=frontier))
+    sizes = {one.key: one.size_bytes for one in result.sizes if not one.kept and one.size_bytes > 0}
     return replace(plan, sizes_bytes=sizes | plan.sizes_bytes)
 
 
@@ -218,8 +218,8 @@ class MemoryQuestions(ProfileQuestions):
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
         """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
-        asked = _earlier_by_hash(self, entry, settings)
-        return policy_sizes(_with_earlier(self, entry, asked)(), asked, progress)
+        request = _earlier_by_hash(self, entry, settings)
+        return policy_sizes(_with_earlier(self, entry, request)(), request, progress)
 
     def bin_sizes(self, dataset: str, settings: BinSettings, cap_bytes: float | None = None) -> SizeList:
         """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""

@@ -88,8 +88,8 @@ def _beside_labels(
         raise NotEnoughData("the profiles that stand beside the labels are not there yet; find profiles first")
 
     def read() -> Mapping[str, pd.DataFrame]:
-        found = bench.profiles(entry.hash, fit, progress or silent) if fit is not None else None
-        return _labelled(bench.frames_of(entry, questions.BASELINE.columns(settings))(), found)
+        result = bench.profiles(entry.hash, fit, progress or silent) if fit is not None else None
+        return _labelled(bench.frames_of(entry, questions.BASELINE.columns(settings))(), result)
 
     return read
 
@@ -100,8 +100,8 @@ def _with_cached_profiles(
     """Return a function that reads what is clustered, with the profiles where they are cached."""
 
     def read() -> Mapping[str, pd.DataFrame]:
-        found = bench.profiles.cached(entry.hash, settings.fit).result
-        return _labelled(bench.frames_of(entry, questions.STABILITY.columns(settings))(), found)
+        result = bench.profiles.cached(entry.hash, settings.fit).result
+        return _labelled(bench.frames_of(entry, questions.STABILITY.columns(settings))(), result)
 
     return read
 
@@ -144,14 +144,14 @@ class ProfileQuestions(DatasetQuestions):
         has become (`workprof.profiles.names.successors`); of several such clusterings the one made last counts.
         """
         key = self.profiles.key(dataset, settings)
-        found = {note.profile: note for note in self._store.notes(key)}
+        result = {note.profile: note for note in self._store.notes(key)}
         for earlier in self._named_clusterings(key):
             followed = self._views.get((key, f"names of {earlier}"), partial(self._successors, earlier, key))
             for note in self._store.notes(earlier):
                 to = followed.get(note.profile)
-                if to is not None and to not in found:
-                    found[to] = replace(note, profile=to)
-        return dict(sorted(found.items()))
+                if to is not None and to not in result:
+                    result[to] = replace(note, profile=to)
+        return dict(sorted(result.items()))
 
     def set_profile_note(self, dataset: str, settings: ProfileSettings, note: ProfileNote) -> None:
         """Keep a name and a note for one profile.

@@ -24,14 +24,14 @@ UNFINISHED = ".whole" + PARTIAL
 
 def recordings(settings: Settings) -> dict[str, Path]:
     """Return the recordings in progress in the data folder and in the home by name, the newest first."""
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for folder in dict.fromkeys((settings.data, settings.home)):
         if folder.is_dir():
             files = [path for path in folder.glob(f"*.csv{PARTIAL}") if path.is_file() and not path.is_symlink()]
-            found |= {
-                path.name: path for path in files if not path.name.endswith(UNFINISHED) and path.name not in found
+            result |= {
+                path.name: path for path in files if not path.name.endswith(UNFINISHED) and path.name not in result
             }
-    newest = sorted(found.items(), key=lambda item: -item[1].stat().st_mtime)
+    newest = sorted(result.items(), key=lambda item: -item[1].stat().st_mtime)
     return dict(newest[:MOST_LISTED])
 
 

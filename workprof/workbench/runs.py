@@ -34,24 +34,24 @@ NOT_COMPARED = ("settings", "seconds", "step_seconds")
 def seed_of(settings: dict[str, Any]) -> int | None:
     """Return the seed of a computation: its own, else the first that stands in the settings within."""
     for name in SEEDS:
-        found = settings.get(name)
-        if isinstance(found, list) and found:
-            found = found[0]
-        if isinstance(found, int):
-            return found
+        result = settings.get(name)
+        if isinstance(result, list) and result:
+            result = result[0]
+        if isinstance(result, int):
+            return result
     within = (seed_of(value) for value in settings.values() if isinstance(value, dict))
     return next((seed for seed in within if seed is not None), None)
 
 
 def flat_settings(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
     """Return path -> value as text."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, dict) and value:
-            found |= flat_settings(value, f"{prefix}{name}.")
+            result |= flat_settings(value, f"{prefix}{name}.")
         else:
-            found[f"{prefix}{name}"] = value if isinstance(value, str) else json.dumps(value)
-    return found
+            result[f"{prefix}{name}"] = value if isinstance(value, str) else json.dumps(value)
+    return result
 
 
 def default_settings(cls: type[Any]) -> dict[str, str]:
@@ -127,11 +127,11 @@ class RunQuestions(ForecastQuestions):
         Raises:
             SettingsError: when there is none, or more than one.
         """
-        found = self.kept_runs(run) if RUN_NAME.fullmatch(run) else ()
-        if len(found) != 1:
-            what = "more than one saved result begins so" if found else "there is no such saved result"
+        match = self.kept_runs(run) if RUN_NAME.fullmatch(run) else ()
+        if len(match) != 1:
+            what = "more than one saved result begins so" if match else "there is no such saved result"
             raise SettingsError(f"run {run!r}: {what}; `workprof runs` lists them by their {RUN_DIGITS} digits")
-        return found[0]
+        return match[0]
 
     def pin_run(self, run: str, pinned: bool) -> StoredRun:
         """Keep a run whatever comes, or let it go with the others when space is needed; return how it stands.
@@ -290,13 +290,13 @@ def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
 def _in_words(question: Question[Any, Any], changed: dict[str, str]) -> dict[str, str]:
     """Return settings by their labels, with values as people read them; what no setting declares stays as it is."""
     declared = {leaf.path: leaf for leaf in question.leaves}
-    found = {}
+    result = {}
     for path, value in changed.items():
         leaf = declared.get(path)
         name = leaf.about.label if leaf else ""
         words = name or path.rpartition(".")[2].removesuffix("_bytes").replace("_", " ").capitalize()
-        found[words] = _value(leaf.about if leaf else None, value)
-    return found
+        result[words] = _value(leaf.about if leaf else None, value)
+    return result
 
 
 def _value(about: Setting | None, text: str) -> str:

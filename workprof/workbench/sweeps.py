@@ -128,8 +128,8 @@ class SweepQuestions(ProfileQuestions):
         return compare_runs(state.runs[before], state.runs[after], ids[before], ids[after])
 
     def _group_state(self, entry: Dataset, group: GroupSettings) -> GroupState:
-        answer = self.sweep_group.cached(entry.hash, group)
-        return GroupState(group, answer.key, answer.result, answer.job)
+        result = self.sweep_group.cached(entry.hash, group)
+        return GroupState(group, result.key, result.result, result.job)
 
     def _sweep_settings(self, dataset: str, settings: SweepSettings) -> SweepSettings:
         if not settings.features or settings.features[0] in FEATURE_SETS:

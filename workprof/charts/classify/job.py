@@ -73,13 +73,13 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
     words = [format_share(share) for share in shares]
-    answer = None if said.abstained[row] else int(said.profile[row])
+    result = None if said.abstained[row] else int(said.profile[row])
     figure = figure_of(
         [
             shapes.bars(
                 shares,
                 names,
-                colour=[COLOURS[0] if profile == answer else OUTLIER_COLOUR for profile in classes],
+                colour=[COLOURS[0] if profile == result else OUTLIER_COLOUR for profile in classes],
                 hover="%{y}: probability %{x:.3f}",
                 text=words,
             )
@@ -125,11 +125,11 @@ def answer_sentence(said: Forecasts, naming: Naming, of: str, actual: Mapping[st
         actual: target -> what it really needed; empty for a new job.
         profile: the job's own, -1 = none; None = not known.
     """
-    found = said.profiles
-    if found.abstained[0]:
-        words = [f"no profile predicted ({found.reason_text(0)})"]
+    result = said.profiles
+    if result.abstained[0]:
+        words = [f"no profile predicted ({result.reason_text(0)})"]
     else:
-        words = [f"predicted {naming.name(int(found.profile[0]))} with {format_share(found.probability[0], 0)}"]
+        words = [f"predicted {naming.name(int(result.profile[0]))} with {format_share(result.probability[0], 0)}"]
     shown = [name for name in (*MAIN_TARGETS, *said.estimates) if name in said.estimates][: len(MAIN_TARGETS)]
     for target in shown:
         one = said.estimates[target]
@@ -157,21 +157,21 @@ BASE, OUTPUT = "average score", "score of this job"
 LONGEST_LINE = 30
 
 
-def waterfall(found: JobExplanation, naming: Naming) -> Chart:
+def waterfall(result: JobExplanation, naming: Naming) -> Chart:
     """Return the SHAP values of one job and one class, the one-hot columns of each field as one bar."""
-    lines = [BASE, *_lines(found), OUTPUT]
-    amounts = [found.base, *found.contributions.tolist(), found.output]
+    lines = [BASE, *_lines(result), OUTPUT]
+    amounts = [result.base, *result.contributions.tolist(), result.output]
     figure = figure_of(
         [
             go.Waterfall(
                 orientation="h",
-                measure=["absolute", *["relative"] * len(found.fields), "total"],
+                measure=["absolute", *["relative"] * len(result.fields), "total"],
                 y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
                 x=amounts,
                 text=[
-                    f"{found.base:.2f}",
-                    *(f"{amount:+.2f}" for amount in found.contributions),
-                    f"{found.output:.2f}",
+                    f"{result.base:.2f}",
+                    *(f"{amount:+.2f}" for amount in result.contributions),
+                    f"{result.output:.2f}",
                 ],
                 textposition="outside",
                 cliponaxis=False,
@@ -189,25 +189,25 @@ def waterfall(found: JobExplanation, naming: Naming) -> Chart:
     return Chart(
         name="shap-waterfall",
         figure=figure,
-        takeaway=_waterfall_takeaway(found, naming),
-        shows=f"Waterfall from {found.base:.2f} to {found.output:.2f} over {len(found.fields)} fields.",
+        takeaway=_waterfall_takeaway(result, naming),
+        shows=f"Waterfall from {result.base:.2f} to {result.output:.2f} over {len(result.fields)} fields.",
         data=pd.DataFrame(
             {
-                "class": naming.name(found.profile),
-                "field": [BASE, *found.fields, OUTPUT],
-                "value": ["", *found.values, ""],  # noqa: PD011  a record's field
-                "state": ["", *found.states, ""],
-                "log_odds": [found.base, *found.contributions.tolist(), found.output],
+                "class": naming.name(result.profile),
+                "field": [BASE, *result.fields, OUTPUT],
+                "value": ["", *result.values, ""],  # noqa: PD011  a record's field
+                "state": ["", *result.states, ""],
+                "log_odds": [result.base, *result.contributions.tolist(), result.output],
                 "definitions": "as published" if naming.mode == "faithful" else "default",
             }
         ),
-        note=naming.note(f"SHAP values of the score before softmax and calibration. {additivity(found)}"),
+        note=naming.note(f"SHAP values of the score before softmax and calibration. {additivity(result)}"),
     )
 
 
-def additivity(found: JobExplanation) -> str:
+def additivity(result: JobExplanation) -> str:
     """Return whether base and contributions add up to the score."""
-    return sum_words(found.additivity_error, passed=found.additive)
+    return sum_words(result.additivity_error, passed=result.additive)
 
 
 def sum_words(gap: float, *, passed: bool) -> str:
@@ -217,10 +217,10 @@ def sum_words(gap: float, *, passed: bool) -> str:
     return f"The contributions do not add up to the score (gap {gap:.2g}, at most 0.001)."
 
 
-def _lines(found: JobExplanation) -> list[str]:
+def _lines(result: JobExplanation) -> list[str]:
     """Return a line per field, each different; a value that training did not know says so."""
     lines = []
-    for column, value, state in zip(found.fields, found.values, found.states, strict=True):
+    for column, value, state in zip(result.fields, result.values, result.states, strict=True):
         remark = f" ({state})" if state in ("rare", "unseen") else ""
         lines.append(f"{shortened(f'{label(column)} = {value}', LONGEST_LINE)}{remark}")
     return lines
@@ -237,14 +237,14 @@ def _range(amounts: list[float]) -> list[float]:
     return [low - room, high + room]
 
 
-def _waterfall_takeaway(found: JobExplanation, naming: Naming) -> str:
-    name = naming.name(found.profile)
-    if not found.sentences:
+def _waterfall_takeaway(result: JobExplanation, naming: Naming) -> str:
+    name = naming.name(result.profile)
+    if not result.sentences:
         return f"No single field decides for or against {name} here."
-    field, value, state = label(found.fields[0]), found.values[0], found.states[0]  # noqa: PD011  a record's field
+    field, value, state = label(result.fields[0]), result.values[0], result.states[0]  # noqa: PD011  a record's field
     remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
     what = f"{field} not given" if state == NOT_GIVEN else f"{field} = {value}{remark}"
-    return f"Strongest reason: {what} adds {found.contributions[0]:+.1f} log-odds to {name}."
+    return f"Strongest reason: {what} adds {result.contributions[0]:+.1f} log-odds to {name}."
 
 
 ESTIMATES_LINE_PX = 84
@@ -335,14 +335,14 @@ def _axis(line: pd.Series) -> dict[str, Any]:
 
 def _estimates_table(said: Mapping[str, Estimates], row: int, actual: Mapping[str, float]) -> pd.DataFrame:
     lines = []
-    for target, found in said.items():
-        p5, p10, p25, p50, p75, p90, p95 = found.quantiles[row].tolist()
+    for target, result in said.items():
+        p5, p10, p25, p50, p75, p90, p95 = result.quantiles[row].tolist()
         lines.append(
             {
                 "target": target,
-                "point": float(found.point[row]),
-                "low": float(found.low[row]),
-                "high": float(found.high[row]),
+                "point": float(result.point[row]),
+                "low": float(result.low[row]),
+                "high": float(result.high[row]),
                 "p5": p5,
                 "p10": p10,
                 "p25": p25,
@@ -350,8 +350,8 @@ def _estimates_table(said: Mapping[str, Estimates], row: int, actual: Mapping[st
                 "p75": p75,
                 "p90": p90,
                 "p95": p95,
-                "past_jobs": int(found.count[row]),
-                "history_level": int(found.level[row]),
+                "past_jobs": int(result.count[row]),
+                "history_level": int(result.level[row]),
                 "actual": float(actual.get(target, math.nan)),
             }
         )
@@ -461,8 +461,8 @@ def predictions_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first
     for place in range(min(N_TOP, profiles.top.shape[1])):
         columns[f"top{place + 1}"] = profiles.top[:, place]
         columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
-    for target, found in said.estimates.items():
-        columns |= {target: found.point, f"{target}_low": found.low, f"{target}_high": found.high}
+    for target, result in said.estimates.items():
+        columns |= {target: result.point, f"{target}_low": result.low, f"{target}_high": result.high}
     given = jobs.reset_index(drop=True)
     answers = pd.DataFrame(columns).assign(definitions="as published" if naming.mode == "faithful" else "default")
     return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
@@ -484,11 +484,11 @@ def past_jobs_table(
         if pd.api.types.is_numeric_dtype(table[name]) and name != "row_id":
             table[name] = [formatted(name, float(value)) for value in table[name]]
     ids = [int(row_id) for row_id in past["row_id"]]
-    found = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
+    result = [naming.name(profiles[row_id]) if row_id in profiles else "" for row_id in ids]
     first = [name for name in ("row_id", *TARGETS) if name in table.columns]
     table = table[[*first, *(name for name in table.columns if name not in first)]]
     table.insert(1, "weight", [f"{share * PERCENT:.1f} %" for share in nearest.shares])
-    table.insert(2, "profile", found)
+    table.insert(2, "profile", result)
     return table
 
 

@@ -41,15 +41,15 @@ HEIGHT_PX = 340
 SMALL_LEAK = 0.02
 
 
-def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
+def split_bars(result: ClassifierEvaluation, naming: Naming) -> Chart:
     """Return accuracy, macro F1, weighted F1 and the abstained share under every split that could be made.
 
     The split that the answer quotes has the colour, the others are grey.
     """
-    table = split_table(found)
-    strict = strict_split(found)
+    table = split_table(result)
+    strict = strict_split(result)
     traces: list[dict[str, Any]] = []
-    for place, (name, scores) in enumerate(found.splits.items()):
+    for place, (name, scores) in enumerate(result.splits.items()):
         numbers = [getattr(scores, score) for score in SCORES]
         written = {"text": [f"{number:.2f}" for number in numbers]} if name == strict else {}
         traces.append(
@@ -71,58 +71,58 @@ def split_bars(found: ClassifierEvaluation, naming: Naming) -> Chart:
         barmode="group",
         **LEGEND_ABOVE,
     )
-    tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in found.splits)
-    missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in found.not_made.items())
-    counted_as = "" if found.settings.mode == "faithful" else " Abstaining counts as correct only for outliers."
+    tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in result.splits)
+    missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in result.not_made.items())
+    counted_as = "" if result.settings.mode == "faithful" else " Abstaining counts as correct only for outliers."
     return Chart(
         name="classifier-splits",
         figure=figure,
-        takeaway=leak_sentence(found),
-        shows=f"Bars of four scores under {len(found.splits)} splits.",
+        takeaway=leak_sentence(result),
+        shows=f"Bars of four scores under {len(result.splits)} splits.",
         data=table,
         note=naming.note(f"Test runs, {tested}.{counted_as}{missing}"),
     )
 
 
-def split_table(found: ClassifierEvaluation) -> pd.DataFrame:
+def split_table(result: ClassifierEvaluation) -> pd.DataFrame:
     """Return one line per split with every score of the record."""
     names = (*SCORES, "profile_accuracy", "answered_accuracy", "forced_accuracy", "forced_macro_f1")
     counts = ("calibration_error", "n_train", "n_test", "train_seconds")
-    definitions = "as published" if found.settings.mode == "faithful" else "default"
+    definitions = "as published" if result.settings.mode == "faithful" else "default"
     return pd.DataFrame(
         [
             {"split": name, **{key: getattr(scores, key) for key in (*names, *counts)}, "definitions": definitions}
-            for name, scores in found.splits.items()
+            for name, scores in result.splits.items()
         ]
     )
 
 
-def strict_split(found: ClassifierEvaluation) -> str:
+def strict_split(result: ClassifierEvaluation) -> str:
     """Return the split that is closest to new work: by group, else by job, else the first that could be made."""
-    return next((name for name in ("by_group", "by_job") if name in found.splits), next(iter(found.splits)))
+    return next((name for name in ("by_group", "by_job") if name in result.splits), next(iter(result.splits)))
 
 
-def leak_sentence(found: ClassifierEvaluation) -> str:
+def leak_sentence(result: ClassifierEvaluation) -> str:
     """Return how often the profile is predicted correctly for new work, and how far a random split overstates it."""
-    strict = strict_split(found)
-    honest, leaky = found.splits[strict], found.splits.get("random")
+    strict = strict_split(result)
+    honest, leaky = result.splits[strict], result.splits.get("random")
     new = {"by_group": " of new groups", "by_job": " of new jobs", "by_time": " of later jobs"}.get(strict, "")
     words = (
         f"The profile is predicted correctly for {format_share(honest.accuracy, 0)} of the runs{new} "
         f"(macro F1 {honest.macro_f1:.2f})"
     )
     if leaky is None or strict == "random":
-        return f"{words}.{_later(found, honest.accuracy)}"
+        return f"{words}.{_later(result, honest.accuracy)}"
     shares = format_share(leaky.accuracy, 0), f"macro F1 {leaky.macro_f1:.2f}"
     lost = leaky.accuracy - honest.accuracy
     if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"{words}; a random split gives about the same ({shares[0]}).{_later(found, honest.accuracy)}"
-    return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(found, honest.accuracy)}"
+        return f"{words}; a random split gives about the same ({shares[0]}).{_later(result, honest.accuracy)}"
+    return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(result, honest.accuracy)}"
 
 
-def _later(found: ClassifierEvaluation, accuracy: float) -> str:
+def _later(result: ClassifierEvaluation, accuracy: float) -> str:
     """Return that later jobs are harder, where they are."""
-    later = found.splits.get("by_time")
+    later = result.splits.get("by_time")
     if later is None or not accuracy - later.accuracy >= SMALL_LEAK:
         return ""
     return f" Later jobs are harder: {format_share(later.accuracy, 0)}."
@@ -206,16 +206,16 @@ def _table_five_takeaway(scores: SplitScores, naming: Naming) -> str:
     )
 
 
-def profile_reliability(found: ClassifierEvaluation, profile: int, naming: Naming) -> tuple[str, tuple[Headline, ...]]:
+def profile_reliability(result: ClassifierEvaluation, profile: int, naming: Naming) -> tuple[str, tuple[Headline, ...]]:
     """Return how reliable the prediction of one profile is for new work: a sentence, and its three scores."""
-    split = strict_split(found)
+    split = strict_split(result)
     on = {"by_group": "new groups", "by_job": "new jobs", "by_time": "later jobs", "random": "a random split"}[split]
-    one = next((one for one in found.splits[split].classes if one.profile == profile), None)
+    one = next((one for one in result.splits[split].classes if one.profile == profile), None)
     name = naming.name(profile)
     if one is None:
         return f"{name} has no validation run on {on}.", ()
     if profile == NO_PROFILE:
-        share = format_share(found.splits[split].abstained_share, 0)
+        share = format_share(result.splits[split].abstained_share, 0)
         words = f"On {on}, {share} of the runs get no profile; {format_share(one.precision, 0)} of these are outliers."
     elif not one.recall:
         words = f"Do not rely on this: {name} was never recognised on {on} ({counted(one.support, 'run')}, recall 0)."
@@ -230,14 +230,14 @@ def profile_reliability(found: ClassifierEvaluation, profile: int, naming: Namin
     )
 
 
-def missed_table(found: ClassifierEvaluation, naming: Naming) -> pd.DataFrame:
+def missed_table(result: ClassifierEvaluation, naming: Naming) -> pd.DataFrame:
     """Return one line per profile whose recall is 0 in some split: its runs, and its recall in every split.
 
     NaN where a profile has no test run in a split.
     """
     lines = {
         split: {one.profile: one for one in scores.classes if one.support and one.profile != NO_PROFILE}
-        for split, scores in found.splits.items()
+        for split, scores in result.splits.items()
     }
     missed = {profile for split in lines.values() for profile, one in split.items() if not one.recall}
     rows = {profile: max(split[profile].support for split in lines.values() if profile in split) for profile in missed}
@@ -285,9 +285,9 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     right = np.eye(len(kept), dtype=bool)
     words = [
         [
-            f"actual {actual[i]}, predicted {answer if i != j else 'correctly'}: {counts[i, j]:,} runs, "
+            f"actual {actual[i]}, predicted {result if i != j else 'correctly'}: {counts[i, j]:,} runs, "
             f"{format_share(shares[i, j])} of the actual ones"
-            for j, answer in enumerate(predicted)
+            for j, result in enumerate(predicted)
         ]
         for i in range(len(kept))
     ]
@@ -397,10 +397,10 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
     )
 
 
-def calibration_table(found: ClassifierEvaluation) -> pd.DataFrame:
+def calibration_table(result: ClassifierEvaluation) -> pd.DataFrame:
     """Return stated probability, share correct and calibration error by split, and of the new users apart."""
     lines = []
-    for name, scores in found.splits.items():
+    for name, scores in result.splits.items():
         for runs, held in (("all", scores.reliability), ("new users", scores.new_users)):
             if held.rows.any():
                 lines.append(
@@ -416,19 +416,19 @@ def calibration_table(found: ClassifierEvaluation) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def labels_table(found: ClassifierEvaluation) -> pd.DataFrame:
+def labels_table(result: ClassifierEvaluation) -> pd.DataFrame:
     """Return accuracy and macro F1 by split with the profiles of the training runs and of all runs; empty without."""
     return pd.DataFrame(
         [
             {
                 "split": name,
-                "accuracy": found.splits[name].accuracy,
+                "accuracy": result.splits[name].accuracy,
                 "accuracy_all_runs": of_all.accuracy,
-                "macro_f1": found.splits[name].macro_f1,
+                "macro_f1": result.splits[name].macro_f1,
                 "macro_f1_all_runs": of_all.macro_f1,
-                "agreement": found.label_agreement[name],
+                "agreement": result.label_agreement[name],
             }
-            for name, of_all in found.beside.items()
+            for name, of_all in result.beside.items()
         ]
     )
 
@@ -448,43 +448,43 @@ def _calibration_takeaway(scores: SplitScores) -> str:
 AXIS = "Mean |SHAP| (log-odds)"
 
 
-def field_bars(found: GlobalExplanation, naming: Naming) -> Chart:
+def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
     """Return mean |SHAP| per field, one-hot columns summed first, over all classes."""
-    totals = found.by_field.sum(axis=1)
-    lines = [label(name) for name in found.fields]
+    totals = result.by_field.sum(axis=1)
+    lines = [label(name) for name in result.fields]
     return Chart(
         name="shap-fields",
-        figure=_totals(lines, found.by_field),
+        figure=_totals(lines, result.by_field),
         takeaway=_fields_takeaway(lines, totals),
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'field')}.",
-        data=_table("field", list(found.fields), found.by_field, found),
-        note=naming.note(f"{sample_words(found)} The columns of a field are summed per run before the mean."),
+        data=_table("field", list(result.fields), result.by_field, result),
+        note=naming.note(f"{sample_words(result)} The columns of a field are summed per run before the mean."),
     )
 
 
-def value_bars(found: GlobalExplanation, naming: Naming) -> Chart:
+def value_bars(result: GlobalExplanation, naming: Naming) -> Chart:
     """Return mean |SHAP| of the strongest columns such as 'task_name = ps', over all classes."""
-    values, totals = found.values, found.by_value.sum(axis=1)  # noqa: PD011  a record's field
+    values, totals = result.values, result.by_value.sum(axis=1)  # noqa: PD011  a record's field
     lines = _distinct([shortened(value, 34) for value in values])
     return Chart(
         name="shap-values",
-        figure=_totals(lines, found.by_value),
+        figure=_totals(lines, result.by_value),
         takeaway=f"Most important single value: {values[0]} (mean |SHAP| {totals[0]:.2f})."
         if values
         else "There are no values.",
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'value')}.",
-        data=_table("value", list(values), found.by_value, found),
+        data=_table("value", list(values), result.by_value, result),
         note=naming.note(
-            f"{sample_words(found)} The paper's figure of its top twenty (other rows): task ps 20.7, workload "
+            f"{sample_words(result)} The paper's figure of its top twenty (other rows): task ps 20.7, workload "
             "graphlearn 19.8, one user 15.8, workload ctr 15.5, one job 11.0."
         ),
     )
 
 
-def sample_words(found: GlobalExplanation) -> str:
+def sample_words(result: GlobalExplanation) -> str:
     """Return what the means rest on, and whether they add up."""
-    adds_up = sum_words(found.additivity_error, passed=found.additive)
-    return f"Random sample of {found.n_sampled:,} of {found.n_rows:,} runs, seed {found.seed}. {adds_up}"
+    adds_up = sum_words(result.additivity_error, passed=result.additive)
+    return f"Random sample of {result.n_sampled:,} of {result.n_rows:,} runs, seed {result.seed}. {adds_up}"
 
 
 def _totals(lines: list[str], means: np.ndarray) -> go.Figure:
@@ -513,10 +513,10 @@ def _fields_takeaway(lines: list[str], totals: np.ndarray) -> str:
     return f"Most important: {first} of total absolute SHAP."
 
 
-def _table(kind: str, names: list[str], means: np.ndarray, found: GlobalExplanation) -> pd.DataFrame:
+def _table(kind: str, names: list[str], means: np.ndarray, result: GlobalExplanation) -> pd.DataFrame:
     table = pd.DataFrame({kind: names, "sum_over_classes": means.sum(axis=1)})
-    columns = {f"class_{int(profile)}": means[:, place] for place, profile in enumerate(found.classes)}
-    return pd.concat([table, pd.DataFrame(columns)], axis=1).assign(n_sampled=found.n_sampled)
+    columns = {f"class_{int(profile)}": means[:, place] for place, profile in enumerate(result.classes)}
+    return pd.concat([table, pd.DataFrame(columns)], axis=1).assign(n_sampled=result.n_sampled)
 
 
 def _distinct(lines: list[str]) -> list[str]:
@@ -541,42 +541,42 @@ FIELD_PX = 56
 FIELDS_AROUND_PX = 110
 
 
-def beeswarm(found: GlobalExplanation, naming: Naming) -> Chart:
+def beeswarm(result: GlobalExplanation, naming: Naming) -> Chart:
     """Return the contributions of each field to the likeliest class of the sampled jobs."""
-    n_dots = min(found.n_sampled, MOST_DOTS)
-    rows = np.linspace(0, found.n_sampled - 1, n_dots).astype(np.int64)
+    n_dots = min(result.n_sampled, MOST_DOTS)
+    rows = np.linspace(0, result.n_sampled - 1, n_dots).astype(np.int64)
     figure = figure_of(
-        [_dots(found, naming, rows, place, field) for place, field in enumerate(found.fields)],
+        [_dots(result, naming, rows, place, field) for place, field in enumerate(result.fields)],
         x={"title": "SHAP value (log-odds)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
         y={
             "autorange": "reversed",
-            "tickvals": list(range(len(found.fields))),
-            "ticktext": [label(field) for field in found.fields],
+            "tickvals": list(range(len(result.fields))),
+            "ticktext": [label(field) for field in result.fields],
             "zeroline": False,
         },
-        height=FIELDS_AROUND_PX + FIELD_PX * len(found.fields),
+        height=FIELDS_AROUND_PX + FIELD_PX * len(result.fields),
     )
     return Chart(
         name="shap-beeswarm",
         figure=figure,
-        takeaway=_beeswarm_takeaway(found),
-        shows=f"Dots of SHAP values of {n_dots:,} runs for {len(found.fields)} fields.",
-        data=beeswarm_table(found, naming),
+        takeaway=_beeswarm_takeaway(result),
+        shows=f"Dots of SHAP values of {n_dots:,} runs for {len(result.fields)} fields.",
+        data=beeswarm_table(result, naming),
         note=naming.note(
-            f"{sample_words(found)} {n_dots:,} dots per field. For the most likely class of each run. Numbers "
+            f"{sample_words(result)} {n_dots:,} dots per field. For the most likely class of each run. Numbers "
             "go from blue (lowest in training) to orange (highest); names, and numbers that are not given, are grey."
         ),
     )
 
 
-def beeswarm_table(found: GlobalExplanation, naming: Naming) -> pd.DataFrame:
+def beeswarm_table(result: GlobalExplanation, naming: Naming) -> pd.DataFrame:
     """Return one line per sampled job: its class, and value and contribution of every field."""
     table = pd.DataFrame(
-        {"row_id": found.row_ids, "class": found.chosen, "name": [naming.name(int(one)) for one in found.chosen]}
+        {"row_id": result.row_ids, "class": result.chosen, "name": [naming.name(int(one)) for one in result.chosen]}
     )
-    for place, field in enumerate(found.fields):
-        table[field] = found.shown[:, place]
-        table[f"shap_{field}"] = found.contributions[:, place]
+    for place, field in enumerate(result.fields):
+        table[field] = result.shown[:, place]
+        table[f"shap_{field}"] = result.contributions[:, place]
     return table
 
 
@@ -594,8 +594,8 @@ def offsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return heights
 
 
-def _dots(found: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], place: int, field: str) -> dict[str, Any]:
-    values, positions = found.contributions[rows, place], found.positions[rows, place]
+def _dots(result: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], place: int, field: str) -> dict[str, Any]:
+    values, positions = result.contributions[rows, place], result.positions[rows, place]
     return shapes.points(
         values,
         place + offsets(values),
@@ -605,7 +605,8 @@ def _dots(found: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], pla
         opacity=0.75,
         hover=f"{label(field)}: %{{x:+.2f}}, %{{text}}",
         text=[
-            f"row {found.row_ids[row]}, {naming.shown(int(found.chosen[row]))}: {plotly_text(found.shown[row, place])}"
+            f"row {result.row_ids[row]}, {naming.shown(int(result.chosen[row]))}: "
+            f"{plotly_text(result.shown[row, place])}"
             for row in rows
         ],
     )
@@ -619,10 +620,10 @@ def _colours(positions: NDArray[np.float64]) -> list[str]:
     return [scale[round(place * (SHADES - 1))] if np.isfinite(place) else OUTLIER_COLOUR for place in positions]
 
 
-def _beeswarm_takeaway(found: GlobalExplanation) -> str:
-    spread = np.abs(found.contributions).mean(axis=0)
+def _beeswarm_takeaway(result: GlobalExplanation) -> str:
+    spread = np.abs(result.contributions).mean(axis=0)
     if not len(spread) or not spread.max():
         return "No field changes the score of a run's own class."
     most = int(spread.argmax())
-    field = label(found.fields[most]).capitalize()
+    field = label(result.fields[most]).capitalize()
     return f"{field} matters most for a run's own class: {spread[most]:.2f} log-odds on average."

@@ -58,18 +58,18 @@ def label(name: str) -> str:
     return PREDICTORS[name].label if name in PREDICTORS else name.replace("_", " ")
 
 
-def shown(found: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:
+def shown(result: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:
     """Return the predictors to show, the best last (it is drawn over the others); the best is never hidden."""
-    others = [name for name in found.predictors if name != found.best]
+    others = [name for name in result.predictors if name != result.best]
     kept = [name for name in others if baselines or not (name in PREDICTORS and PREDICTORS[name].baseline)]
-    return (*kept, found.best)
+    return (*kept, result.best)
 
 
-def flag(found: EstimateEvaluation, name: str) -> str:
+def flag(result: EstimateEvaluation, name: str) -> str:
     """Return 'best' for the predictor that validation chose, 'the paper's' for the one of faithful mode, else ''."""
-    if name != found.best:
+    if name != result.best:
         return ""
-    return "best" if found.settings.mode == "corrected" else "as published"
+    return "best" if result.settings.mode == "corrected" else "as published"
 
 
 def is_baseline(name: str) -> bool:
@@ -80,10 +80,10 @@ def is_baseline(name: str) -> bool:
 SHARES = ("within_5pct", "within_20pct", "within_100pct", "within_500pct", "within_2x", "under_predicted")
 
 
-def predictor_table(found: EstimateEvaluation, *, baselines: bool = True) -> pd.DataFrame:
+def predictor_table(result: EstimateEvaluation, *, baselines: bool = True) -> pd.DataFrame:
     """Return one line per predictor, the best first; shares 0-1, errors as ratios and factors, mae in the unit."""
-    names = reversed(shown(found, baselines=baselines))
-    return pd.DataFrame([_predictors_line(found, name) for name in names])
+    names = reversed(shown(result, baselines=baselines))
+    return pd.DataFrame([_predictors_line(result, name) for name in names])
 
 
 def predictor_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
@@ -116,9 +116,9 @@ _HEADINGS = {
 }
 
 
-def interval_sentence(found: EstimateEvaluation) -> str:
+def interval_sentence(result: EstimateEvaluation) -> str:
     """Return how the interval held, or that these definitions have none."""
-    held = found.interval
+    held = result.interval
     if held is None:
         return "The published estimators give no interval."
     words = (
@@ -139,12 +139,12 @@ def interval_sentence(found: EstimateEvaluation) -> str:
     )
 
 
-def baseline_sentence(found: EstimateEvaluation) -> str:
+def baseline_sentence(result: EstimateEvaluation) -> str:
     """Return where a baseline's errors are smaller than the best's by more than the bootstrap error; '' without one."""
     baselines = {
-        name: one for name, one in found.differences.items() if name in PREDICTORS and PREDICTORS[name].baseline
+        name: one for name, one in result.differences.items() if name in PREDICTORS and PREDICTORS[name].baseline
     }
-    if found.settings.mode == "faithful" or not baselines:
+    if result.settings.mode == "faithful" or not baselines:
         return ""
     worse = [
         f"{label(name)} at p{share} (by {number(float(difference))}, {number(float(low))} to {number(float(high))})"
@@ -160,15 +160,15 @@ def baseline_sentence(found: EstimateEvaluation) -> str:
 def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> pd.DataFrame:
     """Return how the interval holds under each split that was evaluated, for all runs and for those of new users."""
     lines = []
-    for split, found in by_split.items():
-        held = found.interval
+    for split, result in by_split.items():
+        held = result.interval
         if held is None:
             continue
         new = held.new_users_coverage, held.new_users_width_factor
         for runs, count, coverage, width in (
-            ("all", found.n_test, held.coverage, held.median_width_factor),
+            ("all", result.n_test, held.coverage, held.median_width_factor),
             ("new users", held.n_new_users, *new),
-            ("all, interval as trained", found.n_test, held.fixed_coverage, held.fixed_width_factor),
+            ("all, interval as trained", result.n_test, held.fixed_coverage, held.fixed_width_factor),
         ):
             if coverage is not None and width is not None:
                 lines.append(
@@ -183,9 +183,9 @@ def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
+def error_headlines(result: EstimateEvaluation) -> tuple[Headline, ...]:
     """Return the best predictor's errors and the interval as figures."""
-    best, held = found.predictors[found.best], found.interval
+    best, held = result.predictors[result.best], result.interval
     headlines = [
         Headline("Median error", format_share(best.ratio_error.p50, 0), "|predicted − true| / true."),
         Headline("Within a factor 2", format_share(best.within_2x), "Predictions from half to double the true value."),
@@ -208,13 +208,13 @@ def error_headlines(found: EstimateEvaluation) -> tuple[Headline, ...]:
     return tuple(headlines)
 
 
-def _predictors_line(found: EstimateEvaluation, name: str) -> dict[str, object]:
-    errors = found.predictors[name]
-    flaw = FLAWS.get(name.removeprefix("profile_"), "") if found.settings.mode == "faithful" else ""
+def _predictors_line(result: EstimateEvaluation, name: str) -> dict[str, object]:
+    errors = result.predictors[name]
+    flaw = FLAWS.get(name.removeprefix("profile_"), "") if result.settings.mode == "faithful" else ""
     meaning = PREDICTORS[name].meaning if name in PREDICTORS else ""
     return {
         "predictor": name,
-        "label": f"{label(name)}{f' ★ {flag(found, name)}' if name == found.best else ''}",
+        "label": f"{label(name)}{f' ★ {flag(result, name)}' if name == result.best else ''}",
         "within_5pct": errors.share_within_5pct,
         "within_20pct": errors.share_within_20pct,
         "within_100pct": errors.share_within_100pct,
@@ -291,16 +291,16 @@ class ErrorView:
     published: bool = True
 
 
-def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
+def error_cdf(result: EstimateEvaluation, view: ErrorView) -> Chart:
     """Return the cumulative errors of every predictor: the best in green, the best baseline dark, the others grey."""
-    measure, names = MEASURES[view.measure], shown(found, baselines=view.baselines)
-    published, rival = _published(found, view), best_baseline(found, view)
-    traces = [_errors_line(found, name, view.measure, rival) for name in names]
+    measure, names = MEASURES[view.measure], shown(result, baselines=view.baselines)
+    published, rival = _published(result, view), best_baseline(result, view)
+    traces = [_errors_line(result, name, view.measure, rival) for name in names]
     traces += [
         _published_line(line, view.measure, dash)
         for line, dash in zip(published, ("dash", "longdashdot"), strict=False)
     ]
-    axis: dict[str, Any] = {"title": measure.title, "type": "log", "range": _range(found, names, view.measure)}
+    axis: dict[str, Any] = {"title": measure.title, "type": "log", "range": _range(result, names, view.measure)}
     if view.measure in ("ratio", "percent"):
         axis["dtick"] = 1
     if view.measure == "signed":
@@ -323,35 +323,35 @@ def error_cdf(found: EstimateEvaluation, view: ErrorView) -> Chart:
         ],
     )
     return Chart(
-        name=f"errors-{found.settings.target}-{view.measure}",
+        name=f"errors-{result.settings.target}-{view.measure}",
         figure=figure,
-        takeaway=_errors_takeaway(found, view),
+        takeaway=_errors_takeaway(result, view),
         shows=f"Cumulative errors ({MEASURE_WORDS[view.measure].lower()}) of {len(names)} predictors.",
-        data=_table(found, names, view.measure),
-        note=_note(found, published),
+        data=_table(result, names, view.measure),
+        note=_note(result, published),
     )
 
 
-def error_at(found: EstimateEvaluation, name: str, measure: str, share: float) -> float:
+def error_at(result: EstimateEvaluation, name: str, measure: str, share: float) -> float:
     """Return the error that a share of the tested jobs does not exceed, in the measure's unit."""
     kind = MEASURES[measure]
-    curve = found.predictors[name].curve[kind.row] * kind.scale
+    curve = result.predictors[name].curve[kind.row] * kind.scale
     at = min(int(np.ceil(share * (len(curve) - 1) - 1e-9)), len(curve) - 1)
     return float(curve[at])
 
 
-def best_baseline(found: EstimateEvaluation, view: ErrorView) -> str:
+def best_baseline(result: EstimateEvaluation, view: ErrorView) -> str:
     """Return the baseline with the smallest error at the cursor; '' = there is none."""
-    rivals = [name for name in found.predictors if is_baseline(name) and name != found.best]
-    return min(rivals, key=lambda name: error_at(found, name, view.measure, view.percentile / 100), default="")
+    rivals = [name for name in result.predictors if is_baseline(name) and name != result.best]
+    return min(rivals, key=lambda name: error_at(result, name, view.measure, view.percentile / 100), default="")
 
 
-def _errors_line(found: EstimateEvaluation, name: str, measure: str, rival: str) -> dict[str, Any]:
-    kind, best = MEASURES[measure], name == found.best
-    errors = found.predictors[name].curve[kind.row]
+def _errors_line(result: EstimateEvaluation, name: str, measure: str, rival: str) -> dict[str, Any]:
+    kind, best = MEASURES[measure], name == result.best
+    errors = result.predictors[name].curve[kind.row]
     finite = np.isfinite(errors)
     x = np.maximum(_drawn(errors[finite], measure), kind.least / 100)
-    flagged = flag(found, name) if best else "best baseline" if name == rival else ""
+    flagged = flag(result, name) if best else "best baseline" if name == rival else ""
     return shapes.line(
         x,
         curve_levels()[finite],
@@ -371,9 +371,9 @@ def _drawn(errors: Floats, measure: str) -> Floats:
     return errors + 1 if measure == "signed" else errors * MEASURES[measure].scale
 
 
-def _published(found: EstimateEvaluation, view: ErrorView) -> tuple[PublishedErrors, ...]:
+def _published(result: EstimateEvaluation, view: ErrorView) -> tuple[PublishedErrors, ...]:
     comparable = view.measure in ("ratio", "percent")
-    return published_errors(found.settings.target) if view.published and comparable else ()
+    return published_errors(result.settings.target) if view.published and comparable else ()
 
 
 def _published_line(line: PublishedErrors, measure: str, dash: str) -> dict[str, Any]:
@@ -392,32 +392,32 @@ def _published_line(line: PublishedErrors, measure: str, dash: str) -> dict[str,
     )
 
 
-def _range(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> list[float]:
+def _range(result: EstimateEvaluation, names: tuple[str, ...], measure: str) -> list[float]:
     kind = MEASURES[measure]
-    ends = [error_at(found, name, measure, SHOWN_SHARE) / kind.scale for name in names]
+    ends = [error_at(result, name, measure, SHOWN_SHARE) / kind.scale for name in names]
     finite = [float(_drawn(np.array([end]), measure)[0]) for end in ends if np.isfinite(end)]
     top = min(max([*finite, 10 * kind.scale if measure != "signed" else 10.0]), WIDEST * kind.scale)
     return [float(np.log10(kind.least)), float(np.log10(top))]
 
 
-def _table(found: EstimateEvaluation, names: tuple[str, ...], measure: str) -> pd.DataFrame:
+def _table(result: EstimateEvaluation, names: tuple[str, ...], measure: str) -> pd.DataFrame:
     kind = MEASURES[measure]
-    columns = {name: found.predictors[name].curve[kind.row] * kind.scale for name in reversed(names)}
+    columns = {name: result.predictors[name].curve[kind.row] * kind.scale for name in reversed(names)}
     return pd.DataFrame({"share": curve_levels(), **columns})
 
 
-def _errors_takeaway(found: EstimateEvaluation, view: ErrorView) -> str:
+def _errors_takeaway(result: EstimateEvaluation, view: ErrorView) -> str:
     """Return what the cursor reads for the best predictor, and for the best of the baselines."""
-    share, rival = view.percentile / 100, best_baseline(found, view)
-    own, of = error_at(found, found.best, view.measure, share), f"{view.percentile:g} % of predictions"
-    true = f"true {quantity(found.settings.target)}"
+    share, rival = view.percentile / 100, best_baseline(result, view)
+    own, of = error_at(result, result.best, view.measure, share), f"{view.percentile:g} % of predictions"
+    true = f"true {quantity(result.settings.target)}"
     if view.measure == "signed":
-        under = found.predictors[found.best].under_predicted_share
+        under = result.predictors[result.best].under_predicted_share
         return f"{of} are at most {signed_words(own)} the {true}; {format_share(under)} are below it."
     words = f"{of} {_miss(own, view.measure)} the {true}"
     if not rival:
         return f"{words}."
-    least, under = error_at(found, rival, view.measure, share), found.predictors[rival].under_predicted_share
+    least, under = error_at(result, rival, view.measure, share), result.predictors[rival].under_predicted_share
     too_low = f", which under-predicts {format_share(under)}" if under > MOSTLY else ""
     amount = _amount(least, view.measure)
     return f"{words} (best baseline, {label(rival)}: {amount}{too_low})."
@@ -445,10 +445,10 @@ def _amount(error: float, measure: str) -> str:
     return format_share(error / 100 if measure == "percent" else error, 0)
 
 
-def _note(found: EstimateEvaluation, published: tuple[PublishedErrors, ...]) -> str:
+def _note(result: EstimateEvaluation, published: tuple[PublishedErrors, ...]) -> str:
     lines = (
-        f"{found.n_test:,} test runs, about {found.n_train:,} training runs per fold, split "
-        f"{found.settings.split.replace('_', ' ')}."
+        f"{result.n_test:,} test runs, about {result.n_train:,} training runs per fold, split "
+        f"{result.settings.split.replace('_', ' ')}."
     )
     for line in published:
         lines += f" Reference: {line.words}."
@@ -468,16 +468,16 @@ ROOM_FOR_WORDS = 1.9
 QUANTILES = ("p5", "p25", "p50", "p75", "p95")
 
 
-def profile_error_boxes(found: EstimateEvaluation, names: Mapping[int, str]) -> Chart | None:
+def profile_error_boxes(result: EstimateEvaluation, names: Mapping[int, str]) -> Chart | None:
     """Return one box per profile, worst median first, or None where the tested rows' profiles are not known."""
-    if not found.by_profile:
+    if not result.by_profile:
         return None
-    table = pd.DataFrame([_row(errors, names) for errors in found.by_profile])
+    table = pd.DataFrame([_row(errors, names) for errors in result.by_profile])
     figure = _figure(table)
     return Chart(
-        name=f"errors-{found.settings.target}-per-profile",
+        name=f"errors-{result.settings.target}-per-profile",
         figure=figure,
-        takeaway=_boxes_takeaway(table, found.best),
+        takeaway=_boxes_takeaway(table, result.best),
         shows=f"Box plots of the relative error of {len(table)} profiles, worst first.",
         data=table,
         note="Boxes: quartiles, whiskers at the 5th and 95th percentile of the relative error; orange and named: more "

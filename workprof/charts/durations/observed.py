@@ -116,28 +116,28 @@ class Look:
     width: float
 
 
-def group_names(found: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
+def group_names(result: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
     """Return one name per group: the profile's own, 'other (15 more)', or the value."""
-    return tuple(_name(found, position, profiles or {}) for position in range(len(found.groups)))
+    return tuple(_name(result, position, profiles or {}) for position in range(len(result.groups)))
 
 
-def look(found: ObservedDurations, position: int) -> Look:
+def look(result: ObservedDurations, position: int) -> Look:
     """Return how a group is drawn: dashed with few jobs, grey for the sums and the outliers."""
-    group = found.groups[position]
+    group = result.groups[position]
     if group.n_merged:
         return Look(NEUTRAL, "dash" if group.few else "dashdot", 1.8)
-    number = int(group.name) if found.settings.by == PROFILE else position
-    if number == OUTLIERS and found.settings.by == PROFILE:
+    number = int(group.name) if result.settings.by == PROFILE else position
+    if number == OUTLIERS and result.settings.by == PROFILE:
         return Look(NEUTRAL, "dash" if group.few else "dot", 2.0)
     turn = _DASHES[number // len(COLOURS) % len(_DASHES)]
     return Look(COLOURS[number % len(COLOURS)], "dash" if group.few else turn, 1.5 if group.few else 2.2)
 
 
-def _name(found: ObservedDurations, position: int, profiles: Mapping[int, str]) -> str:
-    group = found.groups[position]
+def _name(result: ObservedDurations, position: int, profiles: Mapping[int, str]) -> str:
+    group = result.groups[position]
     if group.n_merged:
         return f"other ({group.n_merged} more)"
-    if found.settings.by != PROFILE:
+    if result.settings.by != PROFILE:
         return shortened(group.name, LONGEST_NAME)
     number = int(group.name)
     return fitted(profiles.get(number, UNCLUSTERED if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
@@ -147,9 +147,9 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 ALL_JOBS = "all runs"
 
 
-def quantile_table(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
+def quantile_table(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
     """Return one line per group and one for all jobs: rows, quantiles in the target's unit, what the cursors read."""
-    curves = [*zip(names, found.groups, strict=True), (ALL_JOBS, found.everything)]
+    curves = [*zip(names, result.groups, strict=True), (ALL_JOBS, result.everything)]
     return pd.DataFrame([_line(name, curve, view) for name, curve in curves])
 
 
@@ -166,12 +166,12 @@ def quantile_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
     return words.rename(columns=renamed)
 
 
-def observed_sentence(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
+def observed_sentence(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
     """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
-    target, everything = found.settings.target, found.everything
+    target, everything = result.settings.target, result.everything
     words = f"{view.percentile:g} % of runs {within_words(target, value_at(everything, view.share))}"
-    told = [(value_at(curve, view.share), name) for name, curve in zip(names, found.groups, strict=True)]
-    told = [item for item, curve in zip(told, found.groups, strict=True) if not curve.few and not curve.n_merged]
+    told = [(value_at(curve, view.share), name) for name, curve in zip(names, result.groups, strict=True)]
+    told = [item for item, curve in zip(told, result.groups, strict=True) if not curve.few and not curve.n_merged]
     if len(told) > 1:
         (low, first), (high, last) = min(told), max(told)
         words += f", from {formatted(target, low)} in {first} to {formatted(target, high)} in {last}"
@@ -309,86 +309,86 @@ LEGEND_PX = 14
 """Per entry: about two stand side by side on a phone."""
 
 
-def observed_name(found: ObservedDurations) -> str:
+def observed_name(result: ObservedDurations) -> str:
     """Return the name of the chart's files."""
-    return f"observed-{found.settings.target}-by-{found.settings.by}"
+    return f"observed-{result.settings.target}-by-{result.settings.by}"
 
 
 @drawn_once
-def observed_ecdf(found: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> Chart:
+def observed_ecdf(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> Chart:
     """Return the curves of every group and of all jobs."""
-    target = found.settings.target
+    target = result.settings.target
     traces: list[dict[str, Any]] = []
-    alone = not found.groups
+    alone = not result.groups
     whole = Look(COLOURS[0], "solid", 2.4) if alone else Look(NEUTRAL, "solid", 1.6)
-    if view.bands and len(found.groups) <= MOST_BANDS:
-        for position, curve in enumerate(found.groups):
-            traces.append(band_area(curve, view, look(found, position), names[position]))
-    if view.bands and (alone or len(found.groups) > MOST_BANDS):
-        traces.append(band_area(found.everything, view, whole, EVERYTHING))
-    points = MOST_DRAWN // (1 + len(found.groups))
-    for position, curve in enumerate(found.groups):
+    if view.bands and len(result.groups) <= MOST_BANDS:
+        for position, curve in enumerate(result.groups):
+            traces.append(band_area(curve, view, look(result, position), names[position]))
+    if view.bands and (alone or len(result.groups) > MOST_BANDS):
+        traces.append(band_area(result.everything, view, whole, EVERYTHING))
+    points = MOST_DRAWN // (1 + len(result.groups))
+    for position, curve in enumerate(result.groups):
         legend = f"{names[position]} (n < {FEWEST_ROWS})" if curve.few else names[position]
-        traces.append(curve_line(curve, view, look(found, position), target, legend, points))
-    traces.append(curve_line(found.everything, view, whole, target, "all runs", points))
-    low, high = span([found.everything, *found.groups], view.limit)
+        traces.append(curve_line(curve, view, look(result, position), target, legend, points))
+    traces.append(curve_line(result.everything, view, whole, target, "all runs", points))
+    low, high = span([result.everything, *result.groups], view.limit)
     values, shares = scaled_axes(view, target, low, high)
-    figure = figure_of(traces, x=values, y=shares, height=PLOT_PX + LEGEND_PX * len(found.groups))
+    figure = figure_of(traces, x=values, y=shares, height=PLOT_PX + LEGEND_PX * len(result.groups))
     cursors(figure, view, target, NEUTRAL)
     figure.update_layout(
-        showlegend=bool(found.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
+        showlegend=bool(result.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
     )
     return Chart(
-        name=observed_name(found),
+        name=observed_name(result),
         figure=figure,
-        takeaway=observed_sentence(found, names, view),
-        shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(found.groups)), 'group')} with "
-        f"{percent(found.settings.confidence)} bands.",
-        data=quantile_table(found, names, view),
+        takeaway=observed_sentence(result, names, view),
+        shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(result.groups)), 'group')} with "
+        f"{percent(result.settings.confidence)} bands.",
+        data=quantile_table(result, names, view),
         note=" ".join(
-            word for word in (left_out_words(found), band_words(found), few_words(found), grid_words(found)) if word
+            word for word in (left_out_words(result), band_words(result), few_words(result), grid_words(result)) if word
         ),
     )
 
 
-def left_out_words(found: ObservedDurations) -> str:
+def left_out_words(result: ObservedDurations) -> str:
     """Return the runs, and how many were excluded for which reason."""
-    counts = {"without a value": found.n_missing, "below zero": found.n_negative, "of zero seconds": found.n_zero}
+    counts = {"without a value": result.n_missing, "below zero": result.n_negative, "of zero seconds": result.n_zero}
     reasons = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
     out = f"; excluded: {reasons}" if reasons else "; none excluded"
-    nowhere = f"; {found.n_without_group:,} are in no group" if found.n_without_group else ""
-    return f"{counted(found.n_rows, 'finished run')}{out}{nowhere}."
+    nowhere = f"; {result.n_without_group:,} are in no group" if result.n_without_group else ""
+    return f"{counted(result.n_rows, 'finished run')}{out}{nowhere}."
 
 
-def band_words(found: ObservedDurations, *, alone: bool = False) -> str:
+def band_words(result: ObservedDurations, *, alone: bool = False) -> str:
     """Return what the bands promise, and where those of many groups are; `alone`: each chart has one group's."""
-    hidden = len(found.groups) > MOST_BANDS and not alone
+    hidden = len(result.groups) > MOST_BANDS and not alone
     many = " The groups' own bands: layout 'Small multiples'." if hidden else ""
     return (
-        f"Bands: {percent(found.settings.confidence)} confidence for the whole curve (Dvoretzky-Kiefer-Wolfowitz). "
-        f"Effective sample size: {found.everything.n_effective:,.0f} jobs (runs of one job are alike).{many}"
+        f"Bands: {percent(result.settings.confidence)} confidence for the whole curve (Dvoretzky-Kiefer-Wolfowitz). "
+        f"Effective sample size: {result.everything.n_effective:,.0f} jobs (runs of one job are alike).{many}"
     )
 
 
-def few_words(found: ObservedDurations) -> str:
+def few_words(result: ObservedDurations) -> str:
     """Return which curves are too few to compare."""
-    few = sum(curve.few for curve in found.groups)
+    few = sum(curve.few for curve in result.groups)
     words = f"effective sample size below {FEWEST_ROWS} jobs, too few to compare"
     return f"Dashed: {counted(few, 'group')} with an {words}." if few else ""
 
 
-def grid_words(found: ObservedDurations) -> str:
+def grid_words(result: ObservedDurations) -> str:
     """Return how exact the curves are."""
-    step = max([found.everything.grid_step, *(curve.grid_step for curve in found.groups)])
+    step = max([result.everything.grid_step, *(curve.grid_step for curve in result.groups)])
     return f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else ""
 
 
-def multiples_note(found: ObservedDurations, view: ObservedView) -> str:
+def multiples_note(result: ObservedDurations, view: ObservedView) -> str:
     """Return what the small charts draw (there is no room for titles in them), and what they rest on."""
     share = "above" if view.complementary else "at or below"
-    axis = value_axis(found.settings.target, log=view.log_x).title
+    axis = value_axis(result.settings.target, log=view.log_x).title
     axes = f"Vertical: share of runs {share}; horizontal: {axis[:1].lower()}{axis[1:]}. Dotted: all runs."
-    words = (axes, left_out_words(found), band_words(found, alone=True), few_words(found), grid_words(found))
+    words = (axes, left_out_words(result), band_words(result, alone=True), few_words(result), grid_words(result))
     return " ".join(word for word in words if word)
 
 
@@ -439,23 +439,23 @@ class _Places:
 
 @drawn_once
 def group_curves(
-    found: ObservedDurations, names: tuple[str, ...], view: ObservedView, *, narrow: bool = False
+    result: ObservedDurations, names: tuple[str, ...], view: ObservedView, *, narrow: bool = False
 ) -> Chart:
     """Return a small chart of every group, labelled in the figure, all with the same axes.
 
     `narrow`: two stand beside each other on a phone, with fewer ticks and shorter labels.
     """
-    target, count = found.settings.target, len(found.groups)
+    target, count = result.settings.target, len(result.groups)
     columns = min(BESIDE_ON_A_PHONE if narrow else BESIDE, count)
-    at = _Places(columns, -(-count // columns), *span([found.everything, *found.groups], view.limit), view.log_x)
+    at = _Places(columns, -(-count // columns), *span([result.everything, *result.groups], view.limit), view.log_x)
     points = min(SMALL_DRAWN, MOST_DRAWN // (2 * count))
     drawn: dict[tuple[str, str], list[tuple[Floats, Floats, list[str]]]] = {}
     bands: dict[str, list[tuple[Floats, Floats, list[str]]]] = {}
     behind, labels, marks = [], [], []
-    for position, (curve, name) in enumerate(zip(found.groups, names, strict=True)):
+    for position, (curve, name) in enumerate(zip(result.groups, names, strict=True)):
         colour = NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0]
         own = Look(colour, "dash" if curve.few else "solid", 2.2)
-        behind.append(_placed(curve_line(found.everything, view, own, target, "all runs", points), at, position))
+        behind.append(_placed(curve_line(result.everything, view, own, target, "all runs", points), at, position))
         drawn.setdefault((colour, own.dash), []).append(
             _placed(curve_line(curve, view, own, target, name, points), at, position)
         )
@@ -511,13 +511,13 @@ def group_curves(
     )
     figure.update_layout(margin={"l": LEFT_PX, "r": 0, "t": 4, "b": 4})
     return Chart(
-        name=observed_name(found),
+        name=observed_name(result),
         figure=figure,
-        takeaway=observed_sentence(found, names, view),
+        takeaway=observed_sentence(result, names, view),
         shows=f"Small multiples: cumulative distribution of {label(target)} of {counted(count, 'group')}, each with "
         "all runs dotted behind.",
-        data=quantile_table(found, names, view),
-        note=multiples_note(found, view),
+        data=quantile_table(result, names, view),
+        note=multiples_note(result, view),
     )
 
 

@@ -458,18 +458,18 @@ class Diagnostics(Protocol):
         """Whether changes are refused."""
 
 
-def diagnostics_text(found: Diagnostics) -> str:
+def diagnostics_text(result: Diagnostics) -> str:
     """Return the diagnostics as lines to be copied."""
-    datasets = ", ".join(f"{count} {kind}" for kind, count in found.datasets.items()) or "none"
+    datasets = ", ".join(f"{count} {kind}" for kind, count in result.datasets.items()) or "none"
     told = {
-        **found.versions,
-        "platform": found.platform,
-        "processors": str(found.processors),
-        "home folder": format_bytes(found.home_bytes),
-        "memory limit": format_bytes(found.memory_limit_bytes),
+        **result.versions,
+        "platform": result.platform,
+        "processors": str(result.processors),
+        "home folder": format_bytes(result.home_bytes),
+        "memory limit": format_bytes(result.memory_limit_bytes),
         "datasets": datasets,
-        "saved results": str(found.kept_runs),
-        "read-only": "yes" if found.readonly else "no",
+        "saved results": str(result.kept_runs),
+        "read-only": "yes" if result.readonly else "no",
     }
     widest = max(len(name) for name in told)
     return "\n".join(f"{name.ljust(widest)}  {value}" for name, value in told.items())

@@ -257,8 +257,10 @@ def meaning_of(name: str) -> str:
 def found_terms(text: str) -> tuple[Term, ...]:
     """Return the terms that hold every word of a text, those with it in the name first; all of them for no word."""
     words = text.lower().split()
-    found = [term for term in TERMS if all(word in f"{term.name} {term.meaning} {term.room}".lower() for word in words)]
-    return tuple(sorted(found, key=lambda term: not all(word in term.name.lower() for word in words)))
+    result = [
+        term for term in TERMS if all(word in f"{term.name} {term.meaning} {term.room}".lower() for word in words)
+    ]
+    return tuple(sorted(result, key=lambda term: not all(word in term.name.lower() for word in words)))
 
 
 def term_table(terms: Sequence[Term]) -> pd.DataFrame:
@@ -365,7 +367,7 @@ def glossary_of(label: str) -> str:
 
 def explained(label: str, meaning: str = "") -> str:
     """Return what a figure means where it stands, and then what the glossary says of its name."""
-    found = glossary_of(label)
-    if not found or found in meaning:
+    result = glossary_of(label)
+    if not result or result in meaning:
         return meaning
-    return f"{meaning} {found}".strip()
+    return f"{meaning} {result}".strip()

@@ -23,9 +23,9 @@ from workprof.memory.scenarios import Scenario
 from workprof.store.reports import Dataset
 
 
-def bin_headlines(found: Bins) -> tuple[Headline, ...]:
+def bin_headlines(result: Bins) -> tuple[Headline, ...]:
     """Return saving beside risk."""
-    effect = found.effect
+    effect = result.effect
     costs = "costs more; " if effect.time_based_saved_share < 0 else ""
     return (
         Headline(
@@ -57,12 +57,12 @@ def bin_headlines(found: Bins) -> tuple[Headline, ...]:
     )
 
 
-def bin_table(found: Bins) -> pd.DataFrame:
+def bin_table(result: Bins) -> pd.DataFrame:
     """Return one line per bin; shares in per cent. Every run of a bin keeps its headroom in it."""
-    effect = found.effect
+    effect = result.effect
     return pd.DataFrame(
         {
-            "edge_gb": [edge / GB for edge in found.edges_bytes],
+            "edge_gb": [edge / GB for edge in result.edges_bytes],
             "runs": effect.bin_runs,
             "runs_percent": 100 * effect.bin_runs / max(effect.n_runs, 1),
             "hours": effect.bin_hours,
@@ -80,20 +80,20 @@ CLOSEST = 0.06
 _WASTE = "rgba(201,96,31,0.18)"
 
 
-def usage_ecdf(found: Bins, about: str = "") -> Chart:
+def usage_ecdf(result: Bins, about: str = "") -> Chart:
     """Return the ECDF of a task's uses by the weight of the search, its edges, the request, and the unused memory.
 
     Args:
-        found: its bins.
+        result: its bins.
         about: whose bins they are, where these are no task's.
     """
-    by_count = found.settings.weight == COUNT
-    usage = found.usage
+    by_count = result.settings.weight == COUNT
+    usage = result.usage
     share = usage.share if by_count else usage.hours_share
     used, drawn = _thinned(usage.used_bytes / GB, share)
-    edges = np.array(found.edges_bytes) / GB
-    needed = needed_bytes(used * GB, found.settings) / GB
-    top = max(float(edges[-1]), found.static_bytes / GB, float(usage.used_bytes[-1]) / GB)
+    edges = np.array(result.edges_bytes) / GB
+    needed = needed_bytes(used * GB, result.settings) / GB
+    top = max(float(edges[-1]), result.static_bytes / GB, float(usage.used_bytes[-1]) / GB)
     figure = figure_of(
         [
             _unused(used, drawn, edges, needed),
@@ -110,46 +110,46 @@ def usage_ecdf(found: Bins, about: str = "") -> Chart:
         top=44,
         shapes=[
             *(vertical(float(edge), colour=COLOURS[0]) for edge in edges),
-            vertical(found.static_bytes / GB, dash="dot", colour=NEUTRAL),
+            vertical(result.static_bytes / GB, dash="dot", colour=NEUTRAL),
         ],
-        annotations=[*_edge_words(edges, top), _request_words(found, top)],
+        annotations=[*_edge_words(edges, top), _request_words(result, top)],
     )
     return Chart(
         name="memory-bins",
         figure=figure,
-        takeaway=_use_sentence(found),
+        takeaway=_use_sentence(result),
         shows=f"Cumulative distribution of memory used with {counted(len(edges), 'bin limit')}.",
         data=pd.DataFrame(
             {"used_gb": usage.used_bytes / GB, "share_of_runs": usage.share, "share_of_hours": usage.hours_share}
         ),
-        note=_note(found, of_task=not about),
+        note=_note(result, of_task=not about),
     )
 
 
-def bins_sentence(found: Bins, about: str = "") -> str:
+def bins_sentence(result: Bins, about: str = "") -> str:
     """Return saving and risk of the bins in one sentence."""
-    effect = found.effect
-    of = {COUNT: "memory", TIME: "GB·h"}.get(found.settings.weight, "GB·h x price")
-    edges = ", ".join(gb(edge / GB) for edge in found.edges_bytes)
-    headroom = f" with {100 * found.settings.headroom:g} % headroom" if found.settings.headroom else ""
+    effect = result.effect
+    of = {COUNT: "memory", TIME: "GB·h"}.get(result.settings.weight, "GB·h x price")
+    edges = ", ".join(gb(edge / GB) for edge in result.edges_bytes)
+    headroom = f" with {100 * result.settings.headroom:g} % headroom" if result.settings.headroom else ""
     risk = f"the largest bin holds every run{headroom}"
     if effect.n_above:
         runs = f"{counted(effect.n_above, 'run')} ({format_share(effect.above_share)}){headroom}"
         risk = f"{runs} {'is' if effect.n_above == 1 else 'are'} above the largest bin"
-    about = about or shown(found.settings.task)
+    about = about or shown(result.settings.task)
     task = f" for {about}" if about else ""
-    bins = counted(len(found.edges_bytes), "bin")
+    bins = counted(len(result.edges_bytes), "bin")
     return (
         f"{bins}{task} ({edges}) would hold {saved(effect.weighted_saved_share)} {of} than requested, if every run "
         f"were placed right (upper bound); {risk}."
     )
 
 
-def _use_sentence(found: Bins) -> str:
+def _use_sentence(result: Bins) -> str:
     """Return what half and nearly all of the use stays below."""
-    by_count = found.settings.weight == COUNT
-    share = found.usage.share if by_count else found.usage.hours_share
-    used = found.usage.used_bytes / GB
+    by_count = result.settings.weight == COUNT
+    share = result.usage.share if by_count else result.usage.hours_share
+    used = result.usage.used_bytes / GB
     half, most = (gb(float(used[min(int(np.searchsorted(share, level)), len(used) - 1)])) for level in (0.5, 0.95))
     what = "runs" if by_count else "hours"
     return f"Half of the {what} use at most {half}, 95 % of them at most {most}."
@@ -219,8 +219,8 @@ def _edge_words(edges: Floats, top: float) -> list[dict[str, Any]]:
     ]
 
 
-def _request_words(found: Bins, top: float) -> dict[str, Any]:
-    at = found.static_bytes / GB
+def _request_words(result: Bins, top: float) -> dict[str, Any]:
+    at = result.static_bytes / GB
     return shapes.words(
         f"largest request<br>{gb(at)}",
         x=at,
@@ -232,13 +232,13 @@ def _request_words(found: Bins, top: float) -> dict[str, Any]:
     )
 
 
-def _note(found: Bins, *, of_task: bool) -> str:
-    words = f"{counted(found.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
+def _note(result: Bins, *, of_task: bool) -> str:
+    words = f"{counted(result.effect.n_runs, 'run')}; shaded: memory that stays unused in the bins. "
     words += "Upper bound: every run placed in its right bin, the smallest that holds its use with its headroom"
     words += "; the Models tab shows how often that fails." if of_task else "."
-    if found.stride_bytes:
-        words += f" Stride {gb(found.stride_bytes / GB)}; all choices would be {found.n_trials:,.0f} trials."
-    out = [f"{rows:,} with {reason}" for reason, rows in found.left_out.items() if rows]
+    if result.stride_bytes:
+        words += f" Stride {gb(result.stride_bytes / GB)}; all choices would be {result.n_trials:,.0f} trials."
+    out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
     return words + (f" Excluded: {', '.join(out)}." if out else "")
 
 
@@ -249,17 +249,17 @@ NOTE = (
 COUNTED = {COUNT: "every run counting as one.", TIME: "by hours."}
 
 
-def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
+def improvement_chart(result: ImprovementCurve, k: int) -> Chart:
     """Return the saving against the number of bins, the chosen number marked, with bound and no-bin line."""
-    share = found.weighted_saved_share
-    oracle, continuous = found.oracle.weighted_saved_share, found.continuous.weighted_saved_share
-    chosen = found.k.index(k)
+    share = result.weighted_saved_share
+    oracle, continuous = result.oracle.weighted_saved_share, result.continuous.weighted_saved_share
+    chosen = result.k.index(k)
     figure = figure_of(
         [
-            _line("perfect request", oracle, len(found.k), (NEUTRAL, "solid")),
-            _line("perfect request + headroom", continuous, len(found.k), (COLOURS[2], "dot")),
+            _line("perfect request", oracle, len(result.k), (NEUTRAL, "solid")),
+            _line("perfect request + headroom", continuous, len(result.k), (COLOURS[2], "dot")),
             shapes.line(
-                list(found.k),
+                list(result.k),
                 share,
                 name="best limits",
                 colour=COLOURS[0],
@@ -279,7 +279,7 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
                 hover="chosen: %{x} bins, %{y:.1%}",
             ),
         ],
-        x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(found.k) + 0.4]},
+        x={"title": "Number of bins", "dtick": 1, "range": [0.6, len(result.k) + 0.4]},
         y={"title": "Saving, upper bound", "tickformat": ".0%", "range": _range(share, oracle)},
         height=380,
         **LEGEND_BELOW,
@@ -287,19 +287,19 @@ def improvement_chart(found: ImprovementCurve, k: int) -> Chart:
     return Chart(
         name="memory-improvement",
         figure=figure,
-        takeaway=_sentence(found, share, chosen, continuous),
-        shows=f"Line of the saving against one to {len(found.k)} bins, with the bound and the no-bin line.",
+        takeaway=_sentence(result, share, chosen, continuous),
+        shows=f"Line of the saving against one to {len(result.k)} bins, with the bound and the no-bin line.",
         data=pd.DataFrame(
             {
-                "bins": found.k,
-                "edges_gb": [", ".join(f"{edge / GB:.9g}" for edge in edges) for edges in found.edges_bytes],
-                "saved_by_time": found.time_based_saved_share,
-                "saved_by_count": found.saved_share,
-                "thesis_by_time": found.time_based_optimal_improvement,
-                "thesis_by_count": found.optimal_improvement,
+                "bins": result.k,
+                "edges_gb": [", ".join(f"{edge / GB:.9g}" for edge in edges) for edges in result.edges_bytes],
+                "saved_by_time": result.time_based_saved_share,
+                "saved_by_count": result.saved_share,
+                "thesis_by_time": result.time_based_optimal_improvement,
+                "thesis_by_count": result.optimal_improvement,
             }
         ),
-        note=NOTE + COUNTED.get(found.settings.weight, "by hours x price."),
+        note=NOTE + COUNTED.get(result.settings.weight, "by hours x price."),
     )
 
 
@@ -316,12 +316,12 @@ def _range(share: Floats, oracle: float) -> list[float]:
     return [max(low, -1.0) - 0.05, max(oracle, float(share.max())) + 0.08]
 
 
-def _sentence(found: ImprovementCurve, share: Floats, chosen: int, bound: float) -> str:
-    here = f"{counted(found.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, upper bound"
+def _sentence(result: ImprovementCurve, share: Floats, chosen: int, bound: float) -> str:
+    here = f"{counted(result.k[chosen], 'bin')}: {saved(float(share[chosen]))} than requested, upper bound"
     if chosen + 1 < len(share):
         gain = 100 * float(share[chosen + 1] - share[chosen])
         here += f"; one more bin would add {gain:.1f} percentage points"
-    headroom = f" with {100 * found.settings.headroom:g} % headroom" if found.settings.headroom else ""
+    headroom = f" with {100 * result.settings.headroom:g} % headroom" if result.settings.headroom else ""
     if bound < 0:
         return f"{here}; a size of its own for every run{headroom} costs {saved(bound)}, so no number of bins saves."
     return f"{here}; no number of bins{headroom} can save more than {format_share(bound)}."
@@ -335,63 +335,63 @@ BEFOREHAND = (
 )
 
 
-def profile_headlines(found: ProfileBins) -> tuple[Headline, ...]:
+def profile_headlines(result: ProfileBins) -> tuple[Headline, ...]:
     """Return what the profile's runs waste now, then saving beside risk as for a task."""
     wasted = Headline(
         "Wasted now",
-        gb_h(found.wasted_gb_h),
-        f"GB·h that these runs request and do not use, of {gb_h(found.requested_gb_h)} requested; runs that use more "
+        gb_h(result.wasted_gb_h),
+        f"GB·h that these runs request and do not use, of {gb_h(result.requested_gb_h)} requested; runs that use more "
         "than they request waste nothing.",
-        f"{_share(found.wasted_gb_h, found.requested_gb_h)} of requests",
+        f"{_share(result.wasted_gb_h, result.requested_gb_h)} of requests",
     )
-    saving, _, *risk = bin_headlines(found.bins)
+    saving, _, *risk = bin_headlines(result.bins)
     return (wasted, saving, *risk)
 
 
-def profile_sentence(found: ProfileBins, name: str) -> str:
+def profile_sentence(result: ProfileBins, name: str) -> str:
     """Return whose runs these are, of how many tasks, and what they waste."""
     return (
-        f"{name}: {counted(found.bins.effect.n_runs, 'run')} of {_tasks(found)} request "
-        f"{gb_h(found.requested_gb_h)} and waste {gb_h(found.wasted_gb_h)} of it."
+        f"{name}: {counted(result.bins.effect.n_runs, 'run')} of {_tasks(result)} request "
+        f"{gb_h(result.requested_gb_h)} and waste {gb_h(result.wasted_gb_h)} of it."
     )
 
 
-def _tasks(found: ProfileBins) -> str:
+def _tasks(result: ProfileBins) -> str:
     """Return '2 tasks (ps 60.0 %, worker 40.0 %)', the most frequent first."""
-    names = [shortened(shown(one.task), LONGEST_TASK) for one in found.tasks]
+    names = [shortened(shown(one.task), LONGEST_TASK) for one in result.tasks]
     if len(names) == 1:
         return f"one task ({names[0]})"
-    shares = [format_share(one.n_runs / found.bins.effect.n_runs) for one in found.tasks]
+    shares = [format_share(one.n_runs / result.bins.effect.n_runs) for one in result.tasks]
     told = ", ".join(" ".join(pair) for pair in list(zip(names, shares, strict=True))[:MOST_TASKS])
     more = f" and {len(names) - MOST_TASKS:,} more" if len(names) > MOST_TASKS else ""
     return f"{len(names):,} tasks ({told}{more})"
 
 
-def profile_notes(found: ProfileBins) -> tuple[str, ...]:
+def profile_notes(result: ProfileBins) -> tuple[str, ...]:
     """Return what limits these figures, '' nowhere."""
-    runs, notes = found.bins.effect.n_runs, []
-    if found.too_few:
+    runs, notes = result.bins.effect.n_runs, []
+    if result.too_few:
         notes.append(f"Too few runs: {runs}, and {FEWEST_RUNS} are the least that sizes should rest on.")
-    if runs < found.n_rows:
+    if runs < result.n_rows:
         notes.append(
-            f"{found.n_rows - runs:,} of the profile's {counted(found.n_rows, 'row')} have no request, no known use "
+            f"{result.n_rows - runs:,} of the profile's {counted(result.n_rows, 'row')} have no request, no known use "
             "of memory or no run time, and are excluded."
         )
-    if found.n_not_clustered:
-        notes.append(f"{found.n_not_clustered:,} rows of the dataset are in no clustering, so in no profile.")
+    if result.n_not_clustered:
+        notes.append(f"{result.n_not_clustered:,} rows of the dataset are in no clustering, so in no profile.")
     return tuple(notes)
 
 
-def profile_bins_scenario(found: ProfileBins, dataset: Dataset, name: str, profile: str) -> Scenario:
+def profile_bins_scenario(result: ProfileBins, dataset: Dataset, name: str, profile: str) -> Scenario:
     """Return the bins of a profile as a scenario.
 
     Args:
-        found: its bins.
+        result: its bins.
         dataset: that they are of.
         name: of the scenario.
         profile: how the profile is called, with its clustering.
     """
-    made = bins_scenario(found.bins, dataset, name)
+    made = bins_scenario(result.bins, dataset, name)
     return replace(made, settings={**made.settings, "profile": profile})
 
 

@@ -20,21 +20,21 @@ MOST_POINTS = 30
 """Runs beyond the whiskers that are drawn per task; the largest and the smallest are always among them."""
 
 
-def zoom_end_gb(found: Assessment) -> float:
+def zoom_end_gb(result: Assessment) -> float:
     """Return where the close-up ends: half of the tasks lie wholly inside."""
-    return float(np.median([task.peak_gb.max for task in found.tasks])) * 1.1
+    return float(np.median([task.peak_gb.max for task in result.tasks])) * 1.1
 
 
-def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
+def task_boxes(result: Assessment, end_gb: float = 0.0) -> Chart:
     """Return a box per task, the one that wastes most first, with its request as a line.
 
     Args:
-        found: the assessment.
+        result: the assessment.
         end_gb: where the axis ends; 0 = it shows everything.
 
     Source: the load-aware provisioning thesis, Figure 12.
     """
-    tasks = found.tasks[:MOST_BOXES]
+    tasks = result.tasks[:MOST_BOXES]
     rows = row_labels([task.task for task in tasks])
     traces = [_task_box(task, row) for task, row in zip(tasks, rows, strict=True)]
     traces.append(
@@ -67,8 +67,8 @@ def task_boxes(found: Assessment, end_gb: float = 0.0) -> Chart:
         takeaway=takeaway,
         shows=f"Box plots of the memory used by {counted(len(tasks), 'task')}, those that waste most at the top, with "
         f"their requests.",
-        data=pd.DataFrame([_line(task) for task in found.tasks]),
-        note=_note(found, len(tasks), end_gb),
+        data=pd.DataFrame([_line(task) for task in result.tasks]),
+        note=_note(result, len(tasks), end_gb),
     )
 
 
@@ -103,16 +103,16 @@ def _line(task: TaskAssessment) -> dict[str, object]:
     }
 
 
-def _note(found: Assessment, drawn: int, end_gb: float) -> str:
+def _note(result: Assessment, drawn: int, end_gb: float) -> str:
     words = (
-        f"{found.n_runs:,} runs. Box: quartiles; whiskers: 1.5 interquartile ranges; dots: runs beyond (thinned, the "
+        f"{result.n_runs:,} runs. Box: quartiles; whiskers: 1.5 interquartile ranges; dots: runs beyond (thinned, the "
         "extremes kept); grey tick: most common request. Green light, orange moderate, red heavy (named in the "
         "table)."
     )
-    if drawn < len(found.tasks):
-        words += f" The {drawn} tasks that waste most of {len(found.tasks):,}."
+    if drawn < len(result.tasks):
+        words += f" The {drawn} tasks that waste most of {len(result.tasks):,}."
     if end_gb > 0:
-        outside = sum(task.peak_gb.max > end_gb for task in found.tasks[:drawn])
+        outside = sum(task.peak_gb.max > end_gb for task in result.tasks[:drawn])
         words += f" Close up to {gb(end_gb)}: {counted(outside, 'task')} reach beyond the right end."
     return words
 
@@ -123,14 +123,14 @@ LOOKS = {BEFORE: (COLOURS[0], ""), AFTER: (COLOURS[1], "/"), UNSURE: ("#7b828c",
 """Colour and pattern by when a fact is known."""
 
 
-def facts_of_task(found: MemoryFacts, task: str, *, after: bool) -> tuple[MemoryFact, ...]:
+def facts_of_task(result: MemoryFacts, task: str, *, after: bool) -> tuple[MemoryFact, ...]:
     """Return the facts of a task ('' = over all tasks), the strongest first; with or without those of afterwards."""
-    return tuple(fact for fact in found.facts if fact.task == task and (after or not fact.after_the_run))
+    return tuple(fact for fact in result.facts if fact.task == task and (after or not fact.after_the_run))
 
 
-def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
+def fact_bars(result: MemoryFacts, task: str, *, after: bool) -> Chart | None:
     """Return the strongest facts as bars, or None where a task has none."""
-    facts = facts_of_task(found, task, after=after)
+    facts = facts_of_task(result, task, after=after)
     if not facts:
         return None
     drawn = facts[:MOST_BARS]
@@ -153,7 +153,7 @@ def fact_bars(found: MemoryFacts, task: str, *, after: bool) -> Chart | None:
         "variance that they explain. Hatched: known only after the run, so no prediction may use it. Dotted: a column "
         "of the trace's own, of which nobody said when it is known."
         + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}.")
-        + (f" Tested on {found.n_drawn:,} runs drawn at random." if found.n_drawn else ""),
+        + (f" Tested on {result.n_drawn:,} runs drawn at random." if result.n_drawn else ""),
     )
 
 
@@ -178,25 +178,25 @@ def fact_table(facts: tuple[MemoryFact, ...]) -> pd.DataFrame:
     )
 
 
-def fact_scatter(found: FactPoints) -> Chart:
+def fact_scatter(result: FactPoints) -> Chart:
     """Return one fact against the use of memory: points of a number, boxes of a category."""
-    column = found.settings.column
-    values = found.values  # noqa: PD011  a field of the record
-    if found.kind == NUMBER:
+    column = result.settings.column
+    values = result.values  # noqa: PD011  a field of the record
+    if result.kind == NUMBER:
         points = shapes.points(
-            values, found.used_gb, colour=LOOKS[found.known][0], size=6, opacity=0.55, hover="%{x:.4g}: %{y:.3g} GB"
+            values, result.used_gb, colour=LOOKS[result.known][0], size=6, opacity=0.55, hover="%{x:.4g}: %{y:.3g} GB"
         )
         figure = figure_of(
             [points],
-            x={"title": f"{plotly_text(column)} ({found.known})"},
+            x={"title": f"{plotly_text(column)} ({result.known})"},
             y={"title": "Memory used (GB)", "rangemode": "tozero"},
             height=360,
         )
-        data = pd.DataFrame({column: values, "used_gb": found.used_gb})
+        data = pd.DataFrame({column: values, "used_gb": result.used_gb})
     else:
-        rows = [plotly_text(box.task, LONGEST_NAME) for box in found.boxes]
+        rows = [plotly_text(box.task, LONGEST_NAME) for box in result.boxes]
         figure = figure_of(
-            [_box(box, row, LOOKS[found.known][0]) for box, row in zip(found.boxes, rows, strict=True)],
+            [_box(box, row, LOOKS[result.known][0]) for box, row in zip(result.boxes, rows, strict=True)],
             x={"title": "Memory used (GB)", "rangemode": "tozero"},
             y=rows_axis(rows),
             height=rows_height(len(rows)),
@@ -204,13 +204,15 @@ def fact_scatter(found: FactPoints) -> Chart:
         data = pd.DataFrame(
             [
                 {"value": box.task, "runs": box.n, "q1_gb": box.q1_gb, "median_gb": box.median_gb, "q3_gb": box.q3_gb}
-                for box in found.boxes
+                for box in result.boxes
             ]
         )
-    takeaway = f"{shortened(column)} against the memory of {counted(found.n, 'run')}; it is known {_when(found.known)}."
-    missing = f" {found.n_missing:,} runs have no value." if found.n_missing else ""
+    takeaway = (
+        f"{shortened(column)} against the memory of {counted(result.n, 'run')}; it is known {_when(result.known)}."
+    )
+    missing = f" {result.n_missing:,} runs have no value." if result.n_missing else ""
     drawn = f" {len(values):,} runs are drawn." if len(values) else ""
-    return Chart("memory-fact", figure, takeaway, "", data, f"{found.n:,} runs.{drawn}{missing}")
+    return Chart("memory-fact", figure, takeaway, "", data, f"{result.n:,} runs.{drawn}{missing}")
 
 
 def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:

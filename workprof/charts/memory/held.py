@@ -30,44 +30,46 @@ LEAST_CHANGE = 0.0005
 """Of the request; less is none."""
 
 
-def held_chart(found: Recommendation, names: Mapping[str, str] | None = None) -> Chart:
+def held_chart(result: Recommendation, names: Mapping[str, str] | None = None) -> Chart:
     """Return requested, used and recommended GB·h of the keys that leave most of their requests unused.
 
     Args:
-        found: the recommendation.
+        result: the recommendation.
         names: key -> name; others are shown as they are.
     """
-    held, known = found.held[:MOST_ROWS], dict(names or {})
-    by = TASK if found.settings.by == RUN else found.settings.by
+    held, known = result.held[:MOST_ROWS], dict(names or {})
+    by = TASK if result.settings.by == RUN else result.settings.by
     rows = _rows(held, known, by)
     hover = [_words(one, row) for one, row in zip(held, rows, strict=True)]
     figure = figure_of(
         [
             _bar("requested", [one.requested_gb_h for one in held], rows, (REQUESTED_COLOUR, 0.82), hover),
             _bar("used", [one.used_gb_h for one in held], rows, (COLOURS[0], 0.44), hover),
-            *_recommended(found, held, rows, hover),
+            *_recommended(result, held, rows, hover),
         ],
         x=AXIS,
         y=rows_axis(rows),
         height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
         **LEGEND_ABOVE,
         barmode="overlay",
-        yaxis2=_changes(held, rows, kept=found.kept),
+        yaxis2=_changes(held, rows, kept=result.kept),
     )
-    more = f" The {len(held)} of {counted(len(found.held), by)} with most waste." if len(held) < len(found.held) else ""
+    more = (
+        f" The {len(held)} of {counted(len(result.held), by)} with most waste." if len(held) < len(result.held) else ""
+    )
     return Chart(
         name="memory-held",
         figure=figure,
-        takeaway=_takeaway(found, known),
+        takeaway=_takeaway(result, known),
         shows=f"Requested, used and recommended GB·h of {counted(len(held), by)}, the largest waste first.",
-        data=held_table(found, known),
-        note=f"{counted(found.n_judged, 'run')} of the second half of the trace, kills charged.{more}",
+        data=held_table(result, known),
+        note=f"{counted(result.n_judged, 'run')} of the second half of the trace, kills charged.{more}",
     )
 
 
-def requested_chart(found: Assessment) -> Chart:
+def requested_chart(result: Assessment) -> Chart:
     """Return requested and used GB·h of the tasks that leave most unused: what is known before a recommendation."""
-    tasks = sorted((one for one in found.tasks if one.requested_gb_h > 0), key=lambda one: -one.wasted_gb_h)
+    tasks = sorted((one for one in result.tasks if one.requested_gb_h > 0), key=lambda one: -one.wasted_gb_h)
     shown_tasks = tasks[:MOST_ROWS]
     rows = row_labels([one.task for one in shown_tasks])
     within = [one.requested_gb_h - one.wasted_gb_h for one in shown_tasks]
@@ -91,14 +93,14 @@ def requested_chart(found: Assessment) -> Chart:
     return Chart(
         name="memory-requested",
         figure=figure,
-        takeaway=assessment_sentence(found),
+        takeaway=assessment_sentence(result),
         shows=f"Requested and used GB·h of {counted(len(shown_tasks), 'task')}, the largest waste first.",
-        data=task_table(found),
+        data=task_table(result),
         note=more,
     )
 
 
-def held_table(found: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
+def held_table(result: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return one line per key, the one that leaves most unused first; GB·h of the second half of the runs."""
     known = dict(names or {})
     return pd.DataFrame(
@@ -114,17 +116,17 @@ def held_table(found: Recommendation, names: Mapping[str, str] | None = None) ->
                 "kills_with_requests_enforced": one.enforced_kills,
                 "full_name": one.key,
             }
-            for one in found.held
+            for one in result.held
         ]
     )
 
 
-def _takeaway(found: Recommendation, names: Mapping[str, str]) -> str:
-    requested, worst = found.requested, found.held[0]
+def _takeaway(result: Recommendation, names: Mapping[str, str]) -> str:
+    requested, worst = result.requested, result.held[0]
     share = format_share(requested.wasted_gb_h / requested.charged_gb_h) if requested.charged_gb_h > 0 else "no data"
     spare = worst.requested_gb_h - worst.used_gb_h
     words = f"{share} of {gb_h(requested.charged_gb_h)} requested are not used"
-    if len(found.held) == 1 or not spare > 0:
+    if len(result.held) == 1 or not spare > 0:
         return f"{words}."
     return f"{words}; the largest part by {_name(worst.key, names)}."
 
@@ -151,7 +153,7 @@ def _bar(name: str, values: list[float], rows: list[str], look: tuple[str, float
 
 
 def _recommended(
-    found: Recommendation, held: tuple[Held, ...], rows: list[str], hover: list[str]
+    result: Recommendation, held: tuple[Held, ...], rows: list[str], hover: list[str]
 ) -> list[dict[str, Any]]:
     """Return the marks of what is recommended, green where it saves and red where it needs more."""
     looks = {LESS: COLOURS[2], MORE: COLOURS[4]}
@@ -162,7 +164,7 @@ def _recommended(
         shapes.points(
             [held[at].recommended_gb_h for at in parts[name]] or [None],
             [rows[at] for at in parts[name]] or [rows[0]],
-            name="recommended: the request" if found.kept else name,
+            name="recommended: the request" if result.kept else name,
             colour=colour,
             symbol="line-ns",
             size=20,

@@ -231,17 +231,17 @@ def finding_table(ledger: Ledger) -> pd.DataFrame:
 
 def findings_sentence(ledger: Ledger) -> str:
     """Return how many findings there are and what is known to be saved, as far as it was measured."""
-    found = ledger.findings
-    if not found:
+    result = ledger.findings
+    if not result:
         return "No rule finds anything of that size."
-    measured = [one for one in found if math.isfinite(one.saved.amount)]
+    measured = [one for one in result if math.isfinite(one.saved.amount)]
     saved: dict[str, float] = {}
     for one in measured:
         saved[one.unit] = saved.get(one.unit, 0.0) + one.saved.amount
     told = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
     small = f" {ledger.n_small:,} more waste too little to be listed." if ledger.n_small else ""
     return (
-        f"{counted(len(found), 'finding')}; for {len(measured):,} of them another request was judged on later runs, "
+        f"{counted(len(result), 'finding')}; for {len(measured):,} of them another request was judged on later runs, "
         f"and would have saved {told} there.{small}"
     )
 
@@ -279,25 +279,25 @@ def lost_table(ledger: Ledger) -> pd.DataFrame:
     )
 
 
-def runs_table(found: LedgerRunList) -> pd.DataFrame:
+def runs_table(result: LedgerRunList) -> pd.DataFrame:
     """Return one line per listed run, the one that wastes most first."""
     return pd.DataFrame(
         {
-            "row_id": found.row_ids,
-            found.settings.ledger.by: found.names,
-            "task": found.tasks,
-            "requested": found.requested,
-            "used": found.used,
-            "hours": found.hours,
-            "wasted": found.wasted_each,
+            "row_id": result.row_ids,
+            result.settings.ledger.by: result.names,
+            "task": result.tasks,
+            "requested": result.requested,
+            "used": result.used,
+            "hours": result.hours,
+            "wasted": result.wasted_each,
         }
     )
 
 
-def runs_sentence(found: LedgerRunList) -> str:
+def runs_sentence(result: LedgerRunList) -> str:
     """Return what the listed runs are, in one sentence."""
-    what = "held" if found.settings.cause else "wasted"
+    what = "held" if result.settings.cause else "wasted"
     listed_runs = (
-        f"; the {len(found.row_ids):,} that {what} most are listed" if len(found.row_ids) < found.n_runs else ""
+        f"; the {len(result.row_ids):,} that {what} most are listed" if len(result.row_ids) < result.n_runs else ""
     )
-    return f"{counted(found.n_runs, 'run')} {what} {number(found.wasted)} {found.unit}{listed_runs}."
+    return f"{counted(result.n_runs, 'run')} {what} {number(result.wasted)} {result.unit}{listed_runs}."

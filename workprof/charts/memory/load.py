@@ -164,15 +164,15 @@ def load_table(load: Load) -> pd.DataFrame:
     return frame(LOAD_COLUMNS, [_Line(course, one) for course in load.courses for one in course.above])
 
 
-def bursts_sentence(found: Rollup) -> str:
+def bursts_sentence(result: Rollup) -> str:
     """Return the bursts by name, and whether they are left out; '' without any."""
-    if not found.bursts:
+    if not result.bursts:
         return ""
-    share = format_share(sum(one.share for one in found.bursts))
-    names = list(dict.fromkeys(shown(one.task) for one in found.bursts))
+    share = format_share(sum(one.share for one in result.bursts))
+    names = list(dict.fromkeys(shown(one.task) for one in result.bursts))
     named = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    kept = "They are excluded here." if found.settings.leave_out_bursts else "They are in these figures."
+    kept = "They are excluded here." if result.settings.leave_out_bursts else "They are in these figures."
     return (
-        f"{counted(len(found.bursts), 'burst')} with {share} of all GB·h requested: {named} started more than 5 % of "
+        f"{counted(len(result.bursts), 'burst')} with {share} of all GB·h requested: {named} started more than 5 % of "
         f"them on one day, and more than three times its usual. {kept}"
     )

@@ -22,9 +22,9 @@ from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.replay import PolicyFigures, ReplayResult
 
 
-def every_model(found: PredictorResult) -> tuple[ModelResult, ...]:
+def every_model(result: PredictorResult) -> tuple[ModelResult, ...]:
     """Return all models, the one that saves most by the replay first; equals in the order they were made."""
-    models = (*found.models, *found.cheapest, found.constant, found.cheapest_constant)
+    models = (*result.models, *result.cheapest, result.constant, result.cheapest_constant)
     return tuple(sorted(models, key=lambda model: -model.replayed_improvement))
 
 
@@ -66,37 +66,37 @@ MODEL_COLUMNS = (
 """A line per model."""
 
 
-def model_table(found: PredictorResult) -> pd.DataFrame:
+def model_table(result: PredictorResult) -> pd.DataFrame:
     """Return one line per model, the best by the replay first; shares and scores in per cent."""
-    return frame(MODEL_COLUMNS, every_model(found))
+    return frame(MODEL_COLUMNS, every_model(result))
 
 
-def model_headlines(found: PredictorResult) -> tuple[Headline, ...]:
+def model_headlines(result: PredictorResult) -> tuple[Headline, ...]:
     """Return what the best model by the replay saves and breaks."""
-    best = every_model(found)[0]
-    return (*_savings(found, best), *_risks(found, best))
+    best = every_model(result)[0]
+    return (*_savings(result, best), *_risks(result, best))
 
 
-def model_sentence(found: PredictorResult) -> str:
+def model_sentence(result: PredictorResult) -> str:
     """Return which model to take, and what it saves and breaks."""
-    best = every_model(found)[0]
+    best = every_model(result)[0]
     gain = best.replayed_improvement - max(
-        found.constant.replayed_improvement, found.cheapest_constant.replayed_improvement
+        result.constant.replayed_improvement, result.cheapest_constant.replayed_improvement
     )
     more = f"{gain * 100:.1f} percentage points better than one bin for every run"
     if gain <= 0:
         more = "no better than one bin for every run, so no model is needed"
     return (
-        f"For {shown(found.task)}, {best.name} holds {saved(best.replayed_improvement)} than one static size "
+        f"For {shown(result.task)}, {best.name} holds {saved(best.replayed_improvement)} than one static size "
         f"({saved(best.saved_share)} than requested), {more}; "
         f"{counted(best.failures, 'attempt')} failed in the replay of {counted(best.n_test, 'test run')}."
     )
 
 
-def ranking_warning(found: PredictorResult) -> str:
+def ranking_warning(result: PredictorResult) -> str:
     """Return where estimate and replay disagree; '' where they agree."""
-    ranking = found.ranking
-    if not found.ranks_differ:
+    ranking = result.ranking
+    if not result.ranks_differ:
         return ""
     words = (
         f"The thesis' estimate and the replay order {ranking.n_turned} of {ranking.n_pairs} pairs of models differently"
@@ -106,20 +106,20 @@ def ranking_warning(found: PredictorResult) -> str:
     return f"{words}. The replay charges every failed attempt; go by it."
 
 
-def estimated_and_replayed(found: PredictorResult) -> Chart:
+def estimated_and_replayed(result: PredictorResult) -> Chart:
     """Return estimate and replay of every model as two marks on one line."""
-    models = found.models
+    models = result.models
     rows = [model.name for model in models]
     figure = figure_of(
         [
             shapes.line(
-                [found.optimal_improvement] * len(rows),
+                [result.optimal_improvement] * len(rows),
                 rows,
                 name="upper bound",
                 colour=NEUTRAL,
                 width=2,
                 dash="dot",
-                hover=f"upper bound {format_share(found.optimal_improvement)}",
+                hover=f"upper bound {format_share(result.optimal_improvement)}",
             ),
             *(
                 shapes.line(
@@ -142,19 +142,19 @@ def estimated_and_replayed(found: PredictorResult) -> Chart:
     return Chart(
         name="memory-models",
         figure=figure,
-        takeaway=ranking_warning(found) or "Estimate and replay put the models in the same order.",
+        takeaway=ranking_warning(result) or "Estimate and replay put the models in the same order.",
         shows=f"Estimated and replayed saving of {counted(len(models), 'model')}.",
-        data=model_table(found),
-        note=f"{found.n_train:,} runs to learn, {found.n_validation:,} to tune, {found.n_test:,} to test, seed "
-        f"{found.settings.seed}. With so few errors small differences mean nothing: read the intervals.",
+        data=model_table(result),
+        note=f"{result.n_train:,} runs to learn, {result.n_validation:,} to tune, {result.n_test:,} to test, seed "
+        f"{result.settings.seed}. With so few errors small differences mean nothing: read the intervals.",
     )
 
 
-def input_words(found: PredictorResult) -> str:
+def input_words(result: PredictorResult) -> str:
     """Return what the models see, and what they were not shown."""
-    seen = ", ".join(_input(fact) for fact in found.inputs) or "nothing"
-    unused = f" Not shown: {', '.join(column_words(name) for name in found.unused[:12])}" if found.unused else ""
-    more = f" and {len(found.unused) - 12} more" if len(found.unused) > 12 else ""
+    seen = ", ".join(_input(fact) for fact in result.inputs) or "nothing"
+    unused = f" Not shown: {', '.join(column_words(name) for name in result.unused[:12])}" if result.unused else ""
+    more = f" and {len(result.unused) - 12} more" if len(result.unused) > 12 else ""
     return f"The models see {seen}.{unused}{more}{'.' if unused else ''}"
 
 
@@ -162,12 +162,12 @@ def _input(fact: InputFact) -> str:
     return fact.column if fact.known != "after the run" else f"{fact.column} (after the run)"
 
 
-def importance_table(found: PredictorResult) -> pd.DataFrame:
+def importance_table(result: PredictorResult) -> pd.DataFrame:
     """Return the inputs of the best model, the most important first."""
     return pd.DataFrame(
         [
             {"input": fact.column, "known": fact.known, "u-score lost (%)": fact.u_score_lost}
-            for fact in found.importance
+            for fact in result.importance
         ]
     )
 
@@ -179,14 +179,14 @@ def _marks(name: str, x: list[float], rows: list[str], look: tuple[str, str]) ->
     )
 
 
-def _savings(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
+def _savings(result: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
     return (
         Headline(
             "Replayed",
             format_share(best.replayed_improvement),
             f"Saved against one static size, failures charged, by {best.name} on {counted(best.n_test, 'test run')}; "
             f"{format_share(best.saved_share)} of what these runs requested. Upper bound: every run in its right bin.",
-            f"upper bound {format_share(found.optimal_improvement)}",
+            f"upper bound {format_share(result.optimal_improvement)}",
         ),
         Headline(
             "Estimated",
@@ -197,7 +197,7 @@ def _savings(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
     )
 
 
-def _risks(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
+def _risks(result: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
     low, high = best.u_rate_interval.low, best.u_rate_interval.high
     return (
         Headline(
@@ -210,8 +210,8 @@ def _risks(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
         Headline(
             "u-score",
             f"{best.u_score:.1f} %",
-            f"(over-estimates + {found.settings.penalty:g} × under-estimates) / runs; lower is better.",
-            f"penalty {found.settings.penalty:g}",
+            f"(over-estimates + {result.settings.penalty:g} × under-estimates) / runs; lower is better.",
+            f"penalty {result.settings.penalty:g}",
         ),
     )
 
@@ -219,13 +219,13 @@ def _risks(found: PredictorResult, best: ModelResult) -> tuple[Headline, ...]:
 HEIGHT_PX = 300
 
 
-def bin_confusion(found: PredictorResult, model: ModelResult) -> Chart:
+def bin_confusion(result: PredictorResult, model: ModelResult) -> Chart:
     """Return the confusion matrix of a model's bins; colour = share of the true bin's test runs.
 
     Source: the load-aware provisioning thesis, Figures 15 and 16.
     """
     counts = model.confusion
-    names = [f"≤ {number(edge / GB)}" for edge in found.edges_bytes]
+    names = [f"≤ {number(edge / GB)}" for edge in result.edges_bytes]
     shares = shapes.row_shares(counts)
     positions = list(range(len(names)))
     figure = figure_of(
@@ -296,9 +296,9 @@ MOST_LINES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
-def learning_curve(found: ReplayResult) -> Chart:
+def learning_curve(result: ReplayResult) -> Chart:
     """Return waste so far against runs so far: ours, the request of now, and the best of the others."""
-    lines = _lines(found)
+    lines = _lines(result)
     figure = figure_of(
         [_trace(one, place) for place, one in enumerate(lines)],
         x={"title": "Runs so far", "rangemode": "tozero"},
@@ -307,9 +307,9 @@ def learning_curve(found: ReplayResult) -> Chart:
         **LEGEND_BELOW,
     )
     best = min(lines, key=lambda one: one.wasted_gb_h)
-    takeaway = f"After {counted(found.n_test, 'run')} {policy_name(best.policy)} has wasted least: "
+    takeaway = f"After {counted(result.n_test, 'run')} {policy_name(best.policy)} has wasted least: "
     takeaway += f"{gb_h(best.wasted_gb_h)}."
-    cold = f" The first runs of each task ({found.n_cold:,} in all) start at their request." if found.n_cold else ""
+    cold = f" The first runs of each task ({result.n_cold:,} in all) start at their request." if result.n_cold else ""
     return Chart(
         name="memory-learning",
         figure=figure,
@@ -321,8 +321,8 @@ def learning_curve(found: ReplayResult) -> Chart:
     )
 
 
-def _lines(found: ReplayResult) -> list[PolicyFigures]:
-    every = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h)
+def _lines(result: ReplayResult) -> list[PolicyFigures]:
+    every = sorted(result.policies.values(), key=lambda one: one.wasted_gb_h)
     wanted = [one for one in every if one.policy.startswith(OURS) or one.policy == "preset"]
     others = [one for one in every if one not in wanted]
     return sorted([*wanted, *others[: max(MOST_LINES - len(wanted), 0)]], key=lambda one: one.wasted_gb_h)
@@ -349,26 +349,26 @@ def _table(one: PolicyFigures) -> pd.DataFrame:
     )
 
 
-def best_models_table(found: PredictorTables) -> pd.DataFrame:
+def best_models_table(result: PredictorTables) -> pd.DataFrame:
     """Return Tables 7 and 8: per number of bins and model the sampling with the lowest u-score; shares in per cent."""
     rows = [
         {"bins": one.k, "model": one.model, "over_sampling": one.sampling, "accuracy": 100 * one.accuracy}
         | {"u_score": one.u_score}
-        for one in found.models
+        for one in result.models
     ]
     return pd.DataFrame(rows)
 
 
-def samplings_table(found: PredictorTables) -> pd.DataFrame:
+def samplings_table(result: PredictorTables) -> pd.DataFrame:
     """Return Tables 9 and 10: the u-score of every model and sampling."""
     rows = [
         {"bins": one.k, "model": one.model, "over_sampling": one.sampling, "done": one.done, "u_score": one.u_score}
-        for one in found.samplings
+        for one in result.samplings
     ]
     return pd.DataFrame(rows)
 
 
-def binnings_table(found: PredictorTables) -> pd.DataFrame:
+def binnings_table(result: PredictorTables) -> pd.DataFrame:
     """Return Table 11 with the replay beside it; shares in per cent, edges in GB."""
     rows = [
         {
@@ -383,16 +383,16 @@ def binnings_table(found: PredictorTables) -> pd.DataFrame:
             "estimated": 100 * one.estimated_improvement,
             "replayed": 100 * one.replayed_improvement,
         }
-        for one in found.binnings
+        for one in result.binnings
     ]
     return pd.DataFrame(rows)
 
 
-def binnings_sentence(found: PredictorTables) -> str:
+def binnings_sentence(result: PredictorTables) -> str:
     """Return which number of bins the estimate and the replay prefer."""
-    if found.best_k_by_estimate == found.best_k_by_replay:
-        return f"Estimate and replay both prefer {found.best_k_by_replay} bins."
+    if result.best_k_by_estimate == result.best_k_by_replay:
+        return f"Estimate and replay both prefer {result.best_k_by_replay} bins."
     return (
-        f"The thesis' estimate prefers {found.best_k_by_estimate} bins, the replay {found.best_k_by_replay}: trust the "
-        "replay, which charges what a failure costs."
+        f"The thesis' estimate prefers {result.best_k_by_estimate} bins, the replay {result.best_k_by_replay}: trust "
+        "the replay, which charges what a failure costs."
     )

@@ -37,9 +37,9 @@ MEASURE_WORDS = {
 AXIS_WORDS = {MEAN: "GB on average", PEAK: "GB at the worst moment", ONE_EACH: "GB, one run of every task"}
 
 
-def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
+def rollup_headlines(result: Rollup) -> tuple[Headline, ...]:
     """Return saving and failures side by side, and the money under its assumption."""
-    total, measure = found.total, MEASURE_WORDS[found.settings.measure]
+    total, measure = result.total, MEASURE_WORDS[result.settings.measure]
     money = total.money
     price = f"{money.price.per_gb_h:g} {money.price.currency} per GB·h is an assumption of yours."
     monthly = "assumed price"
@@ -54,13 +54,13 @@ def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
             f"{total.n_failures:,}",
             f"Under the plan, on the {total.n_runs:,} runs that it was made from, which understates them. Tested: each "
             "part of the history tried with a size chosen from the parts before it: "
-            f"{retry_words(found.plan)}.",
-            f"tested: {format_share(retry_odds(found.plan))}",
+            f"{retry_words(result.plan)}.",
+            f"tested: {format_share(retry_odds(result.plan))}",
         ),
         Headline(
             "Cores",
             _less(total.cores),
-            f"Cores {measure}; tasks that go to one core: {len(found.one_core_tasks)}.",
+            f"Cores {measure}; tasks that go to one core: {len(result.one_core_tasks)}.",
             _arrow(total.cores, ""),
         ),
         Headline(
@@ -72,13 +72,13 @@ def rollup_headlines(found: Rollup) -> tuple[Headline, ...]:
     )
 
 
-def rollup_sentence(found: Rollup) -> str:
+def rollup_sentence(result: Rollup) -> str:
     """Return in one sentence what the plan saves and breaks."""
-    hours = found.total.memory_gb_h
+    hours = result.total.memory_gb_h
     share = 1 - hours.after / hours.before if hours.before > 0 else float("nan")
     return (
         f"The plan needs {_times(share)} ({gb_h(hours.before)} to {gb_h(hours.after)}); "
-        f"{counted(found.total.n_failures, 'failed attempt')} in this history, {retry_words(found.plan)}."
+        f"{counted(result.total.n_failures, 'failed attempt')} in this history, {retry_words(result.plan)}."
     )
 
 
@@ -88,47 +88,49 @@ def _times(share: float) -> str:
     return f"{saved(share)} memory than requested today"
 
 
-def retry_words(found: Plan) -> str:
+def retry_words(result: Plan) -> str:
     """Return how many runs fail that their size was not made from."""
-    failed, tested = _tested(found)
-    return f"{failed:,} of {tested:,} tested runs fail ({format_share(retry_odds(found))})"
+    failed, tested = _tested(result)
+    return f"{failed:,} of {tested:,} tested runs fail ({format_share(retry_odds(result))})"
 
 
-def retry_odds(found: Plan) -> float:
+def retry_odds(result: Plan) -> float:
     """Return that share, 0-1; NaN where no run could be tested."""
-    failed, tested = _tested(found)
+    failed, tested = _tested(result)
     return failed / tested if tested else float("nan")
 
 
-def _tested(found: Plan) -> tuple[int, int]:
-    return sum(task.risk.n_failed for task in found.tasks), sum(task.risk.n_tested for task in found.tasks)
+def _tested(result: Plan) -> tuple[int, int]:
+    return sum(task.risk.n_failed for task in result.tasks), sum(task.risk.n_tested for task in result.tasks)
 
 
-def rollup_bars(found: Rollup) -> Chart:
+def rollup_bars(result: Rollup) -> Chart:
     """Return memory before and after, of the rows that change most."""
-    rows = sorted(found.rows, key=lambda row: -abs(row.memory_gb.before - row.memory_gb.after))[:MOST_BARS]
+    rows = sorted(result.rows, key=lambda row: -abs(row.memory_gb.before - row.memory_gb.after))[:MOST_BARS]
     names = row_labels([row.name for row in rows])
     figure = figure_of(
         [
             _rollup_bars("today", [row.memory_gb.before for row in rows], names, ("#7b828c", "/")),
             _rollup_bars("under the plan", [row.memory_gb.after for row in rows], names, (COLOURS[0], "")),
         ],
-        x={"title": AXIS_WORDS[found.settings.measure]},
+        x={"title": AXIS_WORDS[result.settings.measure]},
         y=rows_axis(names),
         height=rows_height(2 * len(rows)),
         **LEGEND_ABOVE,
         barmode="group",
     )
     note = (
-        f"The {len(rows)} of {counted(len(found.rows), 'row')} that change most." if len(rows) < len(found.rows) else ""
+        f"The {len(rows)} of {counted(len(result.rows), 'row')} that change most."
+        if len(rows) < len(result.rows)
+        else ""
     )
     return Chart(
-        name=f"memory-rollup-{found.settings.by}",
+        name=f"memory-rollup-{result.settings.by}",
         figure=figure,
-        takeaway=_most_changed(found),
-        shows=f"Bars of memory before and after the plan by {found.settings.by}.",
-        data=rollup_table(found),
-        note=" ".join([note, *(f"{words[:1].upper()}{words[1:]}." for words in found.notes)]).strip(),
+        takeaway=_most_changed(result),
+        shows=f"Bars of memory before and after the plan by {result.settings.by}.",
+        data=rollup_table(result),
+        note=" ".join([note, *(f"{words[:1].upper()}{words[1:]}." for words in result.notes)]).strip(),
     )
 
 
@@ -173,15 +175,15 @@ PLAN_COLUMNS = (
 """A line per task: its advised size with the retry probability."""
 
 
-def rollup_table(found: Rollup) -> pd.DataFrame:
+def rollup_table(result: Rollup) -> pd.DataFrame:
     """Return one line per row and the total."""
-    labels = task_labels([row.name for row in found.rows])
-    return frame(ROLLUP_COLUMNS, (*found.rows, found.total)).assign(name=[*labels, found.total.name])
+    labels = task_labels([row.name for row in result.rows])
+    return frame(ROLLUP_COLUMNS, (*result.rows, result.total)).assign(name=[*labels, result.total.name])
 
 
-def plan_table(found: Plan) -> pd.DataFrame:
+def plan_table(result: Plan) -> pd.DataFrame:
     """Return the advised size of every task with the retry probability, in per cent."""
-    return frame(PLAN_COLUMNS, found.tasks).assign(task=list(task_labels([task.task for task in found.tasks])))
+    return frame(PLAN_COLUMNS, result.tasks).assign(task=list(task_labels([task.task for task in result.tasks])))
 
 
 def _arrow(amount: BeforeAfter, unit: str) -> str:
@@ -199,11 +201,11 @@ def _less(amount: BeforeAfter) -> str:
     return f"{format_share(change)} less" if change > 0 else f"{format_share(-change)} more"
 
 
-def _most_changed(found: Rollup) -> str:
-    row = max(found.rows, key=lambda row: abs(row.memory_gb.before - row.memory_gb.after))
+def _most_changed(result: Rollup) -> str:
+    row = max(result.rows, key=lambda row: abs(row.memory_gb.before - row.memory_gb.after))
     if row.memory_gb.before == row.memory_gb.after:
         return "No row changes."
-    return f"{shown(row.name)} changes most: {_arrow(row.memory_gb, 'GB')} {MEASURE_WORDS[found.settings.measure]}."
+    return f"{shown(row.name)} changes most: {_arrow(row.memory_gb, 'GB')} {MEASURE_WORDS[result.settings.measure]}."
 
 
 def _rollup_bars(name: str, x: list[float], rows: list[str], look: tuple[str, str]) -> dict[str, Any]:
@@ -242,43 +244,43 @@ def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Valu
     )
 
 
-def bins_scenario(found: Bins, dataset: Dataset, name: str) -> Scenario:
+def bins_scenario(result: Bins, dataset: Dataset, name: str) -> Scenario:
     """Return bins as a scenario: an optimum, nothing is replayed yet."""
     settings: dict[str, Value] = {
-        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in found.edges_bytes),
-        "search": found.search,
-        "weight": found.settings.weight,
-        "top": found.settings.top,
-        "headroom": found.settings.headroom,
-        "step_gb": found.settings.step_bytes / GB,
-        "target": found.settings.target,
+        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in result.edges_bytes),
+        "search": result.search,
+        "weight": result.settings.weight,
+        "top": result.settings.top,
+        "headroom": result.settings.headroom,
+        "step_gb": result.settings.step_bytes / GB,
+        "target": result.settings.target,
     }
     return replace(
-        _scenario(dataset, name, "bins, upper bound", settings, (BINS, found.settings)),
-        task=found.settings.task,
-        optimal_share=found.effect.time_based_saved_share,
-        n_runs=found.effect.n_runs,
+        _scenario(dataset, name, "bins, upper bound", settings, (BINS, result.settings)),
+        task=result.settings.task,
+        optimal_share=result.effect.time_based_saved_share,
+        n_runs=result.effect.n_runs,
     )
 
 
-def models_scenario(found: PredictorResult, dataset: Dataset, name: str) -> Scenario:
+def models_scenario(result: PredictorResult, dataset: Dataset, name: str) -> Scenario:
     """Return the best model by the replay as a scenario."""
-    best = every_model(found)[0]
+    best = every_model(result)[0]
     settings: dict[str, Value] = {
-        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in found.edges_bytes),
+        "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in result.edges_bytes),
         "model": best.name,
-        "penalty": found.settings.penalty,
-        "mode": found.settings.mode,
-        "headroom": found.settings.bins.headroom,
-        "target": found.settings.bins.target,
-        "seed": found.settings.seed,
-        "after_the_run": ", ".join(found.settings.after_the_run),
+        "penalty": result.settings.penalty,
+        "mode": result.settings.mode,
+        "headroom": result.settings.bins.headroom,
+        "target": result.settings.bins.target,
+        "seed": result.settings.seed,
+        "after_the_run": ", ".join(result.settings.after_the_run),
     }
     return replace(
-        _scenario(dataset, name, f"bins by {best.name}", settings, (TRAIN, found.settings)),
-        task=found.task,
+        _scenario(dataset, name, f"bins by {best.name}", settings, (TRAIN, result.settings)),
+        task=result.task,
         saved_share=best.saved_share,
-        optimal_share=found.optimal_improvement,
+        optimal_share=result.optimal_improvement,
         estimated_share=best.estimated_improvement,
         charged_gb_h=best.charged_gb_h,
         n_runs=best.n_test,
@@ -286,9 +288,9 @@ def models_scenario(found: PredictorResult, dataset: Dataset, name: str) -> Scen
     )
 
 
-def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
+def rollup_scenario(result: Rollup, dataset: Dataset, name: str) -> Scenario:
     """Return a plan with its roll-up as a scenario."""
-    plan, total = found.settings.plan, found.total
+    plan, total = result.settings.plan, result.total
     before, after = total.memory_gb_h.before, total.memory_gb_h.after
     own = {} if plan.rule == RECOMMENDED else plan.sizes_bytes
     settings: dict[str, Value] = {
@@ -299,47 +301,47 @@ def rollup_scenario(found: Rollup, dataset: Dataset, name: str) -> Scenario:
         "least_runs": plan.least_runs,
         "cap_gb": None if plan.cap_bytes is None else plan.cap_bytes / GB,
         "own_sizes_gb": ", ".join(f"{task} {size / GB:.4g}" for task, size in own.items()),
-        "cores": found.settings.cores,
+        "cores": result.settings.cores,
         "target": plan.target,
-        "price_per_gb_h": found.settings.price.per_gb_h,
-        "capacity_gb": None if found.settings.capacity_bytes is None else found.settings.capacity_bytes / GB,
-        "growth": found.settings.growth,
-        "leave_out_bursts": found.settings.leave_out_bursts,
+        "price_per_gb_h": result.settings.price.per_gb_h,
+        "capacity_gb": None if result.settings.capacity_bytes is None else result.settings.capacity_bytes / GB,
+        "growth": result.settings.growth,
+        "leave_out_bursts": result.settings.leave_out_bursts,
     }
     return replace(
-        _scenario(dataset, name, f"one size per task: {plan.rule}", settings, (ROLLUP, found.settings)),
+        _scenario(dataset, name, f"one size per task: {plan.rule}", settings, (ROLLUP, result.settings)),
         saved_share=1 - after / before if before > 0 else NOT_KNOWN,
         charged_gb_h=after,
         n_runs=total.n_runs,
         n_failures=total.n_failures,
         money_saved=total.money.saved,
         currency=total.money.price.currency,
-        peak_gb=NOT_KNOWN if found.load is None else found.load.course(PLANNED_COURSE).peak_gb,
-        n_never=found.plan.never.n_runs,
+        peak_gb=NOT_KNOWN if result.load is None else result.load.course(PLANNED_COURSE).peak_gb,
+        n_never=result.plan.never.n_runs,
     )
 
 
 def policy_scenario(
-    found: ReplayResult, price_gb_h: float, dataset: Dataset, name: str, *, kills: float | None = None
+    result: ReplayResult, price_gb_h: float, dataset: Dataset, name: str, *, kills: float | None = None
 ) -> Scenario:
     """Return what is chosen at a cost per failure and acceptable kills as a scenario."""
-    best, now = picked(found, price_gb_h, kills), found.policies.get("preset")
-    charged = found.used_gb_h + best.wasted_gb_h
+    best, now = picked(result, price_gb_h, kills), result.policies.get("preset")
+    charged = result.used_gb_h + best.wasted_gb_h
     settings: dict[str, Value] = {
         "price_per_failure_gb_h": price_gb_h,
-        "protocol": found.protocol,
-        "input": found.input_column,
-        "target": found.target,
-        "retry": found.settings.retry.rule,
-        "time_to_failure": found.settings.retry.time_to_failure,
-        "cold_runs": found.settings.cold_runs,
+        "protocol": result.protocol,
+        "input": result.input_column,
+        "target": result.target,
+        "retry": result.settings.retry.rule,
+        "time_to_failure": result.settings.retry.time_to_failure,
+        "cold_runs": result.settings.cold_runs,
     }
     return replace(
-        _scenario(dataset, name, best.name, settings, (REPLAY, found.settings)),
+        _scenario(dataset, name, best.name, settings, (REPLAY, result.settings)),
         saved_share=1 - charged / now.charged_gb_h if now is not None and now.charged_gb_h > 0 else NOT_KNOWN,
         charged_gb_h=charged,
         wasted_gb_h=best.wasted_gb_h,
-        n_runs=found.n_test,
+        n_runs=result.n_test,
         n_failures=round(best.failures),
     )
 
@@ -361,40 +363,40 @@ def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
     )
 
 
-def comparison_table(found: Comparison) -> pd.DataFrame:
+def comparison_table(result: Comparison) -> pd.DataFrame:
     """Return figures and differing settings, a line each, a column per scenario; the best are named in words."""
     lines = {
-        "policy": [one.policy for one in found.scenarios],
-        "task": [shown(one.task) or "all tasks" for one in found.scenarios],
-        "saved, failures charged": [_saved(found, place) for place in range(len(found.scenarios))],
-        "failed attempts": [_failed(found, place) for place in range(len(found.scenarios))],
-        "upper bound": [format_share(one.optimal_share) for one in found.scenarios],
-        "estimated (thesis)": [format_share(one.estimated_share) for one in found.scenarios],
-        "charged": [gb_h(one.charged_gb_h) for one in found.scenarios],
-        "wasted": [gb_h(one.wasted_gb_h) for one in found.scenarios],
-        "runs": [f"{one.n_runs:,}" for one in found.scenarios],
-        "money saved (assumed price)": [_money(one) for one in found.scenarios],
-        "must exist at once": [gb(one.peak_gb) if one.peak_gb >= 0 else "not computed" for one in found.scenarios],
-        "can never run": [f"{one.n_never:,} runs" if one.n_never >= 0 else "not computed" for one in found.scenarios],
+        "policy": [one.policy for one in result.scenarios],
+        "task": [shown(one.task) or "all tasks" for one in result.scenarios],
+        "saved, failures charged": [_saved(result, place) for place in range(len(result.scenarios))],
+        "failed attempts": [_failed(result, place) for place in range(len(result.scenarios))],
+        "upper bound": [format_share(one.optimal_share) for one in result.scenarios],
+        "estimated (thesis)": [format_share(one.estimated_share) for one in result.scenarios],
+        "charged": [gb_h(one.charged_gb_h) for one in result.scenarios],
+        "wasted": [gb_h(one.wasted_gb_h) for one in result.scenarios],
+        "runs": [f"{one.n_runs:,}" for one in result.scenarios],
+        "money saved (assumed price)": [_money(one) for one in result.scenarios],
+        "must exist at once": [gb(one.peak_gb) if one.peak_gb >= 0 else "not computed" for one in result.scenarios],
+        "can never run": [f"{one.n_never:,} runs" if one.n_never >= 0 else "not computed" for one in result.scenarios],
     }
-    for difference in found.differences:
+    for difference in result.differences:
         if difference.setting not in lines:
             told = difference.values  # noqa: PD011  a field of the record
             lines[f"differs: {difference.setting}"] = [_value(value) for value in told]
     table = pd.DataFrame(lines).T
-    table.columns = pd.Index([one.name for one in found.scenarios])
+    table.columns = pd.Index([one.name for one in result.scenarios])
     return table.rename_axis("").reset_index()
 
 
-def _saved(found: Comparison, place: int) -> str:
-    one = found.scenarios[place]
+def _saved(result: Comparison, place: int) -> str:
+    one = result.scenarios[place]
     words = format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed"
-    return f"{words} ★ most" if place == found.best_saving and len(found.scenarios) > 1 else words
+    return f"{words} ★ most" if place == result.best_saving and len(result.scenarios) > 1 else words
 
 
-def _failed(found: Comparison, place: int) -> str:
-    words = _failures(found.scenarios[place])
-    return f"{words} ★ fewest" if place == found.fewest_failures and len(found.scenarios) > 1 else words
+def _failed(result: Comparison, place: int) -> str:
+    words = _failures(result.scenarios[place])
+    return f"{words} ★ fewest" if place == result.fewest_failures and len(result.scenarios) > 1 else words
 
 
 def _failures(one: Scenario) -> str:
@@ -424,9 +426,9 @@ MEANINGS = {
 }
 
 
-def waterfall(found: PredictorResult) -> Chart:
+def waterfall(result: PredictorResult) -> Chart:
     """Return the steps from now to planned of the best model by the replay."""
-    best = every_model(found)[0]
+    best = every_model(result)[0]
     steps = best.waterfall
     rows = list(MEANINGS)
     figure = figure_of(
@@ -438,20 +440,20 @@ def waterfall(found: PredictorResult) -> Chart:
     return Chart(
         name="memory-waterfall",
         figure=figure,
-        takeaway=waterfall_sentence(found),
+        takeaway=waterfall_sentence(result),
         shows=f"Waterfall of GB·h from requests to the replayed plan in {len(rows)} bars.",
         data=waterfall_table(steps),
         note=_note(best),
     )
 
 
-def waterfall_sentence(found: PredictorResult) -> str:
+def waterfall_sentence(result: PredictorResult) -> str:
     """Return from where to where the steps lead, and what stands between the upper bound of the bins and the plan."""
-    best = every_model(found)[0]
+    best = every_model(result)[0]
     steps = best.waterfall
     share = 1 - steps.planned_gb_h / steps.now_gb_h if steps.now_gb_h > 0 else float("nan")
     return (
-        f"{shown(found.task)}, {best.name}: {gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned "
+        f"{shown(result.task)}, {best.name}: {gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned "
         f"({saved(share)}); bins alone {_signed(steps.bins_gb_h)}, margin {_signed(steps.margin_gb_h)}, model errors "
         f"{_signed(steps.model_gb_h)}, retries {_signed(steps.retries_gb_h)} GB·h."
     )

@@ -50,31 +50,31 @@ def policy_name(policy: str) -> str:
     return POLICY_WORDS.get(policy, policy)
 
 
-def picked(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> Candidate:
+def picked(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Candidate:
     """Return what is best at a cost per failure in GB·h, within the acceptable kills; oracles cannot be had.
 
     Args:
-        found: the replay.
+        result: the replay.
         price_gb_h: of a failure.
         kills: acceptable; None = no more than the current requests have, any where these were not replayed.
     """
     known = [
         Candidate(policy_name(one.policy), one.wasted_gb_h, one.failures)
-        for one in found.policies.values()
+        for one in result.policies.values()
         if not one.policy.startswith(ORACLE)
     ]
-    known += [Candidate(f"workprof ({one.setting})", one.wasted_gb_h, one.failures) for one in found.frontier]
-    limit = acceptable(found, kills)
+    known += [Candidate(f"workprof ({one.setting})", one.wasted_gb_h, one.failures) for one in result.frontier]
+    limit = acceptable(result, kills)
     fewest = min(one.failures for one in known)
     fit = [one for one in known if one.failures <= max(limit, fewest)]
     return min(fit, key=lambda one: (one.total_gb_h(price_gb_h), one.failures))
 
 
-def acceptable(found: ReplayResult, kills: float | None) -> float:
+def acceptable(result: ReplayResult, kills: float | None) -> float:
     """Return the acceptable kills: those given, else those of the current requests, else any."""
     if kills is not None:
         return kills
-    now = found.policies.get(NOW)
+    now = result.policies.get(NOW)
     return math.inf if now is None else now.failures
 
 
@@ -121,37 +121,37 @@ CHOICE_COLUMNS = (
 """A line per cost of a failure."""
 
 
-def policy_table(found: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
+def policy_table(result: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
     """Return one line per policy, the cheapest at the price first; shares in per cent."""
-    figures = sorted(found.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
+    figures = sorted(result.policies.values(), key=lambda one: one.wasted_gb_h + price_gb_h * one.failures)
     totals = [one.wasted_gb_h + price_gb_h * one.failures for one in figures]
     return frame(POLICY_COLUMNS, figures).assign(total_gb_h=totals)
 
 
-def policy_headlines(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> tuple[Headline, ...]:
+def policy_headlines(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> tuple[Headline, ...]:
     """Return what is chosen, waste beside failures, and what is wasted today."""
-    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
+    best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     headlines = [
         Headline("Wasted", gb_h(best.wasted_gb_h), f"Charged and not used, by {best.name}.", "under chosen rule"),
         Headline(
             "Failed attempts",
             number(best.failures),
-            f"Of {counted(found.n_test, 'run')}, by {best.name}.",
-            f"{format_share(best.failures / max(found.n_test, 1))} of runs",
+            f"Of {counted(result.n_test, 'run')}, by {best.name}.",
+            f"{format_share(best.failures / max(result.n_test, 1))} of runs",
         ),
     ]
     if now is not None:
         meaning = "With the current requests enforced: runs above them are killed and run again."
         headlines += [Headline("Wasted today", gb_h(now.wasted_gb_h), meaning, f"{number(now.failures)} failures")]
     headlines.append(
-        Headline("Used", gb_h(found.used_gb_h), "What the runs used: no rule can be charged less.", "lower bound")
+        Headline("Used", gb_h(result.used_gb_h), "What the runs used: no rule can be charged less.", "lower bound")
     )
     return tuple(headlines)
 
 
-def choice_table(found: ReplayResult) -> pd.DataFrame:
+def choice_table(result: ReplayResult) -> pd.DataFrame:
     """Return what is chosen at each cost per failure."""
-    return frame(CHOICE_COLUMNS, found.choices)
+    return frame(CHOICE_COLUMNS, result.choices)
 
 
 ROOM = 1.6
@@ -159,16 +159,16 @@ ROOM = 1.6
 LEAST_WASTE = 1e-6
 
 
-def frontier_chart(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> Chart:
+def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Chart:
     """Return waste against failures on linear axes: today, published rules, our settings, what is chosen."""
-    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
+    best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     anchors = [best.wasted_gb_h, *([now.wasted_gb_h] if now else [])]
-    reach = max(best.failures, now.failures if now else 0.0, acceptable(found, kills) if kills else 0.0, 1.0)
-    settings = [one for one in found.frontier if one.efficient]
+    reach = max(best.failures, now.failures if now else 0.0, acceptable(result, kills) if kills else 0.0, 1.0)
+    settings = [one for one in result.frontier if one.efficient]
     near = [one.failures for one in settings if one.wasted_gb_h <= ROOM * max(anchors)]
     most = max(reach, min(max(near, default=0.0), 2.5 * reach))
     plane = Plane((-0.05 * most, 1.15 * most), (0.0, max(ROOM * max(anchors), LEAST_WASTE)))
-    rules = [one for one in found.policies.values() if one.policy != NOW]
+    rules = [one for one in result.policies.values() if one.policy != NOW]
     beyond = [one for one in rules if one.failures > plane.x[1] or one.wasted_gb_h > plane.y[1]]
     figure = figure_of(
         [
@@ -187,10 +187,10 @@ def frontier_chart(found: ReplayResult, price_gb_h: float, kills: float | None =
         name="memory-frontier",
         figure=figure,
         takeaway=_better_words(now, rules),
-        shows=f"Waste against failed attempts of {len(found.policies)} policies and {len(found.frontier)} settings of "
-        f"workprof.",
-        data=frontier_table(found),
-        note=f"Nearer to the lower left is better{shaded}. {found.n_test:,} replayed runs."
+        shows=f"Waste against failed attempts of {len(result.policies)} policies and {len(result.frontier)} settings "
+        "of workprof.",
+        data=frontier_table(result),
+        note=f"Nearer to the lower left is better{shaded}. {result.n_test:,} replayed runs."
         + (f" Off the axes: {off}." if off else ""),
     )
 
@@ -208,16 +208,16 @@ def _better_words(now: PolicyFigures | None, rules: list[PolicyFigures]) -> str:
     )
 
 
-def policy_sentence(found: ReplayResult, price_gb_h: float, kills: float | None = None) -> str:
+def policy_sentence(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> str:
     """Return what is chosen, against today."""
-    best, now = picked(found, price_gb_h, kills), found.policies.get(NOW)
+    best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     words = f"{best.name[:1].upper()}{best.name[1:]}"
     if now is None:
         return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} failed attempts."
     waste = saved(1 - best.wasted_gb_h / now.wasted_gb_h) if now.wasted_gb_h > 0 else "no more"
     return (
         f"{words} leaves {waste} memory unused than today, with {number(best.failures)} failed attempts (today "
-        f"{number(now.failures)}) in {counted(found.n_test, 'run')}."
+        f"{number(now.failures)}) in {counted(result.n_test, 'run')}."
     )
 
 
@@ -225,11 +225,11 @@ def _figures(one: PolicyFigures | Candidate) -> str:
     return f"{number(one.failures)} failures, {gb_h(one.wasted_gb_h)}"
 
 
-def frontier_table(found: ReplayResult) -> pd.DataFrame:
+def frontier_table(result: ReplayResult) -> pd.DataFrame:
     """Return every point of the plane."""
     points = [
         {"name": policy_name(one.policy), "kind": "policy", "wasted_gb_h": one.wasted_gb_h, "failures": one.failures}
-        for one in found.policies.values()
+        for one in result.policies.values()
     ]
     points += [
         {
@@ -238,7 +238,7 @@ def frontier_table(found: ReplayResult) -> pd.DataFrame:
             "wasted_gb_h": one.wasted_gb_h,
             "failures": one.failures,
         }
-        for one in found.frontier
+        for one in result.frontier
     ]
     return pd.DataFrame(points)
 
@@ -308,52 +308,52 @@ MOST_DOTS = 2_000
 LARGEST_KEPT = 200
 
 
-def why_headlines(found: Why) -> tuple[Headline, ...]:
+def why_headlines(result: Why) -> tuple[Headline, ...]:
     """Return size, margin and retry probability, all by the task alone."""
-    odds = found.odds_of_retry
-    share = found.retried / found.n_tried if found.n_tried else math.nan
+    odds = result.odds_of_retry
+    share = result.retried / result.n_tried if result.n_tried else math.nan
     return (
         Headline(
-            "Size", gb(found.size_bytes / GB), "The next run's first attempt, by the task alone.", "first attempt"
+            "Size", gb(result.size_bytes / GB), "The next run's first attempt, by the task alone.", "first attempt"
         ),
         Headline(
             "After a failure",
-            gb(found.next_bytes / GB),
-            f"Then {gb(found.last_bytes / GB)}, then doubled.",
+            gb(result.next_bytes / GB),
+            f"Then {gb(result.last_bytes / GB)}, then doubled.",
             "second attempt",
         ),
         Headline(
             "Retry probability",
             format_share(share),
-            f"{found.retried:,} of {found.n_tried:,} past runs failed when each was sized from those before it; 95 % "
+            f"{result.retried:,} of {result.n_tried:,} past runs failed when each was sized from those before it; 95 % "
             "interval.",
             f"{odds.low * 100:.1f} to {odds.high * 100:.1f} %",
         ),
-        Headline("Current request", gb(found.requested_bytes / GB), "Of the most recent run.", "most recent"),
+        Headline("Current request", gb(result.requested_bytes / GB), "Of the most recent run.", "most recent"),
     )
 
 
-def why_sentence(found: Why) -> str:
+def why_sentence(result: Why) -> str:
     """Return the reason in words."""
-    thin = " These are too few runs to rely on." if found.too_few else ""
-    share = format_share(found.retried / found.n_tried) if found.n_tried else "an unknown share"
+    thin = " These are too few runs to rely on." if result.too_few else ""
+    share = format_share(result.retried / result.n_tried) if result.n_tried else "an unknown share"
     return (
-        f"{gb(found.size_bytes / GB)} for {shown(found.settings.task)}: {share} of runs would need a second attempt "
-        f"({found.retried:,} of {found.n_tried:,} past runs, each sized from those before it).{thin}"
+        f"{gb(result.size_bytes / GB)} for {shown(result.settings.task)}: {share} of runs would need a second attempt "
+        f"({result.retried:,} of {result.n_tried:,} past runs, each sized from those before it).{thin}"
     )
 
 
-def why_history(found: Why) -> Chart:
+def why_history(result: Why) -> Chart:
     """Return every past run as a dot in order of submission, with the size and the request as lines."""
-    used = found.used_bytes / GB
+    used = result.used_bytes / GB
     kept = _kept(used)
-    lines = [("size", found.size_bytes / GB, (COLOURS[0], "solid"))]
-    if math.isfinite(found.requested_bytes):
-        lines.append(("current request", found.requested_bytes / GB, (NEUTRAL, "dash")))
+    lines = [("size", result.size_bytes / GB, (COLOURS[0], "solid"))]
+    if math.isfinite(result.requested_bytes):
+        lines.append(("current request", result.requested_bytes / GB, (NEUTRAL, "dash")))
     figure = figure_of(
         [
-            _dots("fits", kept[used[kept] <= found.size_bytes / GB], used, (COLOURS[2], "circle")),
-            _dots("used more", kept[used[kept] > found.size_bytes / GB], used, (COLOURS[4], "x")),
+            _dots("fits", kept[used[kept] <= result.size_bytes / GB], used, (COLOURS[2], "circle")),
+            _dots("used more", kept[used[kept] > result.size_bytes / GB], used, (COLOURS[4], "x")),
             *(_reasons_line(name, level, len(used), look) for name, level, look in lines),
         ],
         x="Past runs, in order of submission",
@@ -365,22 +365,22 @@ def why_history(found: Why) -> Chart:
     return Chart(
         name="memory-why",
         figure=figure,
-        takeaway=why_sentence(found),
+        takeaway=why_sentence(result),
         shows=f"Dots of the memory used by {counted(len(used), 'past run')} with the advised size.",
-        data=pd.DataFrame({"run": np.arange(1, len(used) + 1), "used_gb": used, "hours": found.hours}),
-        note=f"{counted(found.n_known, 'past run')}.{drawn}",
+        data=pd.DataFrame({"run": np.arange(1, len(used) + 1), "used_gb": used, "hours": result.hours}),
+        note=f"{counted(result.n_known, 'past run')}.{drawn}",
     )
 
 
-def why_costs(found: Why) -> Chart:
+def why_costs(result: Why) -> Chart:
     """Return the mean charge of the past runs at every candidate size, the chosen one marked."""
-    sizes, costs = found.candidate_bytes / GB, found.candidate_cost_gb_h
+    sizes, costs = result.candidate_bytes / GB, result.candidate_cost_gb_h
     figure = figure_of(
         [
             shapes.line(sizes, costs, colour=COLOURS[1], width=2, hover="%{x:.4g} GB: %{y:.4g} GB·h per run"),
             shapes.points(
-                sizes[found.chosen],
-                costs[found.chosen],
+                sizes[result.chosen],
+                costs[result.chosen],
                 colour=COLOURS[0],
                 symbol="diamond",
                 size=12,
@@ -390,17 +390,17 @@ def why_costs(found: Why) -> Chart:
         x="First size (GB)",
         y={"title": "Mean charge (GB·h per run)", "rangemode": "tozero"},
         height=320,
-        shapes=[vertical(found.size_bytes / GB, dash="dot")],
+        shapes=[vertical(result.size_bytes / GB, dash="dot")],
     )
     cheapest = float(sizes[int(np.argmin(costs))])
-    chosen = float(costs[found.chosen][0])
+    chosen = float(costs[result.chosen][0])
     return Chart(
         name="memory-why-costs",
         figure=figure,
-        takeaway=f"At {gb(found.size_bytes / GB)} a past run would have been charged {number(chosen)} GB·h on average, "
-        f"retries included; {number(float(costs.min()))} GB·h at {gb(cheapest)}.",
+        takeaway=f"At {gb(result.size_bytes / GB)} a past run would have been charged {number(chosen)} GB·h on "
+        f"average, retries included; {number(float(costs.min()))} GB·h at {gb(cheapest)}.",
         shows="Line of the mean charge against the first size.",
-        data=pd.DataFrame({"size_gb": sizes, "charge_gb_h": costs, "chosen": found.chosen}),
+        data=pd.DataFrame({"size_gb": sizes, "charge_gb_h": costs, "chosen": result.chosen}),
         note="The chosen size also counts runs larger than any seen, and the cost of a failure; so it need not be the "
         "cheapest of the past.",
     )
@@ -434,26 +434,26 @@ def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> 
     )
 
 
-def violations_sentence(found: Violations) -> str:
+def violations_sentence(result: Violations) -> str:
     """Return how many runs of the history are above their size."""
-    if not found.n_above:
-        return f"None of {counted(found.n_runs, 'run')} exceeds its planned size."
-    share = format_share(found.n_above / found.n_runs)
-    listed = "" if found.n_above <= len(found.row_ids) else f"; the worst {len(found.row_ids)} are listed"
-    are = "is" if found.n_above == 1 else "are"
-    return f"{found.n_above:,} of {counted(found.n_runs, 'run')} ({share}) {are} above the size of the plan{listed}."
+    if not result.n_above:
+        return f"None of {counted(result.n_runs, 'run')} exceeds its planned size."
+    share = format_share(result.n_above / result.n_runs)
+    listed = "" if result.n_above <= len(result.row_ids) else f"; the worst {len(result.row_ids)} are listed"
+    are = "is" if result.n_above == 1 else "are"
+    return f"{result.n_above:,} of {counted(result.n_runs, 'run')} ({share}) {are} above the size of the plan{listed}."
 
 
-def violations_table(found: Violations) -> pd.DataFrame:
+def violations_table(result: Violations) -> pd.DataFrame:
     """Return one line per listed run, the one that is short by most first."""
     return pd.DataFrame(
         {
-            "row_id": found.row_ids,
-            "task": [shown(task) for task in found.tasks],
-            "used_gb": found.used_bytes / GB,
-            "size_gb": found.size_bytes / GB,
-            "short_gb": found.short_bytes / GB,
-            "hours": found.hours,
-            "full_name": found.tasks,
+            "row_id": result.row_ids,
+            "task": [shown(task) for task in result.tasks],
+            "used_gb": result.used_bytes / GB,
+            "size_gb": result.size_bytes / GB,
+            "short_gb": result.short_bytes / GB,
+            "hours": result.hours,
+            "full_name": result.tasks,
         }
     )

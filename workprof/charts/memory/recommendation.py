@@ -40,73 +40,73 @@ FIRST_YEAR = 1980
 """Before it a clock counts from the start of the trace."""
 
 
-def recommendation_headlines(found: Recommendation) -> tuple[Headline, ...]:
+def recommendation_headlines(result: Recommendation) -> tuple[Headline, ...]:
     """Return saving, kills, waste and what they were judged on: the same figures on every page."""
-    return (*saving_headlines(found), *_waste_headlines(found))
+    return (*saving_headlines(result), *_waste_headlines(result))
 
 
-def saving_headlines(found: Recommendation) -> tuple[Headline, Headline]:
+def saving_headlines(result: Recommendation) -> tuple[Headline, Headline]:
     """Return saving and kills side by side."""
-    runs = f"the {counted(found.n_judged, 'run')} of the second half"
-    interval = "keep the requests" if found.kept else _interval(found)
+    runs = f"the {counted(result.n_judged, 'run')} of the second half"
+    interval = "keep the requests" if result.kept else _interval(result)
     return (
         Headline(
             SAVING,
-            format_share(found.recommended.saved_share),
+            format_share(result.recommended.saved_share),
             f"Of the GB·h that {runs} requested, kills charged; chosen on the first half. Below it the 95 % interval, "
             "or that nothing better than the requests is known.",
             interval,
         ),
         Headline(
             KILLS,
-            f"{found.recommended.failures:,}",
+            f"{result.recommended.failures:,}",
             f"Attempts of {runs} that are killed for memory and run again; below it those of requests enforced, where "
             "a run above its request is killed and retried."
-            + (" The requests are kept and limit nothing, so no run is killed." if found.kept else ""),
-            f"if enforced: {found.enforced.failures:,}",
+            + (" The requests are kept and limit nothing, so no run is killed." if result.kept else ""),
+            f"if enforced: {result.enforced.failures:,}",
         ),
     )
 
 
-def _waste_headlines(found: Recommendation) -> tuple[Headline, Headline]:
-    runs = counted(found.n_judged, "run")
+def _waste_headlines(result: Recommendation) -> tuple[Headline, Headline]:
+    runs = counted(result.n_judged, "run")
     return (
         Headline(
             "Wasted",
-            gb_h(found.recommended.wasted_gb_h),
+            gb_h(result.recommended.wasted_gb_h),
             f"GB·h charged and not used by {runs}; below it what the same runs requested and did not use.",
-            f"{REQUESTED}: {gb_h(found.requested.wasted_gb_h)}",
+            f"{REQUESTED}: {gb_h(result.requested.wasted_gb_h)}",
         ),
         Headline(
             "Judged on",
-            f"{found.n_judged:,} runs",
+            f"{result.n_judged:,} runs",
             "The second half of the runs, in order of start; the setting was chosen on the first half alone.",
-            f"chosen on {found.n_past:,}",
+            f"chosen on {result.n_past:,}",
         ),
     )
 
 
-def _interval(found: Recommendation) -> str:
-    low, high = found.interval.low, found.interval.high
+def _interval(result: Recommendation) -> str:
+    low, high = result.interval.low, result.interval.high
     return f"95 %: {100 * low:.1f} to {100 * high:.1f} %" if math.isfinite(low + high) else ""
 
 
-def recommendation_sentence(found: Recommendation) -> str:
+def recommendation_sentence(result: Recommendation) -> str:
     """Return what to do, and why."""
-    return f"Keep the requests. {found.reason}" if found.kept else found.reason
+    return f"Keep the requests. {result.reason}" if result.kept else result.reason
 
 
-def bursts_sentence(found: Recommendation) -> str:
+def bursts_sentence(result: Recommendation) -> str:
     """Return the bursts in a sentence; '' where there are none."""
-    if not found.bursts:
+    if not result.bursts:
         return ""
     named = [
         f"{shortened(shown(one.task), 40)} on {_day(one.day_s)} ({format_share(one.share)} of all GB·h)"
-        for one in found.bursts[:3]
+        for one in result.bursts[:3]
     ]
-    more = f" and {len(found.bursts) - 3:,} more" if len(found.bursts) > 3 else ""
-    counts = "They are excluded here." if found.settings.leave_out_bursts else "They count here."
-    return f"{counted(len(found.bursts), 'burst')}: {listed(named)}{more}. {counts}"
+    more = f" and {len(result.bursts) - 3:,} more" if len(result.bursts) > 3 else ""
+    counts = "They are excluded here." if result.settings.leave_out_bursts else "They count here."
+    return f"{counted(len(result.bursts), 'burst')}: {listed(named)}{more}. {counts}"
 
 
 def _day(day_s: float) -> str:
@@ -115,9 +115,9 @@ def _day(day_s: float) -> str:
     return f"day {int(day_s // DAY_S) + 1:,}" if date.year < FIRST_YEAR else f"{date:%Y-%m-%d}"
 
 
-def cost_sentence(found: Recommendation) -> str:
+def cost_sentence(result: Recommendation) -> str:
     """Return what a kill costs where this very setting is the cheapest; '' where there is no such cost."""
-    low, high = found.cost_per_kill_gb_h
+    low, high = result.cost_per_kill_gb_h
     if math.isnan(low):
         return ""
     if math.isinf(high):
@@ -125,13 +125,15 @@ def cost_sentence(found: Recommendation) -> str:
     return f"The same choice as a cost per kill of {number(low)} to {gb_h(high)}."
 
 
-def frontier_and_baselines(found: Recommendation) -> Chart:
+def frontier_and_baselines(result: Recommendation) -> Chart:
     """Return waste against kills on linear axes: the two baselines, every setting of ours, the recommended one."""
-    efficient = sorted((one for one in found.tried if one.efficient), key=lambda one: one.judged.failures)
-    top = max(ROOM * max(found.requested.wasted_gb_h, found.recommended.wasted_gb_h), 1.1 * found.enforced.wasted_gb_h)
-    right = REACH * max(found.enforced.failures, found.recommended.failures, 1)
-    drawn = [one for one in found.tried if one.judged.wasted_gb_h <= top and one.judged.failures <= right]
-    most = max([found.enforced.failures, found.recommended.failures, *(one.judged.failures for one in drawn), 1])
+    efficient = sorted((one for one in result.tried if one.efficient), key=lambda one: one.judged.failures)
+    top = max(
+        ROOM * max(result.requested.wasted_gb_h, result.recommended.wasted_gb_h), 1.1 * result.enforced.wasted_gb_h
+    )
+    right = REACH * max(result.enforced.failures, result.recommended.failures, 1)
+    drawn = [one for one in result.tried if one.judged.wasted_gb_h <= top and one.judged.failures <= right]
+    most = max([result.enforced.failures, result.recommended.failures, *(one.judged.failures for one in drawn), 1])
     plane = Plane((-0.04 * most, 1.12 * most), (0.0, max(top, LEAST_WASTE)))
     ours = [one for one in efficient if one in drawn]
     marks: list[dict[str, Any]] = [
@@ -153,9 +155,9 @@ def frontier_and_baselines(found: Recommendation) -> Chart:
             colour=COLOURS[0],
             width=2,
         ),
-        *_named_marks(found, plane, ours),
+        *_named_marks(result, plane, ours),
     ]
-    beyond = len(found.tried) - len(drawn)
+    beyond = len(result.tried) - len(drawn)
     return Chart(
         name="memory-recommendation",
         figure=figure_of(
@@ -163,12 +165,12 @@ def frontier_and_baselines(found: Recommendation) -> Chart:
             x={"title": "Out-of-memory kills", "range": list(plane.x), **kill_ticks(most)},
             y={"title": "Memory held and not used (GB·h)", "range": list(plane.y), "tickformat": "~s"},
             height=420,
-            shapes=better(found.enforced, plane),
+            shapes=better(result.enforced, plane),
             **LEGEND_BELOW,
         ),
-        takeaway=_trade_off(found),
-        shows=f"Waste against kills: the requests, requests enforced, and {len(found.tried)} settings of workprof.",
-        data=frontier_table(found),
+        takeaway=_trade_off(result),
+        shows=f"Waste against kills: the requests, requests enforced, and {len(result.tried)} settings of workprof.",
+        data=frontier_table(result),
         note="Nearer to the lower left is better; shaded: better on both than requests enforced."
         + (f" {counted(beyond, 'setting')} beyond the axes: in the data." if beyond else ""),
     )
@@ -215,13 +217,13 @@ def better(today: Judged | PolicyFigures, plane: Plane) -> list[dict[str, Any]]:
     return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": BETTER} | ends]
 
 
-def _named_marks(found: Recommendation, plane: Plane, ours: Sequence[TriedSetting]) -> list[dict[str, Any]]:
+def _named_marks(result: Recommendation, plane: Plane, ours: Sequence[TriedSetting]) -> list[dict[str, Any]]:
     """Return recommended, requested and requests enforced as marks, with labels that do not meet."""
-    name = f"{RECOMMENDED}: keep the requests" if found.kept else RECOMMENDED
+    name = f"{RECOMMENDED}: keep the requests" if result.kept else RECOMMENDED
     ways = [
-        (name, found.recommended, (COLOURS[2], "circle-open" if found.kept else "circle", 17)),
-        (ENFORCED, found.enforced, (COLOURS[1], "x", 13)),
-        (REQUESTED, found.requested, (COLOURS[1], "cross", 13)),
+        (name, result.recommended, (COLOURS[2], "circle-open" if result.kept else "circle", 17)),
+        (ENFORCED, result.enforced, (COLOURS[1], "x", 13)),
+        (REQUESTED, result.requested, (COLOURS[1], "cross", 13)),
     ]
     places = [(plane.across(one.failures), plane.up(one.wasted_gb_h)) for _, one, _ in ways]
     words = [
@@ -254,25 +256,25 @@ def _named_marks(found: Recommendation, plane: Plane, ours: Sequence[TriedSettin
     return marks[::-1]
 
 
-def _trade_off(found: Recommendation) -> str:
+def _trade_off(result: Recommendation) -> str:
     """Return what is recommended against both baselines."""
-    requested, enforced, best = found.requested, found.enforced, found.recommended
+    requested, enforced, best = result.requested, result.enforced, result.recommended
     against = f"requests enforced: {counted(enforced.failures, 'kill')}"
-    if found.kept:
+    if result.kept:
         return f"The requests leave {gb_h(requested.wasted_gb_h)} unused without a kill; {against}."
     change = saved(1 - best.wasted_gb_h / requested.wasted_gb_h) if requested.wasted_gb_h > 0 else "no"
     return f"Recommended: {change} unused memory than requested and {counted(best.failures, 'kill')}; {against}."
 
 
-def frontier_table(found: Recommendation) -> pd.DataFrame:
+def frontier_table(result: Recommendation) -> pd.DataFrame:
     """Return one line per baseline and per setting, on both halves of the runs."""
-    ways = {REQUESTED: found.requested, ENFORCED: found.enforced}
+    ways = {REQUESTED: result.requested, ENFORCED: result.enforced}
     lines = [
         {"name": name, "wasted_gb_h": one.wasted_gb_h, "kills": one.failures, "saved_percent": 100 * one.saved_share}
         for name, one in ways.items()
     ]
-    lines += [_tried(one) for one in found.tried]
-    return pd.DataFrame(lines).assign(recommended=lambda table: table["name"] == found.setting)
+    lines += [_tried(one) for one in result.tried]
+    return pd.DataFrame(lines).assign(recommended=lambda table: table["name"] == result.setting)
 
 
 def _tried(one: TriedSetting) -> dict[str, Any]:
@@ -288,15 +290,15 @@ def _tried(one: TriedSetting) -> dict[str, Any]:
     }
 
 
-def sizes_chart(found: Recommendation, names: Mapping[str, str] | None = None) -> Chart | None:
+def sizes_chart(result: Recommendation, names: Mapping[str, str] | None = None) -> Chart | None:
     """Return request, largest use and recommended size of the keys that waste most; None for single runs.
 
     Args:
-        found: the recommendation.
+        result: the recommendation.
         names: key -> what it is called, where that is another word, as of profiles.
     """
-    sizes = [one for one in found.sizes if math.isfinite(one.size_bytes)][:MOST_ROWS]
-    if found.settings.by == RUN or not sizes:
+    sizes = [one for one in result.sizes if math.isfinite(one.size_bytes)][:MOST_ROWS]
+    if result.settings.by == RUN or not sizes:
         return None
     rows = row_labels([(names or {}).get(one.key, one.key) for one in sizes])
     kept = [one.kept for one in sizes]
@@ -313,15 +315,15 @@ def sizes_chart(found: Recommendation, names: Mapping[str, str] | None = None) -
         height=rows_height(len(rows)),
         **LEGEND_ABOVE,
     )
-    others = len(found.sizes) - len(sizes)
-    by = found.settings.by
-    changed = sum(not one.kept for one in found.sizes)
+    others = len(result.sizes) - len(sizes)
+    by = result.settings.by
+    changed = sum(not one.kept for one in result.sizes)
     return Chart(
         name="memory-recommended-sizes",
         figure=figure,
-        takeaway=f"{changed:,} of {counted(len(found.sizes), by)} get another size than they request now.",
+        takeaway=f"{changed:,} of {counted(len(result.sizes), by)} get another size than they request now.",
         shows=f"Request, largest use and recommended size of {counted(len(sizes), by)}.",
-        data=size_table(found, names),
+        data=size_table(result, names),
         note="The one that wastes most with its requests first; a ring: the request is kept."
         + (f" {others:,} more in the table." if others else ""),
     )
@@ -386,8 +388,8 @@ SIZE_COLUMNS = (
 """A line per task, profile, user, group or run."""
 
 
-def size_table(found: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
+def size_table(result: Recommendation, names: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return what to request for the next run of every key, the one that wastes most first; shares in per cent."""
-    keys = [(names or {}).get(one.key, one.key) for one in found.sizes]
-    table = frame(SIZE_COLUMNS, found.sizes).assign(key=keys, full_name=keys)
-    return table.assign(key=list(task_labels(keys))) if found.settings.by == TASK else table
+    keys = [(names or {}).get(one.key, one.key) for one in result.sizes]
+    table = frame(SIZE_COLUMNS, result.sizes).assign(key=keys, full_name=keys)
+    return table.assign(key=list(task_labels(keys))) if result.settings.by == TASK else table

@@ -56,10 +56,10 @@ def gb_h(value: float) -> str:
 
 def task_labels(tasks: Sequence[str]) -> dict[str, str]:
     """Return shown name -> task: the last part of a path, more parts where two tasks end alike."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for task in tasks:
-        found[_shortest(task, tasks)] = task
-    return found
+        result[_shortest(task, tasks)] = task
+    return result
 
 
 def shown(task: str) -> str:
@@ -87,18 +87,18 @@ def _shortest(task: str, tasks: Sequence[str]) -> str:
     return task
 
 
-def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
+def assessment_headlines(result: Assessment) -> tuple[Headline, ...]:
     """Return utilisation by count and by time, GB·h, and the runs that are too large already: four figures."""
-    requested = sum(task.requested_gb_h for task in found.tasks)
-    over = sum(task.n_over_request for task in found.tasks)
-    used = requested * found.memory.utilisation_by_time
+    requested = sum(task.requested_gb_h for task in result.tasks)
+    over = sum(task.n_over_request for task in result.tasks)
+    used = requested * result.memory.utilisation_by_time
     return (
         Headline(
             "Memory utilisation",
-            format_share(found.memory.utilisation_by_time) if found.memory.n else "no data",
+            format_share(result.memory.utilisation_by_time) if result.memory.n else "no data",
             "GB·h used over GB·h requested; below it every run counts as one, however long it ran. "
-            f"{counted(found.memory.n, 'run')}.",
-            f"mean of runs {format_share(found.memory.utilisation)}" if found.memory.n else "no such pairs",
+            f"{counted(result.memory.n, 'run')}.",
+            f"mean of runs {format_share(result.memory.utilisation)}" if result.memory.n else "no such pairs",
         ),
         Headline(
             "Requested",
@@ -110,19 +110,19 @@ def assessment_headlines(found: Assessment) -> tuple[Headline, ...]:
             "Runs above request",
             f"{over:,}",
             "Runs that used more than they requested: too small already, whatever is saved elsewhere.",
-            f"{format_share(over / found.n_runs)} of runs",
+            f"{format_share(over / result.n_runs)} of runs",
         ),
-        _used("CPU utilisation", found.cpu, "CPU use over requested cores, weighted by run time."),
+        _used("CPU utilisation", result.cpu, "CPU use over requested cores, weighted by run time."),
     )
 
 
-def assessment_sentence(found: Assessment) -> str:
+def assessment_sentence(result: Assessment) -> str:
     """Return in one sentence where the memory goes."""
-    if not found.memory.n:
-        return f"None of {counted(found.n_runs, 'run')} has a request, so nothing can be called wasted yet."
-    wasted = sum(task.wasted_gb_h for task in found.tasks)
-    requested = sum(task.requested_gb_h for task in found.tasks)
-    worst = found.tasks[0]
+    if not result.memory.n:
+        return f"None of {counted(result.n_runs, 'run')} has a request, so nothing can be called wasted yet."
+    wasted = sum(task.wasted_gb_h for task in result.tasks)
+    requested = sum(task.requested_gb_h for task in result.tasks)
+    worst = result.tasks[0]
     share = worst.wasted_gb_h / wasted if wasted else 0.0
     return (
         f"{gb_h(wasted)} of {gb_h(requested)} requested are not used; "
@@ -136,14 +136,14 @@ def left_out_words(left_out: dict[str, int]) -> str:
     return f"Runs excluded: {', '.join(told)}." if told else "No run is excluded."
 
 
-def _used(label: str, found: Utilisation, meaning: str) -> Headline:
-    if not found.n:
+def _used(label: str, result: Utilisation, meaning: str) -> Headline:
+    if not result.n:
         return Headline(label, "no data", f"{meaning} The table has no such pairs.", "no such pairs")
     return Headline(
         label,
-        format_share(found.utilisation_by_time),
-        f"{meaning} Below it every run counts as one. {counted(found.n, 'run')}.",
-        f"mean of runs {format_share(found.utilisation)}",
+        format_share(result.utilisation_by_time),
+        f"{meaning} Below it every run counts as one. {counted(result.n, 'run')}.",
+        f"mean of runs {format_share(result.utilisation)}",
     )
 
 
@@ -198,17 +198,17 @@ GROUP_COLUMNS = (
 """A line per group of tasks that request the same."""
 
 
-def task_table(found: Assessment) -> pd.DataFrame:
+def task_table(result: Assessment) -> pd.DataFrame:
     """Return one line per task, the one that wastes most GB·h first; shares in per cent."""
-    return frame(TASK_COLUMNS, found.tasks).assign(task=list(task_labels([task.task for task in found.tasks])))
+    return frame(TASK_COLUMNS, result.tasks).assign(task=list(task_labels([task.task for task in result.tasks])))
 
 
-def group_table(found: Assessment) -> pd.DataFrame:
+def group_table(result: Assessment) -> pd.DataFrame:
     """Return one line per group of tasks that request the same, the one that wastes most GB·h first.
 
     Source: the load-aware provisioning thesis, Table 4.
     """
-    return frame(GROUP_COLUMNS, found.groups)
+    return frame(GROUP_COLUMNS, result.groups)
 
 
 def _named(tasks: tuple[str, ...]) -> str:
@@ -219,27 +219,27 @@ def _named(tasks: tuple[str, ...]) -> str:
 MOST_TASKS = 60
 
 
-def with_limits(found: Assessment, settings: ClassSettings) -> Assessment:
+def with_limits(result: Assessment, settings: ClassSettings) -> Assessment:
     """Return an assessment with other limits set by hand: nothing else in it depends on them.
 
     Args:
-        found: under any limits.
+        result: under any limits.
         settings: 'fixed' ones; automatic ones need the runs themselves.
     """
-    most = np.array([task.peak_gb.max * GB for task in found.tasks])
+    most = np.array([task.peak_gb.max * GB for task in result.tasks])
     classes = task_classes(most, np.ones(len(most)), settings)
-    tasks = tuple(replace(task, size_class=name) for task, name in zip(found.tasks, classes.classes, strict=True))
-    return replace(found, settings=replace(found.settings, classes=settings), tasks=tasks, classes=classes)
+    tasks = tuple(replace(task, size_class=name) for task, name in zip(result.tasks, classes.classes, strict=True))
+    return replace(result, settings=replace(result.settings, classes=settings), tasks=tasks, classes=classes)
 
 
-def classes_chart(found: Assessment) -> Chart:
+def classes_chart(result: Assessment) -> Chart:
     """Return the largest use of every task on a logarithmic axis, marked by class, with the limits.
 
     Source: the load-aware provisioning thesis, Figure 13.
     """
-    tasks = sorted(found.tasks, key=lambda task: -task.peak_gb.max)[:MOST_TASKS]
+    tasks = sorted(result.tasks, key=lambda task: -task.peak_gb.max)[:MOST_TASKS]
     rows = row_labels([task.task for task in tasks])
-    limits = (found.classes.light_bytes / GB, found.classes.moderate_bytes / GB)
+    limits = (result.classes.light_bytes / GB, result.classes.moderate_bytes / GB)
     figure = figure_of(
         [_marks(name, tasks, rows) for name in CLASSES],
         x={"title": "Largest use (GB, log)", "type": "log", "dtick": 1, "range": _range(tasks, limits)},
@@ -252,16 +252,16 @@ def classes_chart(found: Assessment) -> Chart:
     return Chart(
         name="memory-classes",
         figure=figure,
-        takeaway=_sentence(found),
+        takeaway=_sentence(result),
         shows=f"Largest use of {counted(len(tasks), 'task')}, marked as light, moderate or heavy.",
         data=pd.DataFrame(
             [
                 {"task": t.task, "class": t.size_class, "largest_use_gb": t.peak_gb.max, "requested_gb": t.requested_gb}
-                for t in sorted(found.tasks, key=lambda task: -task.peak_gb.max)
+                for t in sorted(result.tasks, key=lambda task: -task.peak_gb.max)
             ]
         ),
-        note=f"Light: the largest use + {found.settings.classes.headroom * 100:g} % is within the light limit."
-        + ("" if len(tasks) == len(found.tasks) else f" The {MOST_TASKS} largest of {len(found.tasks):,} tasks."),
+        note=f"Light: the largest use + {result.settings.classes.headroom * 100:g} % is within the light limit."
+        + ("" if len(tasks) == len(result.tasks) else f" The {MOST_TASKS} largest of {len(result.tasks):,} tasks."),
     )
 
 
@@ -293,12 +293,12 @@ def _limit_words(limits: tuple[float, float]) -> list[dict[str, Any]]:
     ]
 
 
-def _sentence(found: Assessment) -> str:
-    counts, classes = found.classes.counts, found.classes
-    how = "found" if found.settings.classes.limits == "auto" else "set"
+def _sentence(result: Assessment) -> str:
+    counts, classes = result.classes.counts, result.classes
+    how = "found" if result.settings.classes.limits == "auto" else "set"
     moderate = gb(classes.moderate_bytes / GB)
-    if counts["heavy"] == len(found.tasks):
-        return f"All {counted(len(found.tasks), 'task')} are heavy (over {moderate} at peak; limits {how})."
+    if counts["heavy"] == len(result.tasks):
+        return f"All {counted(len(result.tasks), 'task')} are heavy (over {moderate} at peak; limits {how})."
     return (
         f"{counted(counts['light'], 'light task')} (up to {gb(classes.light_bytes / GB)}), {counts['moderate']} "
         f"moderate (up to {moderate}), {counts['heavy']} heavy (limits {how})."

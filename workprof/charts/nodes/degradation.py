@@ -23,44 +23,44 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "
 MOST_POINTS = 5000
 
 
-def looks(found: Detection) -> dict[str, tuple[str, str]]:
+def looks(result: Detection) -> dict[str, tuple[str, str]]:
     """Return benchmark -> colour and symbol."""
-    names = sorted({str(name) for name in found.runs.benchmark})
+    names = sorted({str(name) for name in result.runs.benchmark})
     return {name: (COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)]) for i, name in enumerate(names)}
 
 
-def code_map(found: Detection) -> Chart:
+def code_map(result: Detection) -> Chart:
     """Return the first two principal axes of the codes; the newest runs where there are many."""
-    runs, n = found.runs, len(found.runs.row_id)
+    runs, n = result.runs, len(result.runs.row_id)
     shown = np.zeros(n, dtype=np.bool_)
     shown[np.argsort(runs.started_s, kind="stable")[-MOST_POINTS:]] = True
     kept = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
     return Chart(
         name="node-code-map",
         figure=figure_of(
-            [*(_points(found, name, look, shown) for name, look in looks(found).items()), _outlines(found, shown)],
+            [*(_points(result, name, look, shown) for name, look in looks(result).items()), _outlines(result, shown)],
             x={"title": "First principal axis of the code", "zeroline": False},
             y={"title": "Second principal axis", "zeroline": False},
             height=460,
             showlegend=True,
         ),
-        takeaway=_takeaway(found),
+        takeaway=_takeaway(result),
         shows=f"Codes of {counted(n, 'run')} on a plane.",
-        data=_table(found),
+        data=_table(result),
         note=f"{kept}Similar runs lie near each other; a ring marks a flagged run.",
     )
 
 
-def _takeaway(found: Detection) -> str:
-    n = len({str(name) for name in found.runs.benchmark})
-    if not np.isfinite(found.model.type_accuracy):
-        return f"The network embeds {counted(len(found.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
-    share, runs = format_share(found.model.type_accuracy), counted(found.model.n, "unseen run")
+def _takeaway(result: Detection) -> str:
+    n = len({str(name) for name in result.runs.benchmark})
+    if not np.isfinite(result.model.type_accuracy):
+        return f"The network embeds {counted(len(result.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
+    share, runs = format_share(result.model.type_accuracy), counted(result.model.n, "unseen run")
     return f"The code alone identifies the benchmark of {share} of {runs}."
 
 
-def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
-    runs, (colour, symbol) = found.runs, look
+def _points(result: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
+    runs, (colour, symbol) = result.runs, look
     here = np.flatnonzero((runs.benchmark == name) & shown)
     return shapes.points(
         runs.map_xy[here, 0].tolist() or [None],
@@ -75,11 +75,11 @@ def _points(found: Detection, name: str, look: tuple[str, str], shown: Bools) ->
     )
 
 
-def _outlines(found: Detection, shown: Bools) -> dict[str, Any]:
-    here = np.flatnonzero(found.runs.flag & shown)
+def _outlines(result: Detection, shown: Bools) -> dict[str, Any]:
+    here = np.flatnonzero(result.runs.flag & shown)
     return shapes.points(
-        found.runs.map_xy[here, 0].tolist() or [None],
-        found.runs.map_xy[here, 1].tolist() or [None],
+        result.runs.map_xy[here, 0].tolist() or [None],
+        result.runs.map_xy[here, 1].tolist() or [None],
         name="flagged",
         colour=NEUTRAL,
         symbol="circle-open",
@@ -88,8 +88,8 @@ def _outlines(found: Detection, shown: Bools) -> dict[str, Any]:
     )
 
 
-def _table(found: Detection) -> pd.DataFrame:
-    runs = found.runs
+def _table(result: Detection) -> pd.DataFrame:
+    runs = result.runs
     return pd.DataFrame(
         {
             "row_id": runs.row_id,
@@ -108,12 +108,12 @@ MOST_DRAWN = 2000
 LEAST_ERROR = 1e-6
 
 
-def detection_headlines(found: Detection) -> tuple[Headline, ...]:
+def detection_headlines(result: Detection) -> tuple[Headline, ...]:
     """Return what was flagged, which nodes are degraded now, by which detector, and how good that is."""
-    own, runs = found.detectors.get(found.detector), found.runs
+    own, runs = result.detectors.get(result.detector), result.runs
     tested = int(runs.tested.sum())
-    now = degraded_now(found)
-    detector = detector_word(found.detector, alone=found.published or not found.supervised)
+    now = degraded_now(result)
+    detector = detector_word(result.detector, alone=result.published or not result.supervised)
     lines = [
         Headline(
             "Flagged",
@@ -137,9 +137,9 @@ def detection_headlines(found: Detection) -> tuple[Headline, ...]:
     return tuple(lines)
 
 
-def degraded_now(found: Detection) -> dict[str, tuple[str, ...]]:
+def degraded_now(result: Detection) -> dict[str, tuple[str, ...]]:
     """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
-    runs, bad = found.runs, {}
+    runs, bad = result.runs, {}
     for node in sorted({str(name) for name in runs.node}):
         here = np.flatnonzero(runs.node == node)
         newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
@@ -153,9 +153,9 @@ ALARM = ((0.0, "rgba(123,130,140,0.16)"), (0.001, "rgba(207,74,69,0.30)"), (1.0,
 """Colours of the share of flagged runs: none is nearly the page's own background, in both themes."""
 
 
-def degradation_over_time(found: Detection) -> Chart:
+def degradation_over_time(result: Detection) -> Chart:
     """Return the share of flagged runs of every node over time, the nodes with most flagged runs first."""
-    table = _over_time(found)
+    table = _over_time(result)
     flagged = table.groupby("node")["flagged"].sum()
     order = sorted(flagged.index, key=lambda node: (-flagged[node], node))
     shown = order[:MOST_NODES]
@@ -194,16 +194,16 @@ def degradation_over_time(found: Detection) -> Chart:
             y=rows_axis(rows),
             height=max(180, 90 + 34 * len(rows)),
         ),
-        takeaway=degradation_sentence(found),
+        takeaway=degradation_sentence(result),
         shows=f"Heat map of the share of flagged runs of {counted(len(shown), 'node')} over time.",
         data=table,
         note=f"{note}Red: flagged as degraded, the stronger the larger the share. Grey: normal. Blank: no run.",
     )
 
 
-def degradation_sentence(found: Detection) -> str:
+def degradation_sentence(result: Detection) -> str:
     """Return which nodes are degraded now, and how many runs are flagged."""
-    runs, now = found.runs, degraded_now(found)
+    runs, now = result.runs, degraded_now(result)
     if not len(runs.flag):
         return "No run could be judged: each needs three earlier normal ones."
     count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
@@ -214,9 +214,9 @@ def degradation_sentence(found: Detection) -> str:
     return f"Degraded in the newest runs: {', '.join(named)}{rest}; {count}."
 
 
-def _over_time(found: Detection) -> pd.DataFrame:
+def _over_time(result: Detection) -> pd.DataFrame:
     """Return one line per node and stretch of time with runs: how many, how many flagged, of which benchmarks."""
-    runs = found.runs
+    runs = result.runs
     timed = np.isfinite(runs.started_s)
     if not timed.any():
         return pd.DataFrame({"node": [], "from_s": [], "to_s": [], "runs": [], "flagged": [], "benchmarks": []})
@@ -259,11 +259,11 @@ def _moment(epoch_s: float) -> str:
     return datetime.fromtimestamp(epoch_s, UTC).isoformat()
 
 
-def detectors_table(found: Detection) -> pd.DataFrame:
+def detectors_table(result: Detection) -> pd.DataFrame:
     """Return one line per detector, the best F1 of degraded runs first."""
     lines = [
         {
-            "detector": name + (" (used)" if name == found.detector else ""),
+            "detector": name + (" (used)" if name == result.detector else ""),
             "f1_anomalous": one.f1_anomalous,
             "from": one.f1_anomalous_interval[0],
             "to": one.f1_anomalous_interval[1],
@@ -274,20 +274,20 @@ def detectors_table(found: Detection) -> pd.DataFrame:
             "runs": one.n,
             "stressed": one.n_anomalous,
         }
-        for name, one in found.detectors.items()
+        for name, one in result.detectors.items()
     ]
     table = pd.DataFrame(lines)
     return table.sort_values("f1_anomalous", ascending=False, kind="stable") if lines else table
 
 
-def reconstruction_errors(found: Detection) -> Chart:
+def reconstruction_errors(result: Detection) -> Chart:
     """Return the reconstruction error of the runs by benchmark, on a logarithmic scale."""
-    runs = found.runs
-    names = list(looks(found))
+    runs = result.runs
+    names = list(looks(result))
     return Chart(
         name="node-reconstruction-errors",
         figure=figure_of(
-            [_boxes(found, name) for name in names],
+            [_boxes(result, name) for name in names],
             x={
                 "title": "Reconstruction error of a run (log)",
                 "type": "log",
@@ -297,8 +297,8 @@ def reconstruction_errors(found: Detection) -> Chart:
             y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
             height=120 + 48 * max(len(names), 2),
         ),
-        takeaway=f"On unseen runs the mean squared reconstruction error is {found.model.mse:.2g}."
-        if math.isfinite(found.model.mse)
+        takeaway=f"On unseen runs the mean squared reconstruction error is {result.model.mse:.2g}."
+        if math.isfinite(result.model.mse)
         else "No unseen run was reconstructed.",
         shows=f"Box plots of the reconstruction error of {counted(len(names), 'benchmark')}.",
         data=pd.DataFrame(
@@ -308,27 +308,27 @@ def reconstruction_errors(found: Detection) -> Chart:
     )
 
 
-def _boxes(found: Detection, name: str) -> dict[str, Any]:
-    here = found.runs.benchmark == name
-    errors = np.maximum(found.runs.reconstruction_error[here], LEAST_ERROR)
+def _boxes(result: Detection, name: str) -> dict[str, Any]:
+    here = result.runs.benchmark == name
+    errors = np.maximum(result.runs.reconstruction_error[here], LEAST_ERROR)
     return {
         "type": "box",
         "orientation": "h",
         "name": node_name(name),
         "x": errors[np.isfinite(errors)][:MOST_DRAWN].tolist() or [None],
-        "marker": {"color": looks(found)[name][0]},
+        "marker": {"color": looks(result)[name][0]},
         "boxpoints": "outliers",
     }
 
 
-def detection_reliability(found: Detection) -> Chart | None:
+def detection_reliability(result: Detection) -> Chart | None:
     """Return stated probability against what came true for the used detector; None without labels."""
-    own = found.detectors.get(found.detector)
-    if own is None or not found.supervised:
+    own = result.detectors.get(result.detector)
+    if own is None or not result.supervised:
         return None
     held = own.reliability
     filled = np.flatnonzero(held.rows > 0)
-    method = found.calibration.method if found.calibration else "none"
+    method = result.calibration.method if result.calibration else "none"
     return Chart(
         name="node-reliability",
         figure=shapes.reliability(
@@ -346,12 +346,12 @@ def detection_reliability(found: Detection) -> Chart | None:
     )
 
 
-def unseen_metrics_table(found: Detection) -> pd.DataFrame:
+def unseen_metrics_table(result: Detection) -> pd.DataFrame:
     """Return the metrics that the network does not see, with the reason."""
-    return pd.DataFrame([{"metric": one.name, "reason": one.reason} for one in found.dropped])
+    return pd.DataFrame([{"metric": one.name, "reason": one.reason} for one in result.dropped])
 
 
-def orientation_table(found: Detection) -> pd.DataFrame:
+def orientation_table(result: Detection) -> pd.DataFrame:
     """Return which way each metric points: declared, by the data, and as used; disagreements first."""
     lines = [
         {
@@ -361,25 +361,25 @@ def orientation_table(found: Detection) -> pd.DataFrame:
             "used": one.used,
             "reading": "the data disagree" if one.disagree else "agreed",
         }
-        for one in sorted(found.orientations, key=lambda one: not one.disagree)
+        for one in sorted(result.orientations, key=lambda one: not one.disagree)
     ]
     return pd.DataFrame(lines)
 
 
-def trust_sentence(found: Detection) -> str:
+def trust_sentence(result: Detection) -> str:
     """Return what was learned from what, and what was not judged."""
-    parts = found.parts
-    rest = f"; {counted(len(found.not_scored), 'run')} not judged" if found.not_scored else ""
+    parts = result.parts
+    rest = f"; {counted(len(result.not_scored), 'run')} not judged" if result.not_scored else ""
     return (
         f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load), "
         f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
     )
 
 
-def unscored_table(found: Detection) -> pd.DataFrame:
+def unscored_table(result: Detection) -> pd.DataFrame:
     """Return the runs without a verdict, with the reason."""
     return pd.DataFrame(
-        [{"node": one.node, "benchmark": one.benchmark, "reason": one.reason} for one in found.not_scored]
+        [{"node": one.node, "benchmark": one.benchmark, "reason": one.reason} for one in result.not_scored]
     )
 
 
@@ -397,47 +397,47 @@ P_VALUE = "p-value (small = unlike its history)"
 LOWEST_P = 1e-3
 
 
-def evidence(found: Detection) -> Floats:
+def evidence(result: Detection) -> Floats:
     """Return (n_runs,) what the flags go by: the probability, or without labels the p-value."""
-    return found.runs.p_anomalous if found.supervised else found.runs.p_value
+    return result.runs.p_anomalous if result.supervised else result.runs.p_value
 
 
-def timeline(found: Detection, node: str) -> Chart:
+def timeline(result: Detection, node: str) -> Chart:
     """Return the verdicts on the runs of a node; runs of the training part, judged by folds, are open."""
-    here = np.flatnonzero(found.runs.node == node)
+    here = np.flatnonzero(result.runs.node == node)
     return Chart(
         name="node-timeline",
         figure=figure_of(
-            [*_marks(found, here), _flags(found, here)],
+            [*_marks(result, here), _flags(result, here)],
             x={"title": "Start of the run (UTC)", "type": "date"},
-            y=_axis(found),
+            y=_axis(result),
             height=420,
-            shapes=[_threshold(found)],
+            shapes=[_threshold(result)],
             showlegend=True,
         ),
-        takeaway=timeline_sentence(found, node),
-        shows=f"{PROBABILITY if found.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}.",
-        data=runs_table(found, node),
+        takeaway=timeline_sentence(result, node),
+        shows=f"{PROBABILITY if result.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}.",
+        data=runs_table(result, node),
         note="Ringed: flagged. Open: of the training part, judged by folds that had not seen it. Dotted: the "
-        f"threshold, {found.threshold:.3g}.",
+        f"threshold, {result.threshold:.3g}.",
     )
 
 
-def timeline_sentence(found: Detection, node: str) -> str:
+def timeline_sentence(result: Detection, node: str) -> str:
     """Return how many runs of a node are flagged, and of which benchmarks the newest one is."""
-    runs = found.runs
+    runs = result.runs
     here = np.flatnonzero(runs.node == node)
     if not len(here):
         return f"No run of {node} has a verdict: each needs three earlier normal ones."
     flagged = int(runs.flag[here].sum())
-    bad = degraded_now(found).get(node, ())
+    bad = degraded_now(result).get(node, ())
     now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
     return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
 
 
-def runs_table(found: Detection, node: str = "") -> pd.DataFrame:
+def runs_table(result: Detection, node: str = "") -> pd.DataFrame:
     """Return one line per judged run, the newest first; '' = of all nodes."""
-    runs = found.runs
+    runs = result.runs
     here = np.flatnonzero((runs.node == node) | (node == ""))
     here = here[np.argsort(-runs.started_s[here], kind="stable")]
     words = {1: "under load", 0: "normal", -1: "unknown"}
@@ -447,8 +447,8 @@ def runs_table(found: Detection, node: str = "") -> pd.DataFrame:
             "benchmark": runs.benchmark[here],
             "started_utc": [moment_words(float(one)) for one in runs.started_s[here]],
             "flagged": runs.flag[here],
-            "p_anomalous" if found.supervised else "p_value": evidence(found)[here],
-            "drivers": [drivers_words(found, int(row)) for row in here],
+            "p_anomalous" if result.supervised else "p_value": evidence(result)[here],
+            "drivers": [drivers_words(result, int(row)) for row in here],
             "label": [words[int(one)] for one in runs.label[here]],
             "part": np.where(runs.tested[here], "tested", "training"),
             "reconstruction_error": runs.reconstruction_error[here],
@@ -457,36 +457,36 @@ def runs_table(found: Detection, node: str = "") -> pd.DataFrame:
     )
 
 
-def drivers_words(found: Detection, row: int) -> str:
+def drivers_words(result: Detection, row: int) -> str:
     """Return the metrics that lie furthest from the run's history: 'events_per_second -15.2, ...'."""
-    told = found.runs.drivers[row][:MOST_DRIVERS]
+    told = result.runs.drivers[row][:MOST_DRIVERS]
     return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in told)
 
 
-def _marks(found: Detection, here: Ints) -> list[dict[str, Any]]:
+def _marks(result: Detection, here: Ints) -> list[dict[str, Any]]:
     traces = []
-    for name, (_, symbol) in looks(found).items():
-        own = here[found.runs.benchmark[here] == name]
+    for name, (_, symbol) in looks(result).items():
+        own = here[result.runs.benchmark[here] == name]
         traces.append(
             shapes.points(
-                _times(found, own) or [None],
-                _places(found, own) or [None],
+                _times(result, own) or [None],
+                _places(result, own) or [None],
                 name=node_name(name),
-                colour=[COLOURS[4] if found.runs.flag[row] else NEUTRAL for row in own] or NEUTRAL,
-                symbol=[symbol if found.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
+                colour=[COLOURS[4] if result.runs.flag[row] else NEUTRAL for row in own] or NEUTRAL,
+                symbol=[symbol if result.runs.tested[row] else f"{symbol}-open" for row in own] or symbol,
                 size=9,
                 hover="%{customdata}, %{y:.3g}",
-                customdata=[f"{node_name(name)}: {drivers_words(found, int(row))}" for row in own],
+                customdata=[f"{node_name(name)}: {drivers_words(result, int(row))}" for row in own],
             )
         )
     return traces
 
 
-def _flags(found: Detection, here: Ints) -> dict[str, Any]:
-    own = here[found.runs.flag[here]]
+def _flags(result: Detection, here: Ints) -> dict[str, Any]:
+    own = here[result.runs.flag[here]]
     return shapes.points(
-        _times(found, own) or [None],
-        _places(found, own) or [None],
+        _times(result, own) or [None],
+        _places(result, own) or [None],
         name="flagged",
         colour=COLOURS[4],
         symbol="circle-open",
@@ -495,30 +495,30 @@ def _flags(found: Detection, here: Ints) -> dict[str, Any]:
     )
 
 
-def _times(found: Detection, rows: Ints) -> list[str | None]:
-    times = (float(found.runs.started_s[row]) for row in rows)
+def _times(result: Detection, rows: Ints) -> list[str | None]:
+    times = (float(result.runs.started_s[row]) for row in rows)
     return [datetime.fromtimestamp(one, UTC).isoformat() if np.isfinite(one) else None for one in times]
 
 
-def _places(found: Detection, rows: Ints) -> list[float | None]:
-    lowest = -1.0 if found.supervised else LOWEST_P  # a logarithmic axis has no 0
-    return [max(float(value), lowest) for value in evidence(found)[rows]]
+def _places(result: Detection, rows: Ints) -> list[float | None]:
+    lowest = -1.0 if result.supervised else LOWEST_P  # a logarithmic axis has no 0
+    return [max(float(value), lowest) for value in evidence(result)[rows]]
 
 
-def _axis(found: Detection) -> dict[str, Any]:
-    if found.supervised:
+def _axis(result: Detection) -> dict[str, Any]:
+    if result.supervised:
         return {"title": PROBABILITY, "range": [-0.04, 1.06], "tickformat": ".0%"}
     return {"title": P_VALUE, "type": "log", "range": [0.1, np.log10(LOWEST_P) - 0.1]}
 
 
-def _threshold(found: Detection) -> dict[str, Any]:
+def _threshold(result: Detection) -> dict[str, Any]:
     line = {"color": NEUTRAL, "dash": "dot", "width": 1.6}
     return {
         "type": "line",
         "xref": "paper",
         "x0": 0,
         "x1": 1,
-        "y0": found.threshold,
-        "y1": found.threshold,
+        "y0": result.threshold,
+        "y1": result.threshold,
         "line": line,
     }

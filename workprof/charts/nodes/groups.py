@@ -21,55 +21,55 @@ from workprof.nodes.transfer import Transfer
 STABLE_FROM = 0.75
 
 
-def groups_sentence(found: Groups) -> str:
+def groups_sentence(result: Groups) -> str:
     """Return how many groups there are and who is in them."""
-    if not found.groups:
+    if not result.groups:
         return "There are no groups."
-    if found.k == 1:
-        return f"All {nodes_words(len(found.groups[0].nodes))} form one group: none stands apart."
-    members = "; ".join(", ".join(one.nodes[:6]) + (" …" if len(one.nodes) > 6 else "") for one in found.groups)
-    return f"{found.k} groups: {members}."
+    if result.k == 1:
+        return f"All {nodes_words(len(result.groups[0].nodes))} form one group: none stands apart."
+    members = "; ".join(", ".join(one.nodes[:6]) + (" …" if len(one.nodes) > 6 else "") for one in result.groups)
+    return f"{result.k} groups: {members}."
 
 
-def groups_headlines(found: Groups) -> tuple[Headline, ...]:
+def groups_headlines(result: Groups) -> tuple[Headline, ...]:
     """Return the number of groups and how sure it is."""
     return (
-        Headline("Groups", str(found.k), "Chosen by the mean silhouette (as published: always 3)."),
+        Headline("Groups", str(result.k), "Chosen by the mean silhouette (as published: always 3)."),
         Headline(
-            "Silhouette", _number(found.silhouette), "Mean over the nodes, -1 to 1; above 0.25 groups stand apart."
+            "Silhouette", _number(result.silhouette), "Mean over the nodes, -1 to 1; above 0.25 groups stand apart."
         ),
         Headline(
             "Stability",
-            _number(found.stability),
+            _number(result.stability),
             "Mean adjusted Rand index with groupings of resampled runs; 1 = always the same.",
-            "" if math.isnan(found.stability) else "stable" if found.stability >= STABLE_FROM else "doubtful",
+            "" if math.isnan(result.stability) else "stable" if result.stability >= STABLE_FROM else "doubtful",
         ),
         Headline(
             "Grouped by",
-            counted(len(found.aspects), "resource"),
-            f"Those in which differences exceed noise: {listed(found.aspects) or 'none'}.",
+            counted(len(result.aspects), "resource"),
+            f"Those in which differences exceed noise: {listed(result.aspects) or 'none'}.",
         ),
     )
 
 
-def groups_table(found: Groups) -> pd.DataFrame:
+def groups_table(result: Groups) -> pd.DataFrame:
     """Return one line per node with its group, the group's labels and scores."""
     return pd.DataFrame(
         [
             {"group": number, "node": node}
             | {f"{name}_label": text for name, text in one.labels.items()}
             | {f"{name}_score": value for name, value in one.scores.items()}
-            for number, one in enumerate(found.groups)
+            for number, one in enumerate(result.groups)
             for node in one.nodes
         ]
     )
 
 
-def silhouette_bars(found: Groups) -> Chart:
+def silhouette_bars(result: Groups) -> Chart:
     """Return the mean silhouette of every number of groups; the chosen one stands out."""
-    numbers = sorted(int(k) for k in found.silhouettes)
-    values = [found.silhouettes[str(k)] for k in numbers]
-    chosen = found.k if found.k > 1 else None
+    numbers = sorted(int(k) for k in result.silhouettes)
+    values = [result.silhouettes[str(k)] for k in numbers]
+    chosen = result.k if result.k > 1 else None
     return Chart(
         name="node-groups-silhouettes",
         figure=figure_of(
@@ -109,21 +109,21 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else NO_DATA
 
 
-def advice_sentence(found: Advice, profile: str = "") -> str:
+def advice_sentence(result: Advice, profile: str = "") -> str:
     """Return which node suits the profile, by its name or else its number, and what gives most for its price."""
-    work = f"{profile or f'profile {found.settings.profile}'} ({counted(found.n_jobs, 'run')})"
-    return decision_sentence(found.ranking, work)
+    work = f"{profile or f'profile {result.settings.profile}'} ({counted(result.n_jobs, 'run')})"
+    return decision_sentence(result.ranking, work)
 
 
-def weight_bars(found: Advice) -> Chart:
+def weight_bars(result: Advice) -> Chart:
     """Return the weight of each resource that was used, beside the proposed one."""
-    aspects = [one.aspect for one in found.uses]
+    aspects = [one.aspect for one in result.uses]
     return Chart(
         name="node-advice-weights",
         figure=figure_of(
             [
-                _advice_bars("used", found.weights, aspects, 0),
-                _advice_bars("by the use of the runs", found.proposed, aspects, 1),
+                _advice_bars("used", result.weights, aspects, 0),
+                _advice_bars("by the use of the runs", result.proposed, aspects, 1),
             ],
             x={"title": "Weight", "range": [0, 1.12], "tickformat": ".0%"},
             y=rows_axis(aspects),
@@ -131,14 +131,14 @@ def weight_bars(found: Advice) -> Chart:
             barmode="group",
             showlegend=True,
         ),
-        takeaway=_weights_sentence(found),
+        takeaway=_weights_sentence(result),
         shows=f"Weight of {len(aspects)} resources.",
-        data=use_table(found),
+        data=use_table(result),
         note="A weight is the share of a resource in the use of all; one that the trace does not hold has none.",
     )
 
 
-def use_table(found: Advice) -> pd.DataFrame:
+def use_table(result: Advice) -> pd.DataFrame:
     """Return what the runs use, of what, and the weights."""
     return pd.DataFrame(
         [
@@ -147,16 +147,16 @@ def use_table(found: Advice) -> pd.DataFrame:
                 "use_share": one.share,
                 "use_is": one.source,
                 "jobs": one.n_jobs,
-                "proposed_weight": found.proposed.get(one.aspect, float("nan")),
-                "used_weight": found.weights.get(one.aspect, 0.0),
+                "proposed_weight": result.proposed.get(one.aspect, float("nan")),
+                "used_weight": result.weights.get(one.aspect, 0.0),
             }
-            for one in found.uses
+            for one in result.uses
         ]
     )
 
 
-def _weights_sentence(found: Advice) -> str:
-    return f"Weights: {weight_words(found.weights) or 'none'}."
+def _weights_sentence(result: Advice) -> str:
+    return f"Weights: {weight_words(result.weights) or 'none'}."
 
 
 def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], number: int) -> dict[str, Any]:
@@ -171,24 +171,24 @@ def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], numbe
     )
 
 
-def transfer_table(found: Transfer) -> pd.DataFrame:
+def transfer_table(result: Transfer) -> pd.DataFrame:
     """Return one line per method, the smallest median error first; errors are shares of the measured runtime."""
     lines = [
         {
-            "method": name + (" (ours)" if name == found.default else ""),
+            "method": name + (" (ours)" if name == result.default else ""),
             "median_error": one.median,
             "p90_error": one.p90,
             "p95_error": one.p95,
             "predictions": one.n,
         }
-        for name, one in found.methods.items()
+        for name, one in result.methods.items()
     ]
     return pd.DataFrame(lines).sort_values("median_error", kind="stable")
 
 
-def transfer_bars(found: Transfer) -> Chart:
+def transfer_bars(result: Transfer) -> Chart:
     """Return the median error of every method, smallest first."""
-    table = transfer_table(found)
+    table = transfer_table(result)
     rows = [str(name) for name in table["method"]]
     errors = [float(value) for value in table["median_error"]]
     return Chart(
@@ -210,7 +210,7 @@ def transfer_bars(found: Transfer) -> Chart:
             y=rows_axis(rows),
             height=rows_height(len(rows)),
         ),
-        takeaway=transfer_sentence(found),
+        takeaway=transfer_sentence(result),
         shows=f"Median error of {len(rows)} methods.",
         data=table,
         note="Error = |predicted - measured| / measured. workprof's factor was chosen on the public reports: errors on "
@@ -218,11 +218,11 @@ def transfer_bars(found: Transfer) -> Chart:
     )
 
 
-def transfer_sentence(found: Transfer) -> str:
+def transfer_sentence(result: Transfer) -> str:
     """Return how far off our method is, beside no scaling at all."""
-    ours, plain = found.methods.get(found.default), found.methods.get("none")
+    ours, plain = result.methods.get(result.default), result.methods.get("none")
     if ours is None:
-        return f"workprof's factor could not be computed: {found.left_out.get(found.default, 'it was not chosen')}."
+        return f"workprof's factor could not be computed: {result.left_out.get(result.default, 'it was not chosen')}."
     rest = f", without scaling {format_share(plain.median)}" if plain else ""
     return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
 

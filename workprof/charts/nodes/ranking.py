@@ -83,12 +83,12 @@ PRICE_UNIT = "Score per unit of price"
 PUBLISHED_UNIT = "10-norm of the code (as published)"
 
 
-def ranked_bars(found: Ranking, *, priced: bool = False) -> Chart:
+def ranked_bars(result: Ranking, *, priced: bool = False) -> Chart:
     """Return the score of every node, best first; `priced`: it is one of `per_price`."""
-    drawn = [one for one in found.nodes if math.isfinite(one.score)]
+    drawn = [one for one in result.nodes if math.isfinite(one.score)]
     rows = row_names([one.node for one in drawn])
     ends = [one.high if math.isfinite(one.high) else one.score for one in drawn]
-    unit = PRICE_UNIT if priced else PUBLISHED_UNIT if found.published else UNIT
+    unit = PRICE_UNIT if priced else PUBLISHED_UNIT if result.published else UNIT
     return Chart(
         name="node-ranking",
         figure=figure_of(
@@ -100,24 +100,24 @@ def ranked_bars(found: Ranking, *, priced: bool = False) -> Chart:
             annotations=[_tie_word(first, last) for first, last in tie_spans(drawn)],
             margin={"l": 8, "r": 48, "t": 8, "b": 8},
         ),
-        takeaway=price_sentence(found) if priced else ranking_sentence(found),
+        takeaway=price_sentence(result) if priced else ranking_sentence(result),
         shows=f"Bars of the score of {len(drawn)} nodes with intervals.",
-        data=ranked_table(found),
-        note=_note(found, tied=bool(tie_spans(drawn))),
+        data=ranked_table(result),
+        note=_note(result, tied=bool(tie_spans(drawn))),
     )
 
 
 LEAST_HEIGHT, HEADROOM_PX, ROW_PX = 200, 80, 34
 
 
-def ranking_sentence(found: Ranking) -> str:
+def ranking_sentence(result: Ranking) -> str:
     """Return who is best and by how much, or why there is no ranking."""
-    ranked = [one for one in found.nodes if one.rank]
+    ranked = [one for one in result.nodes if one.rank]
     if not ranked:
-        reason = found.nodes[0].reason if found.nodes else "no node"
+        reason = result.nodes[0].reason if result.nodes else "no node"
         return f"There is no ranking: {reason}."
     best = ranked[0]
-    pair = best_pair(found.pairs, best.node, ranked[1].node)
+    pair = best_pair(result.pairs, best.node, ranked[1].node)
     if pair is None:
         return f"{best.node} scores highest: {score_words(best)}."
     if not best.tied_with:
@@ -125,15 +125,15 @@ def ranking_sentence(found: Ranking) -> str:
     return f"{faster_words(pair)}: {best.node} is tied with {listed(best.tied_with)}."
 
 
-def price_sentence(found: Ranking) -> str:
+def price_sentence(result: Ranking) -> str:
     """Return which node gives most for its price and by how much, for a ranking of `per_price`."""
-    ranked = [one for one in found.nodes if one.rank]
+    ranked = [one for one in result.nodes if one.rank]
     if not ranked:
         return "No ranked node has a price."
     best = ranked[0]
     if len(ranked) == 1:
         return f"{best.node} is the only node with a price: {best.score:.3g} per unit of price."
-    pair = best_pair(found.pairs, best.node, ranked[1].node)
+    pair = best_pair(result.pairs, best.node, ranked[1].node)
     if pair is None:
         return f"{best.node} gives most for its price: {best.score:.3g} per unit of price."
     if best.tied_with:
@@ -142,21 +142,21 @@ def price_sentence(found: Ranking) -> str:
     return f"{best.node} gives most for its price: {percent_more(pair.ratio)} more than {pair.other}{ends}."
 
 
-def decision_sentence(found: Ranking, work: str = "") -> str:
+def decision_sentence(result: Ranking, work: str = "") -> str:
     """Return which node to take and which are degraded: the fastest one, and with prices what gives most for them.
 
     Args:
-        found: ranking by score.
+        result: ranking by score.
         work: what the nodes are for, such as a profile's name; '' = work of any kind.
     """
     head = f"For {work}: " if work else ""
-    fastest = ranking_sentence(found)
-    degraded = [one.node for one in found.nodes if one.degraded]
+    fastest = ranking_sentence(result)
+    degraded = [one.node for one in result.nodes if one.degraded]
     more = f", {len(degraded) - 3} more" if len(degraded) > 3 else ""
     bad = f" Degraded: {', '.join(degraded[:3])}{more}." if degraded else ""
-    if not any(one.price_per_h > 0 and one.rank for one in found.nodes):
+    if not any(one.price_per_h > 0 and one.rank for one in result.nodes):
         return f"{head}{fastest}{bad}"
-    return f"{head}{price_sentence(per_price(found))} Price aside, {fastest}{bad}"
+    return f"{head}{price_sentence(per_price(result))} Price aside, {fastest}{bad}"
 
 
 def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:
@@ -164,7 +164,7 @@ def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OV
     return next((pair for pair in pairs if pair.aspect == aspect and {pair.node, pair.other} == {one, other}), None)
 
 
-def ranked_table(found: Ranking) -> pd.DataFrame:
+def ranked_table(result: Ranking) -> pd.DataFrame:
     """Return one line per node."""
     return pd.DataFrame(
         [
@@ -177,7 +177,7 @@ def ranked_table(found: Ranking) -> pd.DataFrame:
                 "tied_with": ", ".join(one.tied_with),
                 "runs": one.n_runs,
             }
-            for one in found.nodes
+            for one in result.nodes
         ]
     )
 
@@ -243,11 +243,11 @@ def _tie_word(first: int, last: int) -> dict[str, Any]:
     return shapes.words("tie", x=BRACKET_X + 0.004, y=y, xref="paper", yref="y", xanchor="left", size=None)
 
 
-def _note(found: Ranking, *, tied: bool) -> str:
-    sure = format_share(found.settings.confidence, 0)
-    runs = f"{found.n_runs:,} runs, {sure} intervals"
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
-    sized = "" if found.settings.prices_per_h else " Whole nodes are compared, whatever their size."
+def _note(result: Ranking, *, tied: bool) -> str:
+    sure = format_share(result.settings.confidence, 0)
+    runs = f"{result.n_runs:,} runs, {sure} intervals"
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in result.left_out.items())
+    sized = "" if result.settings.prices_per_h else " Whole nodes are compared, whatever their size."
     return (
         f"{runs}{f'; excluded: {reasons}' if reasons else ''}.{' Bracket: no clear difference.' if tied else ''}{sized}"
     )
@@ -258,10 +258,10 @@ _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 0.7, 1, 1.4, 2, 4, 5, 10, 20, 5
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def aspect_lines(found: Ranking) -> Chart:
+def aspect_lines(result: Ranking) -> Chart:
     """Return the scores of the nodes in every aspect; the best ranked nodes where there are many."""
-    nodes, aspects = found.nodes[:MOST_NODES], list(found.metrics)
-    shown = "" if len(nodes) == len(found.nodes) else f"The first {len(nodes)} of {len(found.nodes)} nodes. "
+    nodes, aspects = result.nodes[:MOST_NODES], list(result.metrics)
+    shown = "" if len(nodes) == len(result.nodes) else f"The first {len(nodes)} of {len(result.nodes)} nodes. "
     return Chart(
         name="node-aspects",
         figure=figure_of(
@@ -273,28 +273,28 @@ def aspect_lines(found: Ranking) -> Chart:
                 "range": [-0.3, len(aspects) - 0.7],
                 "zeroline": False,
             },
-            y=_score_axis(nodes, published=found.published),
+            y=_score_axis(nodes, published=result.published),
             height=340,
             showlegend=True,
         ),
-        takeaway=aspects_sentence(found),
+        takeaway=aspects_sentence(result),
         shows=f"Scores of {len(nodes)} nodes in {listed([resource(name) for name in aspects])}.",
-        data=aspect_table(found),
+        data=aspect_table(result),
         note=f"{shown}Logarithmic: equal distances are equal ratios. Bars: intervals of "
-        f"{format_share(found.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
+        f"{format_share(result.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark.",
     )
 
 
-def aspects_sentence(found: Ranking) -> str:
+def aspects_sentence(result: Ranking) -> str:
     """Return in which resources the nodes differ clearly."""
-    if len(found.nodes) < 2:
+    if len(result.nodes) < 2:
         return "One node alone has nothing to be compared with."
-    if found.published:
+    if result.published:
         return "The published score ranks the nodes in each resource, without a measure of the difference."
-    clear = {one.aspect for one in found.pairs if one.clear}
-    differ = [resource(name) for name in found.metrics if name in clear]
-    alike = [resource(name) for name in found.metrics if name not in clear]
-    if not any(math.isfinite(one.low) for one in found.pairs):
+    clear = {one.aspect for one in result.pairs if one.clear}
+    differ = [resource(name) for name in result.metrics if name in clear]
+    alike = [resource(name) for name in result.metrics if name not in clear]
+    if not any(math.isfinite(one.low) for one in result.pairs):
         return "With fewer than 3 runs of a benchmark on each node no resource can be compared."
     if not differ:
         return "Differences are within noise in every resource."
@@ -307,13 +307,13 @@ def resource(aspect: str) -> str:
     return "CPU" if aspect == "cpu" else aspect
 
 
-def aspect_table(found: Ranking) -> pd.DataFrame:
+def aspect_table(result: Ranking) -> pd.DataFrame:
     """Return one line per node and aspect."""
     return pd.DataFrame(
         [
             {"node": one.node, "aspect": name, "score": own.score, "low": own.low, "high": own.high, "rank": own.rank}
             | {"runs": own.n_runs}
-            for one in found.nodes
+            for one in result.nodes
             for name, own in one.aspects.items()
         ]
     )
@@ -378,11 +378,11 @@ def _score_axis(nodes: Sequence[RankedNode], *, published: bool) -> dict[str, An
 CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
 
 
-def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
+def ranking_headlines(result: Ranking) -> tuple[Headline, ...]:
     """Return the best node, its lead, what is degraded, and how robust the order is."""
-    ranked = [one for one in found.nodes if one.rank]
-    degraded = [one for one in found.nodes if one.degraded]
-    same = sum(one.same_order for one in found.leave_outs)
+    ranked = [one for one in result.nodes if one.rank]
+    degraded = [one for one in result.nodes if one.degraded]
+    same = sum(one.same_order for one in result.leave_outs)
     lines = [
         Headline(
             "Best node",
@@ -398,9 +398,9 @@ def ranking_headlines(found: Ranking) -> tuple[Headline, ...]:
             ", ".join(one.node for one in degraded),
         ),
     ]
-    if found.leave_outs:
-        told = f"{same} of {len(found.leave_outs)}"
-        lines.append(Headline("Ranking robust", told, "Same order when one benchmark is excluded: how often."))
+    if result.leave_outs:
+        text = f"{same} of {len(result.leave_outs)}"
+        lines.append(Headline("Ranking robust", text, "Same order when one benchmark is excluded: how often."))
     return tuple(lines)
 
 
@@ -408,9 +408,9 @@ def _lead(ranked: list[RankedNode]) -> str:
     return f"{ranked[0].score / ranked[-1].score:.1f} ×" if len(ranked) > 1 else NO_DATA
 
 
-def node_table(found: Ranking) -> pd.DataFrame:
+def node_table(result: Ranking) -> pd.DataFrame:
     """Return one line per node: place, score, change, degradation with its reason, price and score per price."""
-    return pd.DataFrame([_tables_line(one) for one in found.nodes])
+    return pd.DataFrame([_tables_line(one) for one in result.nodes])
 
 
 def _tables_line(one: RankedNode) -> dict[str, object]:
@@ -432,7 +432,7 @@ def _tables_line(one: RankedNode) -> dict[str, object]:
     }
 
 
-def pair_table(found: Ranking, aspect: str = OVERALL) -> pd.DataFrame:
+def pair_table(result: Ranking, aspect: str = OVERALL) -> pd.DataFrame:
     """Return one line per pair of nodes in an aspect."""
     return pd.DataFrame(
         [
@@ -446,13 +446,13 @@ def pair_table(found: Ranking, aspect: str = OVERALL) -> pd.DataFrame:
                 "in_words": faster_words(one),
                 "metrics": ", ".join(one.metrics),
             }
-            for one in found.pairs
+            for one in result.pairs
             if one.aspect == aspect
         ]
     )
 
 
-def leave_out_table(found: Ranking) -> pd.DataFrame:
+def leave_out_table(result: Ranking) -> pd.DataFrame:
     """Return the order without each benchmark."""
     return pd.DataFrame(
         [
@@ -461,37 +461,37 @@ def leave_out_table(found: Ranking) -> pd.DataFrame:
                 "order": " > ".join(one.order),
                 "reading": "the same order" if one.same_order else "another order",
             }
-            for one in found.leave_outs
+            for one in result.leave_outs
         ]
     )
 
 
-def robustness_sentence(found: Ranking) -> str:
+def robustness_sentence(result: Ranking) -> str:
     """Return what the order hangs on."""
-    if not found.leave_outs:
+    if not result.leave_outs:
         return "No benchmark can be excluded: one carries the whole score, or nothing is ranked."
-    hang = [one.benchmark for one in found.leave_outs if not one.same_order]
+    hang = [one.benchmark for one in result.leave_outs if not one.same_order]
     if not hang:
-        return f"The order stays the same without any one of {counted(len(found.leave_outs), 'benchmark')}."
+        return f"The order stays the same without any one of {counted(len(result.leave_outs), 'benchmark')}."
     return f"The order changes without {', '.join(hang)}."
 
 
-def dropped_table(found: Ranking) -> pd.DataFrame:
+def dropped_table(result: Ranking) -> pd.DataFrame:
     """Return what was measured and is not in the score, with the reason."""
-    return pd.DataFrame([{"metric": one.metric, "reason": one.reason} for one in found.dropped_metrics])
+    return pd.DataFrame([{"metric": one.metric, "reason": one.reason} for one in result.dropped_metrics])
 
 
-def dropped_sentence(found: Ranking) -> str:
+def dropped_sentence(result: Ranking) -> str:
     """Return how many metrics make the score, and how many do not."""
-    used = sum(len(metrics) for metrics in found.metrics.values())
-    total = used + len(found.dropped_metrics)
+    used = sum(len(metrics) for metrics in result.metrics.values())
+    total = used + len(result.dropped_metrics)
     return f"{used} of {total} measured metrics make the score; each other one is listed with its reason."
 
 
-def degraded_sentences(found: Ranking) -> tuple[str, ...]:
+def degraded_sentences(result: Ranking) -> tuple[str, ...]:
     """Return for each degraded node its reason and what to do."""
     return tuple(
-        f"{one.node}: {one.degraded.reason}. {CLEAR[one.degraded.action]}" for one in found.nodes if one.degraded
+        f"{one.node}: {one.degraded.reason}. {CLEAR[one.degraded.action]}" for one in result.nodes if one.degraded
     )
 
 
@@ -517,14 +517,14 @@ def settings_words(settings: RankSettings) -> dict[str, str]:
 
 def node_comparison_table(rankings: Mapping[str, Ranking]) -> pd.DataFrame:
     """Return one line per node with its place and score in every scenario; a node that is not in one has no value."""
-    found: dict[str, dict[str, object]] = {}
+    result: dict[str, dict[str, object]] = {}
     for name, ranking in rankings.items():
         for one in ranking.nodes:
-            line = found.setdefault(one.node, {"node": one.node})
+            line = result.setdefault(one.node, {"node": one.node})
             line |= {f"{name}: place": one.rank, f"{name}: score": one.score}
             if ranking.settings.prices_per_h:
                 line[f"{name}: score / price"] = one.price_performance
-    return pd.DataFrame(list(found.values()))
+    return pd.DataFrame(list(result.values()))
 
 
 def leaders_sentence(rankings: Mapping[str, Ranking]) -> str:

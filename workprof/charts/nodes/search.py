@@ -20,18 +20,18 @@ DASHES = {WITHOUT: "dot", WITH_SCORES: "solid"}
 BANDS = ("rgba(48,121,207,0.16)", "rgba(123,130,140,0.18)")
 
 
-def search_sentence(found: Search) -> str:
+def search_sentence(result: Search) -> str:
     """Return how near to the cheapest the searches come, and what the scores of nodes change."""
-    after = min(TOLD, found.settings.trials)
-    kind = list(found.curves)[-1]
-    mean = float(found.curves[kind].mean[after - 1])
+    after = min(TOLD, result.settings.trials)
+    kind = list(result.curves)[-1]
+    mean = float(result.curves[kind].mean[after - 1])
     words = f"After {counted(after, 'trial')} the best configuration costs {_more(mean)} on average"
-    if not found.differences:
-        return f"{words} ({counted(found.settings.seeds, 'seed')} of each workload)."
-    one = found.differences[after - 1]
+    if not result.differences:
+        return f"{words} ({counted(result.settings.seeds, 'seed')} of each workload)."
+    one = result.differences[after - 1]
     verdict = "fewer" if one.high < 0 else "more" if one.low > 0 else "no clear difference"
-    told = f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
-    compared = f"{verdict}: {told}" if verdict.startswith("no") else f"{told}, {verdict} than without"
+    text = f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+    compared = f"{verdict}: {text}" if verdict.startswith("no") else f"{text}, {verdict} than without"
     return f"{words} with node scores; against searches without them {compared}."
 
 
@@ -39,13 +39,13 @@ def _more(ratio: float) -> str:
     return f"{100 * (ratio - 1):.1f} % more than the cheapest"
 
 
-def search_headlines(found: Search) -> tuple[Headline, ...]:
+def search_headlines(result: Search) -> tuple[Headline, ...]:
     """Return how many configurations there are and how many trials find the cheapest."""
-    kind = list(found.curves)[-1]
-    curve, trials = found.curves[kind], found.settings.trials
+    kind = list(result.curves)[-1]
+    curve, trials = result.curves[kind], result.settings.trials
     return (
-        Headline("Configurations", f"{found.n_configurations:,}", "That a search can try, over all workloads."),
-        Headline("Workloads", str(len(found.workloads)), "Each is searched by itself."),
+        Headline("Configurations", f"{result.n_configurations:,}", "That a search can try, over all workloads."),
+        Headline("Workloads", str(len(result.workloads)), "Each is searched by itself."),
         Headline(
             f"After {counted(trials, 'trial')}",
             f"+{100 * (float(curve.mean[-1]) - 1):.1f} %",
@@ -59,11 +59,11 @@ def search_headlines(found: Search) -> tuple[Headline, ...]:
     )
 
 
-def cost_curves(found: Search) -> Chart:
+def cost_curves(result: Search) -> Chart:
     """Return the mean cost found against the least, by number of trials, with its interval."""
-    trials = np.arange(1, found.settings.trials + 1)
+    trials = np.arange(1, result.settings.trials + 1)
     traces: list[dict[str, Any]] = []
-    for place, (kind, curve) in enumerate(reversed(found.curves.items())):
+    for place, (kind, curve) in enumerate(reversed(result.curves.items())):
         around = np.concatenate([trials, trials[::-1]])
         ends = np.concatenate([curve.mean_high, curve.mean_low[::-1]])
         traces.append(shapes.area(around, ends, fill=BANDS[place], hoverinfo="skip", showlegend=False))
@@ -82,18 +82,18 @@ def cost_curves(found: Search) -> Chart:
             height=360,
             **LEGEND_BELOW,
         ),
-        takeaway=search_sentence(found),
-        shows=f"Lines of the mean cost found by number of trials, {' and '.join(found.curves)}.",
-        data=curve_table(found),
-        note=f"Mean over {counted(found.settings.seeds, 'seed')} of each workload; the band is the 90 % "
+        takeaway=search_sentence(result),
+        shows=f"Lines of the mean cost found by number of trials, {' and '.join(result.curves)}.",
+        data=curve_table(result),
+        note=f"Mean over {counted(result.settings.seeds, 'seed')} of each workload; the band is the 90 % "
         "bootstrap interval of the mean.",
     )
 
 
-def search_path(found: Search, workload: str) -> Chart:
+def search_path(result: Search, workload: str) -> Chart:
     """Return the first search of a workload: the cost of each trial, and the least one so far."""
-    path = [one for one in found.path if one.workload == workload]
-    least = found.least_costs[workload]
+    path = [one for one in result.path if one.workload == workload]
+    least = result.least_costs[workload]
     trials = [one.trial for one in path]
     costs = [one.cost / least for one in path]
     best = [None if one.best_cost is None else one.best_cost / least for one in path]
@@ -114,23 +114,23 @@ def search_path(found: Search, workload: str) -> Chart:
             shapes=[shapes.horizontal(1.0, dash="dot")],
             **LEGEND_BELOW,
         ),
-        takeaway=_path_sentence(found, workload),
+        takeaway=_path_sentence(result, workload),
         shows=f"Cost of the {counted(len(path), 'trial')} of the first search.",
-        data=path_table(found, workload),
+        data=path_table(result, workload),
         note="The first of the searches; 1 is the cheapest configuration of the table.",
     )
 
 
-def _path_sentence(found: Search, workload: str) -> str:
-    path = [one for one in found.path if one.workload == workload]
+def _path_sentence(result: Search, workload: str) -> str:
+    path = [one for one in result.path if one.workload == workload]
     at = next((one for one in path if one.best_cost == path[-1].best_cost), path[-1])
     if at.best_cost is None:
-        return f"No trial was within the runtime limit; the cheapest that is: {found.workloads[workload]}."
-    reached = at.best_cost / found.least_costs[workload]
-    return f"Trial {at.trial} of {len(path)} found {at.configuration}, {_more(reached)} ({found.workloads[workload]})."
+        return f"No trial was within the runtime limit; the cheapest that is: {result.workloads[workload]}."
+    reached = at.best_cost / result.least_costs[workload]
+    return f"Trial {at.trial} of {len(path)} found {at.configuration}, {_more(reached)} ({result.workloads[workload]})."
 
 
-def path_table(found: Search, workload: str) -> pd.DataFrame:
+def path_table(result: Search, workload: str) -> pd.DataFrame:
     """Return one line per trial of the first search of a workload."""
     lines = [
         {
@@ -140,23 +140,23 @@ def path_table(found: Search, workload: str) -> pd.DataFrame:
             "cost": one.cost,
             "least_cost_so_far": np.nan if one.best_cost is None else one.best_cost,
         }
-        for one in found.path
+        for one in result.path
         if one.workload == workload
     ]
     return pd.DataFrame(lines)
 
 
-def curve_table(found: Search) -> pd.DataFrame:
+def curve_table(result: Search) -> pd.DataFrame:
     """Return one line per number of trials: mean, interval and share that found the cheapest, and the difference."""
-    columns: dict[str, Any] = {"trials": np.arange(1, found.settings.trials + 1)}
-    for kind, curve in found.curves.items():
+    columns: dict[str, Any] = {"trials": np.arange(1, result.settings.trials + 1)}
+    for kind, curve in result.curves.items():
         name = kind.replace(" ", "_")
         columns |= {f"{name}_mean": curve.mean, f"{name}_low": curve.mean_low, f"{name}_high": curve.mean_high}
         columns[f"{name}_found_cheapest"] = curve.found_share
-    if found.differences:
+    if result.differences:
         columns |= {
-            "difference": [one.mean for one in found.differences],
-            "difference_low": [one.low for one in found.differences],
-            "difference_high": [one.high for one in found.differences],
+            "difference": [one.mean for one in result.differences],
+            "difference_low": [one.low for one in result.differences],
+            "difference_high": [one.high for one in result.differences],
         }
     return pd.DataFrame(columns)

@@ -22,15 +22,15 @@ ROW_PX, MOST_PX = 13, 900
 MEASURE = {"euclidean": "ed", "dtw": "dtw"}
 
 
-def distance_matrix(found: LibraryView, measure: str) -> Chart:
+def distance_matrix(result: LibraryView, measure: str) -> Chart:
     """Return the distances between all runs of the library, sorted by workload, with lines between workloads."""
-    distances = found.distances(MEASURE[measure])
-    names = [f"{plotly_text(own, 22)}/{plotly_text(run, 12)}" for own, run in _runs(found)]
+    distances = result.distances(MEASURE[measure])
+    names = [f"{plotly_text(own, 22)}/{plotly_text(run, 12)}" for own, run in _runs(result)]
     names = [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
     off = ~np.eye(len(names), dtype=bool)
     lowest, highest = np.percentile(distances[off], [2, 98]).tolist() if off.any() else (0.0, 1.0)
     places = list(range(len(names)))
-    middles, labels = _middles(found)
+    middles, labels = _middles(result)
     ticks = {"tickvals": middles, "ticktext": labels, "showgrid": False, "zeroline": False}
     figure = figure_of(
         [
@@ -52,23 +52,23 @@ def distance_matrix(found: LibraryView, measure: str) -> Chart:
         x={"title": "Run of the library", **ticks, "tickangle": -60},
         y={"title": "", **ticks, "autorange": "reversed"},
         height=min(MOST_PX, max(SMALLEST_PX + 100, 160 + ROW_PX * len(names))),
-        shapes=_between(found),
+        shapes=_between(result),
     )
     table = pd.DataFrame(distances, columns=names)
     table.insert(0, "run", names)
     return Chart(
         name=f"phases-library-{measure}",
         figure=figure,
-        takeaway=library_sentence(found, measure),
+        takeaway=library_sentence(result, measure),
         shows=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}.",
         data=table,
-        note=f"{found.n_counters} counters. Strong squares along the diagonal: runs of one workload are alike.",
+        note=f"{result.n_counters} counters. Strong squares along the diagonal: runs of one workload are alike.",
     )
 
 
-def library_sentence(found: LibraryView, measure: str) -> str:
+def library_sentence(result: LibraryView, measure: str) -> str:
     """Return how often the nearest other run is of the same workload, in one sentence."""
-    distances, labels = found.distances(MEASURE[measure]).copy(), np.array(found.workloads)
+    distances, labels = result.distances(MEASURE[measure]).copy(), np.array(result.workloads)
     if len(labels) < 2:
         return "The library holds one run; distances need two."
     np.fill_diagonal(distances, np.inf)
@@ -77,61 +77,61 @@ def library_sentence(found: LibraryView, measure: str) -> str:
     return f"The nearest other run by {words} distance is of the same workload for {same} of {len(labels)} runs."
 
 
-def threshold_table(found: LibraryView) -> pd.DataFrame:
+def threshold_table(result: LibraryView) -> pd.DataFrame:
     """Return one line per workload: runs, distances among them, and up to which a run is accepted."""
     lines = []
-    for ed, dtw in zip(found.thresholds["ed"], found.thresholds["dtw"], strict=True):
+    for ed, dtw in zip(result.thresholds["ed"], result.thresholds["dtw"], strict=True):
         lines.append(
             {
                 "workload": ed.workload,
                 "runs": ed.n_runs,
-                "phases": _phases_of(found, ed.workload),
+                "phases": _phases_of(result, ed.workload),
                 "euclidean_mean": ed.mean,
                 "euclidean_sd": ed.sd,
-                "euclidean_limit": ed.mean + found.c["ed"] * ed.sd,
+                "euclidean_limit": ed.mean + result.c["ed"] * ed.sd,
                 "dtw_mean": dtw.mean,
                 "dtw_sd": dtw.sd,
-                "dtw_limit": dtw.mean + found.c["dtw"] * dtw.sd,
+                "dtw_limit": dtw.mean + result.c["dtw"] * dtw.sd,
             }
         )
     return pd.DataFrame(lines)
 
 
-def threshold_note(found: LibraryView) -> str:
+def threshold_note(result: LibraryView) -> str:
     """Return what the limits are made of."""
     return (
-        f"Threshold = mean + c standard deviations, c = {number(found.c['ed'])} (Euclidean) and "
-        f"{number(found.c['dtw'])} (DTW). A workload of fewer than three runs has none."
+        f"Threshold = mean + c standard deviations, c = {number(result.c['ed'])} (Euclidean) and "
+        f"{number(result.c['dtw'])} (DTW). A workload of fewer than three runs has none."
     )
 
 
-def _runs(found: LibraryView) -> list[tuple[str, str]]:
-    return list(zip(found.workloads, found.names, strict=True))
+def _runs(result: LibraryView) -> list[tuple[str, str]]:
+    return list(zip(result.workloads, result.names, strict=True))
 
 
-def _phases_of(found: LibraryView, workload: str) -> str:
-    own = [int(n) for n, label in zip(found.n_phases, found.workloads, strict=True) if label == workload]
+def _phases_of(result: LibraryView, workload: str) -> str:
+    own = [int(n) for n, label in zip(result.n_phases, result.workloads, strict=True) if label == workload]
     return f"{min(own)}" if min(own) == max(own) else f"{min(own)} to {max(own)}"
 
 
-def _starts(found: LibraryView) -> list[int]:
-    labels = found.workloads
+def _starts(result: LibraryView) -> list[int]:
+    labels = result.workloads
     return [place for place in range(len(labels)) if place == 0 or labels[place] != labels[place - 1]]
 
 
-def _middles(found: LibraryView) -> tuple[list[float], list[str]]:
-    starts = _starts(found)
-    ends = [*starts[1:], len(found.workloads)]
+def _middles(result: LibraryView) -> tuple[list[float], list[str]]:
+    starts = _starts(result)
+    ends = [*starts[1:], len(result.workloads)]
     return (
         [(first + end - 1) / 2 for first, end in zip(starts, ends, strict=True)],
-        [plotly_text(found.workloads[first], 22) for first in starts],
+        [plotly_text(result.workloads[first], 22) for first in starts],
     )
 
 
-def _between(found: LibraryView) -> list[dict[str, object]]:
-    last = len(found.workloads) - 0.5
+def _between(result: LibraryView) -> list[dict[str, object]]:
+    last = len(result.workloads) - 0.5
     lines: list[dict[str, object]] = []
-    for first in _starts(found)[1:]:
+    for first in _starts(result)[1:]:
         at = first - 0.5
         line = {"color": NEUTRAL, "width": 1}
         lines.append({"type": "line", "x0": at, "x1": at, "y0": -0.5, "y1": last, "line": line})
@@ -158,10 +158,10 @@ LONGEST_ROW = 24
 """Characters of a line before the bars: longer names leave them no room on a phone."""
 
 
-def evaluation_headlines(found: Evaluation) -> tuple[Headline, ...]:
+def evaluation_headlines(result: Evaluation) -> tuple[Headline, ...]:
     """Return accuracy, rejection of unknown workloads and false rejects."""
-    known = found.known
-    best = max(found.baselines.values(), default=math.nan)
+    known = result.known
+    best = max(result.baselines.values(), default=math.nan)
     return (
         Headline(
             "Accuracy",
@@ -176,39 +176,39 @@ def evaluation_headlines(found: Evaluation) -> tuple[Headline, ...]:
         ),
         Headline(
             "Unknown rejected",
-            _share(found.rejected_share),
+            _share(result.rejected_share),
             "Runs of workloads that were not in the training, mean over these.",
         ),
         Headline(
-            "Known rejected", _share(found.false_reject_share), "Held-out runs of known workloads: lower is better."
+            "Known rejected", _share(result.false_reject_share), "Held-out runs of known workloads: lower is better."
         ),
     )
 
 
-def evaluation_sentence(found: Evaluation) -> str:
+def evaluation_sentence(result: Evaluation) -> str:
     """Return accuracy beside the best baseline, and both rejections, in one sentence."""
     parts = []
-    if found.known is not None:
-        best = max(found.baselines, key=lambda name: found.baselines[name], default="")
-        beside = f", {NAMES.get(best, best)} {_share(found.baselines[best])}" if best else ""
-        parts.append(f"{_share(found.known.accuracy)} of held-out runs are recognised{beside}")
-    if found.unknown:
+    if result.known is not None:
+        best = max(result.baselines, key=lambda name: result.baselines[name], default="")
+        beside = f", {NAMES.get(best, best)} {_share(result.baselines[best])}" if best else ""
+        parts.append(f"{_share(result.known.accuracy)} of held-out runs are recognised{beside}")
+    if result.unknown:
         parts.append(
-            f"{_share(found.rejected_share)} of the runs of unknown workloads are rejected, with "
-            f"{_share(found.false_reject_share)} of the known ones"
+            f"{_share(result.rejected_share)} of the runs of unknown workloads are rejected, with "
+            f"{_share(result.false_reject_share)} of the known ones"
         )
     return f"{'; '.join(parts) or 'Nothing could be evaluated'}."
 
 
-def known_bars(found: Evaluation) -> Chart | None:
+def known_bars(result: Evaluation) -> Chart | None:
     """Return the accuracies on known workloads beside the baselines; None where no known run was tested."""
-    known = found.known
+    known = result.known
     if known is None:
         return None
     figures = {OURS: known.accuracy}
     figures |= {measure_words(name): value for name, value in sorted(known.learners.items(), key=lambda item: -item[1])}
     figures |= {
-        measure_words(name): value for name, value in sorted(found.baselines.items(), key=lambda item: -item[1])
+        measure_words(name): value for name, value in sorted(result.baselines.items(), key=lambda item: -item[1])
     }
     rows = list(figures)
     drawn = ["<br>".join(textwrap.wrap(row, LONGEST_ROW)) for row in rows]
@@ -221,7 +221,7 @@ def known_bars(found: Evaluation) -> Chart | None:
             y={"title": "", **rows_axis(drawn)},
             height=rows_height(sum(row.count("<br>") + 1 for row in drawn)),
         ),
-        takeaway=evaluation_sentence(found),
+        takeaway=evaluation_sentence(result),
         shows=f"Bars of the accuracy of {len(rows)} ways to recognise a workload.",
         data=pd.DataFrame({"way": rows, "accuracy": list(figures.values())}),
         note=(
@@ -231,12 +231,12 @@ def known_bars(found: Evaluation) -> Chart | None:
     )
 
 
-def open_curve(found: Evaluation, measure: str) -> Chart | None:
+def open_curve(result: Evaluation, measure: str) -> Chart | None:
     """Return the shares of rejected runs, unknown and known, over c; None without the measure's curve."""
-    curve = next((one for one in found.curves if one.measure == measure), None)
+    curve = next((one for one in result.curves if one.measure == measure), None)
     if curve is None:
         return None
-    at = math.isfinite(found.c) and measure == ("ed" if found.mode == "faithful" else "pair_model")
+    at = math.isfinite(result.c) and measure == ("ed" if result.mode == "faithful" else "pair_model")
     return Chart(
         name=f"phases-open-set-{measure}",
         figure=figure_of(
@@ -248,14 +248,14 @@ def open_curve(found: Evaluation, measure: str) -> Chart | None:
             y={"title": "Share of the runs rejected", "range": [-0.02, 1.04], "tickformat": ".0%"},
             height=380,
             showlegend=True,
-            shapes=[vertical(found.c, dash="dot")] if at else [],
+            shapes=[vertical(result.c, dash="dot")] if at else [],
         ),
         takeaway=_curve_sentence(curve),
         shows=f"Two curves over c for {measure_words(measure)}.",
         data=pd.DataFrame({"c": curve.c, "unknown_rejected": curve.rejected, "known_rejected": curve.false_rejects}),
         note=(
             "Each workload excluded in turn, or those that the library lacks. "
-            + (f"Dotted: c = {number(found.c)}, {_origin_of_c(found)}." if at else "")
+            + (f"Dotted: c = {number(result.c)}, {_origin_of_c(result)}." if at else "")
         ),
     )
 
@@ -296,9 +296,9 @@ def confusion_chart(known: KnownFigures) -> Chart:
     )
 
 
-def measures_of(found: Evaluation) -> tuple[str, ...]:
+def measures_of(result: Evaluation) -> tuple[str, ...]:
     """Return the measures that have a curve."""
-    return tuple(curve.measure for curve in found.curves)
+    return tuple(curve.measure for curve in result.curves)
 
 
 def _curve_sentence(curve: Curve) -> str:
@@ -312,8 +312,8 @@ def _curve_sentence(curve: Curve) -> str:
     )
 
 
-def _origin_of_c(found: Evaluation) -> str:
-    return "as published" if found.mode == "faithful" else "as set, or chosen on runs of known workloads only"
+def _origin_of_c(result: Evaluation) -> str:
+    return "as published" if result.mode == "faithful" else "as set, or chosen on runs of known workloads only"
 
 
 def measure_words(name: str) -> str:
@@ -357,26 +357,26 @@ TABLE_FOUR = {
 """DTW mean and sd, Euclidean mean and sd, of hardware and software counters on another machine."""
 
 
-def known_table(found: Evaluation) -> pd.DataFrame:
+def known_table(result: Evaluation) -> pd.DataFrame:
     """Return precision, recall and F1 of every workload, the weakest first, then all of them and the published ones."""
-    if found.known is None:
+    if result.known is None:
         return pd.DataFrame()
     lines = [
         {"workload": one.workload, "precision": one.precision, "recall": one.recall, "f1": one.f1, "runs": one.support}
-        for one in sorted(found.known.per_class, key=lambda one: one.f1)
+        for one in sorted(result.known.per_class, key=lambda one: one.f1)
     ]
-    means = {"precision": found.known.precision, "recall": found.known.recall, "f1": found.known.f1}
+    means = {"precision": result.known.precision, "recall": result.known.recall, "f1": result.known.f1}
     published = {name: TABLE_TWO[name] for name in means}
     return pd.DataFrame(
         [
             *lines,
-            {"workload": "mean of these", **means, "runs": found.known.n_test},
+            {"workload": "mean of these", **means, "runs": result.known.n_test},
             {"workload": "published (6 workloads, Table II)", **published, "runs": None},
         ]
     )
 
 
-def unknown_table(found: Evaluation) -> pd.DataFrame:
+def unknown_table(result: Evaluation) -> pd.DataFrame:
     """Return the share that is rejected of every unknown workload, and what it is nearest to."""
     return pd.DataFrame(
         {
@@ -387,11 +387,11 @@ def unknown_table(found: Evaluation) -> pd.DataFrame:
                 f"{name} {share * 100:.0f} %" for name, share in sorted(one.nearest.items(), key=lambda item: -item[1])
             ),
         }
-        for one in sorted(found.unknown, key=lambda one: one.rejected_share)
+        for one in sorted(result.unknown, key=lambda one: one.rejected_share)
     )
 
 
-def inner_table(found: Evaluation) -> pd.DataFrame:
+def inner_table(result: Evaluation) -> pd.DataFrame:
     """Return the distances among the runs of each workload, with the published ones below."""
     ours = [
         {
@@ -402,7 +402,7 @@ def inner_table(found: Evaluation) -> pd.DataFrame:
             "euclidean_sd": one.ed_std,
             "pairs": one.n_pairs,
         }
-        for one in found.distances
+        for one in result.distances
     ]
     names = ("dtw_mean", "dtw_sd", "euclidean_mean", "euclidean_sd")
     published = [

@@ -22,11 +22,11 @@ MOST_SHOWN = 98.0
 """Percentile at which the colours end: one extreme cell would leave the others alike."""
 
 
-def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]) -> Chart:
+def fingerprint_chart(result: Timeline, statistic: str, counters: tuple[str, ...]) -> Chart:
     """Return the heat map of one statistic, or of all side by side within each phase."""
-    rows = [found.counters.index(name) for name in counters]
-    names = list(found.statistics) if statistic == EVERY else [statistic]
-    table = _columns(found, rows, names)
+    rows = [result.counters.index(name) for name in counters]
+    names = list(result.statistics) if statistic == EVERY else [statistic]
+    table = _columns(result, rows, names)
     labels = counter_names(counters)
     figure = figure_of(
         [_cells(table, labels, _title(statistic)), _crossed(table, labels)],
@@ -44,9 +44,9 @@ def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]
     return Chart(
         name="phases-fingerprint",
         figure=figure,
-        takeaway=fingerprint_sentence(found),
+        takeaway=fingerprint_sentence(result),
         shows=f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}.",
-        data=_data(found, rows, names),
+        data=_data(result, rows, names),
         note=(
             "Values in standard deviations of the counter over all runs. "
             f"Crossed cells ({NO_PHASE}): the counter has fewer phases. Phases of the same number may lie at different "
@@ -55,25 +55,26 @@ def fingerprint_chart(found: Timeline, statistic: str, counters: tuple[str, ...]
     )
 
 
-def fingerprint_sentence(found: Timeline) -> str:
+def fingerprint_sentence(result: Timeline) -> str:
     """Return the size of a fingerprint and how much of it is padding, in one sentence."""
-    own = found.fingerprint
+    own = result.fingerprint
     cells = len(own.n_phases) * own.phases
     padded = 1 - float(own.n_phases.sum()) / cells
     return (
-        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} × "
-        f"{len(found.statistics)} statistics; {padded * 100:.0f} % of the cells are empty (counters with fewer phases)."
+        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} "
+        f"× {len(result.statistics)} statistics; {padded * 100:.0f} % of the cells are empty "
+        "(counters with fewer phases)."
     )
 
 
-def _columns(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
+def _columns(result: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
     """Return the cells (rows x columns), NaN where a counter has no such phase."""
-    own, columns = found.fingerprint, {}
+    own, columns = result.fingerprint, {}
     for phase in range(own.phases):
         real = own.n_phases[rows] > phase
         for name in names:
             label = f"phase {phase + 1}" if len(names) == 1 else f"{phase + 1} · {statistic_words(name)}"
-            columns[label] = np.where(real, found.statistic(name)[rows, phase], np.nan)
+            columns[label] = np.where(real, result.statistic(name)[rows, phase], np.nan)
     return pd.DataFrame(columns)
 
 
@@ -125,14 +126,14 @@ def _x_title(statistic: str) -> str:
     return "Phase and statistic" if statistic == EVERY else f"Phase of the counter ({_title(statistic)})"
 
 
-def _data(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
-    own = found.fingerprint
+def _data(result: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
+    own = result.fingerprint
     return pd.DataFrame(
         {
-            "counter": found.counters[row],
+            "counter": result.counters[row],
             "phase": phase + 1,
             "statistic": name,
-            "value": float(found.statistic(name)[row, phase]),
+            "value": float(result.statistic(name)[row, phase]),
             "padding": bool(phase >= own.n_phases[row]),
         }
         for row in rows
@@ -144,22 +145,22 @@ def _data(found: Timeline, rows: list[int], names: list[str]) -> pd.DataFrame:
 MOST_OVERLAID = 4
 
 
-def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
+def overlay_chart(result: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
     """Return two runs drawn over each other, the second one moved to the times of the first that it goes with.
 
     Args:
-        found: two runs, aligned.
+        result: two runs, aligned.
         counters: that are drawn, as far as both have them; () = those with the largest lasting changes in the first.
     """
-    names = tuple(name for name in counters if name in found.counters) or found.counters[:MOST_OVERLAID]
-    places = [found.counters.index(name) for name in names]
-    samples = found.first_recorded.shape[1]
-    x = np.arange(samples + 1) * found.step_s  # a sample holds for the step before it
-    own, other = (np.column_stack([one[:, :1], one]) for one in (found.first_recorded, _moved(found, samples)))
-    first, second = plotly_text(found.first), plotly_text(found.second)
+    names = tuple(name for name in counters if name in result.counters) or result.counters[:MOST_OVERLAID]
+    places = [result.counters.index(name) for name in names]
+    samples = result.first_recorded.shape[1]
+    x = np.arange(samples + 1) * result.step_s  # a sample holds for the step before it
+    own, other = (np.column_stack([one[:, :1], one]) for one in (result.first_recorded, _moved(result, samples)))
+    first, second = plotly_text(result.first), plotly_text(result.second)
     traces = []
     for panel, place in enumerate(places):
-        unit = counter_unit(found.counters[place])
+        unit = counter_unit(result.counters[place])
         look: dict[str, Any] = {"unit": unit, "panel": panel, "showlegend": panel == 0}
         traces += [
             shapes.panel_line(x, other[place], name=second, colour=NEUTRAL, width=3.2, legendgroup="second", **look),
@@ -167,8 +168,8 @@ def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
         ]
     table = pd.DataFrame({"time_s": x})
     for name, place in zip(names, places, strict=True):
-        table[f"{name} of {found.first}"] = own[place]
-        table[f"{name} of {found.second}"] = other[place]
+        table[f"{name} of {result.first}"] = own[place]
+        table[f"{name} of {result.second}"] = other[place]
     return Chart(
         name="phases-overlay",
         figure=shapes.panels(
@@ -178,32 +179,32 @@ def overlay_chart(found: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
             x_range=(0.0, float(x[-1])),
             overlaid=True,
         ),
-        takeaway=f"{first} and {second} are {number(found.alignment.mean_cost)} standard deviations apart on average.",
+        takeaway=f"{first} and {second} are {number(result.alignment.mean_cost)} standard deviations apart on average.",
         shows=f"{counted(len(names), 'counter')} of two runs over time, one over the other.",
         data=table,
-        note=f"Aligned in time by dynamic time warping of {counted(found.n_counters, 'counter')}: on average "
-        f"{number(found.alignment.mean_cost)} standard deviations apart.",
+        note=f"Aligned in time by dynamic time warping of {counted(result.n_counters, 'counter')}: on average "
+        f"{number(result.alignment.mean_cost)} standard deviations apart.",
     )
 
 
-def _moved(found: AlignedRuns, samples: int) -> Floats:
+def _moved(result: AlignedRuns, samples: int) -> Floats:
     """Return (n_counters, T) the second run at the times of the first: the mean of the samples that go with each."""
-    path = found.alignment.path
-    moved = np.full((len(found.counters), samples), np.nan)
+    path = result.alignment.path
+    moved = np.full((len(result.counters), samples), np.nan)
     first_of = np.searchsorted(path[:, 0], np.arange(samples + 1))
     for at, (begin, end) in enumerate(itertools.pairwise(first_of.tolist())):
-        own = found.second_recorded[:, path[begin:end, 1]]
+        own = result.second_recorded[:, path[begin:end, 1]]
         known = np.isfinite(own).any(axis=1)
         moved[known, at] = np.nanmean(own[known], axis=1)
     return moved
 
 
-def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
+def alignment_chart(result: AlignedRuns, offset: int) -> Chart:
     """Return the warping path of two runs beside the diagonal; `offset` is that of their phases."""
-    path = found.alignment.path
-    x, y = (path[:, 0] + 1) * found.step_s, (path[:, 1] + 1) * found.step_s
+    path = result.alignment.path
+    x, y = (path[:, 0] + 1) * result.step_s, (path[:, 1] + 1) * result.step_s
     end = float(max(x[-1], y[-1]))
-    first, second = plotly_text(found.first), plotly_text(found.second)
+    first, second = plotly_text(result.first), plotly_text(result.second)
     return Chart(
         name="phases-alignment",
         figure=figure_of(
@@ -226,11 +227,11 @@ def alignment_chart(found: AlignedRuns, offset: int) -> Chart:
             showlegend=True,
         ),
         takeaway=f"{first} and {second} are at most {seconds(float(np.abs(x - y).max()))} apart in time, "
-        f"{number(found.alignment.mean_cost)} standard deviations per counter and sample.",
+        f"{number(result.alignment.mean_cost)} standard deviations per counter and sample.",
         shows="Warping path of two runs against the diagonal.",
         data=pd.DataFrame({"first_s": x, "second_s": y}),
         note=(
-            f"Dynamic time warping of {counted(found.n_counters, 'counter')} with Manhattan distance. By phases, the "
+            f"Dynamic time warping of {counted(result.n_counters, 'counter')} with Manhattan distance. By phases, the "
             f"shorter of both runs begins {counted(offset, 'phase')} into the longer one."
         ),
     )

@@ -59,10 +59,10 @@ def verdict_words(verdict: Verdict) -> str:
     return "unknown" if kind == NONE else f"{words[kind]} {plotly_text(verdict.workload)}"
 
 
-def match_sentence(found: Match) -> str:
+def match_sentence(result: Match) -> str:
     """Return the verdict with distance and threshold in one sentence."""
-    verdict = found.verdict
-    name, nearest, kind = plotly_text(found.unknown), plotly_text(verdict.nearest), verdict_kind(verdict)
+    verdict = result.verdict
+    name, nearest, kind = plotly_text(result.unknown), plotly_text(verdict.nearest), verdict_kind(verdict)
     distance = f"distance {signed(verdict.score)}"
     if math.isfinite(verdict.limit):
         distance += f", threshold {signed(verdict.limit)}"
@@ -81,13 +81,13 @@ def signed(value: float) -> str:
     return text.replace("-", "−") if math.isfinite(value) else "no data"
 
 
-def match_headlines(found: Match) -> tuple[Headline, ...]:
+def match_headlines(result: Match) -> tuple[Headline, ...]:
     """Return the workload with the verdict, its distance, and the next workload."""
-    verdict = found.verdict
+    verdict = result.verdict
     nearest = plotly_text(verdict.nearest)
     details = {SAME: "match", SIMILAR: "similar, not certain", NONE: f"nearest: {nearest}"}
     kind = verdict_kind(verdict)
-    name, distance = _next(found)
+    name, distance = _next(result)
     return (
         Headline(
             "Workload",
@@ -96,7 +96,7 @@ def match_headlines(found: Match) -> tuple[Headline, ...]:
             details[kind],
         ),
         Headline(
-            "Distance (log-odds)" if found.scores else "Distance",
+            "Distance (log-odds)" if result.scores else "Distance",
             signed(verdict.score),
             "Of the phase model; as published the Euclidean distance. Above the threshold a run is unknown.",
             f"threshold {signed(verdict.limit)}",
@@ -105,35 +105,35 @@ def match_headlines(found: Match) -> tuple[Headline, ...]:
     )
 
 
-def _next(found: Match) -> tuple[str, float]:
+def _next(result: Match) -> tuple[str, float]:
     """Return the second nearest workload with its distance, by what decides."""
-    if found.scores:
-        ordered = sorted(found.scores.items(), key=lambda item: item[1])
+    if result.scores:
+        ordered = sorted(result.scores.items(), key=lambda item: item[1])
     else:
-        ordered = list(by_workload(list(found.matches), "ed").items())
-    others = [(name, value) for name, value in ordered if name != found.verdict.nearest]
+        ordered = list(by_workload(list(result.matches), "ed").items())
+    others = [(name, value) for name, value in ordered if name != result.verdict.nearest]
     return others[0] if others else ("none", math.nan)
 
 
-def scores_chart(found: Match) -> Chart | None:
+def scores_chart(result: Match) -> Chart | None:
     """Return the distance to every workload with the threshold; None where distances of phases alone decide."""
-    if not found.scores:
+    if not result.scores:
         return None
-    scores = sorted(found.scores.items(), key=lambda item: item[1])
+    scores = sorted(result.scores.items(), key=lambda item: item[1])
     names, values = [plotly_text(name) for name, _ in scores], [value for _, value in scores]
-    limit = found.verdict.limit
+    limit = result.verdict.limit
     inside = sum(value <= limit for value in values)
     line = [vertical(limit, dash="dash", colour=NEUTRAL)] if math.isfinite(limit) else []
     return Chart(
         name="phases-unlikeness",
         figure=figure_of(
-            [_dots(found, values, names, [name for name, _ in scores])],
+            [_dots(result, values, names, [name for name, _ in scores])],
             x="Distance (log-odds; left = alike)",
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
             shapes=line,
         ),
-        takeaway=match_sentence(found),
+        takeaway=match_sentence(result),
         shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the threshold.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
         note="Dashed: the threshold, learned from known runs that the library did not hold. To the right of it: "
@@ -142,26 +142,26 @@ def scores_chart(found: Match) -> Chart | None:
     )
 
 
-def match_chart(found: Match, measure: str) -> Chart:
+def match_chart(result: Match, measure: str) -> Chart:
     """Return the nearest runs of the library by a distance; those of the nearest workload stand out."""
-    lines = sorted(found.matches, key=lambda line: _distance(line, measure))
+    lines = sorted(result.matches, key=lambda line: _distance(line, measure))
     shown = lines[:MOST_ROWS]
     names = [f"{plotly_text(line.workload, 22)}/{plotly_text(line.run, 14)}" for line in shown]
     names = [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
-    band = _band(found, measure)
+    band = _band(result, measure)
     values = [_distance(line, measure) for line in shown]
     return Chart(
         name=f"phases-match-{measure}",
         figure=figure_of(
-            [_dots(found, values, names, [line.workload for line in shown])],
+            [_dots(result, values, names, [line.workload for line in shown])],
             x={"title": MEASURES[measure], "rangemode": "tozero"},
             y={"title": "", **rows_axis(names, grid=True)},
             height=rows_height(len(names)),
             shapes=band,
         ),
         takeaway=f"Nearest run: {names[0]} (distance {number(values[0])}).",
-        shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(found)}",
-        data=match_table(found, measure),
+        shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(result)}",
+        data=match_table(result, measure),
         note=(
             f"{len(shown)} of {counted(len(lines), 'run')}. Coloured: runs of the nearest workload."
             + (" Shaded: within its threshold." if band else "")
@@ -169,7 +169,7 @@ def match_chart(found: Match, measure: str) -> Chart:
     )
 
 
-def match_table(found: Match, measure: str) -> pd.DataFrame:
+def match_table(result: Match, measure: str) -> pd.DataFrame:
     """Return every run of the library with its distances, the nearest first."""
     return pd.DataFrame(
         {
@@ -181,18 +181,18 @@ def match_table(found: Match, measure: str) -> pd.DataFrame:
             "threshold": WITHIN[line.within_threshold],
             "same_number_of_phases": line.same_phases,
         }
-        for line in sorted(found.matches, key=lambda line: _distance(line, measure))
+        for line in sorted(result.matches, key=lambda line: _distance(line, measure))
     )
 
 
-def match_report(found: Match, settings: object, dataset_hash: str) -> bytes:
+def match_report(result: Match, settings: object, dataset_hash: str) -> bytes:
     """Return the match as JSON: verdict, distances, settings."""
     document = {
         "workprof": workprof.__version__,
         "dataset": dataset_hash,
         "settings": to_json(settings),
-        "verdict_words": verdict_words(found.verdict),
-        **to_json(found),
+        "verdict_words": verdict_words(result.verdict),
+        **to_json(result),
     }
     return json.dumps(document, indent=2, allow_nan=False).encode()
 
@@ -201,10 +201,10 @@ def _distance(line: MatchLine, measure: str) -> float:
     return line.distance_dtw if measure == "dtw" else line.distance_ed
 
 
-def _band(found: Match, measure: str) -> list[dict[str, Any]]:
+def _band(result: Match, measure: str) -> list[dict[str, Any]]:
     """Return the accepted distances where the Euclidean distance itself decides."""
-    limit = found.verdict.limit
-    if found.scores or measure == "dtw" or not math.isfinite(limit):
+    limit = result.verdict.limit
+    if result.scores or measure == "dtw" or not math.isfinite(limit):
         return []
     return [
         {
@@ -222,9 +222,9 @@ def _band(found: Match, measure: str) -> list[dict[str, Any]]:
     ]
 
 
-def _dots(found: Match, values: list[float], names: list[str], workloads: list[str]) -> dict[str, Any]:
+def _dots(result: Match, values: list[float], names: list[str], workloads: list[str]) -> dict[str, Any]:
     """Return one mark per row; those of the nearest workload have the colour of the verdict."""
-    verdict = found.verdict
+    verdict = result.verdict
     near = [workload == verdict.nearest for workload in workloads]
     colour = VERDICT_COLOURS[verdict_kind(verdict)]
     return shapes.points(
@@ -298,15 +298,15 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
 def live_headlines(view: LiveView) -> tuple[Headline, ...]:
     """Return how long, what it is like so far, and how much changes just now."""
     phases = max((len(own) + 1 for own in view.changes_s), default=1)
-    found = view.match
+    result = view.match
     changing = int((view.recent > 0.5).sum())
     return (
         Headline("Recorded", seconds(round(_length_s(view))), "Since this page began to follow it."),
         Headline(
             "Verdict so far",
-            verdict_kind(found.verdict) if found else "too early",
+            verdict_kind(result.verdict) if result else "too early",
             "By the phases so far: matches, similar or unknown.",
-            f"nearest: {plotly_text(found.verdict.nearest)}" if found else "",
+            f"nearest: {plotly_text(result.verdict.nearest)}" if result else "",
         ),
         Headline("Phases so far", f"{phases}", "Of the counter that has most."),
         Headline(

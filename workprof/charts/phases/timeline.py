@@ -75,69 +75,69 @@ def statistic_words(name: str) -> str:
     return STATISTIC_WORDS.get(name, name)
 
 
-def phase_table(found: Timeline, counters: Sequence[str] = ()) -> pd.DataFrame:
+def phase_table(result: Timeline, counters: Sequence[str] = ()) -> pd.DataFrame:
     """Return one line per counter and phase: where it lies, what was recorded in it, its statistics; () = all."""
-    names = counters or found.counters
-    return pd.DataFrame([line for name in names for line in _lines(found, found.counters.index(name))])
+    names = counters or result.counters
+    return pd.DataFrame([line for name in names for line in _lines(result, result.counters.index(name))])
 
 
-def fingerprint_json(found: Timeline, dataset_hash: str) -> bytes:
+def fingerprint_json(result: Timeline, dataset_hash: str) -> bytes:
     """Return the fingerprint as JSON, with the names of its axes and the true number of phases."""
     document = {
         "workprof": workprof.__version__,
         "dataset": dataset_hash,
-        "workload": found.fingerprint.workload,
-        "run": found.fingerprint.run,
-        "start_s": found.start_s,
-        "end_s": found.end_s,
-        "step_s": found.step_s,
-        "counters": list(found.counters),
-        "statistics": list(found.statistics),
-        "fingerprint": to_json(found.fingerprint),
-        "notes": list(found.notes),
+        "workload": result.fingerprint.workload,
+        "run": result.fingerprint.run,
+        "start_s": result.start_s,
+        "end_s": result.end_s,
+        "step_s": result.step_s,
+        "counters": list(result.counters),
+        "statistics": list(result.statistics),
+        "fingerprint": to_json(result.fingerprint),
+        "notes": list(result.notes),
     }
     return json.dumps(document, indent=2, allow_nan=False).encode()
 
 
-def fingerprint_npz(found: Timeline) -> bytes:
+def fingerprint_npz(result: Timeline) -> bytes:
     """Return the fingerprint as NPZ: values (counters, phases, statistics) and what tells padding from phases."""
-    target, own = io.BytesIO(), found.fingerprint
+    target, own = io.BytesIO(), result.fingerprint
     np.savez_compressed(
         target,
-        values=np.stack([found.statistic(name) for name in found.statistics], axis=-1),
+        values=np.stack([result.statistic(name) for name in result.statistics], axis=-1),
         n_phases=own.n_phases,
         starts=own.starts,
         offsets=own.offsets,
         flags=own.flags,
-        counters=np.array(found.counters),
-        statistics=np.array(found.statistics),
+        counters=np.array(result.counters),
+        statistics=np.array(result.statistics),
         workload=np.array(own.workload),
         run=np.array(own.run),
-        start_s=np.array(found.start_s),
-        step_s=np.array(found.step_s),
+        start_s=np.array(result.start_s),
+        step_s=np.array(result.step_s),
     )
     return target.getvalue()
 
 
-def _lines(found: Timeline, place: int) -> list[dict[str, object]]:
-    own = found.fingerprint
+def _lines(result: Timeline, place: int) -> list[dict[str, object]]:
+    own = result.fingerprint
     edges = [0, *own.boundaries_of(place).tolist(), own.n_samples]
     lines = []
     for phase, (first, end) in enumerate(itertools.pairwise(edges)):
-        recorded = found.recorded[place, first:end]
+        recorded = result.recorded[place, first:end]
         present = recorded[np.isfinite(recorded)]
         lines.append(
             {
                 "workload": own.workload,
                 "run": own.run,
-                "counter": found.counters[place],
+                "counter": result.counters[place],
                 "phase": phase + 1,
-                "start_s": found.start_s + first * found.step_s,
-                "end_s": found.start_s + end * found.step_s,
+                "start_s": result.start_s + first * result.step_s,
+                "end_s": result.start_s + end * result.step_s,
                 "samples": len(present),
                 "recorded_mean": float(present.mean()) if len(present) else None,
-                "by_hand": bool(found.edited[place]),
-                **{f"normalised_{name}": float(found.statistic(name)[place, phase]) for name in found.statistics},
+                "by_hand": bool(result.edited[place]),
+                **{f"normalised_{name}": float(result.statistic(name)[place, phase]) for name in result.statistics},
             }
         )
     return lines
@@ -151,15 +151,15 @@ ALIKE = 0.97
 """Correlation from which on two counters draw the same line."""
 
 
-def strength(found: Timeline) -> Floats:
+def strength(result: Timeline) -> Floats:
     """Return (n_counters,) how far the phases of a counter lie apart, in standard deviations of it over all runs.
 
     It is the standard deviation between phases, each weighing its length: 0 without a change.
     """
-    own = found.fingerprint
-    mean = found.statistic("mean")
-    between = np.zeros(len(found.counters))
-    for place in range(len(found.counters)):
+    own = result.fingerprint
+    mean = result.statistic("mean")
+    between = np.zeros(len(result.counters))
+    for place in range(len(result.counters)):
         edges = np.array([0, *own.boundaries_of(place).tolist(), own.n_samples])
         levels, lengths = mean[place, : len(edges) - 1], np.diff(edges)
         if len(levels) > 1 and not own.flags[place]:
@@ -167,14 +167,14 @@ def strength(found: Timeline) -> Floats:
     return between
 
 
-def most_moving(found: Timeline, count: int = 5) -> tuple[str, ...]:
+def most_moving(result: Timeline, count: int = 5) -> tuple[str, ...]:
     """Return the counters that change most from phase to phase; one that draws the line of another comes after these.
 
     Then come those without a change that vary most, constant ones last.
     """
-    movement, between = np.where(found.fingerprint.flags, -1.0, found.movement), strength(found)
+    movement, between = np.where(result.fingerprint.flags, -1.0, result.movement), strength(result)
     order = np.lexsort((-movement, -between)).tolist()
-    values = np.nan_to_num(found.recorded)
+    values = np.nan_to_num(result.recorded)
     distinct: list[int] = []
     for place in (place for place in order if between[place] > 0):
         if not any(_correlation(values[place], values[other]) > ALIKE for other in distinct):
@@ -182,7 +182,7 @@ def most_moving(found: Timeline, count: int = 5) -> tuple[str, ...]:
         if len(distinct) == count:
             break
     chosen = [*distinct, *(place for place in order if place not in distinct)]
-    return tuple(found.counters[place] for place in chosen[:count])
+    return tuple(result.counters[place] for place in chosen[:count])
 
 
 def _correlation(one: Floats, other: Floats) -> float:
@@ -190,26 +190,26 @@ def _correlation(one: Floats, other: Floats) -> float:
     return abs(float(((one - one.mean()) * (other - other.mean())).mean())) / spread if spread > 0 else 0.0
 
 
-def timeline_chart(found: Timeline, counters: tuple[str, ...]) -> Chart:
+def timeline_chart(result: Timeline, counters: tuple[str, ...]) -> Chart:
     """Return the stacked series of the counters with their phase boundaries and the agreement of all counters."""
-    places = [found.counters.index(name) for name in counters]
-    traces = [_line(found, place, panel) for panel, place in enumerate(places)]
+    places = [result.counters.index(name) for name in counters]
+    traces = [_line(result, place, panel) for panel, place in enumerate(places)]
     figure = shapes.panels(
-        [*traces, _strip(found, len(places))],
+        [*traces, _strip(result, len(places))],
         titles=counter_names(counters),
         units=[counter_unit(name) for name in counters],
-        x_range=(found.start_s, found.end_s),
-        marks=[shape for panel, place in enumerate(places) for shape in _boundaries(found, place, panel)],
+        x_range=(result.start_s, result.end_s),
+        marks=[shape for panel, place in enumerate(places) for shape in _boundaries(result, place, panel)],
     )
-    changes = sum(len(found.fingerprint.boundaries_of(place)) for place in places)
+    changes = sum(len(result.fingerprint.boundaries_of(place)) for place in places)
     return Chart(
         name="phases-timeline",
         figure=figure,
-        takeaway=timeline_sentence(found),
+        takeaway=timeline_sentence(result),
         shows=f"{counted(len(places), 'counter')} over time, with a line at each of {counted(changes, 'change')}, and "
         "below the share of counters that change together.",
-        data=phase_table(found, counters),
-        note=_note(found),
+        data=phase_table(result, counters),
+        note=_note(result),
     )
 
 
@@ -218,44 +218,44 @@ APART = 3
 """Samples: changes that lie nearer to each other are one moment."""
 
 
-def timeline_sentence(found: Timeline) -> str:
+def timeline_sentence(result: Timeline) -> str:
     """Return how many counters of a run change together, and when, in one sentence."""
-    name = plotly_text(found.fingerprint.name)
-    usable = int((~found.fingerprint.flags).sum())
-    window = found.start_s > found.run_from_s or found.end_s < found.run_to_s
-    head = f"{name}, {found.start_s:g} to {seconds(found.end_s)}" if window else name
+    name = plotly_text(result.fingerprint.name)
+    usable = int((~result.fingerprint.flags).sum())
+    window = result.start_s > result.run_from_s or result.end_s < result.run_to_s
+    head = f"{name}, {result.start_s:g} to {seconds(result.end_s)}" if window else name
     if not usable:
         return f"{head}: no counter can be searched for phases."
-    if found.edited.all():
-        return f"{head}: {counted(found.fingerprint.phases, 'phase')}, set by hand for every counter."
-    if found.fingerprint.phases == 1:
+    if result.edited.all():
+        return f"{head}: {counted(result.fingerprint.phases, 'phase')}, set by hand for every counter."
+    if result.fingerprint.phases == 1:
         return f"{head}: no change in any of {counted(usable, 'counter')}."
-    (first, share), *rest = moments(found) or [(math.nan, 0.0)]
+    (first, share), *rest = moments(result) or [(math.nan, 0.0)]
     if not share:
-        return f"{head}: up to {counted(found.fingerprint.phases, 'phase')} per counter."
+        return f"{head}: up to {counted(result.fingerprint.phases, 'phase')} per counter."
     more = "".join(f", {round(other * usable)} at {seconds(at)}" for at, other in rest)
     return f"{head}: {round(share * usable)} of {counted(usable, 'counter')} change together at {seconds(first)}{more}."
 
 
-def moments(found: Timeline) -> list[tuple[float, float]]:
+def moments(result: Timeline) -> list[tuple[float, float]]:
     """Return the moments at which most counters change, each with their share; the largest first, then lesser ones.
 
     A lesser one has at least half the share of the largest and lies apart from it.
     """
-    left = found.agreement.copy()
+    left = result.agreement.copy()
     largest = float(left.max(initial=0.0))
     chosen: list[tuple[float, float]] = []
     while len(chosen) < MOST_MOMENTS and len(left) and left.max() > 0 and left.max() >= largest / 2:
         best = _most_agreed(left)
-        chosen.append((found.start_s + _usual(found, best) * found.step_s, float(left[best])))
+        chosen.append((result.start_s + _usual(result, best) * result.step_s, float(left[best])))
         left[max(0, best - APART) : best + APART + 1] = 0.0
     return chosen
 
 
-def _usual(found: Timeline, near: int) -> int:
+def _usual(result: Timeline, near: int) -> int:
     """Return the sample at which most of the counters begin a phase that begin one within a sample of `near`."""
-    usable = np.flatnonzero(~found.fingerprint.flags)
-    begins = np.concatenate([found.fingerprint.boundaries_of(int(place)) for place in usable])
+    usable = np.flatnonzero(~result.fingerprint.flags)
+    begins = np.concatenate([result.fingerprint.boundaries_of(int(place)) for place in usable])
     begins = begins[np.abs(begins - near) <= 1]
     return int(np.bincount(begins).argmax()) if len(begins) else near
 
@@ -268,10 +268,10 @@ def _most_agreed(agreement: Floats) -> int:
     return first + (length - 1) // 2
 
 
-def _line(found: Timeline, place: int, panel: int) -> dict[str, Any]:
-    x, y = _drawn(found.times_s, found.recorded[place], found.start_s)
-    name = plotly_text(found.counters[place])
-    return shapes.panel_line(x, y, name=name, unit=counter_unit(found.counters[place]), panel=panel)
+def _line(result: Timeline, place: int, panel: int) -> dict[str, Any]:
+    x, y = _drawn(result.times_s, result.recorded[place], result.start_s)
+    name = plotly_text(result.counters[place])
+    return shapes.panel_line(x, y, name=name, unit=counter_unit(result.counters[place]), panel=panel)
 
 
 def _drawn(times: Floats, recorded: Floats, start: float) -> tuple[Floats, Floats]:
@@ -291,10 +291,10 @@ def _drawn(times: Floats, recorded: Floats, start: float) -> tuple[Floats, Float
     return x[kept], y[kept]
 
 
-def _boundaries(found: Timeline, place: int, panel: int) -> list[dict[str, Any]]:
+def _boundaries(result: Timeline, place: int, panel: int) -> list[dict[str, Any]]:
     """Return a line at every boundary of a panel and a shade on every other phase, so that colour is not all."""
-    changes = found.boundaries_s(place).tolist()
-    edges = [found.start_s, *changes, found.end_s]
+    changes = result.boundaries_s(place).tolist()
+    edges = [result.start_s, *changes, result.end_s]
     axis = f"y{panel + 1} domain" if panel else "y domain"
     shades = [
         {
@@ -311,32 +311,32 @@ def _boundaries(found: Timeline, place: int, panel: int) -> list[dict[str, Any]]
         }
         for first, end in list(itertools.pairwise(edges))[1::2]
     ]
-    dash = "dash" if found.edited[place] else "solid"
+    dash = "dash" if result.edited[place] else "solid"
     return [*shades, *(shapes.panel_boundary(at, panel, dash=dash) for at in changes)]
 
 
-def _strip(found: Timeline, panels: int) -> dict[str, Any]:
+def _strip(result: Timeline, panels: int) -> dict[str, Any]:
     """Return the share of all counters with a change near each sample, as bars."""
-    at, share = _binned(found)
-    return shapes.strip(at, share, (found.end_s - found.start_s) / max(1, len(at)), panels)
+    at, share = _binned(result)
+    return shapes.strip(at, share, (result.end_s - result.start_s) / max(1, len(at)), panels)
 
 
-def _binned(found: Timeline) -> tuple[Floats, Floats]:
+def _binned(result: Timeline) -> tuple[Floats, Floats]:
     """Return at most `MOST_POINTS` bars: where a new phase would begin, and the share; of a bin its largest."""
-    at: Floats = found.times_s - found.step_s
-    share = found.agreement
+    at: Floats = result.times_s - result.step_s
+    share = result.agreement
     if len(at) <= MOST_POINTS:
         return at, share
     edges = np.linspace(0, len(at), MOST_POINTS + 1).round().astype(np.int64)[:-1]
     return at[edges], np.maximum.reduceat(share, edges)
 
 
-def _note(found: Timeline) -> str:
-    usable = int((~found.fingerprint.flags).sum())
+def _note(result: Timeline) -> str:
+    usable = int((~result.fingerprint.flags).sum())
     words = (
         f"Vertical lines: a phase begins (dashed: set by hand). Bottom: share of {usable} counters that change within "
-        f"a sample of {found.step_s:g} s. Strongest changes first."
+        f"a sample of {result.step_s:g} s. Strongest changes first."
     )
-    if len(found.agreement) >= MOST_POINTS:
+    if len(result.agreement) >= MOST_POINTS:
         words += " Long lines show the least and the largest value of each stretch."
     return words

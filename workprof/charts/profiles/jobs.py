@@ -59,14 +59,14 @@ class Selection:
 
 def read_selection(text: str) -> Selection | None:
     """Return the selection of a text, or None where the text is none."""
-    found: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in (*_OUTLINES, *_IDS)}
+    result: dict[str, list[tuple[float, ...]]] = {kind: [] for kind in (*_OUTLINES, *_IDS)}
     try:
         for part in text.split(_PART) if text else ():
-            found[part[:1]].append(tuple(float(number) for number in part[1:].split(_NUMBER)))
-        ids = [tuple(_whole(number) for values in found[kind] for number in values) for kind in _IDS]
+            result[part[:1]].append(tuple(float(number) for number in part[1:].split(_NUMBER)))
+        ids = [tuple(_whole(number) for values in result[kind] for number in values) for kind in _IDS]
     except (KeyError, ValueError, OverflowError):
         return None
-    lassos, boxes = (tuple(found[kind]) for kind in _OUTLINES)
+    lassos, boxes = (tuple(result[kind]) for kind in _OUTLINES)
     whole = all(len(lasso) >= 6 and len(lasso) % 2 == 0 for lasso in lassos) and all(len(box) == 4 for box in boxes)
     finite = all(math.isfinite(number) for outline in (*lassos, *boxes) for number in outline)
     return Selection(lassos, boxes, *ids) if whole and finite else None
@@ -262,7 +262,7 @@ def shifts(places: Points) -> list[int]:
         places: (n, 2) as shares of the map's width and height; the first labels move least.
     """
     placed: list[tuple[float, float]] = []
-    found = []
+    result = []
     for x, y in places.tolist():
         beside = [low for at, low in placed if abs(at - x) < LABEL_SHARE]
         steps = [step for n in range(len(beside) + 1) for step in ((n, -n) if n else (0,))]
@@ -271,9 +271,9 @@ def shifts(places: Points) -> list[int]:
             for step in steps
             if all(abs(low - (y * VALUES_PX + step * LABEL_PX)) >= LABEL_PX for low in beside)
         )
-        found.append(next(clear))  # a label beside blocks two steps at most, so one is free
-        placed.append((x, y * VALUES_PX + found[-1]))
-    return found
+        result.append(next(clear))  # a label beside blocks two steps at most, so one is free
+        placed.append((x, y * VALUES_PX + result[-1]))
+    return result
 
 
 def _outlines(selection: Selection) -> list[dict[str, Any]]:

@@ -141,11 +141,11 @@ def together(notes: Sequence[str]) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     others = []
     for note in notes:
-        found = _LEFT_OUT.fullmatch(note)
-        if found is None:
+        match = _LEFT_OUT.fullmatch(note)
+        if match is None:
             others.append(note)
         else:
-            reasons.setdefault(found[2], []).append(column_words(found[1]))
+            reasons.setdefault(match[2], []).append(column_words(match[1]))
     return (*(f"Excluded, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
 
 

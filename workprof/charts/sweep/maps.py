@@ -199,7 +199,7 @@ def _ends(numbers: np.ndarray) -> tuple[float, float]:
 def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: set[int]) -> dict[str, Any]:
     colour, width = (BEST, 4.0) if i == best else (UPPER, 2.0) if i in upper else (REST, 1.0)
     row: Any = table.iloc[i]
-    told = ", ".join(f"{label} {written(score, row[label])}" for score, label in SHOWN.items())
+    text = ", ".join(f"{label} {written(score, row[label])}" for score, label in SHOWN.items())
     return shapes.line(
         places.iloc[i].to_numpy(),
         list(range(places.shape[1])),
@@ -209,7 +209,7 @@ def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: s
         hover=None,
         marker={"size": 3 + width, "color": colour},
         opacity=1.0 if colour != REST else 0.55,
-        hovertext=f"{'★ best: ' if i == best else ''}{row['name']}<br>{told}",
+        hovertext=f"{'★ best: ' if i == best else ''}{row['name']}<br>{text}",
         hoverinfo="text",
     )
 

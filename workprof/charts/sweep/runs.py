@@ -197,8 +197,8 @@ class Standing:
         """Return the standing of a grid's groups, each with its result or None."""
         kept = [result for _, result in pairs if result is not None]
         left_out = sum(len(result.left_out) for result in kept)
-        asked = sum(len(settings.sizes) for settings, _ in pairs)
-        return cls(len(pairs), len(kept), asked - left_out, sum(len(result.runs) for result in kept), left_out)
+        request = sum(len(settings.sizes) for settings, _ in pairs)
+        return cls(len(pairs), len(kept), request - left_out, sum(len(result.runs) for result in kept), left_out)
 
     @property
     def complete(self) -> bool:
@@ -335,13 +335,13 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
 
 
 def _targets_line(winner: TargetWinner, runs: Sequence[SweepRun]) -> dict[str, object]:
-    found = runs[winner.run] if winner.run >= 0 else None
+    result = runs[winner.run] if winner.run >= 0 else None
     published, profiles, acquires = TARGET_WINNERS.get(winner.target_clusters, ("", math.nan, math.nan))
     return {
         "target": winner.target_clusters,
-        "winner": run_name(found.settings, found.grid_size) if found else "",
-        "short": f"{place(found.settings)}, {found.grid_size}" if found else "",
-        "profiles": found.scores.n_clusters if found else math.nan,
+        "winner": run_name(result.settings, result.grid_size) if result else "",
+        "short": f"{place(result.settings)}, {result.grid_size}" if result else "",
+        "profiles": result.scores.n_clusters if result else math.nan,
         "acquires": winner.acquires,
         "published winner": published,
         "published profiles": profiles,

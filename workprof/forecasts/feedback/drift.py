@@ -76,7 +76,7 @@ class Drift:
     distribution: Change  # have the needs moved?
 
     @property
-    def found(self) -> bool:
+    def is_drifting(self) -> bool:
         """Whether either drifts."""
         return DRIFT in (self.error.word, self.distribution.word)
 

@@ -287,7 +287,7 @@ def observe(
         acquires=assessment.acquires,
         n_clusters=model.n_clusters,
         outlier_share=assessment.outlier_share,
-        drifting=len({one.profile for one in assessment.drift if one.found}),
+        drifting=len({one.profile for one in assessment.drift if one.is_drifting}),
         errors={name: one.median_log_error for name, one in violations.items()},
     )
     grown = replace(grown, history=remembered(grown.history, entry))

@@ -67,8 +67,8 @@ def _runs_apart(frame: pd.DataFrame) -> tuple[pd.Series, tuple[Check, ...]]:
     number = (fell & ~stray).groupby(keys, sort=False).cumsum() + 1
     renamed = frame["run"].where(number == 1, frame["run"] + "-" + number.astype(str))
     count = int((fell & ~stray).sum())
-    told = f"{count:,} recordings have the name of an earlier run of the file; each is a run of its own, named NAME-2"
-    return renamed, (Check("repeated_runs", "warning", count, told),) if count else ()
+    text = f"{count:,} recordings have the name of an earlier run of the file; each is a run of its own, named NAME-2"
+    return renamed, (Check("repeated_runs", "warning", count, text),) if count else ()
 
 
 def _lost(table: TextTable, nameless: NDArray[np.bool_]) -> tuple[RejectedLine, ...]:
@@ -96,13 +96,13 @@ def _nameless(table: TextTable, t: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _statuses(frame: pd.DataFrame, cells: pd.DataFrame, origin: str, told: Mapping[tuple[str, str], str]) -> pd.Series:
     """Return how each row's run ended: as its file says, as told beside it, or failed where the file is unfinished."""
     if "status" in cells:
-        said = cells["status"].str.strip()
-        return said.where(said.isin(STATUSES), None).set_axis(frame.index)
+        text = cells["status"].str.strip()
+        return text.where(text.isin(STATUSES), None).set_axis(frame.index)
     pairs = list(zip(frame["workload"], frame["run"], strict=True))
-    found = [told.get(pair) for pair in pairs]
+    result = [told.get(pair) for pair in pairs]
     if origin.endswith(PARTIAL) and pairs:
-        found = ["failed" if pair == pairs[-1] else status for pair, status in zip(pairs, found, strict=True)]
-    return pd.Series(pd.array(found, dtype="str"), index=frame.index)
+        result = ["failed" if pair == pairs[-1] else status for pair, status in zip(pairs, result, strict=True)]
+    return pd.Series(pd.array(result, dtype="str"), index=frame.index)
 
 
 def _told(outcomes: Path | None) -> dict[tuple[str, str], str]:

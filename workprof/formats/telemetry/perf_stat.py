@@ -113,14 +113,14 @@ def _event(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _intervals(counts: list[Count]) -> list[Interval]:
-    found: list[Interval] = []
+    result: list[Interval] = []
     for count in counts:
-        if not found or count.at_s != found[-1].at_s:
-            fell = bool(found) and count.at_s < found[-1].at_s
-            run = found[-1].run + fell if found else 1
-            found.append(Interval(run, count.at_s))
-        found[-1].counts[count.event] += count.value
-    return found
+        if not result or count.at_s != result[-1].at_s:
+            fell = bool(result) and count.at_s < result[-1].at_s
+            run = result[-1].run + fell if result else 1
+            result.append(Interval(run, count.at_s))
+        result[-1].counts[count.event] += count.value
+    return result
 
 
 def _length(intervals: list[Interval], at: int) -> float:
@@ -136,9 +136,9 @@ def _run_name(origin: str, number: int) -> str:
 def _checks(counts: list[Count], short: int) -> tuple[Check, ...]:
     shared = sum(count.measured_percent < WHOLE_PERCENT for count in counts)
     scoped = sum(count.scoped for count in counts)
-    told = (
+    text = (
         ("multiplexed", "info", shared, "counts are scaled up: their events were counted for a part of the time"),
         ("scopes_summed", "info", scoped, "counts of single processors, cores or sockets were added up"),
         ("short_intervals", "info", short, f"intervals of less than {SHORTEST_INTERVAL_S} s were left out"),
     )
-    return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in told if number)
+    return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in text if number)

@@ -53,10 +53,10 @@ def read_tables(whole: Any, origin: str) -> Samples:
     clock = max(series.values(), key=len).index.to_numpy(dtype=np.float64)
     frame = pd.concat([_on(clock, table).add_prefix(f"{name}.") for name, table in series.items()], axis=1)
     lacking = len(whole) - len(series)
-    told = f"{lacking:,} tables hold no records with a time and are left out"
+    text = f"{lacking:,} tables hold no records with a time and are left out"
     odd = f"{strange:,} entries of tables are no records and are left out"
-    found = (Check("left_out_tables", "info", lacking, told), Check("odd_records", "warning", strange, odd))
-    checks = tuple(check for check in found if check.count)
+    result = (Check("left_out_tables", "info", lacking, text), Check("odd_records", "warning", strange, odd))
+    checks = tuple(check for check in result if check.count)
     stem = stem_of(origin)
     return Samples(labelled(frame.reset_index(drop=True), since_start(clock), stem), (), 0, checks)
 
@@ -131,8 +131,8 @@ def _of_json(path: Path, origin: str) -> Samples:
     if isinstance(whole, dict) and "Metrics" in whole:
         return _samples(_of_json_lines(path, text, origin), origin)
     repeated.end_row()
-    found = read_tables(whole, origin)
-    return replace(found, checks=(*repeated.checks(DOCUMENTS), *found.checks))
+    result = read_tables(whole, origin)
+    return replace(result, checks=(*repeated.checks(DOCUMENTS), *result.checks))
 
 
 def _of_csv(path: Path, origin: str) -> Metrics:
@@ -166,33 +166,33 @@ def _of_json_lines(path: Path, text: str, origin: str) -> Metrics:
         repeated.end_row()
         values.append(metrics)
     refuse_unread(path, origin, len(rows) + len(rejected))
-    found = pd.DataFrame(values, dtype=np.float64)
-    missing = int((found == NOT_A_NUMBER).to_numpy().sum())
-    told = f"{missing:,} cells were -1, which PerfSpect writes for NaN and infinite; they are empty"
-    checks = (*repeated.checks("lines"), *((Check("minus_one", "info", missing, told),) if missing else ()))
+    result = pd.DataFrame(values, dtype=np.float64)
+    missing = int((result == NOT_A_NUMBER).to_numpy().sum())
+    message = f"{missing:,} cells were -1, which PerfSpect writes for NaN and infinite; they are empty"
+    checks = (*repeated.checks("lines"), *((Check("minus_one", "info", missing, message),) if missing else ()))
     context = pd.DataFrame(rows, columns=list(JSON_CONTEXT.values()), dtype="str").assign(restarts=0)
-    return Metrics(context, found.mask(found == NOT_A_NUMBER), tuple(rejected), 0, checks)
+    return Metrics(context, result.mask(result == NOT_A_NUMBER), tuple(rejected), 0, checks)
 
 
 def _text(value: Any) -> str:
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _samples(found: Metrics, origin: str) -> Samples:
-    context = found.context
+def _samples(result: Metrics, origin: str) -> Samples:
+    context = result.context
     at = pd.Series(seconds_of(list(context["TS"]), origin), index=context.index)
     _refuse_scopes(context, at, origin)
     scoped = _filled(context, "SKT") | _filled(context, "CPU")
     parts, stem = [], stem_of(origin)
     for restart, rows in context.groupby("restarts", sort=True):
-        times, values = at[rows.index], found.metrics.loc[rows.index]
+        times, values = at[rows.index], result.metrics.loc[rows.index]
         if scoped.any():
             values = values.groupby(times).mean()
             times = pd.Series(values.index, index=values.index)
         t = since_start(untruncated(np.asarray(times, dtype=np.float64)))
         parts.append(labelled(values, t, stem if restart == 0 else f"{stem}-{int(str(restart)) + 1}"))
-    frame = pd.concat(parts, ignore_index=True) if parts else labelled(found.metrics, [], stem)
-    return Samples(frame, found.rejected, found.infinite, (*found.checks, *_checks(context, scoped, len(frame))))
+    frame = pd.concat(parts, ignore_index=True) if parts else labelled(result.metrics, [], stem)
+    return Samples(frame, result.rejected, result.infinite, (*result.checks, *_checks(context, scoped, len(frame))))
 
 
 def _refuse_scopes(context: pd.DataFrame, at: pd.Series, origin: str) -> None:
@@ -235,8 +235,8 @@ def _filled(context: pd.DataFrame, column: str) -> pd.Series:
 
 def _checks(context: pd.DataFrame, scoped: pd.Series, rows: int) -> tuple[Check, ...]:
     restarts = int(context["restarts"].max()) if len(context) else 0
-    told = (
+    text = (
         ("averaged", int(scoped.sum()), f"rows of single sockets or processors were averaged to {rows:,} times"),
         ("appended", restarts, "further recordings were appended to the file; each is a run"),
     )
-    return tuple(Check(name, "info", count, f"{count:,} {what}") for name, count, what in told if count)
+    return tuple(Check(name, "info", count, f"{count:,} {what}") for name, count, what in text if count)

@@ -31,18 +31,18 @@ def plateau_checks(series: list[pd.Series], run: str) -> tuple[Check, ...]:
         return ()
     step = usual_step(changing[0].index.to_numpy(dtype=np.float64))
     period_s = float(np.median([_period(one) for one in changing]))
-    found = []
+    result = []
     if step > 0 and period_s > STAIR_STEPS * step:
-        told = (
+        text = (
             f"{run}: values change every {period_s:g} s although a point is given every {step:g} s (the target is "
             f"read less often); ask again with step={period_s:g}"
         )
-        found.append(Check("stairs", "warning", len(changing), told))
+        result.append(Check("stairs", "warning", len(changing), text))
     stale = min(_unchanged_end(one) for one in changing)
     if stale > STALE_PERIODS * max(period_s, step) / max(step, 1e-9):
-        told = f"{run}: the last {stale:,} points repeat: the target had gone, Prometheus repeats for up to 5 minutes"
-        found.append(Check("stale_end", "warning", stale, told))
-    return tuple(found)
+        text = f"{run}: the last {stale:,} points repeat: the target had gone, Prometheus repeats for up to 5 minutes"
+        result.append(Check("stale_end", "warning", stale, text))
+    return tuple(result)
 
 
 def _period(one: pd.Series) -> float:
@@ -85,29 +85,29 @@ def read_prometheus(path: Path, origin: str) -> Samples:
         TraceError: when the answer is an error, or of one moment.
     """
     repeated = RepeatedKeys()
-    answer = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
-    matrix = _matrix(answer, origin)
+    outcome = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
+    matrix = _matrix(outcome, origin)
     series = [one for one in map(_series, matrix) if one is not None]
     by_host: dict[str, list[Series]] = defaultdict(list)
     for one in series:
         by_host[one.host].append(one)
     stem = stem_of(origin)
-    parts, checks = [], (*repeated.checks(DOCUMENTS), *_answer_checks(answer, len(matrix) - len(series), series))
+    parts, checks = [], (*repeated.checks(DOCUMENTS), *_answer_checks(outcome, len(matrix) - len(series), series))
     for host, of_host in by_host.items():
-        frame, found = _of_host(of_host, host if len(by_host) > 1 and host else stem)
+        frame, result = _of_host(of_host, host if len(by_host) > 1 and host else stem)
         parts.append(frame)
-        checks = (*checks, *found)
+        checks = (*checks, *result)
     if not parts:
         raise TraceError(f"{origin}: the answer holds no series with values; check the query and its time range")
     infinite = sum(int(np.isinf(one.points.to_numpy()).sum()) for one in series)
     return Samples(pd.concat(parts, ignore_index=True), (), infinite, checks)
 
 
-def _matrix(answer: Any, origin: str) -> list[dict[str, Any]]:
-    if not isinstance(answer, dict) or answer.get("status") == "error":
-        told = answer.get("error", answer.get("errorType", "")) if isinstance(answer, dict) else "no object"
+def _matrix(result: Any, origin: str) -> list[dict[str, Any]]:
+    if not isinstance(result, dict) or result.get("status") == "error":
+        told = result.get("error", result.get("errorType", "")) if isinstance(result, dict) else "no object"
         raise TraceError(f"{origin}: Prometheus answered with an error ({told}); mend the query and save it again")
-    data = answer.get("data")
+    data = result.get("data")
     kind = data.get("resultType") if isinstance(data, dict) else None
     if not isinstance(data, dict) or kind != "matrix":
         raise TraceError(
@@ -131,8 +131,8 @@ def _series(one: dict[str, Any]) -> Series | None:
         return None
     if not np.isfinite(times).all():
         return None
-    told = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
-    name = labels.get("__name__", "") + (f"{{{told}}}" if told else "")
+    message = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
+    name = labels.get("__name__", "") + (f"{{{message}}}" if message else "")
     return Series(labels.get(HOST, ""), name or "value", pd.Series(values, index=np.round(times, 3)))
 
 
@@ -146,16 +146,16 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
         values = one.points[~one.points.index.duplicated(keep="last")].replace([np.inf, -np.inf], np.nan)
         name = one.name
         if _is_total(name):
-            found = rated(values.to_frame(name), values.index.to_numpy(dtype=np.float64))
-            resets += sum(check.count for check in found.checks)
-            values, name = found.frame[f"{name}/s"], f"{name}/s"
+            result = rated(values.to_frame(name), values.index.to_numpy(dtype=np.float64))
+            resets += sum(check.count for check in result.checks)
+            values, name = result.frame[f"{name}/s"], f"{name}/s"
         on_grid = values.reindex(times)
         summed[name] = on_grid if name not in summed else summed[name].add(on_grid)
     if resets:
         checks.append(Check("resets", "warning", resets, f"{resets:,} totals fell: they were reset, the rate is empty"))
     if again:
-        told = f"{again:,} values have the time of an earlier value of their series; the last one counts"
-        checks.append(Check("repeated_points", "warning", again, told))
+        text = f"{again:,} values have the time of an earlier value of their series; the last one counts"
+        checks.append(Check("repeated_points", "warning", again, text))
     checks.extend(plateau_checks([one.points for one in series], run))
     frame = pd.DataFrame(summed, index=times)
     first = 1 if len(times) > 1 and all(_is_total(one.name) for one in series) else 0
@@ -167,11 +167,11 @@ def _is_total(name: str) -> bool:
     return name.partition("{")[0].endswith(TOTAL)
 
 
-def _answer_checks(answer: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
-    said = [answer.get(key) for key in ("warnings", "infos")]
+def _answer_checks(outcome: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
+    said = [outcome.get(key) for key in ("warnings", "infos")]
     told = [str(text) for one in said if isinstance(one, list) for text in one]
     full = sum(len(one.points) >= MOST_POINTS for one in series)
-    found = (
+    result = (
         ("prometheus_says", "warning", len(told), f"Prometheus says: {'; '.join(told)[:300]}"),
         (
             "without_values",
@@ -181,4 +181,4 @@ def _answer_checks(answer: dict[str, Any], without: int, series: list[Series]) -
         ),
         ("full_series", "warning", full, f"{full:,} series have {MOST_POINTS:,} points, the most that one query gives"),
     )
-    return tuple(Check(name, level, count, text) for name, level, count, text in found if count)
+    return tuple(Check(name, level, count, text) for name, level, count, text in result if count)

@@ -25,11 +25,11 @@ def parsed(text: str, origin: str, repeated: RepeatedKeys) -> Any:
         TraceError: when it is none, or nested beyond reason.
     """
     try:
-        found = json.loads(text, object_pairs_hook=repeated.hook)
+        result = json.loads(text, object_pairs_hook=repeated.hook)
     except (ValueError, RecursionError) as error:
         raise TraceError(f"{origin} is broken JSON ({str(error)[:100]}); save it again") from error
     repeated.end_row()
-    return found
+    return result
 
 
 KEYS = ("workload", "run", "t", "status")
@@ -84,10 +84,10 @@ def measured(samples: Samples, origin: str) -> Measured:
     Raises:
         NoRows: when no line became a row.
     """
-    found = samples.frame
-    if found.empty:
+    result = samples.frame
+    if result.empty:
         raise NoRows(_nothing(samples, origin))
-    finite, infinite = _finite(found)
+    finite, infinite = _finite(result)
     ordered, late = _in_order(finite)
     filled, gone = _without_empty(ordered)
     checks = (
@@ -103,25 +103,25 @@ def measured(samples: Samples, origin: str) -> Measured:
     return Measured(TELEMETRY, filled, len(filled) + len({one.line for one in rejected}), rejected, kept)
 
 
-def _finite(found: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    counters = [name for name in found.columns if name not in KEYS]
-    infinite = np.isinf(found[counters].to_numpy(dtype=np.float64))
+def _finite(result: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    counters = [name for name in result.columns if name not in KEYS]
+    infinite = np.isinf(result[counters].to_numpy(dtype=np.float64))
     if not infinite.any():
-        return found, 0
-    plain = found.copy()
-    plain[counters] = found[counters].mask(infinite)
+        return result, 0
+    plain = result.copy()
+    plain[counters] = result[counters].mask(infinite)
     return plain, int(infinite.sum())
 
 
-def _in_order(found: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _in_order(result: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return the rows sorted by time within each run (runs in the file's order), and how many stood too late."""
-    runs = found.groupby(["workload", "run"], dropna=False, sort=False).ngroup().to_numpy()
-    t = found["t"].to_numpy(dtype=np.float64)
+    runs = result.groupby(["workload", "run"], dropna=False, sort=False).ngroup().to_numpy()
+    t = result["t"].to_numpy(dtype=np.float64)
     order = np.lexsort((t, runs))
     by_file = np.lexsort((np.arange(runs.size), runs))
     same_run = np.diff(runs[by_file]) == 0
     late = int(np.sum((np.diff(t[by_file]) < 0) & same_run))
-    return found.iloc[order].reset_index(drop=True), late
+    return result.iloc[order].reset_index(drop=True), late
 
 
 def _without_empty(ordered: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -139,9 +139,9 @@ def _run_checks(ordered: pd.DataFrame) -> tuple[Check | None, ...]:
     repeated = int(ordered.duplicated().sum())
     same_time = int(np.sum(steps == 0)) - repeated
     single = int((runs.size() == 1).sum())
-    told = f"{runs.ngroups:,} runs, a sample every {usual:.3g} s" if np.isfinite(usual) else f"{runs.ngroups:,} runs"
+    text = f"{runs.ngroups:,} runs, a sample every {usual:.3g} s" if np.isfinite(usual) else f"{runs.ngroups:,} runs"
     return (
-        Check("runs", "info", runs.ngroups, told),
+        Check("runs", "info", runs.ngroups, text),
         _check("holes", holes, f"steps are longer than {HOLE_STEPS} usual ones: samples are missing"),
         _check("duplicates", repeated, "rows repeat an earlier row"),
         _check("repeated_times", max(same_time, 0), "rows have the time of an earlier row of their run"),

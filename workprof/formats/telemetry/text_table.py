@@ -155,7 +155,7 @@ def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
 
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-            line = next((found for found in csv.reader(stream, delimiter=delimiter) if found), [])
+            line = next((one for one in csv.reader(stream, delimiter=delimiter) if one), [])
     except csv.Error as error:
         raise TraceError(f"{origin}: the first line cannot be split into fields ({error}); check the file") from error
     if not line:
@@ -169,19 +169,19 @@ def _filled_lines(path: Path, origin: str) -> NDArray[np.int64]:
     Raises:
         TraceError: when the text is not UTF-8: the reader would pass some of such lines over unsaid.
     """
-    found: list[int] = []
+    result: list[int] = []
     at = 0
     try:
         with path.open(encoding="utf-8-sig") as stream:
             for at, line in enumerate(stream, start=1):
                 if line not in ("\n", ""):
-                    found.append(at)
+                    result.append(at)
     except UnicodeDecodeError as error:
         raise TraceError(
             f"{origin} is not UTF-8 (byte {error.object[error.start]:#x}, after line {at}); save it as UTF-8, or set "
             f"its encoding (--encoding in a shell)"
         ) from error
-    return np.array(found, dtype=np.int64)
+    return np.array(result, dtype=np.int64)
 
 
 def _at(one: RejectedLine, lines: NDArray[np.int64], skipped: int) -> RejectedLine:

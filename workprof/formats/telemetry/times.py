@@ -28,17 +28,17 @@ def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
     Raises:
         TraceError: when one is none of these.
     """
-    found = [text.strip() for text in texts]
-    numbers = _as_numbers(found)
+    result = [text.strip() for text in texts]
+    numbers = _as_numbers(result)
     if numbers is not None:
         if not np.isfinite(numbers).all():
-            raise TraceError(f"{origin}: {found[int(np.argmin(np.isfinite(numbers)))]!r} is no time; write numbers")
+            raise TraceError(f"{origin}: {result[int(np.argmin(np.isfinite(numbers)))]!r} is no time; write numbers")
         milliseconds = bool(numbers.size) and float(np.nanmin(numbers)) > EPOCH_MS
         return np.asarray(numbers / (1000.0 if milliseconds else 1.0), dtype=np.float64)
-    clocks = [CLOCK.fullmatch(text) for text in found]
+    clocks = [CLOCK.fullmatch(text) for text in result]
     if all(clocks):
         return past_midnight(np.array([_clock_seconds(match) for match in clocks if match]))
-    return _dates(found, origin)
+    return _dates(result, origin)
 
 
 def past_midnight(of_day_s: Seconds) -> Seconds:
@@ -93,14 +93,14 @@ def _dates(texts: list[str], origin: str) -> Seconds:
 
     plain = pd.Series([text.removesuffix(" UTC") for text in texts], dtype="str")
     try:
-        found = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
-        seconds = (found - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+        result = pd.to_datetime(plain, errors="coerce", utc=True, format="ISO8601")
+        seconds = (result - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
     except (ValueError, OverflowError) as error:  # a year beyond reach
         raise TraceError(
             f"{origin}: the times are no dates ({str(error)[:100]}); write seconds or ISO dates"
         ) from error
-    if found.isna().any():
-        wrong = texts[int(np.flatnonzero(found.isna().to_numpy())[0])]
+    if result.isna().any():
+        wrong = texts[int(np.flatnonzero(result.isna().to_numpy())[0])]
         raise TraceError(f"{origin}: {wrong!r} is no time; write seconds, an ISO date with its time, or HH:MM:SS")
     return np.asarray(seconds, dtype=np.float64)
 
@@ -121,6 +121,6 @@ def rated(totals: pd.DataFrame, t_s: NDArray[np.float64]) -> Rated:
     fell = grown < 0
     rates = grown.mask(fell).div(steps, axis=0)
     resets = int(fell.to_numpy().sum())
-    told = f"{resets:,} totals fell: they were reset, and the rate over that interval is empty"
-    checks = (Check("resets", "warning", resets, told),) if resets else ()
+    text = f"{resets:,} totals fell: they were reset, and the rate over that interval is empty"
+    checks = (Check("resets", "warning", resets, text),) if resets else ()
     return Rated(rates.rename(columns=lambda name: f"{name}/s"), checks)

@@ -125,5 +125,5 @@ def _rejected(table: TextTable, read: Numbers, untimed: NDArray[np.bool_], colum
 def _checks(texts: tuple[str, ...]) -> tuple[Check, ...]:
     if not texts:
         return ()
-    told = f"{len(texts):,} columns hold texts and are left out: {', '.join(texts[:8])}"
-    return (Check("text_columns", "info", len(texts), told),)
+    text = f"{len(texts):,} columns hold texts and are left out: {', '.join(texts[:8])}"
+    return (Check("text_columns", "info", len(texts), text),)

@@ -269,8 +269,8 @@ class ProcessTree:
             status = (self._proc / str(pid) / "status").read_text(errors="replace")
         except OSError:
             return 0.0
-        found = PEAK.search(status)
-        return float(found.group(1)) if found else 0.0
+        match = PEAK.search(status)
+        return float(match.group(1)) if match else 0.0
 
     def _moved(self, process: psutil.Process) -> tuple[tuple[float, ...], float]:
         try:

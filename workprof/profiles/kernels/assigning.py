@@ -104,7 +104,7 @@ def _collect(
 
 
 @compiled
-def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, found: tuple[Ints, Floats]) -> None:
+def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, result: tuple[Ints, Floats]) -> None:
     """Write profile and membership strength of the new rows in blocks first .. last - 1, in block order.
 
     Args:
@@ -112,7 +112,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, f
         queries: the new rows in blocks.
         first: block of new rows to begin with.
         last: one past the last.
-        found: results: profiles (n_new,) and strengths (n_new,).
+        result: results: profiles (n_new,) and strengths (n_new,).
     """
     space, min_samples, fitted, nodes = clustering
     starts, low, high, manhattan = space[2], space[3], space[4], space[5]
@@ -128,7 +128,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, f
             kept = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
             joined, _, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
-            found[0][row], found[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
+            result[0][row], result[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
 
 
 Room = tuple[Floats, Floats]
@@ -183,7 +183,7 @@ def assign_soon(
     queries: Space,
     first: int,
     last: int,
-    found: tuple[Ints, Floats, Floats],
+    result: tuple[Ints, Floats, Floats],
 ) -> None:
     """Write as `assign_rows`, and look at the nearest rows of a new row only where its profile depends on them.
 
@@ -198,7 +198,7 @@ def assign_soon(
         queries: the new rows in blocks.
         first: block of new rows to begin with.
         last: one past the last.
-        found: results: profiles (n_new,), strengths (n_new,), and core distances (n_new,): where the nearest rows were
+        result: results: profiles (n_new,), strengths (n_new,), and core distances (n_new,): where the nearest rows were
             not looked at, the reach of a row in a profile, which is below its rim, and infinite for an outlier.
     """
     space, min_samples, fitted, nodes = clustering
@@ -228,7 +228,7 @@ def assign_soon(
                     joined, reach = nearer, nearer_reach
                 distance, core = (reach, own) if manhattan else (np.sqrt(reach), np.sqrt(own))
                 profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
-            found[0][row], found[1][row], found[2][row] = profile, strength, core
+            result[0][row], result[1][row], result[2][row] = profile, strength, core
 
 
 @compiled

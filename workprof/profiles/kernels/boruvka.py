@@ -204,15 +204,15 @@ def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, boun
 @compiled
 def take_nearest(component: Ints, results: Results, best: EdgeArrays) -> None:
     """Fold what the rows found (`search_outside`) into the components' best edges, and forget it."""
-    found, found_weight, found_length = results
+    result, found_weight, found_length = results
     source, target, weight, length = best
-    for row in range(len(found)):
-        if found[row] < 0:
+    for row in range(len(result)):
+        if result[row] < 0:
             continue
         mine, heavy, gap = component[row], found_weight[row], found_length[row]
         if heavy < weight[mine] or (heavy == weight[mine] and gap < length[mine]):
-            weight[mine], length[mine], source[mine], target[mine] = heavy, gap, row, found[row]
-        found[row] = -1
+            weight[mine], length[mine], source[mine], target[mine] = heavy, gap, row, result[row]
+        result[row] = -1
 
 
 @compiled
@@ -316,14 +316,14 @@ class Forest:
         return searched
 
     def _search(self, wave: Ints, searched: Bools, best: Edges) -> None:
-        space, found = self._neighbours.blocks.space(self._neighbours.metric), self._found
+        space, result = self._neighbours.blocks.space(self._neighbours.metric), self._found
         rows = (self._core, self._core_low, self._component, self._owner)
 
         def work(first: int, last: int) -> None:
             # Each chunk prunes with its own copy of the bounds: what it finds cannot depend on the other threads.
             bounds = (best.weight.copy(), best.length.copy())
-            results = (found.target, found.weight, found.length)
+            results = (result.target, result.weight, result.length)
             search_outside(space, rows, searched, wave[first:last], bounds, results)
 
         share_out(work, len(wave), BLOCKS_PER_CHUNK)
-        take_nearest(self._component, (found.target, found.weight, found.length), best.arrays)
+        take_nearest(self._component, (result.target, result.weight, result.length), best.arrays)

@@ -199,10 +199,10 @@ def _keep_listed(values: Floats, items: Ints, row: int, nearest: Positions, dist
 
 
 @compiled
-def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, found: Found) -> None:
+def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, result: Found) -> None:
     """Write the results of the rows of one block from their candidates."""
     values, items, filled = candidates[0], candidates[1], candidates[2]
-    core, nearest, distance = found
+    core, nearest, distance = result
     for r in range(rows):
         row, kept = first_row + r, filled[r]
         for s in range(len(sizes) - 1, -1, -1):
@@ -213,7 +213,7 @@ def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, 
 
 
 @compiled
-def nearest_rows(space: Space, sizes: Ints, first: int, last: int, found: Found) -> None:
+def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: Found) -> None:
     """Write core distances and nearest rows of the rows in blocks first .. last - 1; all distances are reduced.
 
     Args:
@@ -221,7 +221,7 @@ def nearest_rows(space: Space, sizes: Ints, first: int, last: int, found: Found)
         sizes: (n_sizes,) rising neighbour counts, the row itself not counted, all below n.
         first: block to begin with.
         last: one past the last block.
-        found: results.
+        result: results.
     """
     points, _, starts, low, high, manhattan = space
     n_blocks, wanted = len(starts) - 1, sizes[-1] + 1  # the row itself is the first of its own neighbours
@@ -243,4 +243,4 @@ def nearest_rows(space: Space, sizes: Ints, first: int, last: int, found: Found)
             if gaps[other] >= limit[:rows].max():
                 break
             _look_at(space, block, other, row_gaps, (values, items, filled, limit), wanted)
-        _write_rows(starts[block], rows, sizes, (values, items, filled, limit), found)
+        _write_rows(starts[block], rows, sizes, (values, items, filled, limit), result)
