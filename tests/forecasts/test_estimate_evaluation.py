@@ -12,9 +12,19 @@ from workprof.charts.durations.errors import interval_sentence, interval_table
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
-from workprof.forecasts.estimate_evaluation import BASELINES, EstimateEvaluation, evaluate_estimates
-from workprof.forecasts.estimates import EstimateSettings
-from workprof.forecasts.splits import N_FOLDS
+from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.estimate_evaluation import (
+    BASELINES,
+    EstimateEvaluation,
+    evaluate_estimates,
+    evaluate_fold,
+    group_of,
+    training_pairs,
+    validate_pair,
+    validated_for,
+)
+from workprof.forecasts.estimates import EstimateSettings, known_jobs
+from workprof.forecasts.splits import N_FOLDS, make_folds
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.synthetic import write_pai_sample
@@ -113,11 +123,37 @@ def test_a_split_by_time_leaves_the_future_out():
     assert found.n_train <= 210
 
 
-def test_progress_is_told_turn_by_turn():
-    told = []
+@pytest.mark.parametrize(("n_folds", "total"), [(2, 2), (5, 10 + 5)])
+def test_progress_counts_the_trainings(n_folds, total):
+    messages = []
     jobs = planted_jobs(100)
-    evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2), lambda share, words: told.append((share, words)))
-    assert [words for _, words in told] == [f"Training and testing, turn {turn} of 2" for turn in (1, 2)]
+    evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=n_folds), lambda _, words: messages.append(words))
+    assert messages == [f"Training and testing, {training} of {total}" for training in range(1, total + 1)]
+
+
+def one_fold(jobs, settings, at):
+    known = known_jobs(jobs, settings.target)
+    folds = make_folds(known.jobs, settings.split, settings.n_folds)
+    settings = replace(settings, fields=usable_fields(known.jobs, (), settings.mode))
+    own = group_of(at, known, settings)
+    pairs = [pair for pair in training_pairs(known, folds, settings) if own in pair.groups]
+    between = {pair.groups: validate_pair((known, settings), pair) for pair in pairs}
+    return evaluate_fold(known, folds[at], settings, validated_for(own, between))
+
+
+@pytest.mark.parametrize("n_folds", [5, 8])
+def test_a_fold_does_not_know_its_own_values(n_folds):
+    """Other values in one fold's test rows change neither its estimates nor its intervals."""
+    jobs = planted_jobs(200)
+    settings = EstimateSettings(n_folds=n_folds)
+    fold = make_folds(jobs, settings.split, n_folds)[2]
+    changed = jobs.copy()
+    changed.loc[fold.test, "duration_s"] *= 50.0
+    first, second = (one_fold(table, settings, 2) for table in (jobs, changed))
+    for name, values in first.predictions.items():
+        assert np.array_equal(values, second.predictions[name]), name
+    assert np.array_equal(first.low, second.low)
+    assert np.array_equal(first.high, second.high)
 
 
 @needs_shared_data

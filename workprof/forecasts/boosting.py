@@ -300,6 +300,14 @@ def tune(
     )
 
 
+def best_rounds(jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...], settings: ClassifierSettings) -> int:
+    """Return the number of rounds that `tune` chooses, without calibrating anything; its arguments."""
+    if settings.mode == "faithful":
+        return PUBLISHED_ROUNDS
+    test = _tried(jobs, targets, _split(jobs, settings)[1], fields, settings)
+    return ROUNDS[-1] if test is None else test[0].n_rounds
+
+
 def _split(jobs: pd.DataFrame, settings: ClassifierSettings) -> tuple[str, Fold]:
     for split in SPLIT_ORDER[:-1]:
         try:

@@ -22,6 +22,7 @@ from workprof.core.units import format_count
 from workprof.forecasts.boosting import (
     PUBLISHED_ROUNDS,
     Tuning,
+    best_rounds,
     from_json_bytes,
     grow_trees,
     margins,
@@ -298,6 +299,25 @@ def train_classifier(
         seconds=watch.seconds,
         step_seconds=watch.step_seconds,
     )
+
+
+def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, settings: ClassifierSettings) -> Ints:
+    """Return (n_queries,) profiles: `best` of the predictions of `train_classifier`, whose calibration is left out.
+
+    A temperature changes no order of the profiles, so that the answer is the same, in a third of the time.
+
+    Raises:
+        As `train_classifier`.
+    """
+    used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
+    fields = usable_fields(used, settings.fields, settings.mode)
+    used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
+    encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
+    training = training_rows(encoder, encode(encoder, used), targets)
+    booster = grow_trees(encoder, training, len(classes), best_rounds(used, targets, fields, settings))
+    first = int(classes[0] == NO_PROFILE)
+    place = first + margins(booster, encoder, encode(encoder, queries))[:, first:].argmax(axis=1)
+    return np.asarray(classes[place], dtype=np.int64)
 
 
 def fit_classifier(

@@ -6,10 +6,11 @@ per profile, and what every estimate is held against: constants, medians, a plai
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.candidates import CANDIDATES, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
-from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
+from workprof.forecasts.candidates import CANDIDATES, MANY_ROWS, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
+from workprof.forecasts.classifier import ClassifierSettings, labelled, most_probable
+from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
 from workprof.forecasts.estimates import (
     EstimateEvaluationSettings,
@@ -29,12 +31,23 @@ from workprof.forecasts.estimates import (
     KnownJobs,
     LogScale,
     combined_estimates,
+    fit_scale,
     known_jobs,
     train_estimator,
 )
 from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
-from workprof.forecasts.intervals import Followed, ends_of, following_margins, mix
-from workprof.forecasts.splits import BY_TIME, Fold, make_folds, times_of, units_of
+from workprof.forecasts.intervals import (
+    FEW_UNITS,
+    Followed,
+    Validated,
+    ends_of,
+    following_margins,
+    joined,
+    mix,
+    validate_rows,
+)
+from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, make_folds, times_of, units_of
+from workprof.forecasts.weighted_samples import effective_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,11 +151,21 @@ class FoldResult:
     choice: str  # what was chosen on validation rows, in words
 
 
-def evaluate_fold(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
-    """Return the predictions of our estimator, its parts and every baseline for the test rows."""
+def evaluate_fold(
+    known: KnownJobs, fold: Fold, settings: EstimateSettings, validated: Validated | None = None
+) -> FoldResult:
+    """Return the predictions of our estimator, its parts and every baseline for the test rows.
+
+    Args:
+        known: the table.
+        fold: its rows.
+        settings: of the estimator.
+        validated: rows outside the test rows, each predicted by a training that saw neither it nor the test rows;
+            None = such rows are drawn from the training rows.
+    """
     jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
-    estimator = train_estimator(training, settings)
+    estimator = train_estimator(training, settings, validated=validated)
     model, fields = estimator.model, estimator.model.candidates.fields
     cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
     queries = take_cells(cells, fold.test)
@@ -176,7 +199,9 @@ def _following(
     return np.minimum(back(ends[0]), ours.point), np.maximum(back(ends[1]), ours.point)
 
 
-def evaluate_fold_as_published(known: KnownJobs, fold: Fold, settings: EstimateSettings) -> FoldResult:
+def evaluate_fold_as_published(
+    known: KnownJobs, fold: Fold, settings: EstimateSettings, validated: Validated | None = None
+) -> FoldResult:
     """Return the predictions of the published estimators per predicted profile for the test rows."""
     predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
     nothing = np.zeros(0)
@@ -191,8 +216,8 @@ def _from_profiles(
         return {}
     classifier = ClassifierSettings(fields=settings.fields, mode=settings.mode, seed=settings.seed)
     training, labels = labelled(known.jobs.iloc[fold.train].assign(target=known.target[fold.train]))
-    model = train_classifier(training.drop(columns=PROFILE).reset_index(drop=True), labels, classifier)
-    best = predict(model, known.jobs.iloc[fold.test]).best
+    learned = training.drop(columns=PROFILE).reset_index(drop=True)
+    best = most_probable(learned, labels, known.jobs.iloc[fold.test], classifier)
     target = training["target"].to_numpy(dtype=np.float64)
     return {f"profile_{name}": per_profile(name, target, labels, best) for name in estimators}
 
@@ -267,12 +292,23 @@ def evaluate_estimates(
 
     started = time.perf_counter()
     known, folds, notes = _folds_of(frames, settings)
-    run = evaluate_fold_as_published if settings.mode == "faithful" else evaluate_fold
-    results: list[FoldResult] = []
-    turns = each(_evaluated, (run, known, settings), folds, threads=worker_threads())
-    for done in range(len(folds)):
-        progress(done / len(folds), f"Training and testing, turn {done + 1} of {len(folds)}")
-        results.append(next(turns))
+    faithful = settings.mode == "faithful"
+    run = evaluate_fold_as_published if faithful else evaluate_fold
+    with_fields = replace(settings, fields=usable_fields(known.jobs, settings.fields, settings.mode))
+    pairs = () if faithful or len(folds) < FEWEST_FOLDS_IN_PAIRS else training_pairs(known, folds, with_fields)
+    total, done = len(pairs) + len(folds), 0
+
+    def next_of(trainings: Iterator[Trained]) -> Trained:
+        nonlocal done
+        progress(done / total, f"Training and testing, {done + 1} of {total}")
+        done += 1
+        return next(trainings)
+
+    validations = each(validate_pair, (known, with_fields), pairs, threads=worker_threads())
+    between = {pair.groups: next_of(validations) for pair in pairs}
+    items = [(fold, validated_for(group_of(at, known, settings), between)) for at, fold in enumerate(folds)]
+    evaluations = each(_evaluated, (run, known, with_fields), items, threads=worker_threads())
+    results = [next_of(evaluations) for _ in folds]
     names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
@@ -303,13 +339,68 @@ def _jobs_of(jobs: pd.DataFrame, rows: Ints) -> Ints:
     return codes.astype(np.int64)
 
 
-Evaluated = tuple[Callable[[KnownJobs, Fold, EstimateSettings], FoldResult], KnownJobs, EstimateSettings]
+Trained = TypeVar("Trained")
+Evaluate = Callable[[KnownJobs, Fold, EstimateSettings, "Validated | None"], FoldResult]
 
 
-def _evaluated(evaluated: Evaluated, fold: Fold) -> FoldResult:
+def _evaluated(
+    evaluated: tuple[Evaluate, KnownJobs, EstimateSettings], item: tuple[Fold, Validated | None]
+) -> FoldResult:
     """Return the result of one fold; it may be on another machine."""
     run, known, settings = evaluated
-    return run(known, fold, settings)
+    fold, validated = item
+    return run(known, fold, settings, validated)
+
+
+FEWEST_FOLDS_IN_PAIRS = 5
+GROUPS = 5
+"""Of the folds: what is chosen and calibrated for the folds of one group rests on the rows of the other groups, each
+predicted by a training without either group. Two groups share that training, so that 10 folds take 10 + 10 trainings;
+with validation rows drawn anew from the training rows of each fold they take 10 + 30."""
+
+
+@dataclass(frozen=True)
+class TrainingPair:
+    """A training without the rows of two groups of folds."""
+
+    groups: tuple[int, int]
+    train: Ints  # (n_train,)
+    tests: tuple[Ints, Ints]  # (n_test,) rows of each group
+
+
+def group_of(fold: int, known: KnownJobs, settings: EstimateSettings) -> int:
+    """Return a fold's group. Of few rows each fold is a group of its own, so that trainings leave out less."""
+    units = units_of(known.jobs, settings.split)
+    few = len(units) < MANY_ROWS and effective_size(np.ones(len(units)), units) <= FEW_UNITS
+    return fold % (N_FOLDS if few else GROUPS)
+
+
+def training_pairs(known: KnownJobs, folds: tuple[Fold, ...], settings: EstimateSettings) -> tuple[TrainingPair, ...]:
+    """Return the trainings that the validation rows of all folds come from: one for each two groups."""
+    groups = np.array([group_of(at, known, settings) for at in range(len(folds))])
+    group = np.empty(len(known.target), dtype=np.int64)
+    for at, fold in enumerate(folds):
+        group[fold.test] = groups[at]
+    rows = [np.flatnonzero(group == one) for one in range(groups.max() + 1)]
+    return tuple(
+        TrainingPair((one, other), np.flatnonzero((group != one) & (group != other)), (rows[one], rows[other]))
+        for one, other in itertools.combinations(range(len(rows)), 2)
+    )
+
+
+def validate_pair(shared: tuple[KnownJobs, EstimateSettings], pair: TrainingPair) -> tuple[Validated, ...]:
+    """Return the rows of both groups as predicted without either; it may be on another machine."""
+    known, settings = shared
+    scale = fit_scale(known.target[pair.train])
+    cells = read_cells(known.jobs, settings.fields)
+    past = Past(cells, scale.to_log(known.target), units_of(known.jobs, settings.split))
+    return validate_rows(known.jobs, past, settings.fields, settings.seed, pair.train, pair.tests)
+
+
+def validated_for(group: int, between: Mapping[tuple[int, int], tuple[Validated, ...]]) -> Validated | None:
+    """Return the validation rows of a group's folds: those of every other group, predicted without either; or None."""
+    own = {groups: parts for groups, parts in between.items() if group in groups}
+    return joined(parts[1 - groups.index(group)] for groups, parts in own.items()) if own else None
 
 
 def run_evaluation(

@@ -29,6 +29,7 @@ from workprof.forecasts.intervals import (
     Calibration,
     Combination,
     Strata,
+    Validated,
     calibrate,
     choose,
     interval,
@@ -233,11 +234,19 @@ def train_estimates(
     return train_estimator(known_jobs(frames["jobs"], settings.target), settings, progress).model
 
 
-def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Progress = silent) -> Estimator:
+def train_estimator(
+    known: KnownJobs, settings: EstimateSettings, progress: Progress = silent, validated: Validated | None = None
+) -> Estimator:
     """Return the same with its trees in memory.
 
     The combination and the interval come from rows that the candidates of that fold were not trained on, kept apart as
     `settings.split` says; then the candidates are trained again on every row.
+
+    Args:
+        known: the past jobs.
+        settings: target, inputs, split, seed.
+        progress: told the share that is done.
+        validated: such rows where they are known already; None = they are made here.
 
     Raises:
         As `train_estimates`.
@@ -247,15 +256,15 @@ def train_estimator(known: KnownJobs, settings: EstimateSettings, progress: Prog
     scale = fit_scale(known.target)
     past = Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
     trained: list[LoadedCandidates] = []
+
+    def train_on_all() -> None:
+        trained.append(train_candidates(known.jobs, past, fields, settings.seed))
+
     with watch.step("train", "Training, and calibrating on rows kept apart") as report:
-        validated = validate(
-            known.jobs,
-            past,
-            fields,
-            settings,
-            report,
-            lambda: trained.append(train_candidates(known.jobs, past, fields, settings.seed)),
-        )
+        if validated is None:
+            validated = validate(known.jobs, past, fields, settings, report, train_on_all)
+        else:
+            train_on_all()
         n_levels = len(past.cells.fewest)
         combination = choose(validated.answers, validated.true, n_levels)
         mixed = mix(validated.answers, combination.weights, n_levels)

@@ -6,7 +6,7 @@ The intervals are those of conformalised quantile regression on the log scale, b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -336,7 +336,7 @@ class Validated:
 
     answers: CandidateQuantiles  # of each candidate
     true: Floats  # (n_rows,) log values
-    rows: Ints  # (n_rows,) their positions among the past jobs
+    rows: Ints  # (n_rows,) their positions in the table that they were drawn from
     units: Ints  # (n_rows,) what the split keeps together
 
 
@@ -366,25 +366,57 @@ def validate(
         folds = [Fold(drawn.train, drawn.test[in_time])]
     else:
         folds = list(make_folds(jobs, settings.split, _n_folds(len(jobs)), settings.seed))
-    result: dict[int, CandidateQuantiles] = {}
+    result: dict[int, Validated] = {}
 
     def run_fold(at: int, _: int) -> None:
         if beside is not None and at == 0:  # the longest first
             beside()
             return
         fold = folds[at - (beside is not None)]
-        train, test = fold.train, fold.test
-        known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
-        loaded = train_candidates(jobs.iloc[train], known, fields, settings.seed)
-        result[at] = predict_quantiles(loaded, jobs.iloc[test], take_cells(past.cells, test), past.units[test])
+        result[at] = validate_rows(jobs, past, fields, settings.seed, fold.train, (fold.test,))[0]
 
     share_out(run_fold, len(folds) + (beside is not None), 1, report)
-    parts = [result[at] for at in sorted(result)]
-    answers = CandidateQuantiles(
-        np.concatenate([part.quantiles for part in parts], axis=1),
-        np.concatenate([part.points for part in parts], axis=1),
-        np.concatenate([part.level for part in parts]),
-        np.concatenate([part.count for part in parts]),
+    return joined(result[at] for at in sorted(result))
+
+
+def validate_rows(
+    jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int, train: Ints, tests: tuple[Ints, ...]
+) -> tuple[Validated, ...]:
+    """Return what candidates that are trained on some rows say of each of several other parts of the table.
+
+    Args:
+        jobs: the table.
+        past: its cells, log targets and units.
+        fields: submit-time fields in use.
+        seed: of the draws.
+        train: (n_train,) positions.
+        tests: (n_test,) positions each.
+    """
+    known = Past(take_cells(past.cells, train), past.targets[train], past.units[train])
+    loaded = train_candidates(jobs.iloc[train], known, fields, seed)
+    return tuple(
+        Validated(
+            predict_quantiles(loaded, jobs.iloc[rows], take_cells(past.cells, rows), past.units[rows]),
+            past.targets[rows],
+            rows,
+            past.units[rows],
+        )
+        for rows in tests
     )
-    rows = np.concatenate([fold.test for fold in folds])
-    return Validated(answers, past.targets[rows], rows, past.units[rows])
+
+
+def joined(parts: Iterable[Validated]) -> Validated:
+    """Return the rows of all parts, one part after the other."""
+    listed = list(parts)
+    answers = [part.answers for part in listed]
+    return Validated(
+        CandidateQuantiles(
+            np.concatenate([part.quantiles for part in answers], axis=1),
+            np.concatenate([part.points for part in answers], axis=1),
+            np.concatenate([part.level for part in answers]),
+            np.concatenate([part.count for part in answers]),
+        ),
+        np.concatenate([part.true for part in listed]),
+        np.concatenate([part.rows for part in listed]),
+        np.concatenate([part.units for part in listed]),
+    )

@@ -137,7 +137,7 @@ EVALUATE_ESTIMATES = Question(
     EstimateEvaluationSettings,
     EstimateEvaluation,
     "workprof.forecasts.estimate_evaluation:run_evaluation",
-    version=4,
+    version=5,
     finds="evaluation of the predictors",
     optional=_learned,
     page=DURATIONS,
