@@ -19,6 +19,7 @@ from workprof.core.parallel import loops_on
 from workprof.core.records import pack
 from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
+from workprof.forecasts.forecaster import ForecasterSettings, train_forecaster
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.profiles import fit
 from workprof.profiles.fit import fit_profiles
@@ -108,8 +109,18 @@ def assigned():
     return fit_profiles, job_table(6_000), ProfileSettings(sample_rows=1_000)
 
 
+def evaluated():
+    return evaluate_estimates, planted_jobs(160), EstimateSettings(n_folds=5)
+
+
 def trained():
-    return evaluate_estimates, planted_jobs(160), EstimateSettings(n_folds=4)
+    jobs = planted_jobs(200)
+    labels = jobs["workload"].str[1:].astype(int) % 3
+    return (
+        train_forecaster,
+        jobs.assign(profile=labels, peak_memory_bytes=jobs["duration_s"] * 1e6),
+        ForecasterSettings(),
+    )
 
 
 def replayed():
@@ -118,7 +129,7 @@ def replayed():
 
 @pytest.mark.soak
 @pytest.mark.filterwarnings("ignore::ResourceWarning:distributed", "ignore::DeprecationWarning:distributed")
-@pytest.mark.parametrize("question", [assigned, trained, replayed])
+@pytest.mark.parametrize("question", [assigned, evaluated, trained, replayed])
 def test_a_worker_that_is_killed_loses_nothing(scheduler, question, monkeypatch):
     monkeypatch.setattr(fit, "ROWS_AT_ONCE", 500)
     compute, table, settings = question()

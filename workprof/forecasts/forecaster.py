@@ -11,6 +11,7 @@ import numpy as np
 from workprof.core.arrays import Ints
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
+from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
@@ -172,17 +173,28 @@ def train_forecaster(
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}
+    trainings = each(_train_target, (jobs, settings), targets)
     for i, target in enumerate(targets):
         progress(CLASSIFIER_SHARE + (1 - CLASSIFIER_SHARE) * i / len(targets), f"Learning {target}")
-        try:
-            known = known_jobs(jobs, target)
-            models[target] = train_estimator(known, settings.of_target(target)).model
-            has_ids = "row_id" in known.jobs.columns
-            row_ids[target] = known.jobs["row_id"].to_numpy(dtype=np.int64) if has_ids else np.arange(len(known.jobs))
-        except (ColumnMissing, NotEnoughData) as error:
-            left_out[target] = str(error)
+        trained = next(trainings)
+        if isinstance(trained, str):
+            left_out[target] = trained
+        else:
+            models[target], row_ids[target] = trained
     seconds = classifier.seconds + sum(model.seconds for model in models.values())
     return Forecaster(settings, classifier, models, row_ids, left_out, seconds)
+
+
+def _train_target(shared: tuple[pd.DataFrame, ForecasterSettings], target: str) -> tuple[EstimateModel, Ints] | str:
+    """Return an estimator and the ids of its jobs, or why there is none; it may be on another machine."""
+    jobs, settings = shared
+    try:
+        known = known_jobs(jobs, target)
+        model = train_estimator(known, settings.of_target(target)).model
+    except (ColumnMissing, NotEnoughData) as error:
+        return str(error)
+    has_ids = "row_id" in known.jobs.columns
+    return model, known.jobs["row_id"].to_numpy(dtype=np.int64) if has_ids else np.arange(len(known.jobs))
 
 
 def completed(jobs: pd.DataFrame, estimator: Estimator) -> pd.DataFrame:
