@@ -45,7 +45,7 @@ ONE_THREAD_ROWS = 50_000
 """Up to this many distinct rows one thread grows the trees: a tree takes under a millisecond, and threads that meet so
 often lose more to a busy neighbour than they gain."""
 
-ONE_THREAD_ASKED = 5_000
+ONE_THREAD_PREDICTED = 5_000
 """The same for rows whose scores are predicted."""
 
 ONE_THREAD_EXPLAINED = 20
@@ -108,7 +108,7 @@ def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **
     """Return what `Booster.predict` gives for encoded rows; `options` are its arguments."""
     import xgboost  # noqa: PLC0415  heavy
 
-    threads = _threads(len(rows), ONE_THREAD_EXPLAINED if "pred_contribs" in options else ONE_THREAD_ASKED)
+    threads = _threads(len(rows), ONE_THREAD_EXPLAINED if "pred_contribs" in options else ONE_THREAD_PREDICTED)
     booster.set_param({"nthread": threads})
     output: Floats = booster.predict(xgboost.DMatrix(to_matrix(encoder, rows), nthread=threads), **options)
     return output.astype(np.float64)

@@ -143,7 +143,7 @@ class Forest:
     """A grown forest."""
 
     model: NDArray[np.uint8]  # (n_bytes,) XGBoost JSON of the trees
-    kept: Positions  # (n_trees, n_nodes, n_kept) positions of past jobs in each leaf, -1 where there are fewer
+    kept: Positions  # (n_trees, n_nodes, n_members) positions of past jobs in each leaf, -1 where there are fewer
     targets: Floats  # (n_past,) the past jobs' log target
 
 
@@ -151,7 +151,7 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
     """Return the forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees."""
     import xgboost  # noqa: PLC0415  heavy
 
-    n_trees, n_kept, bins = FOREST_OF_MANY if len(values) >= MANY_ROWS else FOREST_OF_FEW
+    n_trees, n_members, bins = FOREST_OF_MANY if len(values) >= MANY_ROWS else FOREST_OF_FEW
     parameters = {
         "objective": "reg:squarederror",
         "eta": 1.0,
@@ -168,7 +168,7 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
     }
     matrix = xgboost.QuantileDMatrix(design, values, max_bin=bins, nthread=TREE_THREADS)
     booster = xgboost.train(parameters, matrix, num_boost_round=1)
-    kept = _rows_in_leaves(_leaves(booster, design), n_kept, seed)
+    kept = _rows_in_leaves(_leaves(booster, design), n_members, seed)
     return Forest(to_json_bytes(booster), kept, values), booster
 
 
@@ -201,7 +201,7 @@ def _row_quantiles(values: Floats, counts: Ints, levels: Floats) -> Floats:
 
 
 def shared_jobs(forest: Forest, booster: Booster, design: Floats) -> Positions:
-    """Return (n_rows, n_trees * n_kept) past jobs in the leaves of each row, -1 where a leaf has fewer."""
+    """Return (n_rows, n_trees * n_members) past jobs in the leaves of each row, -1 where a leaf has fewer."""
     leaves = _leaves(booster, design)
     trees = np.arange(leaves.shape[1])
     return forest.kept[trees, leaves].reshape(len(design), -1)
@@ -214,17 +214,17 @@ def _leaves(booster: Booster, design: Floats) -> Ints:
     return leaves.reshape(len(design), -1).astype(np.int64)
 
 
-def _rows_in_leaves(leaves: Ints, n_kept: int, seed: int) -> Positions:
-    """Return up to `n_kept` random rows of each leaf of each tree."""
+def _rows_in_leaves(leaves: Ints, n_members: int, seed: int) -> Positions:
+    """Return up to `n_members` random rows of each leaf of each tree."""
     n_rows, n_trees = leaves.shape
-    kept = np.full((n_trees, int(leaves.max()) + 1, n_kept), -1, dtype=np.int32)
+    kept = np.full((n_trees, int(leaves.max()) + 1, n_members), -1, dtype=np.int32)
     draw = np.random.default_rng(seed)
     for tree in range(n_trees):
         shuffled = draw.permutation(n_rows)
         order = shuffled[np.argsort(leaves[shuffled, tree], kind="stable")]
         sorted_leaves = leaves[order, tree]
         rank = np.arange(n_rows) - np.searchsorted(sorted_leaves, sorted_leaves, "left")
-        wanted = rank < n_kept
+        wanted = rank < n_members
         kept[tree, sorted_leaves[wanted], rank[wanted]] = order[wanted]
     return kept
 
@@ -267,10 +267,10 @@ class CandidateQuantiles:
     count: Ints  # (n_rows,) past jobs in that cell that were used
 
 
-def take_answers(answers: CandidateQuantiles, rows: Ints) -> CandidateQuantiles:
-    """Return the answers for some of the rows."""
+def take_rows(predicted: CandidateQuantiles, rows: Ints) -> CandidateQuantiles:
+    """Return the quantiles of some of the rows."""
     return CandidateQuantiles(
-        answers.quantiles[:, rows], answers.points[:, rows], answers.level[rows], answers.count[rows]
+        predicted.quantiles[:, rows], predicted.points[:, rows], predicted.level[rows], predicted.count[rows]
     )
 
 
@@ -293,14 +293,14 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
     boosted = boost(design, values, LEVELS, seed)
     plain = boost_plain(known, values, seed)
     boosted_json, plain_json, slow_json = (to_json_bytes(booster) for booster in (boosted, *plain))
-    kept = Candidates(fields, past, vocabulary, forest, boosted_json, plain_json, slow_json, sampled)
-    return LoadedCandidates(kept, trees, boosted, plain)
+    trained = Candidates(fields, past, vocabulary, forest, boosted_json, plain_json, slow_json, sampled)
+    return LoadedCandidates(trained, trees, boosted, plain)
 
 
 def load_candidates(trained: Candidates) -> LoadedCandidates:
     """Return stored candidates with their trees in memory."""
-    kept = (trained.forest.model, trained.boosted, trained.plain, trained.slow)
-    forest, boosted, plain, slow = map(from_json_bytes, kept)
+    stored = (trained.forest.model, trained.boosted, trained.plain, trained.slow)
+    forest, boosted, plain, slow = map(from_json_bytes, stored)
     for booster in (forest, boosted, plain, slow):
         booster.set_param({"nthread": TREE_THREADS})
     return LoadedCandidates(trained, forest, boosted, (plain, slow))
@@ -328,7 +328,7 @@ def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cel
 
 
 def with_points(quantiles: Floats, backoff: Floats, plain: Floats, recent: Recent) -> CandidateQuantiles:
-    """Return the answers of all candidates from their (n_candidates, n_rows, n_levels) quantiles and the other points.
+    """Return all candidates from their (n_candidates, n_rows, n_levels) quantiles and the other points.
 
     Args:
         quantiles: of the candidates.

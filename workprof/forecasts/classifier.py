@@ -1,4 +1,4 @@
-"""From what is known of a job at submission to its profile: training, and answers with their reasons.
+"""From what is known of a job at submission to its profile: training, and predictions with their reasons.
 
 Corrected: rare values are pooled, outliers are a class of their own ('no profile'), probabilities are calibrated on
 jobs held out of an inner fit, and a job may be left without an answer. Faithful: the published classifier.
@@ -219,7 +219,7 @@ class LoadedClassifier:
         self.booster = from_json_bytes(model.booster)
 
     def predict(self, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
-        """Return the answers for a table of jobs, in chunks; a field that it lacks counts as not given.
+        """Return the predictions for a table of jobs, in chunks; a field that it lacks counts as not given.
 
         Raises:
             NoRows: for an empty table.
@@ -240,7 +240,7 @@ class LoadedClassifier:
         return self.decide(rows, margins(self.booster, self.model.encoder, rows))
 
     def decide(self, rows: Encoded, scores: Floats) -> Predictions:
-        """Return the answers for encoded rows from their (n_rows, n_classes) scores before the softmax."""
+        """Return the predictions for encoded rows from their (n_rows, n_classes) scores before the softmax."""
         model, settings = self.model, self.model.settings
         probabilities = softmax(scores, model.tuning.of_rows(model.encoder, rows))
         rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
@@ -333,7 +333,7 @@ def fit_classifier(
 
 
 def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
-    """Return the answers of a classifier that is used once; see `LoadedClassifier.predict`."""
+    """Return the predictions of a classifier that is used once; see `LoadedClassifier.predict`."""
     return LoadedClassifier(model).predict(jobs, progress)
 
 

@@ -95,9 +95,9 @@ class Confusion:
     counts: Ints  # (n, n) rows by truth (down) and answer (across)
 
 
-def confusion_of(truth: Ints, answers: Ints) -> Confusion:
+def confusion_of(truth: Ints, predicted: Ints) -> Confusion:
     """Return the confusion matrix of (n_rows,) labels; its classes are those that occur on either side."""
-    classes, places = np.unique(np.concatenate([truth, answers]), return_inverse=True)
+    classes, places = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     n = len(classes)
     cells = np.bincount(places[: len(truth)] * n + places[len(truth) :], minlength=n * n)
     return Confusion(classes, cells.reshape(n, n).astype(np.int64))
@@ -106,10 +106,10 @@ def confusion_of(truth: Ints, answers: Ints) -> Confusion:
 def class_scores(confusion: Confusion) -> tuple[ClassScore, ...]:
     """Return precision, recall, F1 and support per class, the worst F1 first, then by support."""
     counts = confusion.counts
-    right, truth, answers = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
-    precision = right / np.maximum(answers, 1)
+    right, truth, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    precision = right / np.maximum(predicted, 1)
     recall = right / np.maximum(truth, 1)
-    f1 = 2 * right / np.maximum(truth + answers, 1)
+    f1 = 2 * right / np.maximum(truth + predicted, 1)
     scores = [
         ClassScore(int(profile), float(precision[i]), float(recall[i]), float(f1[i]), int(truth[i]))
         for i, profile in enumerate(confusion.classes)
@@ -142,7 +142,7 @@ class SplitScores:
     n_train: int  # rows of one training; the mean where there are several folds
     n_test: int  # rows, each tested once
     train_seconds: float  # one training, inner hold-out included; the mean of the folds
-    n_turns: int  # trainings; by job and by group each row is tested in one of five
+    n_folds: int  # trainings; by job and by group each row is tested in one of five
     profile_accuracy: float  # of the test rows with a profile only
     answered_accuracy: float  # of the answered rows only; NaN without any
     forced_accuracy: float  # of the most likely profile, over the test rows with a profile
@@ -157,10 +157,10 @@ class SplitScores:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """One training and its test rows: (n_test,) truth, the answers, training rows and seconds."""
+    """One training and its test rows: (n_test,) truth, predictions, training rows and seconds."""
 
     truth: Ints
-    answers: Predictions
+    predictions: Predictions
     n_train: int
     train_seconds: float
 
@@ -169,10 +169,10 @@ def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
     """Return the scores over the test rows of all folds together."""
     truth = np.concatenate([fold.truth for fold in folds])
     answered, best, reason = (
-        np.concatenate([getattr(fold.answers, name) for fold in folds]) for name in ("profile", "best", "reason")
+        np.concatenate([getattr(fold.predictions, name) for fold in folds]) for name in ("profile", "best", "reason")
     )
-    likeliest = np.concatenate([fold.answers.top[:, 0] for fold in folds])
-    stated = np.concatenate([fold.answers.top_probability[:, 0] for fold in folds])
+    likeliest = np.concatenate([fold.predictions.top[:, 0] for fold in folds])
+    stated = np.concatenate([fold.predictions.top_probability[:, 0] for fold in folds])
     held = reliability(stated, likeliest == truth)
     strangers = reason == UNSEEN
     confusion = confusion_of(truth, answered)
@@ -187,7 +187,7 @@ def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
         n_train=round(float(np.mean([fold.n_train for fold in folds]))),
         n_test=len(truth),
         train_seconds=float(np.mean([fold.train_seconds for fold in folds])),
-        n_turns=len(folds),
+        n_folds=len(folds),
         profile_accuracy=_mean(right[profiled]),
         answered_accuracy=_mean(right[~abstained]),
         forced_accuracy=_mean((best == truth)[profiled]),
@@ -275,12 +275,12 @@ def evaluate_classifier(
     for split in SPLITS:
         with watch.step(split, f"Testing on {WORDS[split]}") as report:
             try:
-                turns = _turns(jobs, labels, split, settings)
-                result = _score(jobs, split, turns, settings, report)
+                folds = _folds_of(jobs, labels, split, settings)
+                result = _score(jobs, split, folds, settings, report)
                 if alone:
-                    own = _clustered_alone(jobs, turns, settings)
+                    own = _clustered_alone(jobs, folds, settings)
                     beside[split], result = result, _score(jobs, split, own, settings, report)
-                    agreement[split] = _agreement(turns, own)
+                    agreement[split] = _agreement(folds, own)
                 scores[split] = result
             except (ColumnMissing, NotEnoughData) as error:
                 not_made[split] = str(error)
@@ -306,44 +306,50 @@ def evaluate_classifier(
 
 
 @dataclass(frozen=True)
-class _Turn:
+class _LabelledFold:
     """A fold, and (n_rows,) labels of all rows, of which those of its training and test rows count."""
 
     fold: Fold
     labels: Ints
 
 
-def _turns(jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings) -> list[_Turn]:
+def _folds_of(jobs: pd.DataFrame, labels: Ints, split: str, settings: ClassifierSettings) -> list[_LabelledFold]:
     folds = make_folds(jobs, split, N_FOLDS, settings.seed)
-    return [_Turn(fold, labels) for fold in (folds if split in ALL_FOLDS else folds[:1])]
+    return [_LabelledFold(fold, labels) for fold in (folds if split in ALL_FOLDS else folds[:1])]
 
 
 def _score(
-    jobs: pd.DataFrame, split: str, turns: list[_Turn], settings: ClassifierSettings, report: Callable[[float], None]
+    jobs: pd.DataFrame,
+    split: str,
+    folds: list[_LabelledFold],
+    settings: ClassifierSettings,
+    report: Callable[[float], None],
 ) -> SplitScores:
     results = []
-    for done, turn in enumerate(turns):
-        report(done / len(turns))
-        fold, labels = turn.fold, turn.labels
+    for done, labelled_fold in enumerate(folds):
+        report(done / len(folds))
+        fold, labels = labelled_fold.fold, labelled_fold.labels
         model = train_classifier(jobs.iloc[fold.train], labels[fold.train], settings)
         results.append(FoldResult(labels[fold.test], predict(model, jobs.iloc[fold.test]), model.n_rows, model.seconds))
     return score_folds(split, results)
 
 
-def _clustered_alone(jobs: pd.DataFrame, turns: list[_Turn], settings: ClassifierSettings) -> list[_Turn]:
+def _clustered_alone(
+    jobs: pd.DataFrame, folds: list[_LabelledFold], settings: ClassifierSettings
+) -> list[_LabelledFold]:
     """Return the turns with the profiles of a clustering of each fold's training rows; the others are assigned to them.
 
     Profiles are numbered as those of all rows with which they share most training rows, one to one; what is left over
     has a number that no other fold uses. Sizes are the same share of the rows.
     """
     warm_kernels(settings.profiles)
-    free = int(turns[0].labels.max(initial=NO_PROFILE)) + 1
+    free = int(folds[0].labels.max(initial=NO_PROFILE)) + 1
     own = []
-    for turn in turns:
-        labels = _profiles_of(jobs, turn.fold.train, settings.profiles)
-        numbers = _numbers(labels[turn.fold.train], turn.labels[turn.fold.train], free)
+    for labelled_fold in folds:
+        labels = _profiles_of(jobs, labelled_fold.fold.train, settings.profiles)
+        numbers = _numbers(labels[labelled_fold.fold.train], labelled_fold.labels[labelled_fold.fold.train], free)
         free = max(free, int(numbers.max(initial=NO_PROFILE)) + 1)
-        own.append(_Turn(turn.fold, numbers[labels]))  # the last, -1, stays -1
+        own.append(_LabelledFold(labelled_fold.fold, numbers[labels]))  # the last, -1, stays -1
     return own
 
 
@@ -382,10 +388,12 @@ def _numbers(labels: Ints, reference: Ints, free: int) -> Ints:
     return numbers
 
 
-def _agreement(turns: list[_Turn], own: list[_Turn]) -> float:
+def _agreement(folds: list[_LabelledFold], own: list[_LabelledFold]) -> float:
     from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
 
-    of_all, alone = (np.concatenate([turn.labels[turn.fold.test] for turn in one]) for one in (turns, own))
+    of_all, alone = (
+        np.concatenate([labelled_fold.labels[labelled_fold.fold.test] for labelled_fold in one]) for one in (folds, own)
+    )
     return float(adjusted_rand_score(of_all, alone))
 
 

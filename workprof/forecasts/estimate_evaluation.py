@@ -170,26 +170,28 @@ def evaluate_fold(
     cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
     queries = take_cells(cells, fold.test)
     past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
-    answers = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
-    ours = combined_estimates(model, answers)
+    predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
+    ours = combined_estimates(model, predicted)
     predictions = baselines(
-        past_jobs[list(fields)], past, jobs[list(fields)], queries, model.scale, answers.points[PLAIN]
+        past_jobs[list(fields)], past, jobs[list(fields)], queries, model.scale, predicted.points[PLAIN]
     )
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
-    predictions |= {name: model.scale.from_log(answers.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)}
+    predictions |= {
+        name: model.scale.from_log(predicted.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)
+    }
     predictions[COMBINED] = ours.point
     width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
     (low, high), fixed = (ours.low, ours.high), None
     if settings.split == BY_TIME:
-        (low, high), fixed = _following(estimator.model, answers, ours, known, fold), (ours.low, ours.high)
+        (low, high), fixed = _following(estimator.model, predicted, ours, known, fold), (ours.low, ours.high)
     return FoldResult(fold, predictions, low, high, fixed, width, model.combination.text)
 
 
 def _following(
-    model: EstimateModel, answers: CandidateQuantiles, ours: Estimates, known: KnownJobs, fold: Fold
+    model: EstimateModel, predicted: CandidateQuantiles, ours: Estimates, known: KnownJobs, fold: Fold
 ) -> tuple[Floats, Floats]:
     """Return the (n_test,) ends that follow the tested runs which had ended when each began, in the target's unit."""
-    mixed = mix(answers, model.combination.weights, len(model.candidates.past.cells.fewest))
+    mixed = mix(predicted, model.combination.weights, len(model.candidates.past.cells.fewest))
     low, high, true = mixed[:, 0], mixed[:, -1], model.scale.to_log(known.target[fold.test])
     started = times_of(known.jobs)[fold.test]
     lasted = numbers_of(known.jobs, "duration_s")[fold.test] if "duration_s" in known.jobs.columns else 0.0

@@ -266,13 +266,13 @@ def train_estimator(
         else:
             train_on_all()
         n_levels = len(past.cells.fewest)
-        combination = choose(validated.answers, validated.true, n_levels)
-        mixed = mix(validated.answers, combination.weights, n_levels)
+        combination = choose(validated.predicted, validated.true, n_levels)
+        mixed = mix(validated.predicted, combination.weights, n_levels)
         calibration = calibrate(
             mixed[:, 0],
             mixed[:, -1],
             validated.true,
-            Strata(validated.answers.level, n_levels),
+            Strata(validated.predicted.level, n_levels),
             validated.units,
             settings.nominal,
         )
@@ -300,20 +300,20 @@ def load_estimator(model: EstimateModel) -> Estimator:
 def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
     """Return estimates of new jobs; a job without a time counts as submitted when the known history ends."""
     queries = read_cells(jobs, estimator.model.candidates.fields, estimator.model.candidates.past.cells)
-    answers = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), -1, dtype=np.int64))
-    return combined_estimates(estimator.model, answers)
+    predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), -1, dtype=np.int64))
+    return combined_estimates(estimator.model, predicted)
 
 
-def combined_estimates(model: EstimateModel, answers: CandidateQuantiles) -> Estimates:
+def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> Estimates:
     """Return the combined and calibrated estimates from the candidates' quantiles."""
     n_levels = len(model.candidates.past.cells.fewest)
-    mixed = mix(answers, model.combination.weights, n_levels)
-    low, high = interval(mixed[:, 0], mixed[:, -1], answers.level, model.calibration)
-    point = point_of(answers, model.combination.rules, n_levels)
+    mixed = mix(predicted, model.combination.weights, n_levels)
+    low, high = interval(mixed[:, 0], mixed[:, -1], predicted.level, model.calibration)
+    point = point_of(predicted, model.combination.rules, n_levels)
     low, high = np.minimum(low, point), np.maximum(high, point)
     back = model.scale.from_log
     return Estimates(
-        model.settings.target, back(point), back(low), back(high), back(mixed), answers.level, answers.count
+        model.settings.target, back(point), back(low), back(high), back(mixed), predicted.level, predicted.count
     )
 
 
@@ -358,8 +358,8 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     past = Past(read_cells(known.jobs, fields), logs, units_of(known.jobs, settings.split))
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
-    chosen = choose(validated.answers, validated.true, n_levels)
-    point = point_of(validated.answers, chosen.rules, n_levels)
+    chosen = choose(validated.predicted, validated.true, n_levels)
+    point = point_of(validated.predicted, chosen.rules, n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

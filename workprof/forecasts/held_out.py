@@ -81,11 +81,11 @@ def _example(forecaster: Forecaster, test: pd.DataFrame) -> int:
     So the example is as far off as half of the runs are; without durations it is the one of median probability. It is
     not chosen by whether its profile is right. Of equal ones it is the first.
     """
-    said = LoadedForecaster(forecaster).forecast(test)
-    predicted = ~said.profiles.abstained
-    measure = said.profiles.probability
-    if TARGETS[0] in said.estimates:
-        actual, point = numbers_of(test, TARGETS[0]), said.estimates[TARGETS[0]].point
+    forecasts = LoadedForecaster(forecaster).forecast(test)
+    predicted = ~forecasts.profiles.abstained
+    measure = forecasts.profiles.probability
+    if TARGETS[0] in forecasts.estimates:
+        actual, point = numbers_of(test, TARGETS[0]), forecasts.estimates[TARGETS[0]].point
         with np.errstate(divide="ignore", invalid="ignore"):
             measure = np.abs(np.log(point / actual))
     usable = np.isfinite(measure)

@@ -61,10 +61,10 @@ class Past:
 
     def overall(self, levels: Floats) -> Floats:
         """Return (n_levels,) quantiles of all jobs together; found once for each set of levels."""
-        asked = tuple(levels.tolist())
-        if asked not in self._overall:
-            self._overall[asked] = np.quantile(self.targets, levels, method="inverted_cdf")
-        return self._overall[asked]
+        key = tuple(levels.tolist())
+        if key not in self._overall:
+            self._overall[key] = np.quantile(self.targets, levels, method="inverted_cdf")
+        return self._overall[key]
 
     @cached_property
     def medians(self) -> tuple[tuple[NDArray[np.uint64], Floats, Ints], ...]:

@@ -21,7 +21,7 @@ from workprof.forecasts.candidates import (
     POINTS,
     CandidateQuantiles,
     predict_quantiles,
-    take_answers,
+    take_rows,
     train_candidates,
 )
 from workprof.forecasts.history import Past, take_cells
@@ -93,7 +93,7 @@ median error of the first, the large errors of the second."""
 
 @dataclass(frozen=True)
 class Combination:
-    """How the candidates' answers become one: quantiles as a weighted mean, the point as the mean of some rules.
+    """How the candidates' quantiles become one: quantiles as a weighted mean, the point as the mean of some rules.
 
     The point aims at the median: as many needs lie above it as below. A planner who wants less risk reads a quantile.
     """
@@ -110,33 +110,33 @@ class Combination:
         return f"mean of {len(self.rules)} rules, first {self.rules[0].text}; interval from {interval_from}"
 
 
-def mix(answers: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
+def mix(predicted: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
     """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
 
     A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
     known value is left over, and be sure of it.
 
     Args:
-        answers: quantiles of the candidates.
+        predicted: quantiles of the candidates.
         weights: of each.
         n_levels: history levels; a row that reached this one has no history.
     """
-    mixed: Floats = np.tensordot(np.array(weights), answers.quantiles, axes=1)
-    return np.where((answers.level >= n_levels)[:, None], answers.quantiles[RECENT], mixed)
+    mixed: Floats = np.tensordot(np.array(weights), predicted.quantiles, axes=1)
+    return np.where((predicted.level >= n_levels)[:, None], predicted.quantiles[RECENT], mixed)
 
 
-def _by_rules(answers: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
+def _by_rules(predicted: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
     """Return (n_rules, n_rows) log points; a job without any history gets the median of all past jobs, as in `mix`."""
-    sources = _sources(answers.points)
+    sources = _sources(predicted.points)
     centre = sources[[rule.centre for rule in rules]]
     below, above = (np.array([getattr(rule, end) for rule in rules])[:, None] for end in ("below", "above"))
     points = centre + np.clip(sources[[rule.base for rule in rules]] - centre, -below, above)
-    return np.where(answers.level >= n_levels, answers.quantiles[RECENT][:, MEDIAN], points)
+    return np.where(predicted.level >= n_levels, predicted.quantiles[RECENT][:, MEDIAN], points)
 
 
-def point_of(answers: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
+def point_of(predicted: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
     """Return (n_rows,) log points: the mean of the rules' points."""
-    point: Floats = _by_rules(answers, rules, n_levels).mean(axis=0)
+    point: Floats = _by_rules(predicted, rules, n_levels).mean(axis=0)
     return point
 
 
@@ -179,21 +179,21 @@ UNDER_LOG = 1e-9
 """A guess this near is no under-prediction."""
 
 
-def choose(answers: CandidateQuantiles, true: Floats, n_levels: int) -> Combination:
+def choose(predicted: CandidateQuantiles, true: Floats, n_levels: int) -> Combination:
     """Return the weights and the rules with the smallest losses on validation rows.
 
     Quantiles are judged by the pinball loss at all levels, points by the errors that are reported of them.
 
     Args:
-        answers: of candidates that were not trained on these rows.
+        predicted: of candidates that were not trained on these rows.
         true: (n_rows,) log values.
         n_levels: history levels.
     """
-    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(answers, one, n_levels), true))
+    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(predicted, one, n_levels), true))
     judged = np.unique(np.linspace(0, len(true) - 1, min(len(true), ROWS_JUDGED)).astype(np.int64))
-    losses = _rule_losses(_by_rules(take_answers(answers, judged), RULES, n_levels), true[judged])
+    losses = _rule_losses(_by_rules(take_rows(predicted, judged), RULES, n_levels), true[judged])
     rules = tuple(RULES[place] for place in np.argsort(losses, kind="stable")[:BEST_RULES])
-    return Combination(weights, rules, float(np.abs(point_of(answers, rules, n_levels) - true).mean()))
+    return Combination(weights, rules, float(np.abs(point_of(predicted, rules, n_levels) - true).mean()))
 
 
 FEWEST_IN_STRATUM = 100
@@ -261,7 +261,7 @@ ADAPTATION = 0.01
 """Step of the level for a run outside or inside its interval, divided by the root of its job's runs: the runs of a job
 are right or wrong together. A step of .002 to .05 for every run makes the intervals of a third of the synthetic sample
 up to 400,000 times wide, for the same coverage."""
-SCORES_KEPT = 1_000
+LATEST_SCORES = 1_000
 """Of the latest runs that have ended: what a margin is a quantile of."""
 MISSES_WITHIN = (0.02, 0.3)
 """Between which the share of misses that is aimed at may move."""
@@ -283,10 +283,10 @@ def following_margins(calibration: Calibration, runs: Followed) -> Floats:
     Source:
         Adaptive conformal inference (Gibbs and Candès, NeurIPS 2021, equation 2): the level moves with each miss and
         each hit, the margin is that quantile of the past scores. Ours learns of a run when it ends, divides the step by
-        the root of the runs of its job, keeps the level within `MISSES_WITHIN` and the latest `SCORES_KEPT` scores.
+        the root of the runs of its job, keeps the level within `MISSES_WITHIN` and the latest `LATEST_SCORES` scores.
     """
     misses = 1 - calibration.nominal
-    level, known, margins = misses, list(calibration.scores[-SCORES_KEPT:]), np.zeros(len(runs.scores))
+    level, known, margins = misses, list(calibration.scores[-LATEST_SCORES:]), np.zeros(len(runs.scores))
     steps = ADAPTATION / np.sqrt(np.bincount(runs.units)[runs.units])
     ends, done, ordered = np.argsort(runs.ended, kind="stable"), 0, np.sort(known)
     for row in np.argsort(runs.started, kind="stable"):
@@ -297,7 +297,7 @@ def following_margins(calibration: Calibration, runs: Followed) -> Floats:
             known.append(runs.scores[run])
             done += 1
         if done > first:
-            known = known[-SCORES_KEPT:]
+            known = known[-LATEST_SCORES:]
             ordered = np.sort(known)
         rank = min(math.ceil((len(ordered) + 1) * (1 - level)), len(ordered))
         margins[row] = ordered[rank - 1]
@@ -334,7 +334,7 @@ def _n_folds(n_rows: int) -> int:
 class Validated:
     """Quantiles of rows that the candidates were not trained on."""
 
-    answers: CandidateQuantiles  # of each candidate
+    predicted: CandidateQuantiles  # of each candidate
     true: Floats  # (n_rows,) log values
     rows: Ints  # (n_rows,) their positions in the table that they were drawn from
     units: Ints  # (n_rows,) what the split keeps together
@@ -408,13 +408,13 @@ def validate_rows(
 def joined(parts: Iterable[Validated]) -> Validated:
     """Return the rows of all parts, one part after the other."""
     listed = list(parts)
-    answers = [part.answers for part in listed]
+    predicted = [part.predicted for part in listed]
     return Validated(
         CandidateQuantiles(
-            np.concatenate([part.quantiles for part in answers], axis=1),
-            np.concatenate([part.points for part in answers], axis=1),
-            np.concatenate([part.level for part in answers]),
-            np.concatenate([part.count for part in answers]),
+            np.concatenate([part.quantiles for part in predicted], axis=1),
+            np.concatenate([part.points for part in predicted], axis=1),
+            np.concatenate([part.level for part in predicted]),
+            np.concatenate([part.count for part in predicted]),
         ),
         np.concatenate([part.true for part in listed]),
         np.concatenate([part.rows for part in listed]),

@@ -55,7 +55,7 @@ class Rules:
 
 
 def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) -> Predictions:
-    """Return the answers.
+    """Return the predictions.
 
     Args:
         probabilities: (n_rows, n_classes).
@@ -111,7 +111,7 @@ def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
 
 
 def concatenated(parts: list[Predictions]) -> Predictions:
-    """Return the answers of consecutive parts as one."""
+    """Return the predictions of consecutive parts as one."""
     names = ("probabilities", "profile", "best", "probability", "abstained", "reason", "top", "top_probability")
     merged = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return Predictions(classes=parts[0].classes, reasons=parts[0].reasons, **merged)

@@ -40,8 +40,8 @@ def weighted_sample(values: Floats, weights: Floats, units: Units) -> WeightedSa
     """
     good = np.isfinite(values) & (weights > 0)
     order = np.argsort(values[good], kind="stable")
-    kept, counted = values[good][order], weights[good][order]
-    return WeightedSample(kept, counted, effective_size(counted, units[good][order]))
+    ordered, counted = values[good][order], weights[good][order]
+    return WeightedSample(ordered, counted, effective_size(counted, units[good][order]))
 
 
 def effective_size(weights: Floats, units: Units | Ints) -> float:
