@@ -19,8 +19,8 @@ from pages._frame.errors import guard
 from pages._parts import clusterings, controls, figures, running_work, tables
 from workprof.charts.classify.job import (
     additivity,
-    answer_sentence,
     estimate_rows,
+    forecast_sentence,
     past_jobs_table,
     top_three,
     waterfall,
@@ -215,7 +215,7 @@ def _prediction(view: View, given: Given) -> Forecasts:
     said = given.once("forecast", lambda: given.forecaster.forecast(given.job))
     tuning = given.forecaster.forecaster.classifier.tuning
     profile = None if given.row_id is None else _profiles(view).get(given.row_id)
-    figures.answer(markdown_text(answer_sentence(said, view.naming, given.words, given.actual or {}, profile), 400))
+    figures.answer(markdown_text(forecast_sentence(said, view.naming, given.words, given.actual or {}, profile), 400))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figures.show(estimate_rows(said.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")

@@ -20,7 +20,7 @@ from workprof.charts.help.methods import (
     rule_table,
 )
 from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
-from workprof.charts.help.terms import TERMS, found_terms, term_table
+from workprof.charts.help.terms import TERMS, matching_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.formats import FORMATS, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
@@ -41,7 +41,7 @@ def glossary(visit: Visit) -> None:
     )
     areas = tuple(dict.fromkeys(term.room for term in TERMS))
     area = choice("Area", "help_area", areas, index=areas.index(FIRST_AREA), row=True)
-    result = found_terms(text) if text.strip() else tuple(term for term in TERMS if term.room == area)
+    result = matching_terms(text) if text.strip() else tuple(term for term in TERMS if term.room == area)
     if not result:
         st.info(f"No term contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return

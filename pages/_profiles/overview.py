@@ -52,7 +52,7 @@ def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tu
 
 def answer(view: View) -> str:
     """Return the sentence that answers the page's question."""
-    return drawn.answer_words(view.fit, view.names, view.used)
+    return drawn.profiles_sentence(view.fit, view.names, view.used)
 
 
 def fingerprints(view: View) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._frame.visit import AppState
 from pages._parts import figures, running_work
-from workprof.charts.classify.job import Naming, answer_sentence, top_three
+from workprof.charts.classify.job import Naming, forecast_sentence, top_three
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS
@@ -54,7 +54,7 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     profile = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True)).get(row_id)
     happened = {name: value for name, value in actual.items() if math.isfinite(value)}
     words, button = st.columns([4, 1], vertical_alignment="center")
-    sentence = answer_sentence(said, naming, f"Held-out run {row_id}", happened, profile)
+    sentence = forecast_sentence(said, naming, f"Held-out run {row_id}", happened, profile)
     words.markdown(f"**Live.** {markdown_text(sentence, 400)}")
     with button:
         st.button("Another job", key="tour_another", icon=":material/casino:", on_click=_draw, args=(rows,))

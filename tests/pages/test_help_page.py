@@ -8,7 +8,7 @@ import pytest
 from tests.pages.conftest import problems
 from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
 from workprof.charts.help.settings import setting_lines
-from workprof.charts.help.terms import TERMS, found_terms, meaning_of
+from workprof.charts.help.terms import TERMS, matching_terms, meaning_of
 from workprof.core.errors import SettingsError
 from workprof.core.settings import from_environment
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, rules_of
@@ -78,10 +78,10 @@ def test_every_word_of_the_house_is_explained():
 
 
 def test_terms_are_found_by_any_of_their_words_names_first():
-    assert found_terms("silhouette")[0].name == "silhouette"
-    assert "ACQUIRES" in [one.name for one in found_terms("target number")]
-    assert found_terms("") == TERMS
-    assert found_terms("zzz") == ()
+    assert matching_terms("silhouette")[0].name == "silhouette"
+    assert "ACQUIRES" in [one.name for one in matching_terms("target number")]
+    assert matching_terms("") == TERMS
+    assert matching_terms("zzz") == ()
 
 
 def test_numbers_in_the_texts_are_those_of_the_code():

@@ -219,9 +219,16 @@ def stability_bars(result: Stability, names: Mapping[int, str]) -> Chart:
         height=rows_height(len(table)) + 20,
         top=68,
     )
-    for turn, (limit, word) in enumerate(LINES.items()):
+    for number, (limit, word) in enumerate(LINES.items()):
         figure.add_vline(x=limit, line={"color": OUTLIER_COLOUR, "dash": "dot", "width": 1.5})
-        place = {"x": limit, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 34 - 17 * turn}
+        place = {
+            "x": limit,
+            "y": 1,
+            "yref": "paper",
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "yshift": 34 - 17 * number,
+        }
         figure.add_annotation(text=f"{limit} {word}", showarrow=False, font={"size": 12}, **place)
     return Chart(
         name="profile-stability",
@@ -296,14 +303,14 @@ def _words(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _stability_takeaway(result: Stability, table: pd.DataFrame) -> str:
-    told = table[table["reading"] != ""]
-    if told.empty:
+    rated = table[table["reading"] != ""]
+    if rated.empty:
         return "There is no profile whose stability could be measured."
-    weak = told[told["jaccard"] < DOUBTFUL_FROM]
-    stable = int((told["jaccard"] >= STABLE_FROM).sum())
+    weak = rated[rated["jaccard"] < DOUBTFUL_FROM]
+    stable = int((rated["jaccard"] >= STABLE_FROM).sum())
     tail = (
         f"; {', '.join(weak['name'].head(3))}{' and others' if len(weak) > 3 else ''} should not be trusted"
         if len(weak)
         else ""
     )
-    return f"{stable} of {len(told)} profiles come back stable in {result.settings.resamples} resamples{tail}."
+    return f"{stable} of {len(rated)} profiles come back stable in {result.settings.resamples} resamples{tail}."

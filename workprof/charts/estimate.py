@@ -209,14 +209,14 @@ def evaluation_estimate(settings: EstimateEvaluationSettings, n_rows: int, earli
         [(guess, seconds) for _, guess, seconds in measured_with(earlier, EstimateEvaluationSettings, _test_work_s)]
     )
     seconds = STARTING_S + here.factor * _test_work_s(settings, n_rows)
-    turns = _turns(settings)
-    words = f"{turns} folds" if turns > 1 else "one fold"
+    n_folds = _n_folds(settings)
+    words = f"{n_folds} folds" if n_folds > 1 else "one fold"
     return f"{words.capitalize()} on {n_rows:,} finished runs: {here.words(seconds, 'evaluation')}."
 
 
-def _turns(settings: EstimateEvaluationSettings) -> int:
+def _n_folds(settings: EstimateEvaluationSettings) -> int:
     return 1 if settings.estimates.split == "by_time" else settings.estimates.n_folds
 
 
 def _test_work_s(settings: EstimateEvaluationSettings, n_rows: int) -> float:
-    return _turns(settings) * (SECONDS_PER_FOLD + SECONDS_PER_ROW_AND_FOLD * n_rows)
+    return _n_folds(settings) * (SECONDS_PER_FOLD + SECONDS_PER_ROW_AND_FOLD * n_rows)

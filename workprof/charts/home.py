@@ -75,10 +75,10 @@ def _duration_headlines(columns: Columns) -> tuple[Headline, ...]:
 
 
 def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
-    asked, used = column_of(columns, "requested_memory_bytes"), column_of(columns, "peak_memory_bytes")
+    requested, used = column_of(columns, "requested_memory_bytes"), column_of(columns, "peak_memory_bytes")
     result = []
-    if asked is not None:
-        text = formatted("requested_memory_bytes", asked.median)
+    if requested is not None:
+        text = formatted("requested_memory_bytes", requested.median)
         result.append(Headline("Memory requested", text, "Median request of a run.", "median"))
     if used is not None:
         text = formatted("peak_memory_bytes", used.median)
@@ -176,12 +176,12 @@ def telemetry_headlines(dataset: Dataset, columns: Columns, n_runs: int, n_workl
 
 def measured_sentence(dataset: Dataset, figures: tuple[Headline, ...]) -> str:
     """Return what a measured dataset holds, in one sentence."""
-    told = [
+    counts = [
         counted(int(item.value.replace(",", "")), item.label.lower().removesuffix("s"))
         for item in figures
         if item.value.replace(",", "").isdigit()
     ]
-    return f"{dataset.name}: {listed(told)}."
+    return f"{dataset.name}: {listed(counts)}."
 
 
 def _jobs(dataset: Dataset, columns: Columns) -> Headline:
@@ -212,10 +212,10 @@ def _duration(columns: Columns) -> Headline:
 
 def _memory(columns: Columns) -> Headline:
     """Return what is used beside what is requested."""
-    used, asked = (column_of(columns, name) for name in (USED, REQUESTED))
+    used, requested = (column_of(columns, name) for name in (USED, REQUESTED))
     if used is None or not math.isfinite(used.median):
         return _without("Median peak memory", USED)
-    text = f"{formatted(REQUESTED, asked.median)} requested" if asked else "no requests"
+    text = f"{formatted(REQUESTED, requested.median)} requested" if requested else "no requests"
     return Headline(
         "Median peak memory",
         formatted(USED, used.median),

@@ -86,10 +86,10 @@ def _chart(record: Any) -> Chart:
 
 
 def _plain(item: Any) -> dict[str, Any]:
-    told = {one.name: getattr(item, one.name) for one in fields(item)}
+    values = {one.name: getattr(item, one.name) for one in fields(item)}
     return {
         name: value
-        for name, value in told.items()
+        for name, value in values.items()
         if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
 
@@ -169,8 +169,8 @@ def _forecast_chart(result: JobForecasts) -> Chart:
     """Return the estimate of the first target for each job, with its interval."""
     target = next((name for name in TARGETS if name in result.forecasts.estimates), None)
     profiles, rows = result.forecasts.profiles, min(len(result.jobs), MOST_JOBS)
-    told = int((~profiles.abstained).sum())
-    sentence = f"A profile is predicted for {told:,} of {counted(len(profiles), 'job')}."
+    n_predicted = int((~profiles.abstained).sum())
+    sentence = f"A profile is predicted for {n_predicted:,} of {counted(len(profiles), 'job')}."
     names = [f"job {row}" for row in range(rows)]
     if target is None:
         trace = shapes.bars(profiles.probability[:rows], names, colour=COLOURS[0])

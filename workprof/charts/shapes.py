@@ -64,7 +64,7 @@ def drawn_once(draw: Callable[Given, Chart]) -> Callable[Given, Chart]:
 
     Results count as the same when they are the same object, which is not kept alive; names and the like when equal.
     """
-    kept: OrderedDict[Hashable, tuple[Chart, tuple[weakref.ref[Any], ...]]] = OrderedDict()
+    cached: OrderedDict[Hashable, tuple[Chart, tuple[weakref.ref[Any], ...]]] = OrderedDict()
     guard = threading.Lock()
 
     @functools.wraps(draw)
@@ -75,15 +75,15 @@ def drawn_once(draw: Callable[Given, Chart]) -> Callable[Given, Chart]:
         objects = [value for name, value in values.items() if parts[name] is None and value is not None]
         key = tuple((name, id(values[name]) if part is None else part) for name, part in parts.items())
         with guard:
-            chart, seen = kept.get(key, (None, ()))
+            chart, seen = cached.get(key, (None, ()))
             if chart is not None and all(one() is value for one, value in zip(seen, objects, strict=True)):
-                kept.move_to_end(key)
+                cached.move_to_end(key)
                 return chart
         chart = draw(*args, **options)
         with guard:
-            kept[key] = chart, tuple(map(weakref.ref, objects))
-            while len(kept) > MOST_DRAWN_ONCE:
-                kept.popitem(last=False)
+            cached[key] = chart, tuple(map(weakref.ref, objects))
+            while len(cached) > MOST_DRAWN_ONCE:
+                cached.popitem(last=False)
         return chart
 
     return once

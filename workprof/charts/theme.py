@@ -54,8 +54,8 @@ def mark(profile: int) -> Mark:
     """Return the mark of a profile; the outliers have one of their own."""
     if profile == OUTLIERS:
         return Mark(OUTLIER_COLOUR, "x", "circle-open")
-    turn = profile // len(COLOURS) % len(_PATTERNS)
-    return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[turn], _SYMBOLS[turn])
+    cycle = profile // len(COLOURS) % len(_PATTERNS)
+    return Mark(COLOURS[profile % len(COLOURS)], _PATTERNS[cycle], _SYMBOLS[cycle])
 
 
 FONT = '"Source Sans", sans-serif'

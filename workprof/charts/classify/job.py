@@ -61,19 +61,19 @@ TOP_THREE_LINE_PX = 44
 TOP_THREE_AROUND_PX = 90
 
 
-def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> Chart:
+def top_three(predictions: Predictions, row: int, threshold: float, naming: Naming) -> Chart:
     """Return the probabilities of the most likely classes of one job, the predicted one in colour.
 
     Args:
-        said: of the classifier.
+        predictions: of the classifier.
         row: of the job.
         threshold: smallest probability of an answer; 0 = none.
         naming: of the profiles.
     """
-    classes, shares = said.top[row].tolist(), said.top_probability[row].tolist()
+    classes, shares = predictions.top[row].tolist(), predictions.top_probability[row].tolist()
     names = [naming.shown(profile) for profile in classes]
     words = [format_share(share) for share in shares]
-    result = None if said.abstained[row] else int(said.profile[row])
+    result = None if predictions.abstained[row] else int(predictions.profile[row])
     figure = figure_of(
         [
             shapes.bars(
@@ -93,7 +93,7 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     return Chart(
         name="top-profiles",
         figure=figure,
-        takeaway=prediction_sentence(said, row, naming),
+        takeaway=prediction_sentence(predictions, row, naming),
         shows=f"Bars of probability: {'; '.join(map(' '.join, zip(names, words, strict=True)))}.",
         data=pd.DataFrame(
             {
@@ -107,32 +107,34 @@ def top_three(said: Predictions, row: int, threshold: float, naming: Naming) -> 
     )
 
 
-def prediction_sentence(said: Predictions, row: int, naming: Naming) -> str:
+def prediction_sentence(predictions: Predictions, row: int, naming: Naming) -> str:
     """Return the predicted profile of one job, or why none is predicted, in one sentence."""
-    best, probability = naming.name(int(said.best[row])), format_share(said.probability[row], 0)
-    if not said.abstained[row]:
+    best, probability = naming.name(int(predictions.best[row])), format_share(predictions.probability[row], 0)
+    if not predictions.abstained[row]:
         return f"Predicted profile: {best}, probability {probability}."
-    return f"No profile predicted: {said.reason_text(row)}. The most likely one would be {best} ({probability})."
+    return f"No profile predicted: {predictions.reason_text(row)}. The most likely one would be {best} ({probability})."
 
 
-def answer_sentence(said: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None) -> str:
+def forecast_sentence(
+    forecasts: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None
+) -> str:
     """Return what is predicted of one job, and what happened where it has run, in one sentence.
 
     Args:
-        said: of the job, a table of one row.
+        forecasts: of the job, a table of one row.
         naming: of the profiles.
         of: the job, such as 'Held-out run 12'.
         actual: target -> what it really needed; empty for a new job.
         profile: the job's own, -1 = none; None = not known.
     """
-    result = said.profiles
+    result = forecasts.profiles
     if result.abstained[0]:
         words = [f"no profile predicted ({result.reason_text(0)})"]
     else:
         words = [f"predicted {naming.name(int(result.profile[0]))} with {format_share(result.probability[0], 0)}"]
-    shown = [name for name in (*MAIN_TARGETS, *said.estimates) if name in said.estimates][: len(MAIN_TARGETS)]
+    shown = [name for name in (*MAIN_TARGETS, *forecasts.estimates) if name in forecasts.estimates][: len(MAIN_TARGETS)]
     for target in shown:
-        one = said.estimates[target]
+        one = forecasts.estimates[target]
         ends = "" if actual else f" ({formatted(target, float(one.low[0]))} to {formatted(target, float(one.high[0]))})"
         words.append(f"{formatted(target, float(one.point[0]))}{ends}")
     happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
@@ -273,17 +275,17 @@ MOST_TICKS = 4
 
 
 def estimate_rows(
-    said: Mapping[str, Estimates], row: int, nominal: float, actual: Mapping[str, float] | None = None
+    estimates: Mapping[str, Estimates], row: int, nominal: float, actual: Mapping[str, float] | None = None
 ) -> Chart:
     """Return the estimates of one job: point, middle half and interval per target, and the actual value.
 
     Args:
-        said: target -> estimates.
+        estimates: target -> estimates.
         row: of the job.
         nominal: coverage that the intervals were calibrated for, 0-1.
         actual: target -> what the job really needed, where it has run.
     """
-    table = _estimates_table(said, row, actual or {})
+    table = _estimates_table(estimates, row, actual or {})
     return Chart(
         name="estimates",
         figure=_figure([line for _, line in table.iterrows()]),
@@ -333,9 +335,9 @@ def _axis(line: pd.Series) -> dict[str, Any]:
     }
 
 
-def _estimates_table(said: Mapping[str, Estimates], row: int, actual: Mapping[str, float]) -> pd.DataFrame:
+def _estimates_table(estimates: Mapping[str, Estimates], row: int, actual: Mapping[str, float]) -> pd.DataFrame:
     lines = []
-    for target, result in said.items():
+    for target, result in estimates.items():
         p5, p10, p25, p50, p75, p90, p95 = result.quantiles[row].tolist()
         lines.append(
             {
@@ -439,16 +441,16 @@ class Batch:
     unknown: tuple[str, ...]
 
 
-def predictions_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
+def predictions_table(jobs: pd.DataFrame, forecasts: Forecasts, naming: Naming, first_row: int = 1) -> pd.DataFrame:
     """Return one line per job: its fields, the answer or the reason why there is none, the top three, the estimates.
 
     Args:
         jobs: as read, in the order of the answers.
-        said: of the forecaster.
+        forecasts: of the forecaster.
         naming: of the profiles.
         first_row: number of the first job in its file, counted from 1.
     """
-    profiles = said.profiles
+    profiles = forecasts.profiles
     rows = range(len(profiles))
     columns: dict[str, object] = {
         "row": np.arange(first_row, first_row + len(profiles)),
@@ -461,11 +463,11 @@ def predictions_table(jobs: pd.DataFrame, said: Forecasts, naming: Naming, first
     for place in range(min(N_TOP, profiles.top.shape[1])):
         columns[f"top{place + 1}"] = profiles.top[:, place]
         columns[f"top{place + 1}_probability"] = profiles.top_probability[:, place]
-    for target, result in said.estimates.items():
+    for target, result in forecasts.estimates.items():
         columns |= {target: result.point, f"{target}_low": result.low, f"{target}_high": result.high}
     given = jobs.reset_index(drop=True)
-    answers = pd.DataFrame(columns).assign(definitions="as published" if naming.mode == "faithful" else "default")
-    return pd.concat([answers[["row"]], given, answers.drop(columns="row")], axis=1)
+    table = pd.DataFrame(columns).assign(definitions="as published" if naming.mode == "faithful" else "default")
+    return pd.concat([table[["row"]], given, table.drop(columns="row")], axis=1)
 
 
 def past_jobs_table(

@@ -276,20 +276,20 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         shown_as: 'row %' or 'rows': the number in each cell.
     """
     order = _most_errors_first(scores.confusion)
-    kept = order[:MOST_CLASSES]
+    drawn = order[:MOST_CLASSES]
     all_shares = shapes.row_shares(scores.confusion.counts)
-    counts, shares = scores.confusion.counts[np.ix_(kept, kept)], all_shares[np.ix_(kept, kept)]
-    classes = scores.confusion.classes[kept]
+    counts, shares = scores.confusion.counts[np.ix_(drawn, drawn)], all_shares[np.ix_(drawn, drawn)]
+    classes = scores.confusion.classes[drawn]
     predicted = _distinct([naming.shown(int(profile), 22) for profile in classes])
     actual = [UNCLUSTERED if profile == NO_PROFILE else name for profile, name in zip(classes, predicted, strict=True)]
-    right = np.eye(len(kept), dtype=bool)
+    right = np.eye(len(drawn), dtype=bool)
     words = [
         [
             f"actual {actual[i]}, predicted {result if i != j else 'correctly'}: {counts[i, j]:,} runs, "
             f"{format_share(shares[i, j])} of the actual ones"
             for j, result in enumerate(predicted)
         ]
-        for i in range(len(kept))
+        for i in range(len(drawn))
     ]
     columns = ["None" if profile == NO_PROFILE else f"P{profile}" for profile in classes]
     layers = [
@@ -310,23 +310,23 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     for cell, runs in np.ndenumerate(counts):
         if runs:
             texts[cell] = f"{runs:,}" if shown_as == "rows" else f"{shares[cell]:.0%}"  # no room for a space
-    written = len(kept) <= MOST_WRITTEN
+    written = len(drawn) <= MOST_WRITTEN
     figure = figure_of(
         layers,
         x={"title": "Predicted", "showgrid": False, "type": "category", "tickangle": -90},
         y={"title": "Actual", "autorange": "reversed", "showgrid": False, "type": "category", "dtick": 1},
-        height=AROUND_PX + (ROW_PX if written else LINE_PX) * len(kept),
+        height=AROUND_PX + (ROW_PX if written else LINE_PX) * len(drawn),
         annotations=[
             shapes.words(text, x=int(j), y=int(i)) for (i, j), text in np.ndenumerate(texts) if text and written
         ],
     )
-    hidden = len(order) - len(kept)
+    hidden = len(order) - len(drawn)
     rest = f" {hidden} classes with fewer errors are in the table only." if hidden else ""
     return Chart(
         name=f"confusion-{scores.split.replace('_', '-')}",
         figure=figure,
         takeaway=_confusion_takeaway(scores.confusion, all_shares, naming),
-        shows=f"Heat map of actual (lines) against predicted (columns) for {len(kept)} classes, most errors first.",
+        shows=f"Heat map of actual (lines) against predicted (columns) for {len(drawn)} classes, most errors first.",
         data=confusion_table(scores.confusion, naming, shown_as),
         note=naming.note(
             f"Test runs: {SPLIT_WORDS[scores.split]}, {scores.n_test:,} of them. Blue: errors, as a share of the "

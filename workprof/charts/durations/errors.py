@@ -61,8 +61,8 @@ def label(name: str) -> str:
 def shown(result: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:
     """Return the predictors to show, the best last (it is drawn over the others); the best is never hidden."""
     others = [name for name in result.predictors if name != result.best]
-    kept = [name for name in others if baselines or not (name in PREDICTORS and PREDICTORS[name].baseline)]
-    return (*kept, result.best)
+    estimators = [name for name in others if baselines or not (name in PREDICTORS and PREDICTORS[name].baseline)]
+    return (*estimators, result.best)
 
 
 def flag(result: EstimateEvaluation, name: str) -> str:

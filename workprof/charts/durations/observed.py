@@ -129,8 +129,8 @@ def look(result: ObservedDurations, position: int) -> Look:
     number = int(group.name) if result.settings.by == PROFILE else position
     if number == OUTLIERS and result.settings.by == PROFILE:
         return Look(NEUTRAL, "dash" if group.few else "dot", 2.0)
-    turn = _DASHES[number // len(COLOURS) % len(_DASHES)]
-    return Look(COLOURS[number % len(COLOURS)], "dash" if group.few else turn, 1.5 if group.few else 2.2)
+    dash = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return Look(COLOURS[number % len(COLOURS)], "dash" if group.few else dash, 1.5 if group.few else 2.2)
 
 
 def _name(result: ObservedDurations, position: int, profiles: Mapping[int, str]) -> str:
@@ -170,10 +170,10 @@ def observed_sentence(result: ObservedDurations, names: tuple[str, ...], view: O
     """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
     target, everything = result.settings.target, result.everything
     words = f"{view.percentile:g} % of runs {within_words(target, value_at(everything, view.share))}"
-    told = [(value_at(curve, view.share), name) for name, curve in zip(names, result.groups, strict=True)]
-    told = [item for item, curve in zip(told, result.groups, strict=True) if not curve.few and not curve.n_merged]
-    if len(told) > 1:
-        (low, first), (high, last) = min(told), max(told)
+    values = [(value_at(curve, view.share), name) for name, curve in zip(names, result.groups, strict=True)]
+    values = [item for item, curve in zip(values, result.groups, strict=True) if not curve.few and not curve.n_merged]
+    if len(values) > 1:
+        (low, first), (high, last) = min(values), max(values)
         words += f", from {formatted(target, low)} in {first} to {formatted(target, high)} in {last}"
     if view.limit > 0:
         words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
@@ -206,9 +206,9 @@ def curve_line(
     curve: DurationCurve, view: ObservedView, look: Look, target: str, name: str, points: int
 ) -> dict[str, Any]:
     """Return the step line of a curve, from share 0 at its smallest value to 1 at its largest."""
-    kept = _kept(len(curve.points), points)
-    x = np.concatenate([curve.points[:1], curve.points[kept]])
-    share = np.concatenate([[0.0], curve.shares[kept]])
+    drawn = _drawn_positions(len(curve.points), points)
+    x = np.concatenate([curve.points[:1], curve.points[drawn]])
+    share = np.concatenate([[0.0], curve.shares[drawn]])
     return shapes.line(
         _drawable(x, view),
         _turned(share, view),
@@ -225,8 +225,8 @@ def curve_line(
 
 def band_area(curve: DurationCurve, view: ObservedView, look: Look, name: str) -> dict[str, Any]:
     """Return the band of a curve as one closed area."""
-    kept = _kept(len(curve.points), BAND_POINTS)
-    x, share = _stepped(_drawable(curve.points[kept], view), curve.shares[kept])
+    drawn = _drawn_positions(len(curve.points), BAND_POINTS)
+    x, share = _stepped(_drawable(curve.points[drawn], view), curve.shares[drawn])
     low, high = np.clip(share - curve.band, 0, 1), np.clip(share + curve.band, 0, 1)
     return shapes.area(
         np.concatenate([x, x[::-1]]),
@@ -287,7 +287,7 @@ def _stepped(x: Floats, share: Floats) -> tuple[Floats, Floats]:
     return np.repeat(x, 2)[1:], np.repeat(share, 2)[:-1]
 
 
-def _kept(count: int, points: int) -> Ints:
+def _drawn_positions(count: int, points: int) -> Ints:
     """Return the positions that are drawn: all, or both tails and an even choice between them."""
     if count <= points:
         return np.arange(count, dtype=np.int64)
@@ -542,8 +542,8 @@ def _curves(
     parts: list[tuple[Floats, Floats, list[str]]], colour: str, dash: str, width: float, whose: str
 ) -> dict[str, Any]:
     x, y, words = _joined(parts)
-    told: dict[str, Any] = {"customdata": words, "hover": f"{whose}%{{customdata}}", "connectgaps": False}
-    return shapes.line(x, y, colour=colour, dash=dash, width=width, shape="hv", **told)
+    options: dict[str, Any] = {"customdata": words, "hover": f"{whose}%{{customdata}}", "connectgaps": False}
+    return shapes.line(x, y, colour=colour, dash=dash, width=width, shape="hv", **options)
 
 
 def _frames(at: _Places, count: int) -> dict[str, Any]:
@@ -579,8 +579,8 @@ def _round_ticks(at: _Places, most: int) -> list[float]:
         step = next(one for one in (step / 5, step / 2, step, 2 * step, 5 * step) if at.high / one < most)
         return [step * place for place in range(math.floor(at.high / step) + 1)]
     powers = range(math.ceil(math.log10(at.low)), math.floor(math.log10(at.high)) + 1)
-    kept = powers[:: max(1, -(-len(powers) // most))]
-    return [10.0**power for power in kept] or [at.low, at.high]
+    thinned = powers[:: max(1, -(-len(powers) // most))]
+    return [10.0**power for power in thinned] or [at.low, at.high]
 
 
 def _few_ticks(axis: dict[str, Any], low: float, high: float, most: int) -> dict[str, Any]:
@@ -588,5 +588,5 @@ def _few_ticks(axis: dict[str, Any], low: float, high: float, most: int) -> dict
     if "tickvals" not in axis:
         return axis | {"nticks": most}
     inside = [(at, words) for at, words in zip(axis["tickvals"], axis["ticktext"], strict=True) if low <= at <= high]
-    kept = inside[:: max(1, -(-len(inside) // most))]
-    return axis | {"tickvals": [at for at, _ in kept], "ticktext": [words for _, words in kept]}
+    thinned = inside[:: max(1, -(-len(inside) // most))]
+    return axis | {"tickvals": [at for at, _ in thinned], "ticktext": [words for _, words in thinned]}

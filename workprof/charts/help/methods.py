@@ -461,7 +461,7 @@ class Diagnostics(Protocol):
 def diagnostics_text(result: Diagnostics) -> str:
     """Return the diagnostics as lines to be copied."""
     datasets = ", ".join(f"{count} {kind}" for kind, count in result.datasets.items()) or "none"
-    told = {
+    values = {
         **result.versions,
         "platform": result.platform,
         "processors": str(result.processors),
@@ -471,5 +471,5 @@ def diagnostics_text(result: Diagnostics) -> str:
         "saved results": str(result.kept_runs),
         "read-only": "yes" if result.readonly else "no",
     }
-    widest = max(len(name) for name in told)
-    return "\n".join(f"{name.ljust(widest)}  {value}" for name, value in told.items())
+    widest = max(len(name) for name in values)
+    return "\n".join(f"{name.ljust(widest)}  {value}" for name, value in values.items())

@@ -236,7 +236,7 @@ PRODUCT_TERMS = (
 )
 
 
-__all__ = ["TERMS", "Term", "found_terms", "meaning_of", "term_table"]
+__all__ = ["TERMS", "Term", "matching_terms", "meaning_of", "term_table"]
 
 TERMS = (*JOB_TERMS, *PROFILE_TERMS, *FORECAST_TERMS, *MEMORY_TERMS, *NODE_TERMS, *PHASE_TERMS, *PRODUCT_TERMS)
 _BY_NAME = {term.name.lower(): term for term in TERMS}
@@ -254,7 +254,7 @@ def meaning_of(name: str) -> str:
     return term.meaning
 
 
-def found_terms(text: str) -> tuple[Term, ...]:
+def matching_terms(text: str) -> tuple[Term, ...]:
     """Return the terms that hold every word of a text, those with it in the name first; all of them for no word."""
     words = text.lower().split()
     result = [

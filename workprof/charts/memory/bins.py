@@ -159,8 +159,8 @@ def _thinned(used: Floats, share: Floats) -> tuple[Floats, Floats]:
     if len(used) <= MOST_DRAWN:
         return used, share
     body = np.linspace(0, len(used) - TAIL_DRAWN - 1, MOST_DRAWN - TAIL_DRAWN).round().astype(np.int64)
-    kept = np.concatenate([np.unique(body), np.arange(len(used) - TAIL_DRAWN, len(used))])
-    return used[kept], share[kept]
+    drawn = np.concatenate([np.unique(body), np.arange(len(used) - TAIL_DRAWN, len(used))])
+    return used[drawn], share[drawn]
 
 
 def _usage_curve(used: Floats, share: Floats, of: str) -> dict[str, Any]:
@@ -362,9 +362,9 @@ def _tasks(result: ProfileBins) -> str:
     if len(names) == 1:
         return f"one task ({names[0]})"
     shares = [format_share(one.n_runs / result.bins.effect.n_runs) for one in result.tasks]
-    told = ", ".join(" ".join(pair) for pair in list(zip(names, shares, strict=True))[:MOST_TASKS])
+    listed = ", ".join(" ".join(pair) for pair in list(zip(names, shares, strict=True))[:MOST_TASKS])
     more = f" and {len(names) - MOST_TASKS:,} more" if len(names) > MOST_TASKS else ""
-    return f"{len(names):,} tasks ({told}{more})"
+    return f"{len(names):,} tasks ({listed}{more})"
 
 
 def profile_notes(result: ProfileBins) -> tuple[str, ...]:

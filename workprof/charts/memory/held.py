@@ -52,7 +52,7 @@ def held_chart(result: Recommendation, names: Mapping[str, str] | None = None) -
         height=ABOVE_AND_BELOW_PX + ROW_PX * max(len(rows), 3),
         **LEGEND_ABOVE,
         barmode="overlay",
-        yaxis2=_changes(held, rows, kept=result.kept),
+        yaxis2=_changes(held, rows, unchanged=result.kept),
     )
     more = (
         f" The {len(held)} of {counted(len(result.held), by)} with most waste." if len(held) < len(result.held) else ""
@@ -178,7 +178,7 @@ def _recommended(
     ]
 
 
-def _changes(held: tuple[Held, ...], rows: list[str], *, kept: bool) -> dict[str, Any]:
+def _changes(held: tuple[Held, ...], rows: list[str], *, unchanged: bool) -> dict[str, Any]:
     """Return the axis at the right, which says what changes and how many runs are killed."""
     return rows_axis(rows) | {
         "overlaying": "y",
@@ -188,7 +188,7 @@ def _changes(held: tuple[Held, ...], rows: list[str], *, kept: bool) -> dict[str
         "ticks": "",
         "tickmode": "array",
         "tickvals": rows,
-        "ticktext": [f"{_used(one)} used" if kept else _row_words(one) for one in held],
+        "ticktext": [f"{_used(one)} used" if unchanged else _row_words(one) for one in held],
         "zeroline": False,
     }
 

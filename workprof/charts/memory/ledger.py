@@ -43,15 +43,15 @@ def ledger_sentence(ledger: Ledger) -> str:
     ]
     if not shares:
         return "No run has both a request and a use, so nothing can be judged."
-    told = f"{listed(shares)} is not used"
+    sentence = f"{listed(shares)} is not used"
     if ledger.settings.prices.given:
-        told += f", {number(ledger.totals.money)} {ledger.settings.prices.currency}"
+        sentence += f", {number(ledger.totals.money)} {ledger.settings.prices.currency}"
     if len(ledger.rows) < 2 or ledger.settings.by == WEEK:
-        return f"{told}."
+        return f"{sentence}."
     first = ledger.rows[0]
     share, name = max((_of_all(first, ledger, name), name) for name in judged_resources(ledger) if name != LIMIT)
     most = shortened(first.name, LONGEST_NAME)
-    return f"{told}; {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
+    return f"{sentence}; {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
 
 def _hours(resource: str) -> str:
@@ -130,10 +130,10 @@ def _bars(
     whole = ledger.totals.of(resource).requested or 1.0  # runs of no time request no hours, and waste none
     values = [row.of(resource).money if priced else row.of(resource).wasted / whole for row in rows]
     unit = ledger.settings.prices.currency if priced else _hours(resource)
-    told = [number(row.of(resource).money if priced else row.of(resource).wasted) for row in rows]
+    amounts = [number(row.of(resource).money if priced else row.of(resource).wasted) for row in rows]
     hover = f"%{{y}}, {WORDS[resource]}: %{{customdata}} {unit}"
     return shapes.bars(
-        values, names, name=WORDS[resource], colour=colour, pattern=pattern, hover=hover, customdata=told
+        values, names, name=WORDS[resource], colour=colour, pattern=pattern, hover=hover, customdata=amounts
     )
 
 
@@ -187,9 +187,9 @@ ROW_COLUMNS = (
 def ledger_columns(ledger: Ledger) -> tuple[Column, ...]:
     """Return the columns of a ledger: those of resources that can be judged, money where there are prices."""
     absent = [one.key for one in RESOURCES if one.name not in judged_resources(ledger)]
-    kept = [one for one in ROW_COLUMNS if not any(f"_{key}" in one.name for key in absent)]
-    kept = [one for one in kept if one.name != "money" or ledger.settings.prices.given]
-    return (replace(kept[0], heading=ledger.settings.by), *kept[1:])
+    columns = [one for one in ROW_COLUMNS if not any(f"_{key}" in one.name for key in absent)]
+    columns = [one for one in columns if one.name != "money" or ledger.settings.prices.given]
+    return (replace(columns[0], heading=ledger.settings.by), *columns[1:])
 
 
 def ledger_table(ledger: Ledger) -> pd.DataFrame:
@@ -238,11 +238,11 @@ def findings_sentence(ledger: Ledger) -> str:
     saved: dict[str, float] = {}
     for one in measured:
         saved[one.unit] = saved.get(one.unit, 0.0) + one.saved.amount
-    told = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
+    amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
     small = f" {ledger.n_small:,} more waste too little to be listed." if ledger.n_small else ""
     return (
         f"{counted(len(result), 'finding')}; for {len(measured):,} of them another request was judged on later runs, "
-        f"and would have saved {told} there.{small}"
+        f"and would have saved {amounts} there.{small}"
     )
 
 

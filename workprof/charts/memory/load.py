@@ -171,8 +171,8 @@ def bursts_sentence(result: Rollup) -> str:
     share = format_share(sum(one.share for one in result.bursts))
     names = list(dict.fromkeys(shown(one.task) for one in result.bursts))
     named = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    kept = "They are excluded here." if result.settings.leave_out_bursts else "They are in these figures."
+    treatment = "They are excluded here." if result.settings.leave_out_bursts else "They are in these figures."
     return (
         f"{counted(len(result.bursts), 'burst')} with {share} of all GB·h requested: {named} started more than 5 % of "
-        f"them on one day, and more than three times its usual. {kept}"
+        f"them on one day, and more than three times its usual. {treatment}"
     )

@@ -267,9 +267,9 @@ def _cells(counts: Ints, shares: np.ndarray[Any, Any], names: list[str]) -> dict
         zmax=1,
         customdata=[
             [
-                f"true {truth} GB, predicted {said} GB: {counted(int(counts[i, j]), 'run')}"
+                f"true {truth} GB, predicted {predicted} GB: {counted(int(counts[i, j]), 'run')}"
                 + (" (too small: fails)" if j < i else "")
-                for j, said in enumerate(names)
+                for j, predicted in enumerate(names)
             ]
             for i, truth in enumerate(names)
         ],

@@ -221,9 +221,9 @@ Computed = tuple[Question[Any, Any], Any]
 """A question and the settings that were computed."""
 
 
-def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value], asked: Computed) -> Scenario:
+def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Value], origin: Computed) -> Scenario:
     """Return a scenario of all tasks of which no figure is known yet."""
-    question, computed = asked
+    question, computed = origin
     return Scenario(
         name=name,
         dataset=dataset.name,
@@ -381,8 +381,8 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     }
     for difference in result.differences:
         if difference.setting not in lines:
-            told = difference.values  # noqa: PD011  a field of the record
-            lines[f"differs: {difference.setting}"] = [_value(value) for value in told]
+            values = difference.values  # noqa: PD011  a field of the record
+            lines[f"differs: {difference.setting}"] = [_value(value) for value in values]
     table = pd.DataFrame(lines).T
     table.columns = pd.Index([one.name for one in result.scenarios])
     return table.rename_axis("").reset_index()

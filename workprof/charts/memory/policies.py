@@ -305,7 +305,7 @@ def _settings(settings: list[FrontierPoint], plane: Plane) -> dict[str, Any]:
 
 
 MOST_DOTS = 2_000
-LARGEST_KEPT = 200
+LARGEST_DRAWN = 200
 
 
 def why_headlines(result: Why) -> tuple[Headline, ...]:
@@ -346,14 +346,14 @@ def why_sentence(result: Why) -> str:
 def why_history(result: Why) -> Chart:
     """Return every past run as a dot in order of submission, with the size and the request as lines."""
     used = result.used_bytes / GB
-    kept = _kept(used)
+    places = _drawn(used)
     lines = [("size", result.size_bytes / GB, (COLOURS[0], "solid"))]
     if math.isfinite(result.requested_bytes):
         lines.append(("current request", result.requested_bytes / GB, (NEUTRAL, "dash")))
     figure = figure_of(
         [
-            _dots("fits", kept[used[kept] <= result.size_bytes / GB], used, (COLOURS[2], "circle")),
-            _dots("used more", kept[used[kept] > result.size_bytes / GB], used, (COLOURS[4], "x")),
+            _dots("fits", places[used[places] <= result.size_bytes / GB], used, (COLOURS[2], "circle")),
+            _dots("used more", places[used[places] > result.size_bytes / GB], used, (COLOURS[4], "x")),
             *(_reasons_line(name, level, len(used), look) for name, level, look in lines),
         ],
         x="Past runs, in order of submission",
@@ -361,7 +361,7 @@ def why_history(result: Why) -> Chart:
         height=360,
         **LEGEND_BELOW,
     )
-    drawn = f" {len(kept):,} are drawn, the largest among them." if len(kept) < len(used) else ""
+    drawn = f" {len(places):,} are drawn, the largest among them." if len(places) < len(used) else ""
     return Chart(
         name="memory-why",
         figure=figure,
@@ -406,11 +406,11 @@ def why_costs(result: Why) -> Chart:
     )
 
 
-def _kept(used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _drawn(used: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if len(used) <= MOST_DOTS:
         return np.arange(len(used))
-    evenly = np.linspace(0, len(used) - 1, MOST_DOTS - LARGEST_KEPT).round().astype(np.int64)
-    return np.unique(np.append(evenly, np.argsort(-used, kind="stable")[:LARGEST_KEPT]))
+    evenly = np.linspace(0, len(used) - 1, MOST_DOTS - LARGEST_DRAWN).round().astype(np.int64)
+    return np.unique(np.append(evenly, np.argsort(-used, kind="stable")[:LARGEST_DRAWN]))
 
 
 def _dots(name: str, places: np.ndarray[Any, Any], used: np.ndarray[Any, Any], look: tuple[str, str]) -> dict[str, Any]:

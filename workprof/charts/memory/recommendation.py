@@ -301,14 +301,16 @@ def sizes_chart(result: Recommendation, names: Mapping[str, str] | None = None) 
     if result.settings.by == RUN or not sizes:
         return None
     rows = row_labels([(names or {}).get(one.key, one.key) for one in sizes])
-    kept = [one.kept for one in sizes]
+    unchanged = [one.kept for one in sizes]
     amounts = [size for one in sizes for size in (one.size_bytes, one.requested_bytes, one.largest_bytes)]
     widest = max(size for size in amounts if math.isfinite(size)) / GB
     figure = figure_of(
         [
             _row_marks("largest use", [one.largest_bytes for one in sizes], rows, (NEUTRAL, "line-ns-open")),
             _row_marks("request now", [one.requested_bytes for one in sizes], rows, (COLOURS[1], "cross")),
-            _row_marks("recommended", [one.size_bytes for one in sizes], rows, (COLOURS[2], "circle"), hollow=kept),
+            _row_marks(
+                "recommended", [one.size_bytes for one in sizes], rows, (COLOURS[2], "circle"), hollow=unchanged
+            ),
         ],
         x={"title": "Memory of one run (GB)", "range": [-0.02 * widest, 1.04 * widest]},
         y=rows_axis(rows, grid=True),

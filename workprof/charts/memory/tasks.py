@@ -80,8 +80,8 @@ def row_labels(tasks: Sequence[str]) -> list[str]:
 
 def _shortest(task: str, tasks: Sequence[str]) -> str:
     parts = task.split(PATH_SIGN)
-    for kept in range(1, len(parts)):
-        ending = PATH_SIGN.join(parts[-kept:])
+    for n_parts in range(1, len(parts)):
+        ending = PATH_SIGN.join(parts[-n_parts:])
         if ending and sum(other == ending or other.endswith(PATH_SIGN + ending) for other in tasks) == 1:
             return ending
     return task
@@ -132,8 +132,8 @@ def assessment_sentence(result: Assessment) -> str:
 
 def left_out_words(left_out: dict[str, int]) -> str:
     """Return the rows that are in no figure."""
-    told = [f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows]
-    return f"Runs excluded: {', '.join(told)}." if told else "No run is excluded."
+    reasons = [f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows]
+    return f"Runs excluded: {', '.join(reasons)}." if reasons else "No run is excluded."
 
 
 def _used(label: str, result: Utilisation, meaning: str) -> Headline:

@@ -34,7 +34,7 @@ def code_map(result: Detection) -> Chart:
     runs, n = result.runs, len(result.runs.row_id)
     shown = np.zeros(n, dtype=np.bool_)
     shown[np.argsort(runs.started_s, kind="stable")[-MOST_POINTS:]] = True
-    kept = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
+    newest = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
     return Chart(
         name="node-code-map",
         figure=figure_of(
@@ -47,7 +47,7 @@ def code_map(result: Detection) -> Chart:
         takeaway=_takeaway(result),
         shows=f"Codes of {counted(n, 'run')} on a plane.",
         data=_table(result),
-        note=f"{kept}Similar runs lie near each other; a ring marks a flagged run.",
+        note=f"{newest}Similar runs lie near each other; a ring marks a flagged run.",
     )
 
 
@@ -459,8 +459,8 @@ def runs_table(result: Detection, node: str = "") -> pd.DataFrame:
 
 def drivers_words(result: Detection, row: int) -> str:
     """Return the metrics that lie furthest from the run's history: 'events_per_second -15.2, ...'."""
-    told = result.runs.drivers[row][:MOST_DRIVERS]
-    return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in told)
+    drivers = result.runs.drivers[row][:MOST_DRIVERS]
+    return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in drivers)
 
 
 def _marks(result: Detection, here: Ints) -> list[dict[str, Any]]:

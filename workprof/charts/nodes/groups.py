@@ -227,11 +227,11 @@ def transfer_sentence(result: Transfer) -> str:
     return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
 
 
-def interval_sentence(told: Coverage | None) -> str:
+def interval_sentence(coverage: Coverage | None) -> str:
     """Return how often the intervals held; '' where there are none."""
-    if told is None or not told.n or not math.isfinite(told.share):
+    if coverage is None or not coverage.n or not math.isfinite(coverage.share):
         return ""
     return (
-        f"{format_share(told.confidence, 0)} intervals held {format_share(told.share)} of {told.n:,} runtimes of "
-        f"unseen {told.held_out}s; upper end / lower end {told.median_width:.2f}."
+        f"{format_share(coverage.confidence, 0)} intervals held {format_share(coverage.share)} of {coverage.n:,} "
+        f"runtimes of unseen {coverage.held_out}s; upper end / lower end {coverage.median_width:.2f}."
     )

@@ -533,5 +533,5 @@ def leaders_sentence(rankings: Mapping[str, Ranking]) -> str:
     if len({tuple(nodes) for nodes in first.values()}) == 1 and len(first) > 1:
         nodes = " and ".join(next(iter(first.values()))) or "No node"
         return f"{nodes} is first in all {len(first)} scenarios."
-    told = [f"{' and '.join(nodes) or 'no node'} in {name}" for name, nodes in first.items()]
-    return f"First: {'; '.join(told)}."
+    leaders = [f"{' and '.join(nodes) or 'no node'} in {name}" for name, nodes in first.items()]
+    return f"First: {'; '.join(leaders)}."

@@ -14,7 +14,7 @@ from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share
 from workprof.nodes.search import WITH_SCORES, WITHOUT, Search
 
-TOLD = 6
+SENTENCE_TRIALS = 6
 """Trials after which the sentence compares; the last one where there are fewer."""
 DASHES = {WITHOUT: "dot", WITH_SCORES: "solid"}
 BANDS = ("rgba(48,121,207,0.16)", "rgba(123,130,140,0.18)")
@@ -22,7 +22,7 @@ BANDS = ("rgba(48,121,207,0.16)", "rgba(123,130,140,0.18)")
 
 def search_sentence(result: Search) -> str:
     """Return how near to the cheapest the searches come, and what the scores of nodes change."""
-    after = min(TOLD, result.settings.trials)
+    after = min(SENTENCE_TRIALS, result.settings.trials)
     kind = list(result.curves)[-1]
     mean = float(result.curves[kind].mean[after - 1])
     words = f"After {counted(after, 'trial')} the best configuration costs {_more(mean)} on average"

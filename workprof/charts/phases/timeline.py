@@ -281,14 +281,14 @@ def _drawn(times: Floats, recorded: Floats, start: float) -> tuple[Floats, Float
     if len(x) <= MOST_POINTS:
         return x, y
     edges = np.linspace(0, len(x), MOST_POINTS // 2 + 1).round().astype(np.int64)
-    kept: list[int] = []
+    drawn: list[int] = []
     for first, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         part = y[first:end]
         if np.isfinite(part).any():
-            kept += sorted({first + int(np.nanargmin(part)), first + int(np.nanargmax(part))})
+            drawn += sorted({first + int(np.nanargmin(part)), first + int(np.nanargmax(part))})
         else:
-            kept.append(first)
-    return x[kept], y[kept]
+            drawn.append(first)
+    return x[drawn], y[drawn]
 
 
 def _boundaries(result: Timeline, place: int, panel: int) -> list[dict[str, Any]]:

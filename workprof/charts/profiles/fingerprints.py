@@ -137,7 +137,7 @@ def fingerprints(
     )
 
 
-def answer_words(fit: ProfileFit, names: Mapping[int, str], used: Mapping[int, float]) -> str:
+def profiles_sentence(fit: ProfileFit, names: Mapping[int, str], used: Mapping[int, float]) -> str:
     """Return the sentence that answers which profiles there are: how many, of how many runs, what they leave idle."""
     scores = fit.scores
     if not scores.n_clusters:

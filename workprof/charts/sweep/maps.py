@@ -334,10 +334,10 @@ def moved_jobs(jobs: pd.DataFrame, comparison: RunComparison, names: Names = (()
     """Return rows of the store with the group that each had in both runs in front."""
     at = {int(row): i for i, row in enumerate(comparison.row_ids)}
     places = [at[int(row)] for row in jobs["row_id"]]
-    told = jobs.copy()
-    told.insert(0, "first run", [name_at(names[0], int(comparison.before[i])) for i in places])
-    told.insert(1, "second run", [name_at(names[1], int(comparison.after[i])) for i in places])
-    return told
+    result = jobs.copy()
+    result.insert(0, "first run", [name_at(names[0], int(comparison.before[i])) for i in places])
+    result.insert(1, "second run", [name_at(names[1], int(comparison.after[i])) for i in places])
+    return result
 
 
 def _matched_order(overlap: NDArray[np.int64]) -> list[int]:

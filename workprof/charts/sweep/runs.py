@@ -195,10 +195,10 @@ class Standing:
     @classmethod
     def of(cls, pairs: Pairs) -> Standing:
         """Return the standing of a grid's groups, each with its result or None."""
-        kept = [result for _, result in pairs if result is not None]
-        left_out = sum(len(result.left_out) for result in kept)
+        results = [result for _, result in pairs if result is not None]
+        left_out = sum(len(result.left_out) for result in results)
         request = sum(len(settings.sizes) for settings, _ in pairs)
-        return cls(len(pairs), len(kept), request - left_out, sum(len(result.runs) for result in kept), left_out)
+        return cls(len(pairs), len(results), request - left_out, sum(len(result.runs) for result in results), left_out)
 
     @property
     def complete(self) -> bool:
@@ -251,13 +251,13 @@ def summary_table(summary: Sequence[ScoreSummary]) -> pd.DataFrame:
 
 def summary_words(table: pd.DataFrame) -> pd.DataFrame:
     """Return Table IV with its numbers as text, whole where they count rows."""
-    told = table.copy()
-    for name in told.columns[3:]:
-        told[name] = [
+    result = table.copy()
+    for name in result.columns[3:]:
+        result[name] = [
             _written(number, large=row.startswith(("outliers", "mean size")))
-            for number, row in zip(told[name], told["score"], strict=True)
+            for number, row in zip(result[name], result["score"], strict=True)
         ]
-    return told
+    return result
 
 
 def _written(number: float, *, large: bool) -> str:
