@@ -427,9 +427,9 @@ def _noise(series: Floats, present: Bools) -> Floats:
     return sd
 
 
-KEPT_SHARE = 0.9
+CENTRAL_SHARE = 0.9
 """Of the differences, the smallest; the rest may be steps or spikes."""
-_KEPT_MEAN_SQUARE = 0.6230
+_CENTRAL_MEAN_SQUARE = 0.6230
 """Mean square of a standard normal variable within its central 90 %."""
 FLOOR_SHARE = 0.1
 """Of the noise that all differences together show. It decides where nearly all samples are equal."""
@@ -453,8 +453,8 @@ def noise_sd(series: Floats) -> Floats:
         Difference-based variance (von Neumann); CWD leaves the scale of its prior open.
     """
     squares = np.sort(np.diff(series, axis=1) ** 2, axis=1)
-    kept = max(1, round(KEPT_SHARE * squares.shape[1]))
-    inner = np.sqrt(squares[:, :kept].mean(axis=1) / _KEPT_MEAN_SQUARE / 2)
+    n_central = max(1, round(CENTRAL_SHARE * squares.shape[1]))
+    inner = np.sqrt(squares[:, :n_central].mean(axis=1) / _CENTRAL_MEAN_SQUARE / 2)
     whole = np.sqrt(squares.mean(axis=1) / 2)
     result: Floats = np.maximum(inner, FLOOR_SHARE * whole)
     return result

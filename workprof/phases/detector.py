@@ -187,8 +187,8 @@ def has_pairs(labels: Ints) -> bool:
 
 def _against(p: Floats) -> Floats:
     """Return log odds against, from probabilities kept off 0 and 1."""
-    kept = np.clip(p, CERTAIN, 1 - CERTAIN)
-    result: Floats = np.log((1 - kept) / kept)
+    clipped = np.clip(p, CERTAIN, 1 - CERTAIN)
+    result: Floats = np.log((1 - clipped) / clipped)
     return result
 
 
@@ -286,8 +286,8 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
 
     def scored(out: Ints, done: int) -> Floats:
         progress(done / n, f"known runs against the others: {done + 1} of {n}")
-        kept = np.setdiff1d(np.arange(len(labels)), out)
-        return fit_phase_model([runs[i] for i in kept], labels[kept], seed).unlikeness([runs[i] for i in out])
+        rest = np.setdiff1d(np.arange(len(labels)), out)
+        return fit_phase_model([runs[i] for i in rest], labels[rest], seed).unlikeness([runs[i] for i in out])
 
     own = [scored(out, done) for done, out in enumerate(one_out)]
     scores, order = np.concatenate([one.min(axis=1) for one in own]), np.concatenate(one_out)

@@ -225,12 +225,12 @@ def evaluate(
 
 def _labelled(runs: Runs) -> Runs:
     """Return the runs with a workload; the others are counted in a note."""
-    kept = tuple(run for run in runs.runs if run.workload)
-    left = len(runs.runs) - len(kept)
-    notes = (*runs.notes, *(note for run in kept for note in run.notes))
+    labelled = tuple(run for run in runs.runs if run.workload)
+    left = len(runs.runs) - len(labelled)
+    notes = (*runs.notes, *(note for run in labelled for note in run.notes))
     unlabelled = (f"{left} runs without a workload are excluded",) if left else ()
     dropped = (f"{runs.n_dropped} samples without a time are excluded",) if runs.n_dropped else ()
-    return replace(runs, runs=kept, notes=(*unlabelled, *dropped, *notes))
+    return replace(runs, runs=labelled, notes=(*unlabelled, *dropped, *notes))
 
 
 def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> Evaluation:
@@ -239,17 +239,17 @@ def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> E
         raise NotEnoughData(f"{len(labels)} workloads, {(counts > 1).sum()} of them with two runs; record two of two")
     renormalised = RenormalisedRuns(runs, settings.library.fingerprints, _part(progress, 0.0, PRINTS_SHARE))
     splits = stratified_splits(runs.workloads, settings.splits, settings.test_share, settings.library.seed)
-    answers = []
+    predictions = []
     for done, split in enumerate(splits):
         progress(PRINTS_SHARE + (KNOWN_SHARE - PRINTS_SHARE) * done / len(splits), f"split {done + 1} of {len(splits)}")
         fingerprints, prints = renormalised.of(split.train.tolist(), split.test.tolist())
         library = library_from(fingerprints, runs.step_s, settings.library)
         train, test = (tuple(runs.runs[i] for i in part) for part in (split.train, split.test))
-        answers.append(known_predictions(library, prints, train, test))
+        predictions.append(known_predictions(library, prints, train, test))
     trials = _left_out(runs, renormalised, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
     everything = range(len(runs.runs))
     whole = library_from(renormalised.of(everything, ())[0], runs.step_s, settings.library)
-    return _evaluation(answers, trials, whole, runs.notes)
+    return _evaluation(predictions, trials, whole, runs.notes)
 
 
 def _left_out(
@@ -302,20 +302,20 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
     trial = open_trial(library, prints, _part(progress, KNOWN_SHARE, 1.0))
     shared = [i for i, run in enumerate(test.runs) if run.workload in set(library.labels)]
     known = [prints[i] for i in shared]
-    answers = [known_predictions(library, known, train.runs, tuple(test.runs[i] for i in shared))] if shared else []
+    predictions = [known_predictions(library, known, train.runs, tuple(test.runs[i] for i in shared))] if shared else []
     lacking = tuple(
         f"{one.name} lacks {len(one.missing)} counters of training; they count as zero" for one in prints if one.missing
     )
     paced = (f"steps are {test.step_s:g} s, those of training {train.step_s:g} s; phases are compared step by step",)
     notes = (*(paced if test.step_s != train.step_s else ()), *train.notes, *test.notes, *lacking)
-    return _evaluation(answers, [trial], library, notes)
+    return _evaluation(predictions, [trial], library, notes)
 
 
 def _evaluation(
-    answers: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
+    predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
 ) -> Evaluation:
     unknown = unknown_figures(trials)
-    known = known_figures(answers, trials) if answers else None
+    known = known_figures(predictions, trials) if predictions else None
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
     rejected = [one.rejected_share for one in unknown]
     dropped = library.fingerprints.normaliser.dropped
@@ -324,7 +324,7 @@ def _evaluation(
         mode=library.settings.mode,
         counters=library.fingerprints.normaliser.counters,
         known=known,
-        baselines=_accuracies(answers, "baselines"),
+        baselines=_accuracies(predictions, "baselines"),
         c=float(np.mean(limits)) if limits else float("nan"),
         unknown=unknown,
         rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
@@ -360,15 +360,15 @@ def _part(progress: Progress, first: float, last: float) -> Progress:
     return lambda share, message: progress(first + (last - first) * (share or 0.0), message)
 
 
-def known_figures(answers: Sequence[KnownPredictions], trials: Sequence[OpenTrial]) -> KnownFigures:
+def known_figures(predictions: Sequence[KnownPredictions], trials: Sequence[OpenTrial]) -> KnownFigures:
     """Return the figures of all test runs of all splits."""
-    truth = [name for one in answers for name in one.truth]
-    ours = [name for one in answers for name in one.ours]
+    truth = [name for one in predictions for name in one.truth]
+    ours = [name for one in predictions for name in one.ours]
     names = tuple(sorted({*truth, *ours}))
     confusion = np.zeros((len(names), len(names)), dtype=np.int64)
     for true, result in zip(truth, ours, strict=True):
         confusion[names.index(true), names.index(result)] += 1
-    each = [_accuracy(one.truth, one.ours) for one in answers]
+    each = [_accuracy(one.truth, one.ours) for one in predictions]
     classes = tuple(_class_figures(name, confusion, i) for i, name in enumerate(names) if confusion[i].sum())
     precision, recall, f1 = (
         float(np.mean([getattr(one, name) for one in classes])) for name in ("precision", "recall", "f1")
@@ -384,26 +384,26 @@ def known_figures(answers: Sequence[KnownPredictions], trials: Sequence[OpenTria
         per_class=classes,
         workloads=names,
         confusion=confusion,
-        n_splits=len(answers),
+        n_splits=len(predictions),
         n_test=len(truth),
-        learners=_accuracies(answers, "learners"),
-        n_truncated=sum(one.n_truncated for one in answers),
+        learners=_accuracies(predictions, "learners"),
+        n_truncated=sum(one.n_truncated for one in predictions),
     )
 
 
-def _accuracies(answers: Sequence[KnownPredictions], kind: str) -> dict[str, float]:
-    names = list(getattr(answers[0], kind)) if answers else []
-    truth = [name for one in answers for name in one.truth]
-    return {name: _accuracy(truth, [own for one in answers for own in getattr(one, kind)[name]]) for name in names}
+def _accuracies(predictions: Sequence[KnownPredictions], kind: str) -> dict[str, float]:
+    names = list(getattr(predictions[0], kind)) if predictions else []
+    truth = [name for one in predictions for name in one.truth]
+    return {name: _accuracy(truth, [own for one in predictions for own in getattr(one, kind)[name]]) for name in names}
 
 
-def _accuracy(truth: Sequence[str], answers: Sequence[str]) -> float:
-    return float(np.mean([a == b for a, b in zip(truth, answers, strict=True)]))
+def _accuracy(truth: Sequence[str], predictions: Sequence[str]) -> float:
+    return float(np.mean([a == b for a, b in zip(truth, predictions, strict=True)]))
 
 
 def _class_figures(name: str, confusion: Ints, i: int) -> ClassFigures:
-    hits, answered, support = int(confusion[i, i]), int(confusion[:, i].sum()), int(confusion[i].sum())
-    precision, recall = hits / answered if answered else 0.0, hits / support
+    hits, predicted, support = int(confusion[i, i]), int(confusion[:, i].sum()), int(confusion[i].sum())
+    precision, recall = hits / predicted if predicted else 0.0, hits / support
     f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
     return ClassFigures(name, precision, recall, f1, support)
 
@@ -421,9 +421,9 @@ def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
                 rows.setdefault(truth, []).append((nearest, bool(rejected)))
     figures = []
     for name, own in sorted(rows.items()):
-        answers = [nearest for nearest, _ in own]
-        by_share = sorted(set(answers), key=lambda one: -answers.count(one))
-        shares = {item: answers.count(item) / len(own) for item in by_share}
+        predictions = [nearest for nearest, _ in own]
+        by_share = sorted(set(predictions), key=lambda one: -predictions.count(one))
+        shares = {item: predictions.count(item) / len(own) for item in by_share}
         figures.append(UnknownFigures(name, shares, float(np.mean([out for _, out in own])), len(own)))
     return tuple(figures)
 
@@ -438,11 +438,11 @@ def curves_of(trials: Sequence[OpenTrial]) -> tuple[Curve, ...]:
     """Return rejections over c of every measure; a run without a threshold is never rejected."""
     grid, curves = np.array(GRID_C), []
     nothing = np.full(len(grid), np.nan)
-    for measure in trials[0].answers if trials else ():
+    for measure in trials[0].predictions if trials else ():
         known: list[Bools] = []
         unknown: dict[str, list[Bools]] = {}
         for trial in trials:
-            above = trial.answers[measure].z_scores[:, None] > grid[None]
+            above = trial.predictions[measure].z_scores[:, None] > grid[None]
             for name, is_known, row in zip(trial.truth, trial.known, above, strict=True):
                 known.append(row) if is_known else unknown.setdefault(name, []).append(row)
         rejected = np.mean([np.mean(rows, axis=0) for rows in unknown.values()], axis=0) if unknown else nothing

@@ -107,14 +107,14 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
     if not runs:
         raise NotEnoughData("there is no run to learn the counters from; give at least one")
     values = np.concatenate([_scaled(run.values, settings) for run in runs], axis=1)  # (n_given, all samples)
-    kept: Bools = np.isnan(values).mean(axis=1) <= MOST_MISSING
-    if not kept.any():
+    usable: Bools = np.isnan(values).mean(axis=1) <= MOST_MISSING
+    if not usable.any():
         raise NotEnoughData(f"all {len(counters)} counters miss more than {MOST_MISSING:.0%} of the training samples")
-    mean, sd = np.nanmean(values[kept], axis=1), _sd(values[kept])
-    names = tuple(name for name, own in zip(counters, kept, strict=True) if own)
+    mean, sd = np.nanmean(values[usable], axis=1), _sd(values[usable])
+    names = tuple(name for name, own in zip(counters, usable, strict=True) if own)
     dropped = tuple(name for name in counters if name not in names)
     constant = tuple(name for name, own in zip(names, sd, strict=True) if own == 0)
-    return Normaliser(names, kept, mean, sd, dropped, constant)
+    return Normaliser(names, usable, mean, sd, dropped, constant)
 
 
 def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) -> Normalised:
@@ -349,10 +349,10 @@ def prints_of(
 ) -> tuple[Fingerprint, ...]:
     """Return the fingerprints of runs in the order given."""
 
-    def tell(done: int) -> Progress:
+    def progress_of(done: int) -> Progress:
         return lambda share, _: progress((done + (share or 0.0)) / len(runs), f"fingerprint {done + 1} of {len(runs)}")
 
-    return tuple(fingerprint(run, normaliser, settings, tell(done)) for done, run in enumerate(runs))
+    return tuple(fingerprint(run, normaliser, settings, progress_of(done)) for done, run in enumerate(runs))
 
 
 @dataclass(frozen=True)
@@ -416,11 +416,11 @@ class RenormalisedRuns:
             own_units = Normaliser(runs.counters, np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), (), ())
             self._raw = prints_of(runs.runs, own_units, settings, progress)
 
-    def of(self, train: Sequence[int], asked: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
+    def of(self, train: Sequence[int], test: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
         """Return the fingerprints of the training runs, and of further runs under the same normaliser."""
         runs = self._runs.runs
         normaliser = fit_normaliser([runs[i] for i in train], self._runs.counters, self._settings)
-        return Fingerprints(normaliser, self._made(train, normaliser)), self._made(asked, normaliser)
+        return Fingerprints(normaliser, self._made(train, normaliser)), self._made(test, normaliser)
 
     def _made(self, which: Sequence[int], normaliser: Normaliser) -> tuple[Fingerprint, ...]:
         if self._raw is None:
@@ -437,17 +437,17 @@ def can_renormalise(settings: FingerprintSettings) -> bool:
 
 def renormalised_fingerprint(raw: Fingerprint, normaliser: Normaliser) -> Fingerprint:
     """Return a fingerprint made in the counters' own units as it is under a normaliser."""
-    kept = np.flatnonzero(normaliser.kept)
+    rows = np.flatnonzero(normaliser.kept)
     still = (normaliser.sd == 0) | np.isin(np.array(normaliser.counters), np.array(raw.missing, dtype=str))
     sd = np.where(normaliser.sd > 0, normaliser.sd, 1.0)[:, None, None]
-    values = raw.values[kept]
+    values = raw.values[rows]
     result = (values - normaliser.mean[:, None, None]) / sd
     result[:, :, VARIANCE] = values[:, :, VARIANCE] / sd[:, :, 0] ** 2
     result[:, :, ADF] = values[:, :, ADF]
-    n_phases = np.where(still, 1, raw.n_phases[kept])
+    n_phases = np.where(still, 1, raw.n_phases[rows])
     own = (np.arange(raw.phases) < n_phases[:, None]) & ~still[:, None]
     changes = [
-        np.zeros(0, np.int64) if fixed else raw.boundaries_of(int(i)) for i, fixed in zip(kept, still, strict=True)
+        np.zeros(0, np.int64) if fixed else raw.boundaries_of(int(i)) for i, fixed in zip(rows, still, strict=True)
     ]
     starts, offsets = joined(changes)
     return replace(
@@ -456,6 +456,6 @@ def renormalised_fingerprint(raw: Fingerprint, normaliser: Normaliser) -> Finger
         n_phases=n_phases,
         starts=starts,
         offsets=offsets,
-        flags=raw.flags[kept] | still,
+        flags=raw.flags[rows] | still,
         missing=tuple(name for name in raw.missing if name in normaliser.counters),
     )

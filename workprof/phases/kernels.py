@@ -251,19 +251,19 @@ def _rate(stretches: Stretches, belief: Belief, m: int) -> None:
 
 @compiled
 def _drop_improbable(stretches: Stretches, least_mass: float, least_score: float, m: int) -> None:
-    kept = 0
+    n_left = 0
     for k in range(m):
         if stretches.mass[k] >= least_mass or stretches.score[k] >= least_score:
-            stretches.length[kept], stretches.kappa[kept] = stretches.length[k], stretches.kappa[k]
-            stretches.mass_before[kept], stretches.best_before[kept] = (
+            stretches.length[n_left], stretches.kappa[n_left] = stretches.length[k], stretches.kappa[k]
+            stretches.mass_before[n_left], stretches.best_before[n_left] = (
                 stretches.mass_before[k],
                 stretches.best_before[k],
             )
-            stretches.mass[kept], stretches.score[kept] = stretches.mass[k], stretches.score[k]
+            stretches.mass[n_left], stretches.score[n_left] = stretches.mass[k], stretches.score[k]
             for c in range(len(stretches.mean)):
-                stretches.mean[c, kept], stretches.beta[c, kept] = stretches.mean[c, k], stretches.beta[c, k]
-            kept += 1
-    stretches.filled[0] = kept
+                stretches.mean[c, n_left], stretches.beta[c, n_left] = stretches.mean[c, k], stretches.beta[c, k]
+            n_left += 1
+    stretches.filled[0] = n_left
 
 
 @compiled

@@ -286,11 +286,11 @@ def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
         return samples
     labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
     new_labels = [edits.label_of(*key) for key in zip(labels, names, strict=True)]
-    kept = np.array([bool(label) for label in new_labels])
-    if not kept.any():
+    labelled = np.array([bool(label) for label in new_labels])
+    if not labelled.any():
         raise NotEnoughData("every run is excluded from the library; give at least one a workload")
     renamed = [
         name if label == own else f"{own}/{name}" if own else name
         for own, name, label in zip(labels, names, new_labels, strict=True)
     ]
-    return samples.assign(workload=new_labels, run=renamed).loc[kept].reset_index(drop=True)
+    return samples.assign(workload=new_labels, run=renamed).loc[labelled].reset_index(drop=True)

@@ -296,9 +296,9 @@ class LiveRun:
         self._name = (workload, run)
         library = live_library.library
         self.counters = library.settings.counters
-        self._kept = np.flatnonzero(library.fingerprints.normaliser.kept)
+        self._counter_rows = np.flatnonzero(library.fingerprints.normaliser.kept)
         changes = replace(library.settings.fingerprints.change_points, method="bcpd")
-        self._online = OnlineDetector(changes, len(self._kept), live_library.noise_sd, live_library.level)
+        self._online = OnlineDetector(changes, len(self._counter_rows), live_library.noise_sd, live_library.level)
         self._state: OnlineState | None = None
         self._rows: list[Floats] = []
         self._t: list[float] = []
@@ -316,7 +316,7 @@ class LiveRun:
     def view(self, before: Match | None = None, *, rematch: bool = True) -> LiveView:
         """Return how the run stands; without `rematch` with the match of before."""
         state = self._state
-        n = len(self._kept)
+        n = len(self._counter_rows)
         t, recorded = np.array(self._t), np.array(self._rows).T if self._rows else np.zeros((n, 0))
         changes = [self._online.changes(i) for i in range(n)]
         last = t > (t[-1] - SHOWN_S) if len(t) else np.zeros(0, bool)
@@ -335,7 +335,7 @@ class LiveRun:
         )
 
     def _tick(self, t_s: float, values: Floats) -> None:
-        raw = values[self._kept]
+        raw = values[self._counter_rows]
         run = Run("", "", values[:, None], 0.0, 0, ())
         library = self._live_library.library
         scaled = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints).for_phases[:, 0]
@@ -346,7 +346,7 @@ class LiveRun:
     def _match(self, changes: list[Ints]) -> Match:
         library = self._live_library.library
         given = np.full((len(self.counters), len(self._rows)), np.nan)
-        given[self._kept] = np.array(self._rows).T
+        given[self._counter_rows] = np.array(self._rows).T
         run = Run(*self._name, given, 0.0, 0, ())
         series = normalised(run, library.fingerprints.normaliser, library.settings.fingerprints)
         flags = np.zeros(len(changes), dtype=bool)

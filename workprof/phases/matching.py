@@ -243,7 +243,7 @@ def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings
 
 def _rows_without(samples: pd.DataFrame, workload: str, run: str) -> pd.DataFrame:
     labels, names = texts_of(samples, "workload"), texts_of(samples, "run")
-    kept = np.array([key != (workload, run) for key in zip(labels, names, strict=True)])
-    if not kept.any():
+    others = np.array([key != (workload, run) for key in zip(labels, names, strict=True)])
+    if not others.any():
         raise NotEnoughData(f"{run} is the only run; a match needs others to compare with")
-    return samples.loc[kept].reset_index(drop=True)
+    return samples.loc[others].reset_index(drop=True)

@@ -73,14 +73,14 @@ def search_changes(
         log_evidence = float(run_lengths.trail.evidence[-1])
     else:
         changes, log_evidence = ruptures_changes(values, settings), math.nan
-    kept = kept_changes(
+    segmentation = merged_changes(
         changes,
         Evidence(values, belief, -math.log(prior.hazard_samples)),
         min_samples=settings.min_samples,
         max_phases=settings.max_phases,
         must_pay=settings.mode == "corrected",
     )
-    return replace(kept, log_evidence=log_evidence)
+    return replace(segmentation, log_evidence=log_evidence)
 
 
 def changes_of(trail: Trail, readout: str) -> Ints:
@@ -260,7 +260,7 @@ class Evidence:
         return result
 
 
-def kept_changes(
+def merged_changes(
     changes: Ints, evidence: Evidence, *, min_samples: int, max_phases: int, must_pay: bool
 ) -> Segmentation:
     """Return the changes that stay.
@@ -277,15 +277,15 @@ def kept_changes(
         must_pay: whether a change must raise the score once phases have been merged.
     """
     edges = np.concatenate([[0], np.unique(changes), [evidence.n_samples]]).astype(np.int64)
-    n_found = len(edges) - 2
+    n_changes = len(edges) - 2
     short = np.repeat(np.diff(edges) < min_samples, np.diff(edges))
     if short.any():
         edges = _without_short(edges, evidence, min_samples)
     if short.any() and must_pay:
-        edges = _without_weak(edges, evidence.without(short), max_changes=n_found, enough=0.0)
+        edges = _without_weak(edges, evidence.without(short), max_changes=n_changes, enough=0.0)
     n_left = len(edges) - 2
     edges = _without_weak(edges, evidence, max_changes=max_phases - 1, enough=-np.inf)
-    return Segmentation(edges[1:-1], n_found - n_left, n_left - (len(edges) - 2))
+    return Segmentation(edges[1:-1], n_changes - n_left, n_left - (len(edges) - 2))
 
 
 def _without_short(edges: Ints, evidence: Evidence, min_samples: int) -> Ints:

@@ -61,7 +61,7 @@ class SeriesChanges(Shown):
     @property
     def stretches(self) -> tuple[Stretch, ...]:
         """Every phase of every series, in the order of the series."""
-        told = []
+        result = []
         for place, name in enumerate(self.names):
             edges = [0, *self.change_points.boundaries_of(place).tolist(), self.change_points.n_samples]
             for phase, (first, end) in enumerate(itertools.pairwise(edges), start=1):
@@ -69,8 +69,8 @@ class SeriesChanges(Shown):
                 own = own[np.isfinite(own)]
                 mean, sd = (float(own.mean()), float(own.std())) if len(own) else (float("nan"), float("nan"))
                 agreement = float(self.change_points.agreement[first]) if first else 0.0
-                told.append(Stretch(first, name, phase, end - first, mean, sd, agreement))
-        return tuple(told)
+                result.append(Stretch(first, name, phase, end - first, mean, sd, agreement))
+        return tuple(result)
 
 
 def changes_of_series(

@@ -73,7 +73,7 @@ class MatchSettings:
     ] = 0.2
 
 
-KEPT_COSTS = 100_000
+MOST_CACHED_COSTS = 100_000
 _flat_costs: dict[tuple[bytes, bytes], float] = {}
 """By the content of both: each takes tens of milliseconds, and an evaluation asks for the same ones in every split."""
 
@@ -160,7 +160,7 @@ def _flat_cost(first: Floats, second: Floats) -> float:
 
     one, other = sorted(blake2b(values.tobytes(), digest_size=16).digest() for values in (first, second))
     if (one, other) not in _flat_costs:
-        if len(_flat_costs) >= KEPT_COSTS:
+        if len(_flat_costs) >= MOST_CACHED_COSTS:
             _flat_costs.clear()
         _flat_costs[one, other] = warping_cost(first, second)
     return _flat_costs[one, other]

@@ -86,11 +86,11 @@ def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredicti
 
 def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
     """Return the answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
-    answers = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
-    ed, dtw = answers["ed"], answers["dtw"]
+    predictions = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
+    ed, dtw = predictions["ed"], predictions["dtw"]
     either = TrialPredictions(ed.nearest, np.fmax(ed.z_scores, dtw.z_scores), ed.rejected | dtw.rejected)
     both = TrialPredictions(ed.nearest, np.fmin(ed.z_scores, dtw.z_scores), ed.rejected & dtw.rejected)
-    return {**answers, "either": either, "both": both}
+    return {**predictions, "either": either, "both": both}
 
 
 def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
@@ -208,11 +208,11 @@ def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -
     labels = np.array([run.workload for run in train])
     names, counts = np.unique(labels, return_counts=True)
     before, after = _summaries(train), _summaries(test)
-    means, asked = before[:, : before.shape[1] // 2], after[:, : before.shape[1] // 2]
+    means, tested = before[:, : before.shape[1] // 2], after[:, : before.shape[1] // 2]
     mean, sd = means.mean(axis=0), means.std(axis=0)
     sd[sd == 0] = 1.0
-    known, asked = (means - mean) / sd, (asked - mean) / sd
-    nearest = [int(((known - one) ** 2).sum(axis=1).argmin()) for one in asked]
+    known, tested = (means - mean) / sd, (tested - mean) / sd
+    nearest = [int(((known - one) ** 2).sum(axis=1).argmin()) for one in tested]
     trees = boosted(before, labels, seed)
     return {
         "majority": [str(names[counts.argmax()])] * len(test),
@@ -265,7 +265,7 @@ def known_predictions(
         "nearest_ed": distances["ed"].nearest,
         "nearest_dtw": distances["dtw"].nearest,
     }
-    pairs = _pair_answers(library, prints) if library.settings.mode == "corrected" else None
+    pairs = _pair_predictions(library, prints) if library.settings.mode == "corrected" else None
     if pairs is not None:
         learners = {PAIR_MODEL: pairs, **learners}
     ours = learners[PUBLISHED] if pairs is None else pairs
@@ -274,7 +274,7 @@ def known_predictions(
     return KnownPredictions(truth, ours, learners, baselines, int(learner.truncated(prints).sum()))
 
 
-def _pair_answers(library: Library, prints: Sequence[Fingerprint]) -> tuple[str, ...] | None:
+def _pair_predictions(library: Library, prints: Sequence[Fingerprint]) -> tuple[str, ...] | None:
     names = sorted(set(library.labels))
     numbers = np.array([names.index(name) for name in library.labels], dtype=np.int64)
     try:
@@ -291,13 +291,13 @@ class OpenTrial:
     Attributes:
         truth: workload of each asked run.
         learned: workloads of the training part.
-        answers: measure -> answers; the first one decides.
+        predictions: measure -> answers; the first one decides.
         c: of the measure that decides; NaN without a limit.
     """
 
     truth: tuple[str, ...]
     learned: frozenset[str]
-    answers: dict[str, TrialPredictions]
+    predictions: dict[str, TrialPredictions]
     c: float
 
     @property
@@ -308,7 +308,7 @@ class OpenTrial:
     @property
     def deciding(self) -> TrialPredictions:
         """Answers of the measure that decides."""
-        return next(iter(self.answers.values()))
+        return next(iter(self.predictions.values()))
 
     def known_right_and_rejected(self) -> list[tuple[bool, bool]]:
         """Return for each known run whether the nearest is right, and whether it is rejected."""

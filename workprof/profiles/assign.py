@@ -82,16 +82,16 @@ class Assigner:
         fitted = (self.core, fall.node[order], fall.lambda_[order])
         nodes = (fall.up, fall.birth, fall.profile, fall.death)
         clustering = (self.blocks.space(self.metric), self.min_samples, fitted, nodes)
-        asked = queries.space(self.metric)
+        query_space = queries.space(self.metric)
         labels, strength = np.empty(len(points), dtype=np.int64), np.empty(len(points))
         cores, rim = np.full(len(points), np.nan), self.rim
         least = np.minimum.reduceat(self.core, self.blocks.starts[:-1])
 
         def work(first: int, last: int) -> None:
             if rim is not None:
-                assign_soon(clustering, (least, rim), asked, first, last, (labels, strength, cores))
+                assign_soon(clustering, (least, rim), query_space, first, last, (labels, strength, cores))
             else:
-                assign_rows(clustering, asked, first, last, (labels, strength))
+                assign_rows(clustering, query_space, first, last, (labels, strength))
 
         share_out(work, len(queries.starts) - 1, BLOCKS_PER_CHUNK, report)
         result, strengths, own = np.empty_like(labels), np.empty_like(strength), np.empty_like(cores)

@@ -151,7 +151,7 @@ def typical_names(cards: Sequence[ProfileCard], spread: FeatureSpread) -> dict[i
     for base in dict.fromkeys(bases.values()):
         members = [i for i, card in enumerate(shown) if bases[card.profile] == base]
         words = _words(behaviour, members)
-        names |= {shown[i].profile: name for i, name in _told_apart(base, members, words).items()}
+        names |= {shown[i].profile: name for i, name in _distinguished(base, members, words).items()}
     return names
 
 
@@ -248,7 +248,7 @@ def _words(behaviour: _Behaviour, members: Sequence[int]) -> dict[int, list[str]
     return result
 
 
-def _told_apart(base: str, members: Sequence[int], words: Mapping[int, Sequence[str]]) -> dict[int, str]:
+def _distinguished(base: str, members: Sequence[int], words: Mapping[int, Sequence[str]]) -> dict[int, str]:
     """Return a name for each member: the base, and as many of its words as it takes to be the only one."""
     if len(members) == 1 and base not in ("", "mixed"):
         return {members[0]: base}

@@ -159,11 +159,11 @@ def density_validity(points: Floats, labels: Ints, metric: str, seed: int) -> fl
         drawn = np.sort(np.random.default_rng(seed).choice(len(labels), MOST_VALIDITY_ROWS, replace=False))
         points, labels = points[drawn], labels[drawn]
     sizes = np.bincount(labels[labels >= 0], minlength=1)
-    kept = np.where((labels >= 0) & (sizes[labels] > 1), labels, -1).astype(np.int64)
-    if len(np.unique(kept[kept >= 0])) < 2:
+    clustered = np.where((labels >= 0) & (sizes[labels] > 1), labels, -1).astype(np.int64)
+    if len(np.unique(clustered[clustered >= 0])) < 2:
         return float("nan")
     with np.errstate(all="ignore"):  # rows that coincide, or lie very near: their density has no bound
-        return float(validity_index(np.asarray(points, dtype=np.float64), kept, metric=SCIPY_METRICS[metric]))
+        return float(validity_index(np.asarray(points, dtype=np.float64), clustered, metric=SCIPY_METRICS[metric]))
 
 
 def adjusted_rand(labels: Ints, truth: Ints) -> float:

@@ -56,9 +56,9 @@ def best_jaccards(reference: Ints, clusters: Ints, n_profiles: int) -> Floats:
         clusters: (n_rows,) cluster of the same rows, -1 = outlier.
         n_profiles: of the reference; NaN for those without a row here, 0 where there is no cluster.
     """
-    n_found = int(clusters.max(initial=-1)) + 1
-    cells = (reference + 1) * (n_found + 1) + clusters + 1
-    table = np.bincount(cells, minlength=(n_profiles + 1) * (n_found + 1)).reshape(n_profiles + 1, n_found + 1)
+    n_clusters = int(clusters.max(initial=-1)) + 1
+    cells = (reference + 1) * (n_clusters + 1) + clusters + 1
+    table = np.bincount(cells, minlength=(n_profiles + 1) * (n_clusters + 1)).reshape(n_profiles + 1, n_clusters + 1)
     both, ours, theirs = table[1:, 1:], table[1:].sum(axis=1), table[:, 1:].sum(axis=0)
     either = ours[:, None] + theirs[None, :] - both
     best = np.asarray((both / np.maximum(1, either)).max(axis=1, initial=0.0), dtype=np.float64)

@@ -335,17 +335,17 @@ def _excess_of_mass(up: Ints, stability: Floats) -> Bools:
     """Keep a node where it is at least as stable as what is selected below; single precision sums as in hdbscan."""
     best = stability.copy()
     below = np.zeros(len(up), dtype=np.float32)
-    keeps = np.zeros(len(up), dtype=bool)
+    selected = np.zeros(len(up), dtype=bool)
     # hdbscan adds the first-born child first: two children per node, so its sum is the same in either order.
     for node in range(len(up) - 1, 0, -1):
-        keeps[node] = not below[node] > best[node]
-        if not keeps[node]:
+        selected[node] = not below[node] > best[node]
+        if not selected[node]:
             best[node] = below[node]
         below[up[node]] = np.float32(float(below[up[node]]) + best[node])
     covered = np.zeros(len(up), dtype=bool)
     for node in range(1, len(up)):
-        covered[node] = covered[up[node]] or keeps[up[node]]
-    return keeps & ~covered
+        covered[node] = covered[up[node]] or selected[up[node]]
+    return selected & ~covered
 
 
 def _merge_below(chosen: Bools, up: Ints, birth: Floats, epsilon: float) -> Bools:

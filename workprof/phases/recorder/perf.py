@@ -173,8 +173,8 @@ def intervals(text: str, events: tuple[str, ...]) -> tuple[NDArray[np.float64], 
     ends = np.array(sorted(cells))
     lengths = np.diff(ends, prepend=0.0)
     values = np.array([[cells[end].get(event, np.nan) for event in events] for end in ends]).reshape(-1, len(events))
-    kept = lengths >= SHORTEST_INTERVAL_S
-    return ends[kept], values[kept] / lengths[kept, None]
+    long_enough = lengths >= SHORTEST_INTERVAL_S
+    return ends[long_enough], values[long_enough] / lengths[long_enough, None]
 
 
 def nearest(

@@ -242,9 +242,9 @@ class ProcessTree:
 
     def _present(self, table: dict[int, ProcessLine]) -> list[ProcessLine]:
         """Return the members that live; who was one once stays one, also after its parent's end."""
-        kept = {pid for pid, born in self._members if pid in table and table[pid].born_ticks == born}
+        members = {pid for pid, born in self._members if pid in table and table[pid].born_ticks == born}
         session = {line.pid for line in table.values() if line.session == self._session}
-        present = [table[pid] for pid in descendants(table, self._roots | kept | session)]
+        present = [table[pid] for pid in descendants(table, self._roots | members | session)]
         self._members = {(line.pid, line.born_ticks) for line in present}
         return present
 

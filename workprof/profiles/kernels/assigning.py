@@ -66,7 +66,7 @@ def _collect(
     query: Floats,
     nearest_first: Ints,
     gaps: Floats,
-    asked: tuple[int, float],
+    limits: tuple[int, float],
     room: tuple[Floats, Ints, Floats],
 ) -> int:
     """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
@@ -76,13 +76,13 @@ def _collect(
         query: the new row.
         nearest_first: (n_blocks,) order in which blocks are looked at, by their gap to the new row's block.
         gaps: (n_blocks,) of the new row's block.
-        asked: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
+        limits: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
             it is not known.
         room: values and items (2 * wanted + widest block,), and gaps (n_blocks,) of the row itself, overwritten.
     """
     _, lanes, starts, low, high, manhattan = space
     values, items, row_gaps = room
-    wanted, limit = asked
+    wanted, limit = limits
     box_gaps(query, query, low, high, manhattan, row_gaps)
     tile = np.empty(len(values) - 2 * wanted)
     filled = 0
@@ -125,8 +125,8 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
-            kept = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
-            joined, _, reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+            n_near = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
+            joined, _, reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
             result[0][row], result[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
 
@@ -222,8 +222,8 @@ def assign_soon(
             searched = distance < rim[-1] if profile < 0 else max(distance, bound) > rim[profile]
             if searched:
                 most = np.inf if wanted == starts[-1] else (bound if manhattan else bound**2) * (1 + NEAR)
-                kept = _collect(space, points[row], nearest_first, gaps, (wanted, most), (values, items, row_gaps))
-                nearer, own, nearer_reach = _join(values[:kept], items[:kept], min_samples, fitted[0])
+                n_near = _collect(space, points[row], nearest_first, gaps, (wanted, most), (values, items, row_gaps))
+                nearer, own, nearer_reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
                 if own >= reach:
                     joined, reach = nearer, nearer_reach
                 distance, core = (reach, own) if manhattan else (np.sqrt(reach), np.sqrt(own))

@@ -204,12 +204,12 @@ def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, boun
 @compiled
 def take_nearest(component: Ints, results: Results, best: EdgeArrays) -> None:
     """Fold what the rows found (`search_outside`) into the components' best edges, and forget it."""
-    result, found_weight, found_length = results
+    result, row_weight, row_length = results
     source, target, weight, length = best
     for row in range(len(result)):
         if result[row] < 0:
             continue
-        mine, heavy, gap = component[row], found_weight[row], found_length[row]
+        mine, heavy, gap = component[row], row_weight[row], row_length[row]
         if heavy < weight[mine] or (heavy == weight[mine] and gap < length[mine]):
             weight[mine], length[mine], source[mine], target[mine] = heavy, gap, row, result[row]
         result[row] = -1
@@ -290,7 +290,7 @@ class Forest:
         self._core_low = np.minimum.reduceat(core, neighbours.blocks.starts[:-1])
         self._parent, self._component = np.arange(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         self._owner = np.empty(len(self._core_low), dtype=np.int64)
-        self._found = Edges.room(n)
+        self._nearest = Edges.room(n)
         near = neighbours
         self.n_edges = join_denser(self._parent, core, near.nearest, near.distance, self.edges.arrays)
         self.n_components = number_components(self._parent, self._component)
@@ -316,7 +316,7 @@ class Forest:
         return searched
 
     def _search(self, wave: Ints, searched: Bools, best: Edges) -> None:
-        space, result = self._neighbours.blocks.space(self._neighbours.metric), self._found
+        space, result = self._neighbours.blocks.space(self._neighbours.metric), self._nearest
         rows = (self._core, self._core_low, self._component, self._owner)
 
         def work(first: int, last: int) -> None:

@@ -146,7 +146,7 @@ def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manha
 Candidates = tuple[Floats, Ints, Ints, Floats]
 """Of each row of a block: distances, positions, how many of them are filled, and the limit that others must beat."""
 
-Found = tuple[Floats, Positions, Floats]
+NearestRows = tuple[Floats, Positions, Floats]
 """Results of all rows: core distances (n_sizes, n), nearest positions (n, n_listed) and their distances."""
 
 
@@ -180,7 +180,7 @@ def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Can
 
 
 @compiled
-def _keep_listed(values: Floats, items: Ints, row: int, nearest: Positions, distance: Floats) -> None:
+def _write_nearest(values: Floats, items: Ints, row: int, nearest: Positions, distance: Floats) -> None:
     """Write the nearest of a row's candidates, without itself, in order of distance (equal ones by position)."""
     count = min(len(values), len(nearest) + 1)
     if count < len(values):
@@ -199,21 +199,21 @@ def _keep_listed(values: Floats, items: Ints, row: int, nearest: Positions, dist
 
 
 @compiled
-def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, result: Found) -> None:
+def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, result: NearestRows) -> None:
     """Write the results of the rows of one block from their candidates."""
     values, items, filled = candidates[0], candidates[1], candidates[2]
     core, nearest, distance = result
     for r in range(rows):
-        row, kept = first_row + r, filled[r]
+        row, count = first_row + r, filled[r]
         for s in range(len(sizes) - 1, -1, -1):
-            partial_sort(values[r], items[r], 0, kept, sizes[s])
+            partial_sort(values[r], items[r], 0, count, sizes[s])
             core[s, row] = values[r, sizes[s]]
-            kept = sizes[s] + 1
-        _keep_listed(values[r, :kept], items[r, :kept], row, nearest[row], distance[row])
+            count = sizes[s] + 1
+        _write_nearest(values[r, :count], items[r, :count], row, nearest[row], distance[row])
 
 
 @compiled
-def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: Found) -> None:
+def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: NearestRows) -> None:
     """Write core distances and nearest rows of the rows in blocks first .. last - 1; all distances are reduced.
 
     Args:
