@@ -189,18 +189,18 @@ def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...])
         if levels.n_values[:, i].any() and shares.get(levels.aspects[i], 0.0) > 0
     ]
     for benchmark in dict.fromkeys(measured):
-        kept = np.array([name != benchmark for name in levels.benchmarks])
+        others = np.array([name != benchmark for name in levels.benchmarks])
         rest = Levels(
             levels.nodes,
-            tuple(np.array(levels.metrics)[kept].tolist()),
-            tuple(np.array(levels.benchmarks)[kept].tolist()),
-            tuple(np.array(levels.aspects)[kept].tolist()),
-            levels.level[:, kept],
-            levels.draws[:, :, kept],
-            levels.n_values[:, kept],
-            levels.by_campaign[:, kept],
+            tuple(np.array(levels.metrics)[others].tolist()),
+            tuple(np.array(levels.benchmarks)[others].tolist()),
+            tuple(np.array(levels.aspects)[others].tolist()),
+            levels.level[:, others],
+            levels.draws[:, :, others],
+            levels.n_values[:, others],
+            levels.by_campaign[:, others],
         )
-        overall = overall_weights(aspect_weights(rest), shares) if kept.any() else None
+        overall = overall_weights(aspect_weights(rest), shares) if others.any() else None
         if overall is None:
             continue
         one = node_scores(OVERALL, rest, overall)

@@ -304,7 +304,7 @@ def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     parsed = parse_runs(frames["runs"])
     flagged = frames["flagged"]["row_id"].to_numpy(dtype=np.int64) if "flagged" in frames else None
     selection = select(parsed, settings.ranking, flagged)
-    runs = oriented(parsed, selection.kept)
+    runs = oriented(parsed, selection.positions)
     if settings.mode == FAITHFUL:
         return published_groups(runs, selection.nodes, settings)
     levels = levels_of(runs, selection.nodes, settings.ranking.n_draws, settings.ranking.seed)

@@ -240,14 +240,14 @@ def linear(weights: Weights, name: str, values: Any) -> Any:
     return anp.reshape(out, (*out.shape[:-2], *values.shape[members:-1], out.shape[-1]))
 
 
-def encode(weights: Weights, runs: Any, keep: Any = None) -> Any:
-    """Return the codes (..., 32) of runs (..., n_columns); `keep` masks hidden units in training."""
-    return selu(linear(weights, "encode_2", alpha_dropout(selu(linear(weights, "encode_1", runs)), keep)))
+def encode(weights: Weights, runs: Any, dropout: Any = None) -> Any:
+    """Return the codes (..., 32) of runs (..., n_columns); `dropout` masks hidden units in training."""
+    return selu(linear(weights, "encode_2", alpha_dropout(selu(linear(weights, "encode_1", runs)), dropout)))
 
 
-def decode(weights: Weights, codes: Any, keep: Any = None) -> Any:
+def decode(weights: Weights, codes: Any, dropout: Any = None) -> Any:
     """Return runs (..., n_columns) in (0, 1) from codes."""
-    return sigmoid(linear(weights, "decode_2", alpha_dropout(selu(linear(weights, "decode_1", codes)), keep)))
+    return sigmoid(linear(weights, "decode_2", alpha_dropout(selu(linear(weights, "decode_1", codes)), dropout)))
 
 
 def classify(weights: Weights, codes: Any) -> Any:
@@ -268,11 +268,11 @@ def detect(weights: Weights, codes: Any, predicted: Any, evidence: Any = None) -
     return logit if evidence is None else logit + linear(weights, "evidence", evidence)[..., 0]
 
 
-def alpha_dropout(values: Any, keep: Any) -> Any:
-    """Return SELU outputs with units dropped so that mean and variance hold; `keep` is (mask, share kept) or None."""
-    if keep is None:
+def alpha_dropout(values: Any, dropout: Any) -> Any:
+    """Return SELU outputs with units dropped so that mean and variance hold; `dropout` is (mask, share kept) or None."""
+    if dropout is None:
         return values
-    mask, share = keep
+    mask, share = dropout
     scale = (share + DROPPED**2 * share * (1 - share)) ** -0.5
     shift = -scale * (1 - share) * DROPPED
     return anp.where(mask, values, DROPPED) * scale + shift
@@ -285,7 +285,7 @@ def masked_softmax(scores: Any, mask: Any) -> Any:
     return powers / anp.maximum(powers.sum(axis=-1, keepdims=True), SMALL)
 
 
-def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, keep: Any = None) -> tuple[Any, Any]:
+def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, dropout: Any = None) -> tuple[Any, Any]:
     """Return what each run gathers from its predecessors, and the attention averaged over heads.
 
     Args:
@@ -294,25 +294,25 @@ def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, 
         edges: (..., n_windows, 4, 4, n_edge).
         mask: (..., n_windows, 4, 4), which edges exist.
         recipe: heads and whether the last run's query comes from its predecessors.
-        keep: (mask, share) of attention that survives in training, or None.
+        dropout: (mask, share) of attention that survives in training, or None.
 
     Returns:
         (..., n_windows, 4, 32) and (..., n_windows, 4, 4), the latter before attention is dropped.
     """
     before = codes[..., :-1, :].mean(axis=-2, keepdims=True)
-    asking = LAST * before + ~LAST * codes if recipe.strict else codes
+    queried = LAST * before + ~LAST * codes if recipe.strict else codes
 
     def by_head(name: str, values: Any) -> Any:
         out = linear(weights, name, values)
         return anp.reshape(out, (*out.shape[:-1], recipe.heads, CODE))
 
-    query = by_head("query", asking)[..., None, :]  # [..., window, to, head, 1, 32]
+    query = by_head("query", queried)[..., None, :]  # [..., window, to, head, 1, 32]
     key, value = (anp.swapaxes(by_head(name, codes), -2, -3)[..., None, :, :, :] for name in ("key", "value"))
     along = anp.swapaxes(by_head("edge", edges), -2, -3)  # [..., window, to, head, from, 32]
     scores = anp.sum(query * (key + along), axis=-1) / CODE**0.5
     alpha = masked_softmax(scores, mask[..., None, :])
-    kept = alpha if keep is None else alpha * keep[0] / keep[1]
-    gathered = anp.sum(kept[..., None] * (value + along), axis=-2).mean(axis=-2)
+    surviving = alpha if dropout is None else alpha * dropout[0] / dropout[1]
+    gathered = anp.sum(surviving[..., None] * (value + along), axis=-2).mean(axis=-2)
     return gathered, alpha.mean(axis=-2)
 
 
@@ -340,14 +340,14 @@ def hop(weights: Weights, codes: Any, attention: Any, recipe: Recipe) -> Any:
 
 
 def predict_codes(
-    weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, keeps: tuple[Any, Any] = (None, None)
+    weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, dropouts: tuple[Any, Any] = (None, None)
 ) -> Any:
     """Return v^ (..., n_windows, 4, 32): the code that its predecessors predict for each run."""
     if recipe.strict:  # the last run has no edge to itself
         mask = mask & ~(LAST & LAST.T)
-    gathered, attention = attend(weights, codes, edges, mask, recipe, keeps[0])
+    gathered, attention = attend(weights, codes, edges, mask, recipe, dropouts[0])
     mean = (rooted(weights, gathered, codes, recipe) + hop(weights, codes, attention, recipe)) / 2
-    return selu(linear(weights, "out", alpha_dropout(selu(mean), keeps[1])))
+    return selu(linear(weights, "out", alpha_dropout(selu(mean), dropouts[1])))
 
 
 def norm_10(values: Floats) -> Floats:
@@ -387,16 +387,16 @@ class NetworkOutput:
     kind: Floats
 
 
-def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def forward(weights: Weights, batch: Batch, recipe: Recipe, masks: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return codes, predicted codes (as predicted, and as decoded), and the logit of each window's last run.
 
     Args:
         weights: of one member, or of all of them.
         batch: arrays of `Inputs`; runs and edges have the members first, or 1, where the weights have.
         recipe: the network's.
-        keeps: masks of `draw_masks` in training.
+        masks: masks of `draw_masks` in training.
     """
-    drawn = keeps or {}
+    drawn = masks or {}
     mask = batch["mask"] & drawn["edges"] if "edges" in drawn else batch["mask"]
     codes = encode(weights, batch["runs"], drawn.get("encode"))
     predicted = predict_codes(
@@ -405,14 +405,14 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, keeps: Mapping[str, 
     valid = ((mask & ~np.eye(WINDOW, dtype=np.bool_)).sum(axis=-1) >= PREDECESSORS)[..., None]
     still = constant(codes)
     predicted = anp.where(valid, predicted, still)
-    kept = np.where(valid, batch["label"][..., None] == 0, batch["label"][..., None] != 0)
+    as_predicted = np.where(valid, batch["label"][..., None] == 0, batch["label"][..., None] != 0)
     evidence = None
     if "evidence" in weights:  # the same for all members
         evidence = np.expand_dims(batch["evidence"], tuple(range(codes.ndim - 1 - batch["evidence"].ndim)))
     return {
         "codes": codes,
         "predicted": predicted,
-        "decodable": anp.where(kept, predicted, still),
+        "decodable": anp.where(as_predicted, predicted, still),
         "valid": valid[..., -1, 0],
         "logit": detect(weights, codes[..., -1, :], predicted[..., -1, :], evidence),
     }

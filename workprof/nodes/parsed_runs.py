@@ -241,8 +241,8 @@ def _rows(runs: pd.DataFrame) -> list[_Run]:
     texts = [[_text(one) for one in runs[name]] for name in ("node", "benchmark", "argv", "stdout", "stderr")]
     codes = _numbers(runs["rc"])
     return [
-        _Run(node, benchmark, _argv(argv), rc, stdout, stderr, _text(_mapping(kept).get("tool_version")))
-        for node, benchmark, argv, stdout, stderr, rc, kept in zip(*texts, codes, provenance, strict=True)
+        _Run(node, benchmark, _argv(argv), rc, stdout, stderr, _text(_mapping(origin).get("tool_version")))
+        for node, benchmark, argv, stdout, stderr, rc, origin in zip(*texts, codes, provenance, strict=True)
     ]
 
 

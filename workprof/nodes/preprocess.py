@@ -98,17 +98,17 @@ def learn_preparation(table: RunTable, train: Ints) -> Preparation:
         Ours, after `learn_published`: keeps by relative spread, orients by declaration, takes logarithms so that ratios
         keep their size on every machine, and never fills in a value where reconstruction is judged.
     """
-    kept, dropped = [], []
+    used, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):
         reason = reason_to_drop(table.values[train, column])
         if reason:
             dropped.append(DroppedMetric(name, reason))
         else:
-            kept.append(column)
-    if not kept:
+            used.append(column)
+    if not used:
         raise NotEnoughData("no metric varies over the training runs; measure more runs or other nodes")
-    columns = np.array(kept, dtype=np.int64)
-    orientations = tuple(orientation_of(table.parsed.metrics[column], table.values[train, column]) for column in kept)
+    columns = np.array(used, dtype=np.int64)
+    orientations = tuple(orientation_of(table.parsed.metrics[column], table.values[train, column]) for column in used)
     values = table.values[np.ix_(train, columns)]
     floor = np.array([np.median(one[one > 0]) * FLOOR_SHARE for one in values.T])
     return Preparation(fitted_scaling(table, train, columns, orientations, floor), tuple(dropped), orientations)
@@ -264,18 +264,18 @@ def learn_published(table: RunTable, train: Ints) -> Preparation:
     Source:
         Perona's public code. Ours differs where a run lacks a metric: NaN there, 0 as published.
     """
-    kept, dropped = [], []
+    used, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):
         reason = reason_published(name, table.values[train, column])
         if reason:
             dropped.append(DroppedMetric(name, reason))
         else:
-            kept.append(column)
-    if not kept:
+            used.append(column)
+    if not used:
         raise NotEnoughData("no metric is left by the published selection; use mode corrected")
-    columns = np.array(kept, dtype=np.int64)
+    columns = np.array(used, dtype=np.int64)
     orientations = []
-    for column in kept:
+    for column in used:
         name, values = table.parsed.metrics[column], table.values[train, column]
         by_data = direction_by_data(name, values[np.isfinite(values)])
         orientations.append(Orientation(name, METRICS[name].direction, by_data, used=by_data))

@@ -28,7 +28,7 @@ START_S = 20.0
 """A server or a stress that is not up by then does not come."""
 
 POLL_S = 0.02
-KEPT_STDERR = 2000
+MOST_STDERR = 2000
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def run_tool(argv: tuple[str, ...], folder: Path, limit_s: float) -> ToolResult:
             code = process.returncode
         except subprocess.TimeoutExpired:
             out, err, code = b"", f"ended after {limit_s:g} s".encode(), TIMED_OUT
-    stdout, stderr = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")[-KEPT_STDERR:]
+    stdout, stderr = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")[-MOST_STDERR:]
     return ToolResult(started, time.time(), code, stdout, stderr)
 
 

@@ -11,7 +11,7 @@ from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
 from workprof.nodes.ranking import Ranking
 from workprof.nodes.search import Search, SearchSettings
-from workprof.nodes.selection import FLAGGED, KEEP_ALL, PERONA, RankSettings
+from workprof.nodes.selection import EXCLUDE_NONE, FLAGGED, PERONA, RankSettings
 from workprof.nodes.suite import RunLine, SuiteSettings
 from workprof.nodes.transfer import Transfer, TransferSettings
 
@@ -30,7 +30,7 @@ RANK = Question(
     tab="Ranking",
     fold="nodes_more",
     method="node_ranking",
-    published=lambda: RankSettings(score=PERONA, exclude=KEEP_ALL),
+    published=lambda: RankSettings(score=PERONA, exclude=EXCLUDE_NONE),
 )
 GROUPS = Question(
     "nodes.groups",

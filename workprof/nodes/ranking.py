@@ -30,8 +30,8 @@ from workprof.nodes.groups import features_of
 from workprof.nodes.parsed_runs import ParsedRuns, parse_runs
 from workprof.nodes.scores import LEAST_RUNS, OVERALL, Levels, NodeScores, levels_of, norm_scores, scores_of_aspects
 from workprof.nodes.selection import (
+    EXCLUDE_NONE,
     FLAGGED,
-    KEEP_ALL,
     PERONA,
     STRESSED,
     DroppedMetric,
@@ -134,24 +134,24 @@ def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progr
     parsed = parse_runs(frames["runs"])
     flagged = frames["flagged"]["row_id"].to_numpy(dtype=np.int64) if "flagged" in frames else None
     selection = select(parsed, settings, flagged)
-    runs = oriented(parsed, selection.kept)
+    runs = oriented(parsed, selection.positions)
 
     progress(0.4, "resampling the runs")
     levels = levels_of(runs, selection.nodes, settings.n_draws, settings.seed)
     if settings.score == PERONA:
-        norms = _norms_of_kept_runs(frames.get("norms"), parsed.row_ids[selection.kept])
+        norms = _norms_of_runs(frames.get("norms"), parsed.row_ids[selection.positions])
         aspects, overall = norm_scores(norms, selection.nodes, settings)
     else:
         aspects, overall = scores_of_aspects(levels, settings.shares)
 
     progress(0.7, "comparing the nodes")
     anytime = select(parsed, replace(settings, since_s=None, until_s=None), flagged)
-    result = _compared(runs, oriented(parsed, anytime.kept), levels, (aspects, overall), settings)
+    result = _compared(runs, oriented(parsed, anytime.positions), levels, (aspects, overall), settings)
     progress(1.0, "done")
     used = {metric for one in aspects.values() for metric in one.metrics}
     return replace(
         result,
-        dropped_metrics=dropped_metrics(parsed, selection.kept, used),
+        dropped_metrics=dropped_metrics(parsed, selection.positions, used),
         not_pooled=selection.not_pooled,
         left_out=selection.left_out,
         notes=ranking_notes(parsed, selection, levels, result.nodes, settings),
@@ -265,13 +265,13 @@ def _ties(node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Se
     return tuple(other for other in ranked if not clear.get(other, other not in overlapping))
 
 
-def _norms_of_kept_runs(norms: pd.DataFrame | None, kept_row_ids: Ints) -> pd.DataFrame:
+def _norms_of_runs(norms: pd.DataFrame | None, row_ids: Ints) -> pd.DataFrame:
     if norms is None or norms.empty:
         raise NotEnoughData("the published score needs the codes of the network; run the detection of degradation")
-    kept = norms[norms["row_id"].isin(kept_row_ids)]
-    if kept.empty:
+    chosen = norms[norms["row_id"].isin(row_ids)]
+    if chosen.empty:
         raise NotEnoughData("none of the chosen runs has a code of the network; choose more runs")
-    return kept
+    return chosen
 
 
 def _ranked_nodes(
@@ -336,10 +336,10 @@ def ranking_notes(
         for one in selection.not_pooled
     ]
     notes += _what_is_not_compared(levels, settings)
-    for name, count in values_without_ratio(parsed, selection.kept).items():
+    for name, count in values_without_ratio(parsed, selection.positions).items():
         notes.append(f"{count} values of {name} are 0 or less and excluded")
-    stressed = parsed.stressed[selection.kept]
-    if settings.exclude in (KEEP_ALL, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
+    stressed = parsed.stressed[selection.positions]
+    if settings.exclude in (EXCLUDE_NONE, FLAGGED) and (n_stressed := int((stressed == 1).sum())):
         notes.append(f"{n_stressed} of {len(stressed)} runs were under load; they are included, as medians are robust")
     if settings.exclude == STRESSED and (n_unknown := int((stressed < 0).sum())):
         notes.append(

@@ -232,9 +232,9 @@ def exponent(measured: Iterable[tuple[float, float]]) -> float:
         measured: for each further machine the ln of the factor that the scores say, and of the one that the task's runs
             on the same inputs show.
     """
-    told = list(measured)
-    both = sum(said * shown for said, shown in told) + LEAST_EVIDENCE
-    return both / (sum(said * said for said, _ in told) + LEAST_EVIDENCE)
+    pairs = list(measured)
+    both = sum(expected * shown for expected, shown in pairs) + LEAST_EVIDENCE
+    return both / (sum(expected * expected for expected, _ in pairs) + LEAST_EVIDENCE)
 
 
 def lotaru_a(local: MachineScores, target: MachineScores, traits: TaskTraits) -> float:

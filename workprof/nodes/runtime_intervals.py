@@ -35,15 +35,15 @@ class PastErrors:
     target: NDArray[Any]
     n_not_positive: int
 
-    def only(self, kept: Bools) -> PastErrors:
+    def only(self, chosen: Bools) -> PastErrors:
         """Return the errors where kept is true."""
         return replace(
             self,
-            log_error=self.log_error[kept],
-            from_line=self.from_line[kept],
-            factor=self.factor[kept],
-            workflow=self.workflow[kept],
-            target=self.target[kept],
+            log_error=self.log_error[chosen],
+            from_line=self.from_line[chosen],
+            factor=self.factor[chosen],
+            workflow=self.workflow[chosen],
+            target=self.target[chosen],
         )
 
 

@@ -95,14 +95,14 @@ def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
     missing = [name for name in REPORT_COLUMNS if name not in report.columns]
     if missing:
         raise ColumnMissing(f"a report has no column {', '.join(missing)}")
-    kept = report[_in_part(report, part)].sort_values("sequences", kind="stable")
+    rows = report[_in_part(report, part)].sort_values("sequences", kind="stable")
     return {
         (str(workflow), str(task)): TaskRuns(
             runs["input_bytes"].to_numpy(np.float64),
             runs["runtime_s"].to_numpy(np.float64),
             runs["cpu_percent"].to_numpy(np.float64),
         )
-        for (workflow, task), runs in kept.groupby(["workflow", "task"])
+        for (workflow, task), runs in rows.groupby(["workflow", "task"])
     }
 
 

@@ -16,7 +16,7 @@ from workprof.nodes.metrics import ASPECT_OF, ASPECTS, METRICS
 from workprof.nodes.parsed_runs import ParsedRuns
 
 RATIO, PERONA = "ratio", "perona"
-KEEP_ALL, STRESSED, FLAGGED = "none", "stressed", "flagged"
+EXCLUDE_NONE, STRESSED, FLAGGED = "none", "stressed", "flagged"
 
 
 @settings
@@ -55,10 +55,10 @@ class RankSettings:
             "Runs that do not count.",
             choices={
                 STRESSED: "those labelled as under load do not",
-                KEEP_ALL: "all count, medians resist outliers",
+                EXCLUDE_NONE: "all count, medians resist outliers",
                 FLAGGED: "those that the detection of degradation flags do not",
             },
-            shown={STRESSED: "Under load", KEEP_ALL: "None", FLAGGED: "Flagged as degraded"},
+            shown={STRESSED: "Under load", EXCLUDE_NONE: "None", FLAGGED: "Flagged as degraded"},
             label="Excluded runs",
         ),
     ] = STRESSED
@@ -190,12 +190,12 @@ class Selection:
     """What is compared.
 
     Attributes:
-        kept: (n_runs,) positions in the parsed runs.
+        positions: (n_runs,) positions in the parsed runs.
         nodes: names in order, those without a usable run included.
         left_out: reason -> runs.
     """
 
-    kept: Ints
+    positions: Ints
     nodes: tuple[str, ...]
     left_out: dict[str, int]
     not_pooled: tuple[NotPooled, ...]
@@ -219,20 +219,20 @@ def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = No
         raise SettingsError(f"node {unknown[0]!r} is not in this dataset; choose from {', '.join(sorted(known))}")
     nodes = tuple(sorted(settings.nodes or known))
     left_out: dict[str, int] = {}
-    kept = np.ones(len(parsed.node), dtype=np.bool_)
+    chosen = np.ones(len(parsed.node), dtype=np.bool_)
     for reason, wrong in _reasons(parsed, settings, nodes, flagged):
-        dropped = kept & wrong
-        kept &= ~wrong
+        dropped = chosen & wrong
+        chosen &= ~wrong
         if dropped.any():
             left_out[reason] = int(dropped.sum())
-    other, not_pooled = _other_parameters(parsed, kept)
-    kept &= ~other
+    other, not_pooled = _other_parameters(parsed, chosen)
+    chosen &= ~other
     if other.any():
         left_out["other parameters than most"] = int(other.sum())
-    if not kept.any():
+    if not chosen.any():
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there are none"
         raise NotEnoughData(f"no benchmark run is left to compare: {reasons}; widen the window or exclude less")
-    return Selection(np.flatnonzero(kept), nodes, left_out, not_pooled)
+    return Selection(np.flatnonzero(chosen), nodes, left_out, not_pooled)
 
 
 def _reasons(
@@ -254,12 +254,12 @@ def _reasons(
     return reasons
 
 
-def _other_parameters(parsed: ParsedRuns, kept: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
+def _other_parameters(parsed: ParsedRuns, chosen: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
     """Return the runs whose parameters are not those of most nodes (then: of most runs), by benchmark."""
     parameters = np.asarray(parsed.parameters, dtype=np.str_)
-    other, not_pooled = np.zeros(len(kept), dtype=np.bool_), []
-    for benchmark in np.unique(parsed.benchmark[kept]):
-        here = kept & (parsed.benchmark == benchmark)
+    other, not_pooled = np.zeros(len(chosen), dtype=np.bool_), []
+    for benchmark in np.unique(parsed.benchmark[chosen]):
+        here = chosen & (parsed.benchmark == benchmark)
         sets = np.unique(parameters[here])
         main = max(sets, key=lambda one: _coverage(parsed.node[here & (parameters == one)], one))
         for one in sets[sets != main][:MOST_PARAMETER_SETS]:
@@ -274,17 +274,17 @@ def _coverage(nodes: NDArray[Any], parameters: str) -> tuple[int, int, str]:
     return len(np.unique(nodes)), len(nodes), parameters
 
 
-def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
+def oriented(parsed: ParsedRuns, positions: Ints) -> OrientedRuns:
     """Return the scored metrics of the kept runs, direction times ln of the value; 0 and below have no logarithm."""
     names = [name for name in parsed.metrics if METRICS[name].scored]
     columns = np.array([parsed.metrics.index(name) for name in names], dtype=np.int64)
     sign = np.array([1.0 if METRICS[name].direction == "higher" else -1.0 for name in names])
-    values = parsed.values[np.ix_(kept, columns)]
+    values = parsed.values[np.ix_(positions, columns)]
     positive = np.where(values > 0, values, np.nan)
     return OrientedRuns(
-        node=parsed.node[kept],
-        benchmark=parsed.benchmark[kept],
-        started_s=parsed.started_s[kept],
+        node=parsed.node[positions],
+        benchmark=parsed.benchmark[positions],
+        started_s=parsed.started_s[positions],
         logs=sign * np.log(positive),
         metrics=tuple(names),
         benchmarks=tuple(METRICS[name].benchmark for name in names),
@@ -292,11 +292,11 @@ def oriented(parsed: ParsedRuns, kept: Ints) -> OrientedRuns:
     )
 
 
-def dropped_metrics(parsed: ParsedRuns, kept: Ints, used: set[str]) -> tuple[DroppedMetric, ...]:
+def dropped_metrics(parsed: ParsedRuns, positions: Ints, used: set[str]) -> tuple[DroppedMetric, ...]:
     """Return every metric that was measured and does not make a score, with the reason."""
     dropped = []
     for column, name in enumerate(parsed.metrics):
-        values = parsed.values[kept, column]
+        values = parsed.values[positions, column]
         if name in used or not np.isfinite(values).any():
             continue
         dropped.append(DroppedMetric(name, _why(name, values)))
@@ -314,10 +314,10 @@ def _why(name: str, values: Floats) -> str:
     return "no value on one of the nodes that have the aspect"
 
 
-def values_without_ratio(parsed: ParsedRuns, kept: Ints) -> dict[str, int]:
+def values_without_ratio(parsed: ParsedRuns, positions: Ints) -> dict[str, int]:
     """Return metric -> values of 0 or less among the scored ones, which are left out and never replaced."""
     counts: Counter[str] = Counter()
     for column, name in enumerate(parsed.metrics):
         if METRICS[name].scored:
-            counts[name] = int((parsed.values[kept, column] <= 0).sum())
+            counts[name] = int((parsed.values[positions, column] <= 0).sum())
     return {name: count for name, count in counts.items() if count}

@@ -166,7 +166,7 @@ UNLABELLED = -1.0
 
 
 def loss_terms(
-    weights: Weights, batch: Batch, share: Any, recipe: Recipe, keeps: Mapping[str, Any] | None = None
+    weights: Weights, batch: Batch, share: Any, recipe: Recipe, masks: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return every term of the loss, (...) each.
 
@@ -175,11 +175,11 @@ def loss_terms(
         batch: arrays of `Inputs`, the windows' own without members, and 'alpha' (...) of the focal loss.
         share: (..., n) weight of each window; 0 leaves it out.
         recipe: the network's.
-        keeps: masks in training.
+        masks: masks in training.
     """
-    outputs = forward(weights, batch, recipe, keeps)
+    outputs = forward(weights, batch, recipe, masks)
     codes, decodable = outputs["codes"], outputs["decodable"]
-    drawn, lead = keeps or {}, share.shape[:-1]
+    drawn, lead = masks or {}, share.shape[:-1]
     owned = batch["counted"] if recipe.owned_only else np.ones_like(batch["counted"])
     counted = owned * share[..., None, None]
     restored = [decode(weights, one, drawn.get(name)) for one, name in ((codes, "decode"), (decodable, "decode_v"))]
@@ -284,8 +284,8 @@ def train(
         of_epoch = []
         for places, real in zip(*_batches(len(inputs), recipe.batch, rng), strict=True):
             batch = {name: value[places] for name, value in data.items()}
-            noisy, keeps = _drawn(batch, recipe, draws)
-            gradient, terms = _gradient(weights, noisy | {"alpha": alphas}, shares[:, places] * real, recipe, keeps)
+            noisy, masks = _drawn(batch, recipe, draws)
+            gradient, terms = _gradient(weights, noisy | {"alpha": alphas}, shares[:, places] * real, recipe, masks)
             weights = adam.stepped(weights, gradient)
             of_epoch.append(terms)
         losses.append(np.mean(of_epoch, axis=0))
@@ -301,21 +301,21 @@ def _drawn(batch: Batch, recipe: Recipe, draws: Sequence[np.random.Generator]) -
         noise.append({name: recipe.noise * rng.normal(size=batch[name].shape) for name in ("runs", "edges")})
         masks.append(draw_masks(rng, len(batch["kind"]), recipe))
     noisy = {name: batch[name] + np.stack([one[name] for one in noise]) for name in ("runs", "edges")}
-    keeps: dict[str, Any] = {name: np.stack([one[name] for one in masks]) for name in masks[0]}
+    stacked: dict[str, Any] = {name: np.stack([one[name] for one in masks]) for name in masks[0]}
     return dict(batch) | noisy, {
-        name: mask if name == "edges" else (mask, 1 - recipe.dropout) for name, mask in keeps.items()
+        name: mask if name == "edges" else (mask, 1 - recipe.dropout) for name, mask in stacked.items()
     }
 
 
 def _gradient(
-    weights: Weights, batch: Batch, share: Floats, recipe: Recipe, keeps: Mapping[str, Any]
+    weights: Weights, batch: Batch, share: Floats, recipe: Recipe, masks: Mapping[str, Any]
 ) -> tuple[dict[str, Floats], Floats]:
     """Return the gradient of each member's loss, and (n_members, 6) its terms."""
     weigh = np.array([recipe.reconstruction_weight if name == "reconstruction" else 1.0 for name in TERMS])
     result: list[Floats] = []
 
     def loss(values: Weights) -> Any:
-        terms = loss_terms(values, batch, share, recipe, keeps)
+        terms = loss_terms(values, batch, share, recipe, masks)
         stacked = anp.stack([terms[name] for name in TERMS], axis=-1)
         result.append(constant(stacked))
         return (stacked * weigh).sum()  # the members' losses have no weights in common

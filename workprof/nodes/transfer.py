@@ -164,8 +164,8 @@ class _Known:
             shown = self._shown(case, machine) if part == case.part else None
             if shown is not None:
                 own = task_ratio(self.benchmarks, task, local, machine)
-                said = task_mix(scores_of(local, self.scores), scores_of(machine, self.scores), busy, own)
-                measured.append((float(np.log(said)), shown))
+                expected = task_mix(scores_of(local, self.scores), scores_of(machine, self.scores), busy, own)
+                measured.append((float(np.log(expected)), shown))
         return TaskTraits(busy, task_ratio(self.benchmarks, task, local, case.target), exponent(measured))
 
     def _shown(self, case: TransferCase, machine: str) -> float | None:
