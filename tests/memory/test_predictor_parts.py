@@ -112,7 +112,7 @@ def test_encoding_pools_rare_values_and_survives_unseen_and_missing_ones():
         {"user": ["a"] * 5 + ["b"] * 5 + ["c", None], "requested_memory_bytes": [2.0**i for i in range(11)] + [np.nan]}
     )
     encoder = fit_encoder(seen, facts_of(seen).inputs)
-    assert encoder.codes[0].kept == ("a", "b")
+    assert encoder.codes[0].texts == ("a", "b")
     assert encoder.codes[1].logarithm
     known = encoder.encode(seen)
     assert np.isfinite(known).all()
@@ -129,7 +129,7 @@ def test_the_recipe_comes_from_the_training_rows_alone():
     table = pd.DataFrame({"user": list("aaabbb"), "input_bytes": [1.0, 2, 3, 4, 5, 6]})
     inputs = facts_of(table).inputs
     alone = fit_encoder(table.iloc[:4], inputs)
-    assert alone.codes[0].kept == ("a",)
+    assert alone.codes[0].texts == ("a",)
     assert alone.codes[1].centre == pytest.approx(2.5)
 
 
@@ -184,7 +184,7 @@ def test_splits_keep_shares_and_overlap_nowhere():
     used = np.random.default_rng(0).lognormal(size=97)
     by_use = split_by_use(used, 0.3, 5)
     for split, n in ((parts, len(bins)), (by_use, 97)):
-        assert sorted([*split.kept, *split.held_out]) == list(range(n))
+        assert sorted([*split.remaining, *split.held_out]) == list(range(n))
     assert len(by_use.held_out) == 29
     assert abs(np.median(used[by_use.held_out]) - np.median(used)) < 0.2
     folds = folds_by_bin(bins, 5, 0)

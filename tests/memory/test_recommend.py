@@ -19,7 +19,7 @@ from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.policies import Workprof
 from workprof.memory.recommend import (
     CHARGES_STEP,
-    KEEP,
+    REQUESTS_UNCHANGED,
     Recommendation,
     RecommendationSettings,
     _none_fits,
@@ -73,7 +73,7 @@ def test_on_real_workflows_it_never_wastes_more_than_requested_or_keeps_the_requ
     assert found.requested.failures == 0
     assert found.recommended.wasted_gb_h <= found.requested.wasted_gb_h
     if found.kept:
-        assert (found.setting, found.sizing, found.recommended) == (KEEP, None, found.requested)
+        assert (found.setting, found.sizing, found.recommended) == (REQUESTS_UNCHANGED, None, found.requested)
     else:
         assert found.recommended.saved_share > 0
         assert found.interval.low > 0
@@ -143,7 +143,7 @@ def test_the_choice_looks_at_the_past_alone():
 def test_where_nothing_pays_the_requests_are_kept_and_it_is_said_why(table, words):
     found = recommended(table)
     assert found.kept
-    assert found.setting == KEEP
+    assert found.setting == REQUESTS_UNCHANGED
     assert words in found.reason
     assert found.recommended == found.requested
     assert all(one.kept for one in found.sizes)

@@ -202,10 +202,10 @@ def _of_key(
     booked, used = table.booked_gb_h, table.used_gb_h
     requested = most_common(table.charges.booked_bytes[own.rows])
     spare = float(np.maximum(booked[own.judged] - used[own.judged], 0.0).sum())
-    refused = _why_kept(own, charged, booked) if sizing is not None else "the requests are kept"
-    kept = bool(refused) and math.isfinite(requested)
+    refused = _why_unchanged(own, charged, booked) if sizing is not None else "the requests are kept"
+    unchanged = bool(refused) and math.isfinite(requested)
     sizes, why = (math.nan, math.nan, math.nan), refused
-    if kept:
+    if unchanged:
         failures, sizes = table.charges.enforced_failures, (requested, 2 * requested, 4 * requested)
     elif sizing is not None and not refused:
         sizes = _rising(*next_sizes(own.history, 0.0, sizing, table.charges.settings.retry))
@@ -217,7 +217,7 @@ def _of_key(
         size_bytes=sizes[0],
         next_bytes=sizes[1:],
         requested_bytes=requested,
-        kept=kept,
+        kept=unchanged,
         why=why,
         n_runs=len(own.rows),
         largest_bytes=float(own.history.used_bytes.max()),
@@ -226,7 +226,7 @@ def _of_key(
         kill_probability=killed / len(own.judged) if len(own.judged) else math.nan,
         kill_low=interval.low,
         kill_high=interval.high,
-        wasted_gb_h=spare if kept else float((charged[own.judged] - used[own.judged]).sum()),
+        wasted_gb_h=spare if unchanged else float((charged[own.judged] - used[own.judged]).sum()),
         requested_wasted_gb_h=spare,
     )
 
@@ -240,7 +240,7 @@ def _rising(first: float, second: float, last: float) -> tuple[float, float, flo
     return sizes[0], sizes[1], sizes[2]
 
 
-def _why_kept(own: _Key, charged: Floats, booked: Floats) -> str:
+def _why_unchanged(own: _Key, charged: Floats, booked: Floats) -> str:
     """Return why the key keeps its request although sizes pay on the whole; '' where its own pay, too."""
     if len(own.rows) <= COLD_RUNS:
         return f"{counted_runs(len(own.rows))}, a size needs more than {COLD_RUNS}"

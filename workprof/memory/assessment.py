@@ -265,18 +265,18 @@ def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
     cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
     members: dict[tuple[float, float], list[Ints]] = {}
     for own in rows_by_task(runs):
-        asked = np.nan_to_num(np.stack([runs.requested_bytes[own] / GB, cores[own]], axis=1), nan=-1.0)
-        kinds, counts = np.unique(asked, axis=0, return_counts=True)
+        requests = np.nan_to_num(np.stack([runs.requested_bytes[own] / GB, cores[own]], axis=1), nan=-1.0)
+        kinds, counts = np.unique(requests, axis=0, return_counts=True)
         memory, cpu = kinds[counts.argmax()].tolist()
         members.setdefault((memory, cpu), []).append(own)
-    groups = [_group(runs, asked, tasks) for asked, tasks in members.items()]
+    groups = [_group(runs, request, tasks) for request, tasks in members.items()]
     return tuple(sorted(groups, key=lambda group: -group.wasted_gb_h))
 
 
-def _group(runs: Runs, asked: tuple[float, float], tasks: list[Ints]) -> RequestGroup:
+def _group(runs: Runs, request: tuple[float, float], tasks: list[Ints]) -> RequestGroup:
     own = runs.take(np.sort(np.concatenate(tasks)))
     result = utilisation_of(memory_pairs(own), MEMORY)
-    memory, cores = (value if value >= 0 else float("nan") for value in asked)
+    memory, cores = (value if value >= 0 else float("nan") for value in request)
     names = tuple(runs.tasks[runs.task[rows[0]]] for rows in tasks)
     return RequestGroup(
         memory, cores, names, len(own), result.utilisation, result.utilisation_by_time, wasted_gb_h(own)

@@ -333,8 +333,8 @@ class BinModel:
         elif self.model == XGBOOST:
             out[:, self.present] = _margins(self.fitted, inputs)
         else:
-            said = np.asarray(self.fitted.decision_function(inputs), dtype=np.float64)
-            out[:, self.present] = np.column_stack([-said, said]) / 2 if said.ndim == 1 else said
+            decision = np.asarray(self.fitted.decision_function(inputs), dtype=np.float64)
+            out[:, self.present] = np.column_stack([-decision, decision]) / 2 if decision.ndim == 1 else decision
         return out
 
 
@@ -350,8 +350,8 @@ def train_model(model: str, parameters: Parameters, training: Balanced, n_bins: 
         TypeError: when the parameters are not those of the model.
     """
     present, labels = np.unique(training.bins, return_inverse=True)
-    one_answer = len(present) == 1 or not training.inputs.shape[1]
-    if one_answer:
+    is_constant = len(present) == 1 or not training.inputs.shape[1]
+    if is_constant:
         present = present[np.bincount(labels, weights=training.weights).argmax()][None]
         return BinModel(model, None, present, n_bins)
     if isinstance(parameters, BoostingParameters):
@@ -365,7 +365,7 @@ def _boosted(parameters: BoostingParameters, training: Balanced, n_present: int)
     import xgboost  # noqa: PLC0415  heavy
 
     matrix = xgboost.QuantileDMatrix(training.inputs, training.bins, weight=training.weights, nthread=1)
-    asked = {
+    options = {
         "objective": "multi:softprob",
         "num_class": n_present,
         "tree_method": "hist",
@@ -375,14 +375,14 @@ def _boosted(parameters: BoostingParameters, training: Balanced, n_present: int)
         "base_score": BASE_SCORE,
         "nthread": 1,  # a tree of some hundred rows takes less than threads need to meet
     }
-    return xgboost.train(asked, matrix, parameters.n_rounds)
+    return xgboost.train(options, matrix, parameters.n_rounds)
 
 
 def _margins(booster: Any, inputs: Floats) -> Floats:
     import xgboost  # noqa: PLC0415  heavy
 
-    said = booster.predict(xgboost.DMatrix(inputs, nthread=1), output_margin=True)
-    return np.asarray(said, dtype=np.float64).reshape(len(inputs), -1)
+    margins = booster.predict(xgboost.DMatrix(inputs, nthread=1), output_margin=True)
+    return np.asarray(margins, dtype=np.float64).reshape(len(inputs), -1)
 
 
 def _machine(parameters: MachineParameters, training: Balanced) -> Any:
@@ -430,14 +430,14 @@ class Recipe:
     seed: int
 
 
-def scores_of(recipe: Recipe, parameters: Parameters, training: LearningRows, asked: Floats) -> Floats:
-    """Return (n_asked, n_bins) scores of a model trained on these rows, its rare bins brought up."""
+def scores_of(recipe: Recipe, parameters: Parameters, training: LearningRows, inputs: Floats) -> Floats:
+    """Return (n_rows, n_bins) scores of a model trained on these rows, its rare bins brought up."""
     rows = balanced(training.inputs, training.bins, recipe.sampling, recipe.seed)
-    return train_model(recipe.model, parameters, rows, recipe.n_bins).scores(asked)
+    return train_model(recipe.model, parameters, rows, recipe.n_bins).scores(inputs)
 
 
 def tuned_parameters(
-    recipe: Recipe, training: LearningRows, validation: LearningRows, tell: Callable[[float], None]
+    recipe: Recipe, training: LearningRows, validation: LearningRows, report: Callable[[float], None]
 ) -> Parameters:
     """Return the parameters with the lowest u-score on the validation rows; the default ones are tried first.
 
@@ -445,7 +445,7 @@ def tuned_parameters(
         recipe: model, sampling, penalty, number of trials.
         training: rows that models are trained on.
         validation: rows that they are compared on.
-        tell: told the share of the trials that is done.
+        report: told the share of the trials that is done.
 
     Source:
         After the thesis: Bayesian search on the u-score, by a tree-structured Parzen estimator (Optuna); the thesis
@@ -458,9 +458,9 @@ def tuned_parameters(
     optuna = needed("optuna", "memory")
 
     def objective(trial: Any) -> float:
-        tell(trial.number / recipe.trials)
-        said = scores_of(recipe, _suggested(trial, recipe.model), training, validation.inputs).argmax(axis=1)
-        return float(run_costs(validation.bins, said, recipe.penalty).mean())
+        report(trial.number / recipe.trials)
+        predicted = scores_of(recipe, _suggested(trial, recipe.model), training, validation.inputs).argmax(axis=1)
+        return float(run_costs(validation.bins, predicted, recipe.penalty).mean())
 
     loudness = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -551,17 +551,17 @@ class RetrySizes:
         return lifted_by(self.retry.rule, own, np.full(len(bins), self.max_seen_bytes))
 
 
-def chain_costs(ladder: RetrySizes, hours: Floats, failure_price_gb_h: float) -> Floats:
+def chain_costs(retry_sizes: RetrySizes, hours: Floats, failure_price_gb_h: float) -> Floats:
     """Return (n_bins, n_bins) GB·h of a run that starts at the bin of the row and belongs into that of the column.
 
     Args:
-        ladder: of the task.
+        retry_sizes: of the task.
         hours: (n_bins,) expected run time in each true bin.
         failure_price_gb_h: of one failed attempt, beside the memory that it held.
     """
-    k = len(ladder.edges_bytes)
+    k = len(retry_sizes.edges_bytes)
     started, true = (places.ravel() for places in np.indices((k, k)))
-    tried = try_sizes(Demand(ladder.edges_bytes[true], hours[true]), ladder.sizes(started), ladder.retry)
+    tried = try_sizes(Demand(retry_sizes.edges_bytes[true], hours[true]), retry_sizes.sizes(started), retry_sizes.retry)
     return np.asarray(tried.charged_gb_h + failure_price_gb_h * tried.failures, dtype=np.float64).reshape(k, k)
 
 

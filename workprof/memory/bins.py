@@ -138,8 +138,8 @@ def effect_of_edges(
     edges, messages = _ordered(edges_bytes)
     places = own_bins(edges, runs.used_bytes if needed_bytes is None else needed_bytes)
     above = places == len(edges)
-    kept = np.maximum(runs.requested_bytes, runs.used_bytes)
-    allotted = np.where(above, kept, edges[np.minimum(places, len(edges) - 1)])
+    held = np.maximum(runs.requested_bytes, runs.used_bytes)
+    allotted = np.where(above, held, edges[np.minimum(places, len(edges) - 1)])
     static = np.where(above, runs.static_bytes, allotted)
     ones, hours = np.ones(len(places)), runs.hours
     everyone = np.full(len(places), runs.static_bytes)
@@ -323,11 +323,11 @@ def edge_choices(result: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ..
     needed = needed_bytes(runs.used_bytes, settings)
     top = max(runs.static_bytes, float(needed.max())) if settings.top == PINNED else None
     if settings.search == EXACT:
-        kept: list[EdgeChoice] = []
+        choices: list[EdgeChoice] = []
         for choice in best_edges(needs_of(needed, result.weights, top), settings.k):
-            gains = not kept or choice.cost < kept[-1].cost * (1 - NO_GAIN)
-            kept.append(choice if gains else kept[-1])
-        return tuple(kept)
+            gains = not choices or choice.cost < choices[-1].cost * (1 - NO_GAIN)
+            choices.append(choice if gains else choices[-1])
+        return tuple(choices)
     stride = _stride(runs, settings)
     if top is None:
         top = float(np.ceil(needed.max() / stride) * stride)

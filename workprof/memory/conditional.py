@@ -98,14 +98,14 @@ class Past(NamedTuple):
     known_s: Floats
 
 
-class Asked(NamedTuple):
+class SizedRuns(NamedTuple):
     """The runs to be sized, in the order of their starts.
 
     Attributes:
-        place: (n_asked,) among all runs.
-        n_known: (n_asked,) leading runs of its task that are known by then.
-        moment_s: (n_asked,) of the start.
-        row: (n_asked,) where its results stand.
+        place: (n_sized,) among all runs.
+        n_known: (n_sized,) leading runs of its task that are known by then.
+        moment_s: (n_sized,) of the start.
+        row: (n_sized,) where its results stand.
     """
 
     place: Ints
@@ -194,27 +194,27 @@ def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints,
         stamps: (n,) the run that last looked at each.
     """
     latest, before = links
-    result, n_found = np.empty(OWN + SHARING * len(past.sharing) + FOREIGN, np.int64), 0
+    result, n = np.empty(OWN + SHARING * len(past.sharing) + FOREIGN, np.int64), 0
     first = past.first[past.task[run]]
     for place in range(first + n_own - 1, max(first, first + n_own - OWN) - 1, -1):
-        result[n_found], stamps[place] = place, run
-        n_found += 1
+        result[n], stamps[place] = place, run
+        n += 1
     for label in range(len(past.sharing)):
         code = past.sharing[label, run]
         place, left = (latest[label, code] if code >= 0 else -1), SHARING
         while place >= 0 and left > 0:
             if stamps[place] != run:
-                result[n_found], stamps[place] = place, run
-                n_found += 1
+                result[n], stamps[place] = place, run
+                n += 1
             place, left = before[label, place], left - 1
     left, ended = FOREIGN, n_ended - 1
     while left > 0 and ended >= max(0, n_ended - 4 * FOREIGN):
         place = past.by_end[ended]
         if past.task[place] != past.task[run]:
-            result[n_found] = place
-            n_found, left = n_found + 1, left - 1
+            result[n] = place
+            n, left = n + 1, left - 1
         ended -= 1
-    return result[:n_found]
+    return result[:n]
 
 
 @compiled
@@ -308,16 +308,16 @@ def exceeded(known: Weighed, widths: Floats, limit: float) -> Floats:
             masses[z, place] += known.weight[a] * widths[known.shared[a], z]
     masses[-1, int((max(known.use[-1], lowest) - lowest) / step)] += known.weight[-1]
     for z in range(len(WIDTHS)):
-        kept = np.exp(-step / WIDTHS[z])
-        share, running = (1 - kept) / (1 + kept), 0.0
+        decay = np.exp(-step / WIDTHS[z])
+        share, running = (1 - decay) / (1 + decay), 0.0
         for b in range(BINS):
-            running = running * kept + masses[z, b]
+            running = running * decay + masses[z, b]
             density[b] += share * running
-        above += share * running * kept / (1 - kept)
+        above += share * running * decay / (1 - decay)
         running = 0.0
         for b in range(BINS - 1, -1, -1):
             density[b] += share * running
-            running = (running + masses[z, b]) * kept
+            running = (running + masses[z, b]) * decay
     sizes, b = np.empty(len(CHANCES)), BINS - 1
     for c in range(len(CHANCES) - 1, -1, -1):
         while b > 0 and above + density[b] < CHANCES[c]:
@@ -365,7 +365,7 @@ def twice_as_many(rows: Floats) -> Floats:
 
 
 @compiled
-def foresee(past: Past, asked: Asked, sizes: Floats, hours: Floats, n_own: Ints, score: Floats) -> None:
+def foresee(past: Past, sized: SizedRuns, sizes: Floats, hours: Floats, n_own: Ints, score: Floats) -> None:
     """Fill in what is foreseen for each asked run (see `Outlook`, sizes as logarithms); learn as runs end."""
     n_labels, n = past.labels.shape
     n_codes = 1 if past.sharing.size == 0 else max(past.sharing.max(), 0) + 1
@@ -382,9 +382,9 @@ def foresee(past: Past, asked: Asked, sizes: Floats, hours: Floats, n_own: Ints,
     )
     lesson_of, free, n_free = np.full(n, -1, np.int32), np.arange(FIRST_LESSONS), FIRST_LESSONS
     n_ended, all_hours, highest = 0, 0.0, -np.inf
-    for q in range(len(asked.place)):
-        run = asked.place[q]
-        while n_ended < len(past.by_end) and past.known_s[n_ended] <= asked.moment_s[q]:
+    for q in range(len(sized.place)):
+        run = sized.place[q]
+        while n_ended < len(past.by_end) and past.known_s[n_ended] <= sized.moment_s[q]:
             ended = past.by_end[n_ended]
             lesson = lesson_of[ended]
             if lesson >= 0:
@@ -394,7 +394,7 @@ def foresee(past: Past, asked: Asked, sizes: Floats, hours: Floats, n_own: Ints,
             all_hours += past.hours[ended]
             highest = max(highest, past.use[ended])
             n_ended += 1
-        row, n_known = asked.row[q], asked.n_known[q]
+        row, n_known = sized.row[q], sized.n_known[q]
         n_own[row] = n_known
         if n_known == 0:
             hours[row], score[row] = np.nan, np.nan
@@ -492,12 +492,12 @@ def _together(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, 
     first = np.cumsum([0, *(len(one) for one in tasks)])
     past = _past_of(tasks, np.concatenate([one.known_s for one in clocks]), first[:-1])
     moment_s = np.concatenate([one.moment_s for one in clocks])
-    turn = np.argsort(moment_s, kind="stable")
+    order = np.argsort(moment_s, kind="stable")
     place = np.concatenate([start + one.sized for start, one in zip(first, tasks, strict=False)])
-    known = np.concatenate([one.known_at for one in tasks])[turn].astype(np.int64)
-    asked, n = Asked(place[turn], known, moment_s[turn], turn), len(turn)
+    known = np.concatenate([one.known_at for one in tasks])[order].astype(np.int64)
+    sized, n = SizedRuns(place[order], known, moment_s[order], order), len(order)
     sizes, hours, score, n_own = np.empty((n, len(CHANCES))), np.empty(n), np.empty(n), np.empty(n, np.int64)
-    foresee(past, asked, sizes, hours, n_own, score)
+    foresee(past, sized, sizes, hours, n_own, score)
     np.exp(sizes, out=sizes)
     ends = itertools.pairwise(np.cumsum([0, *(one.n_sized for one in tasks)]).tolist())
     return tuple(Outlook(sizes[a:b], hours[a:b], n_own[a:b], score[a:b]) for a, b in ends)

@@ -20,7 +20,7 @@ from workprof.core.records import digest, to_json
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
 from workprof.memory.advised_sizes import TASK
-from workprof.memory.plan import KEPT, RECOMMENDED, NeverRun, PlanSettings
+from workprof.memory.plan import RECOMMENDED, UNCHANGED, NeverRun, PlanSettings
 from workprof.memory.size_lists import MOST_RETRIES, ListedSize, NamedSize, SizeList
 
 MOST_CHARACTERS = 200
@@ -99,7 +99,7 @@ def list_settings_line(listing: SizeList) -> str:
 
 def odds_line(one: ListedSize | NamedSize) -> str:
     """Return the odds of a retry in words, with their interval."""
-    if isinstance(one, ListedSize) and one.rule == KEPT:
+    if isinstance(one, ListedSize) and one.rule == UNCHANGED:
         return f"no advice, the request stays: {one_line(one.sized_from)}"
     if not one.n_tested:
         return "retry probability unknown: no run could be tested"
@@ -114,7 +114,7 @@ def odds_line(one: ListedSize | NamedSize) -> str:
 
 def _evidence(one: ListedSize) -> str:
     """Return the odds of a retry, and what the size rests on."""
-    if one.rule == KEPT:
+    if one.rule == UNCHANGED:
         return odds_line(one)
     return f"{odds_line(one)}; from {one_line(one.sized_from).removeprefix('from ')}"
 

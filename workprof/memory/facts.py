@@ -123,7 +123,7 @@ _AFTER = re.compile(
 )
 """A second attempt exists because the first was too small, and a node is chosen after the request was made."""
 
-ASKED = re.compile(r"requested_.*|time|time_limit_s|disk|cpus|memory")
+REQUEST_COLUMNS = re.compile(r"requested_.*|time|time_limit_s|disk|cpus|memory")
 """Requests: those of later attempts are lifted, which tells the outcome, so such runs are left out of these tests."""
 
 FEWEST_ROWS = 8
@@ -260,7 +260,7 @@ def _columns(jobs: pd.DataFrame, runs: Runs) -> tuple[list[_Column], tuple[Colum
         if isinstance(result, str):
             left_out.append(ColumnLeftOut(name, result))
         else:
-            usable = ~np.isnan(result.numbers) & (first if ASKED.fullmatch(name) else True)
+            usable = ~np.isnan(result.numbers) & (first if REQUEST_COLUMNS.fullmatch(name) else True)
             columns.append(replace(result, usable=usable))
     return columns, tuple(left_out)
 
@@ -354,10 +354,10 @@ def box_of(task: str, used_gb: Floats) -> Box:
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
     low, high = float(inside[0]), float(inside[-1])
     extremes = values[(values < low) | (values > high)]
-    kept = extremes
+    drawn = extremes
     if len(extremes) > MOST_EXTREMES:
-        kept = extremes[np.linspace(0, len(extremes) - 1, MOST_EXTREMES).round().astype(np.int64)]
-    return Box(task, len(values), q1, median, q3, low, high, kept, len(extremes))
+        drawn = extremes[np.linspace(0, len(extremes) - 1, MOST_EXTREMES).round().astype(np.int64)]
+    return Box(task, len(values), q1, median, q3, low, high, drawn, len(extremes))
 
 
 MOST_POINTS = 2_000

@@ -113,7 +113,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Found:
+class Findings:
     """What the rules found; see `Ledger`."""
 
     findings: tuple[Finding, ...]
@@ -122,7 +122,7 @@ class Found:
     small_share: dict[str, float]
 
 
-def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) -> Found:
+def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) -> Findings:
     """Return what breaks the rules, the costliest first.
 
     Args:
@@ -170,7 +170,7 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) 
     result.sort(key=_rank(settings))
     unjudged = tuple(one for one in broken.values() if isinstance(one, Unjudged))
     small = {name: value for name, value in small_share.items() if value > 0}
-    return Found(tuple(result), unjudged, n_small, small)
+    return Findings(tuple(result), unjudged, n_small, small)
 
 
 def _rank(settings: LedgerSettings) -> Callable[[Finding], tuple[float, ...]]:
@@ -226,7 +226,7 @@ class _Group:
 
 NOT_MEASURED = Saved(float("nan"), float("nan"), float("nan"), 0, 0, 0)
 UNITS = {one.name: (one.hours, one.unit) for one in RESOURCES} | {NODES: ("node·h", "nodes")}
-KEEP = "what suits the past half of the runs saves nothing on the later half, so keep the requests"
+SAVES_NOTHING = "what suits the past half of the runs saves nothing on the later half, so keep the requests"
 AFTER_LOSS = "what a run that did not finish would have needed is not known, so nothing is promised"
 ON_FEWER_NODES = "how a run on fewer nodes would go is not in the trace"
 
@@ -260,12 +260,12 @@ def _finding(group: _Group, settings: LedgerSettings) -> Finding:
         return _of_gpu_part(group, settings, finding)
     if resource == NODES:
         return finding
-    asked, used = (runs.over_time(resource, values[resource]) for values in (runs.requested, runs.used))
+    requested, used = (runs.over_time(resource, values[resource]) for values in (runs.requested, runs.used))
     instead, saved = _instead(runs, settings, resource)
     return replace(
         finding,
         n_of=int(runs.judged(resource).sum()),
-        used_share=float(used[breaks].sum() / asked[breaks].sum()),
+        used_share=float(used[breaks].sum() / requested[breaks].sum()),
         requested=most_common(runs.requested[resource][breaks]),
         instead=instead,
         saved=saved,
@@ -278,13 +278,13 @@ def _of_cause(group: _Group, settings: LedgerSettings, finding: Finding) -> Find
     resource = {"out_of_memory": MEMORY, "timed_out": LIMIT}.get(group.rule)
     if resource is None:
         return finding
-    asked, used = group.runs.requested[resource], group.runs.used[resource]
-    most = max(np.nanmax(asked[group.breaks], initial=0.0), np.nanmax(used[group.runs.finished], initial=0.0))
+    requested, used = group.runs.requested[resource], group.runs.used[resource]
+    most = max(np.nanmax(requested[group.breaks], initial=0.0), np.nanmax(used[group.runs.finished], initial=0.0))
     if not most > 0:
         return finding
     return replace(
         finding,
-        requested=most_common(asked[group.breaks]),
+        requested=most_common(requested[group.breaks]),
         instead=_rounded(resource, most * (1 + settings.rules.headroom), whole=False),
         amount_unit=UNITS[resource][1],
     )
@@ -293,18 +293,18 @@ def _of_cause(group: _Group, settings: LedgerSettings, finding: Finding) -> Find
 def _of_gpu_part(group: _Group, settings: LedgerSettings, finding: Finding) -> Finding:
     """Return the finding of runs that hold the memory or cores of further GPUs: at most one GPU's part for each."""
     runs, resource = group.runs, GPU_RULES[group.rule]
-    asked, gpus = runs.requested[resource], runs.requested[GPUS]
+    requested, gpus = runs.requested[resource], runs.requested[GPUS]
     past, later, why = _halves(runs, np.arange(len(runs)), settings.rules.least_runs)
     saved = replace(NOT_MEASURED, why=why)
     if not why:
-        further = np.where(group.breaks, asked / group.gpu_part - gpus, 0.0)[later]
+        further = np.where(group.breaks, requested / group.gpu_part - gpus, 0.0)[later]
         amount = float(np.nansum(further * runs.hours[later]))
         whole = float(np.nansum(runs.over_time(GPUS, gpus)[later]))
         share = amount / whole if whole > 0 else float("nan")
         saved = Saved(amount, share, amount * settings.prices.of(GPUS), len(past), len(later), 0)
     return replace(
         finding,
-        requested=most_common((asked / gpus)[group.breaks]),
+        requested=most_common((requested / gpus)[group.breaks]),
         instead=float(np.nanmin(group.gpu_part[group.breaks])),
         amount_unit=f"{UNITS[resource][1]} per GPU",
         saved=saved,
@@ -332,11 +332,11 @@ def _halves(runs: LedgerRuns, own: Ints, least: int) -> tuple[Ints, Ints, str]:
 
 def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str) -> tuple[float, Saved]:
     """Return what to request, chosen from the runs that had ended, and what it saves on the later half."""
-    limits, asked, judged = settings.rules, runs.requested[resource], runs.judged(resource)
+    limits, requested, judged = settings.rules, runs.requested[resource], runs.judged(resource)
     used, evidence = runs.used[resource], judged
     if resource in KILLS:  # it used at least what it had
-        killed = (runs.cause == CAUSES.index(KILLS[resource])) & np.isfinite(asked) & np.isfinite(runs.hours)
-        used = np.where(killed, np.fmax(used, asked), used)
+        killed = (runs.cause == CAUSES.index(KILLS[resource])) & np.isfinite(requested) & np.isfinite(runs.hours)
+        used = np.where(killed, np.fmax(used, requested), used)
         evidence = judged | killed
     own = np.flatnonzero(evidence)
     if len(own) < limits.least_runs:
@@ -345,11 +345,11 @@ def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str) -> tuple
             NOT_MEASURED, why=f"{few} too few to choose a request from; {limits.least_runs:,} are needed"
         )
     past, later, why = _halves(runs, own, limits.least_runs)
-    instead = _advised(resource, used[own if why else past], asked[own], limits)
+    instead = _advised(resource, used[own if why else past], requested[own], limits)
     if why:
         return instead, replace(NOT_MEASURED, why=why)
     later = later[judged[later]]
-    now, use = asked[later], used[later]
+    now, use = requested[later], used[later]
     new = np.minimum(now, instead)
     hours = np.ones(len(later)) if resource == LIMIT else runs.hours[later]
     if resource in KILLS:  # one that is killed runs again with the request of before; one above that saves nothing
@@ -361,16 +361,16 @@ def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str) -> tuple
         spared = now - held
     amount, total = float((spared * hours).sum()), float((now * hours).sum())
     if not amount > 0:
-        return float("nan"), replace(NOT_MEASURED, n_chosen_from=len(past), n_judged=len(later), why=KEEP)
+        return float("nan"), replace(NOT_MEASURED, n_chosen_from=len(past), n_judged=len(later), why=SAVES_NOTHING)
     money = amount * settings.prices.of(resource)
     return instead, Saved(amount, amount / total, money, len(past), len(later), int(short.sum()))
 
 
-def _advised(resource: str, used: Floats, asked: Floats, limits: Thresholds) -> float:
+def _advised(resource: str, used: Floats, requested: Floats, limits: Thresholds) -> float:
     """Return the request that holds the wanted share of past runs with its headroom, rounded up."""
     most = float(np.quantile(used, limits.quantile, method="higher"))
-    whole = bool((asked == np.round(asked)).all())
-    if resource == GPUS and most <= limits.gpu_zero * float(np.min(asked)):
+    whole = bool((requested == np.round(requested)).all())
+    if resource == GPUS and most <= limits.gpu_zero * float(np.min(requested)):
         return 0.0
     if resource == CORES and whole and most <= limits.serial_cores:
         return 1.0

@@ -141,22 +141,22 @@ def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerP
 
     columns = []
     for one in RESOURCES:
-        asked, use, judged = runs.requested[one.name], runs.used[one.name], runs.judged(one.name)
-        asked_h, used_h = runs.over_time(one.name, asked), runs.over_time(one.name, use)
-        with_request, with_use = finished & timed & np.isfinite(asked), finished & timed & np.isfinite(use)
+        requested, use, judged = runs.requested[one.name], runs.used[one.name], runs.judged(one.name)
+        requested_h, used_h = runs.over_time(one.name, requested), runs.over_time(one.name, use)
+        with_request, with_use = finished & timed & np.isfinite(requested), finished & timed & np.isfinite(use)
         wasted = total(runs.wasted(one.name), judged)
         columns.append(
             (
-                total(asked_h, with_request),
+                total(requested_h, with_request),
                 total(used_h, with_use),
                 wasted,
-                total(asked_h, judged),
+                total(requested_h, judged),
                 total(used_h, judged),
                 count(judged),
                 count(finished & ~timed),
-                count(finished & timed & np.isnan(asked)),
+                count(finished & timed & np.isnan(requested)),
                 count(with_request & np.isnan(use)),
-                count(judged & (use > asked)),
+                count(judged & (use > requested)),
                 wasted * prices.of(one.name),
             )
         )
@@ -367,7 +367,7 @@ def ledger_run_list(
     else:
         chosen = within & runs.finished
         wasted = np.where(runs.judged(resource), runs.wasted(resource), np.nan)
-    asked, used = runs.requested[resource], runs.used[resource]
+    requested, used = runs.requested[resource], runs.used[resource]
     at = np.flatnonzero(chosen)
     listed = at[np.argsort(-np.nan_to_num(wasted[at], nan=-1.0), kind="stable")][: settings.most]
     return LedgerRunList(
@@ -379,7 +379,7 @@ def ledger_run_list(
         row_ids=jobs["row_id"].to_numpy(dtype=np.int64)[listed],
         names=tuple(runs.whose[code] for code in runs.who[listed].tolist()),
         tasks=tuple(runs.tasks[code] for code in runs.task[listed].tolist()),
-        requested=asked[listed],
+        requested=requested[listed],
         used=used[listed],
         hours=runs.hours[listed],
         wasted_each=wasted[listed],

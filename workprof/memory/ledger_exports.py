@@ -215,8 +215,10 @@ def _csv(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> str:
     writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(names)
     for row in rows:
-        told = to_json([row[name] for name in names])
-        writer.writerow(["" if one is None else spreadsheet_text(one) if isinstance(one, str) else one for one in told])
+        cells = to_json([row[name] for name in names])
+        writer.writerow(
+            ["" if one is None else spreadsheet_text(one) if isinstance(one, str) else one for one in cells]
+        )
     return target.getvalue()
 
 

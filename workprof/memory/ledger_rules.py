@@ -93,13 +93,13 @@ def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings)
     limits = settings.rules
     result: dict[str, Broken | Unjudged] = {}
     for resource, rules in OF_RESOURCE.items():
-        judged, asked, used = runs.judged(resource), runs.requested[resource], runs.used[resource]
+        judged, requested, used = runs.judged(resource), runs.requested[resource], runs.used[resource]
         if runs.absent[resource] or not judged.any():
             lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
             result |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
             continue
         wasted, total = runs.wasted(resource), _requested(runs, resource)
-        for rule, mask in _breaking(resource, asked, used, limits).items():
+        for rule, mask in _breaking(resource, requested, used, limits).items():
             result[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
     result |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
     result["fragmentation"] = _spread(jobs, runs, limits)
@@ -139,17 +139,17 @@ def _requested(runs: LedgerRuns, resource: str) -> float:
     return float(np.nansum(np.where(runs.finished, runs.over_time(resource, runs.requested[resource]), np.nan)))
 
 
-def _breaking(resource: str, asked: Floats, used: Floats, limits: Thresholds) -> dict[str, Bools]:
+def _breaking(resource: str, requested: Floats, used: Floats, limits: Thresholds) -> dict[str, Bools]:
     """Return rule -> (n,) whether a run breaks it, as far as request and use tell."""
     if resource == MEMORY:
-        return {"memory": used < limits.memory_share * asked}
+        return {"memory": used < limits.memory_share * requested}
     if resource == LIMIT:
-        return {"time_limit": used < limits.limit_share * asked}
+        return {"time_limit": used < limits.limit_share * requested}
     if resource == GPUS:
-        idle = used <= limits.gpu_zero * asked
-        return {"gpu_zero": idle, "gpu_low": ~idle & (used < limits.gpu_share * asked)}
-    serial = (asked >= 2) & (used <= limits.serial_cores)
-    return {"serial": serial, "cores": ~serial & (used < limits.cores_share * asked)}
+        idle = used <= limits.gpu_zero * requested
+        return {"gpu_zero": idle, "gpu_low": ~idle & (used < limits.gpu_share * requested)}
+    serial = (requested >= 2) & (used <= limits.serial_cores)
+    return {"serial": serial, "cores": ~serial & (used < limits.cores_share * requested)}
 
 
 GPU_RULES = {"gpu_memory": MEMORY, "gpu_cores": CORES}
@@ -179,11 +179,11 @@ def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule:
         option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"
         columns = (CAPACITIES[0][0 if resource == MEMORY else 1], CAPACITIES[0][2])
         return Unjudged(rule, (*missing, *columns), f"{RULES[rule].needs} is not known: give {option}")
-    gpus, asked, used = runs.requested[GPUS], runs.requested[resource], runs.used[resource]
+    gpus, requested, used = runs.requested[GPUS], runs.requested[resource], runs.used[resource]
     known = runs.judged(resource) & np.isfinite(gpus) & np.isfinite(each)
     if missing or not known.any():
         return Unjudged(rule, missing, "no finished run has requests of GPUs and a request and a use beside them")
-    further = np.where(known, asked / each - gpus, 0.0)
+    further = np.where(known, requested / each - gpus, 0.0)
     broken = (further > 1e-9) & (used <= each * gpus)
     wasted = np.where(broken, runs.over_time(GPUS, further), 0.0)
     return Broken(broken, wasted, _requested(runs, GPUS))
@@ -203,11 +203,11 @@ def _spread(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds) -> Broken 
     else:
         why = f"{RULES['fragmentation'].needs} are not known: give --cores-per-node"
         return Unjudged("fragmentation", (CAPACITIES[0][1],), why)
-    asked = runs.requested[CORES]
-    known = runs.finished & np.isfinite(runs.hours) & np.isfinite(nodes) & np.isfinite(asked) & (each > 0)
+    requested = runs.requested[CORES]
+    known = runs.finished & np.isfinite(runs.hours) & np.isfinite(nodes) & np.isfinite(requested) & (each > 0)
     if not known.any():
         return Unjudged("fragmentation", runs.absent[CORES][:1], "no finished run has nodes and a request of cores")
-    need = np.ceil(np.divide(asked, each, out=np.ones(len(runs)), where=each > 0))
+    need = np.ceil(np.divide(requested, each, out=np.ones(len(runs)), where=each > 0))
     more = np.where(known, np.maximum(nodes - np.maximum(need, 1), 0.0), 0.0)
     return Broken(more > 0, np.where(more > 0, more * runs.hours, 0.0), float((nodes * runs.hours)[known].sum()))
 

@@ -130,8 +130,8 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     requested, used, absent = {}, {}, {}
     for one in RESOURCES:
         use = USAGE_COLUMNS[settings.target] if one.name == MEMORY else one.use
-        asked, measured = column(one.request) / one.scale, column(use) / one.scale
-        requested[one.name] = np.where(asked > 0, asked, np.nan)
+        amounts, measured = column(one.request) / one.scale, column(use) / one.scale
+        requested[one.name] = np.where(amounts > 0, amounts, np.nan)
         used[one.name] = np.where(measured >= one.least_use / one.scale, measured, np.nan)
         absent[one.name] = tuple(name for name in (one.request, use) if name not in jobs.columns)
     used[LIMIT], absent[LIMIT] = hours, tuple(name for name in absent[LIMIT] if name != "duration_s")

@@ -20,7 +20,7 @@ from workprof.memory.bins import (
     own_bins,
     saved_share,
 )
-from workprof.memory.facts import AFTER, ASKED, BEFORE, known_when
+from workprof.memory.facts import AFTER, BEFORE, REQUEST_COLUMNS, known_when
 from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def facts_of(jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str,
     named = [name for name in dict.fromkeys((*known, *before)) if name not in after]
     columns = [name for name in (*named, *after) if _varies(jobs[name])]
     table = jobs[columns].reset_index(drop=True)
-    table, notes = _as_first_asked(table, _lifted(jobs))
+    table, notes = _as_first_requested(table, _lifted(jobs))
     columns = [name for name in columns if _varies(table[name])]
     inputs = tuple(InputFact(c, AFTER if c in after else BEFORE, _is_numeric(table[c])) for c in columns)
     others = (c for c in jobs.columns if c not in {*named, *after, *NEVER} and not c.startswith("truth_"))
@@ -133,12 +133,12 @@ def _lifted(jobs: pd.DataFrame) -> Bools:
     return np.nan_to_num(numbers_of(jobs, ATTEMPT), nan=1.0) > 1
 
 
-def _as_first_asked(table: pd.DataFrame, lifted: Bools) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _as_first_requested(table: pd.DataFrame, lifted: Bools) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table with the requests of later attempts as first attempts have them, in the middle."""
-    asked = [name for name in table.columns if ASKED.fullmatch(name)]
-    if not asked or not lifted.any() or lifted.all():
+    names = [name for name in table.columns if REQUEST_COLUMNS.fullmatch(name)]
+    if not names or not lifted.any() or lifted.all():
         return table, ()
-    mended = {name: np.where(lifted, _first(table, name, lifted), numbers_of(table, name)) for name in asked}
+    mended = {name: np.where(lifted, _first(table, name, lifted), numbers_of(table, name)) for name in names}
     note = (
         f"{int(lifted.sum()):,} run(s) are later attempts: their requests, lifted after a failure, tell the outcome; "
         "the models see what first attempts request"
@@ -174,12 +174,12 @@ class ValueCode:
     """A column of texts: its kept values, each a column, then 'rare or unseen' and 'not given'."""
 
     column: str
-    kept: tuple[str, ...]
+    texts: tuple[str, ...]
 
     def encode(self, table: pd.DataFrame) -> Floats:
-        """Return (n_runs, n_kept + 2) zeros and ones."""
-        place = {text: i for i, text in enumerate(self.kept)}
-        rare, missing = len(self.kept), len(self.kept) + 1
+        """Return (n_runs, n_texts + 2) zeros and ones."""
+        place = {text: i for i, text in enumerate(self.texts)}
+        rare, missing = len(self.texts), len(self.texts) + 1
         codes = [missing if text is None else place.get(text, rare) for text in _texts(table[self.column])]
         return np.eye(missing + 1)[np.array(codes, dtype=np.int64)]
 
@@ -211,13 +211,13 @@ class RunEncoder:
 
     def encode(self, table: pd.DataFrame) -> Floats:
         """Return (n_runs, n_columns); no value is missing."""
-        parts = [code.encode(table)[:, list(kept)] for code, kept in zip(self.codes, self.varying, strict=True)]
+        parts = [code.encode(table)[:, list(columns)] for code, columns in zip(self.codes, self.varying, strict=True)]
         return np.column_stack(parts) if parts else np.zeros((len(table), 0))
 
     @property
     def columns_of(self) -> tuple[str, ...]:
         """(n_columns,) the input that each column comes from."""
-        return tuple(code.column for code, kept in zip(self.codes, self.varying, strict=True) for _ in kept)
+        return tuple(code.column for code, columns in zip(self.codes, self.varying, strict=True) for _ in columns)
 
 
 def fit_encoder(table: pd.DataFrame, inputs: tuple[InputFact, ...]) -> RunEncoder:
@@ -275,7 +275,7 @@ BLOCK = 10
 class TwoParts:
     """Positions of rows, rising: those that stay and those that are held out."""
 
-    kept: Ints
+    remaining: Ints
     held_out: Ints
 
 
@@ -393,7 +393,7 @@ def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> Predictor
     true[test] = np.minimum(own_bins(edges, task.runs.used_bytes[test]), len(edges) - 1)
     facts = facts_of(task.jobs, settings.before_the_run, settings.after_the_run)
     inner = split_by_bin(true[learning], settings.validation_share, settings.seed + 1)
-    encoder = fit_encoder(facts.table.iloc[learning[inner.kept]], facts.inputs)
+    encoder = fit_encoder(facts.table.iloc[learning[inner.remaining]], facts.inputs)
     learned = LearningRows(encoder.encode(facts.table.iloc[learning]), true[learning])
     rows = np.arange(len(true)) if settings.mode == FAITHFUL else test
     return PredictorData(
@@ -447,9 +447,9 @@ def _edges_and_parts(task: TaskRuns, settings: PredictorSettings) -> tuple[Float
     if task.bins.edges_bytes or settings.mode == FAITHFUL:
         edges = _given(task) if task.bins.edges_bytes else _searched(task, np.arange(len(used)))
         parts = split_by_bin(_bins_with_headroom(task, edges), share, seed)
-        return edges, parts.kept, parts.held_out
+        return edges, parts.remaining, parts.held_out
     parts = split_by_use(used, share, seed)
-    return _searched(task, parts.kept), parts.kept, parts.held_out
+    return _searched(task, parts.remaining), parts.remaining, parts.held_out
 
 
 def _searched(task: TaskRuns, rows: Ints) -> Floats:
@@ -470,8 +470,8 @@ def _bins_with_headroom(task: TaskRuns, edges: Floats) -> Ints:
 def _optimal(task: TaskRuns, edges: Floats, true: Ints, rows: Ints) -> float:
     """Return what the runs of some rows save in their own bins; those above the top edge keep the static size."""
     used, hours = task.runs.used_bytes[rows], run_hours(task.runs)[rows]
-    kept = np.where(used > edges[-1], task.static_bytes, edges[true[rows]])
-    return saved_share(kept, np.full(len(rows), task.static_bytes), hours)
+    held = np.where(used > edges[-1], task.static_bytes, edges[true[rows]])
+    return saved_share(held, np.full(len(rows), task.static_bytes), hours)
 
 
 def _part_notes(task: TaskRuns, edges: Floats, true: Ints, test: Ints) -> tuple[str, ...]:

@@ -126,11 +126,11 @@ def train_tables(
     results = []
     for place, k in enumerate(settings.k):
 
-        def tell(share: float | None, message: str, place: int = place, k: int = k) -> None:
+        def report(share: float | None, message: str, place: int = place, k: int = k) -> None:
             progress(None if share is None else (place + share) / len(settings.k), f"{k} bins: {message}")
 
         bins = replace(settings.predictor.bins, k=k, edges_bytes=())
-        results.append(train_predictors(frames, replace(settings.predictor, bins=bins), tell))
+        results.append(train_predictors(frames, replace(settings.predictor, bins=bins), report))
     return tables_of(settings, tuple(results), time.perf_counter() - started)
 
 
@@ -166,8 +166,8 @@ def tables_of(settings: TableSettings, results: tuple[PredictorResult, ...], sec
 
 def _lowest(result: PredictorResult, model: str = "") -> ModelResult:
     """Return the result with the lowest u-score, of one model or of all; the more accurate of equals."""
-    asked = [m for m in result.models if not model or m.model == model]
-    return min(asked, key=lambda m: (m.u_score, -m.accuracy))
+    candidates = [m for m in result.models if not model or m.model == model]
+    return min(candidates, key=lambda m: (m.u_score, -m.accuracy))
 
 
 def _binning(k: int, result: PredictorResult) -> BinningRow:

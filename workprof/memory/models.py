@@ -339,7 +339,9 @@ def constant_results(data: PredictorData, settings: PredictorSettings) -> tuple[
     return result[0], result[1]
 
 
-def trained(data: PredictorData, settings: PredictorSettings, recipe: Recipe, tell: Callable[[float], None]) -> Trained:
+def trained(
+    data: PredictorData, settings: PredictorSettings, recipe: Recipe, report: Callable[[float], None]
+) -> Trained:
     """Return one model's results.
 
     Parameters are tuned on the validation part. Then the model is compared with chance by cross-validation on training
@@ -348,13 +350,13 @@ def trained(data: PredictorData, settings: PredictorSettings, recipe: Recipe, te
     """
     started = time.perf_counter()
     rows, inner = data.learning_rows, data.inner
-    parameters = tuned_parameters(recipe, rows.take(inner.kept), rows.take(inner.held_out), tell)
+    parameters = tuned_parameters(recipe, rows.take(inner.remaining), rows.take(inner.held_out), report)
     held_out = _held_out_scores(data, recipe, parameters)
     gain, error = _gain(held_out.argmax(axis=1), rows.bins, recipe)
     fell_back = settings.mode == CORRECTED and not gain > _clearly(settings) * error
     ready = balanced(rows.inputs, rows.bins, recipe.sampling, recipe.seed)
     model = train_model(recipe.model, parameters, ready, recipe.n_bins)
-    likeliest, cheapest = _answers(data, settings, model.scores(data.test_inputs), held_out, ready.sampling != NONE)
+    likeliest, cheapest = _predictions(data, settings, model.scores(data.test_inputs), held_out, ready.sampling != NONE)
     if fell_back:
         likeliest = np.full(len(data.test), majority_bin(data), dtype=np.int64)
         cheapest = np.full(len(data.test), cheapest_bin(data, settings), dtype=np.int64)
@@ -369,8 +371,8 @@ def trained(data: PredictorData, settings: PredictorSettings, recipe: Recipe, te
         seconds=time.perf_counter() - started,
     )
     other = _result(data, settings, cheapest)
-    kept = ("model", "sampling", "sampling_done", "parameters", "gain_over_chance", "fell_back", "seconds")
-    priced = replace(other, decision=CHEAPEST, **{name: getattr(shared, name) for name in kept})
+    shared_fields = ("model", "sampling", "sampling_done", "parameters", "gain_over_chance", "fell_back", "seconds")
+    priced = replace(other, decision=CHEAPEST, **{name: getattr(shared, name) for name in shared_fields})
     return Trained(shared, priced, None if fell_back else model)
 
 
@@ -380,10 +382,10 @@ def _held_out_scores(data: PredictorData, recipe: Recipe, parameters: Parameters
     folds = folds_by_bin(rows.bins, FOLDS, recipe.seed)
     out = np.zeros((len(rows), recipe.n_bins))
     for fold in range(FOLDS):
-        asked = np.flatnonzero(folds == fold)
-        if len(asked):
+        test = np.flatnonzero(folds == fold)
+        if len(test):
             training = rows.take(np.flatnonzero(folds != fold))
-            out[asked] = scores_of(recipe, parameters, training, rows.inputs[asked])
+            out[test] = scores_of(recipe, parameters, training, rows.inputs[test])
     return out
 
 
@@ -392,20 +394,20 @@ def _clearly(settings: PredictorSettings) -> float:
     return NormalDist().inv_cdf(1 - LUCK / (len(settings.models) * len(settings.sampling)))
 
 
-def _gain(said: Ints, true: Ints, recipe: Recipe) -> tuple[float, float]:
+def _gain(predicted: Ints, true: Ints, recipe: Recipe) -> tuple[float, float]:
     """Return by how much the u-score is below that of the same answers dealt out at random, and its standard error.
 
     Chance keeps how often each bin is answered, so that neither caution nor the penalty looks like knowledge.
     """
-    shares = np.bincount(said, minlength=recipe.n_bins) / len(said)
+    shares = np.bincount(predicted, minlength=recipe.n_bins) / len(predicted)
     chance = sum(
         share * run_costs(true, np.full(len(true), b), recipe.penalty) for b, share in enumerate(shares.tolist())
     )
-    gains = 100 * (chance - run_costs(true, said, recipe.penalty))
+    gains = 100 * (chance - run_costs(true, predicted, recipe.penalty))
     return float(gains.mean()), float(gains.std(ddof=1) / math.sqrt(len(gains)))
 
 
-def _answers(
+def _predictions(
     data: PredictorData, settings: PredictorSettings, scores: Floats, held_out: Floats, was_balanced: bool
 ) -> tuple[Ints, Ints]:
     """Return (n_test,) the likeliest bins, and those of least expected cost."""
@@ -433,12 +435,12 @@ def retry_sizes_of(data: PredictorData, settings: PredictorSettings) -> RetrySiz
     return RetrySizes(data.edges_bytes, float(data.task.runs.used_bytes[data.learning].max()), settings.retry)
 
 
-def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> ModelResult:
+def _result(data: PredictorData, settings: PredictorSettings, predicted: Ints) -> ModelResult:
     """Return the scores and the replay of answers for the test runs, yet without a name."""
-    scores = bin_scores(data.bins[data.test], said, len(data.edges_bytes), settings.penalty)
+    scores = bin_scores(data.bins[data.test], predicted, len(data.edges_bytes), settings.penalty)
     runs, hours = data.task.runs.take(data.test), run_hours(data.task.runs)[data.test]
     demand = Demand(runs.used_bytes, hours)
-    replay = try_sizes(demand, retry_sizes_of(data, settings).sizes(said), settings.retry)
+    replay = try_sizes(demand, retry_sizes_of(data, settings).sizes(predicted), settings.retry)
     charged = float(replay.charged_gb_h.sum())
     requested = np.nan_to_num(runs.requested_bytes, nan=data.task.bins.request_bytes)
     started = Started(demand, requested, data.bins[data.test], replay)
@@ -460,7 +462,7 @@ def _result(data: PredictorData, settings: PredictorSettings, said: Ints) -> Mod
         charged_gb_h=charged,
         n_test=scores.n,
         waterfall=waterfall_of(started, data.edges_bytes, data.task.bins, settings.retry),
-        predicted=said,
+        predicted=predicted,
         parameters={},
         gain_over_chance=float("nan"),
         fell_back=False,
@@ -522,7 +524,7 @@ def _collected(data: PredictorData, settings: PredictorSettings, made: list[Trai
         static_bytes=data.task.static_bytes,
         bin_runs=np.bincount(data.bins, minlength=len(data.edges_bytes)).astype(np.int64),
         optimal_improvement=data.optimal_improvement,
-        n_train=len(data.inner.kept),
+        n_train=len(data.inner.remaining),
         n_validation=len(data.inner.held_out),
         n_test=len(data.test),
         inputs=inputs,
@@ -545,12 +547,12 @@ def _all_models(data: PredictorData, settings: PredictorSettings, progress: Prog
     made = []
     for place, (model, sampling) in enumerate(pairs):
 
-        def tell(share: float, place: int = place, name: str = f"{model}, {sampling}") -> None:
+        def report(share: float, place: int = place, name: str = f"{model}, {sampling}") -> None:
             progress((place + share) / len(pairs), f"Training {name}")
 
-        tell(0.0)
+        report(0.0)
         recipe = Recipe(model, sampling, len(data.edges_bytes), settings.penalty, settings.trials, settings.seed)
-        made.append(trained(data, settings, recipe, tell))
+        made.append(trained(data, settings, recipe, report))
     return made
 
 
@@ -569,8 +571,8 @@ def _importance(data: PredictorData, settings: PredictorSettings, made: list[Tra
         for _ in range(MIXINGS):
             mixed, own = data.test_inputs.copy(), columns == name
             mixed[:, own] = mixed[random.permutation(len(mixed))][:, own]
-            said = model.scores(mixed).argmax(axis=1)
-            lost.append(run_costs(true, said, settings.penalty).mean() - before)
+            predicted = model.scores(mixed).argmax(axis=1)
+            lost.append(run_costs(true, predicted, settings.penalty).mean() - before)
         result.append(Importance(name, known[name], float(100 * np.mean(lost))))
     return tuple(sorted(result, key=lambda each: -each.u_score_lost))
 

@@ -63,7 +63,7 @@ def size_cost(size: float, used_bytes: Floats, weights: Floats) -> float:
     return float((size * attempts * (attempts + 1) / 2 * weights).sum())
 
 
-NON_PARALLEL_TO_ONE, KEEP = "non_parallel_to_one", "keep"
+NON_PARALLEL_TO_ONE, AS_REQUESTED = "non_parallel_to_one", "keep"
 
 ONE_CORE_PERCENT = PERCENT_FACTORS["cores"]
 SHARE_WITHIN = 0.95
@@ -92,8 +92,8 @@ def cores_after(cores: Floats, used_percent: Floats, task: Ints, rule: str) -> t
     return changed, np.array(single, dtype=np.int64)
 
 
-TURNS = 5
-GIVEN, KEPT = "given", "kept"
+N_PARTS = 5
+GIVEN, UNCHANGED = "given", "kept"
 """Instead of a rule: a size of one's own; the requests of now, where there is no advice."""
 
 LEAST_RUNS = 10
@@ -371,7 +371,7 @@ def _planned(name: str, everything: Runs, cores: float, settings: PlanSettings) 
         rule = settings.rule if settings.rule == RECOMMENDED else GIVEN
         size = settings.sizes_bytes[name]
     elif (settings.rule == RECOMMENDED and requested > 0) or (len(runs) < settings.least_runs and requested >= largest):
-        rule, size = KEPT, requested
+        rule, size = UNCHANGED, requested
     else:
         rule, size = settings.rule, advised_bytes(runs.used_bytes, runs.hours, settings)
         if requested >= largest * (1.0 + settings.headroom):  # it has never been too small: nothing asks for more
@@ -387,7 +387,7 @@ def _planned(name: str, everything: Runs, cores: float, settings: PlanSettings) 
         rule=rule,
         size_class=task_classes(np.array([largest]), np.ones(1), settings.classes).classes[0],
         largest_bytes=largest,
-        risk=_odds(fitting, size, settings, fixed=rule in (GIVEN, KEPT, RECOMMENDED)),
+        risk=_odds(fitting, size, settings, fixed=rule in (GIVEN, UNCHANGED, RECOMMENDED)),
         too_few=len(runs) < FEWEST_RUNS,
     )
 
@@ -418,7 +418,7 @@ def _odds(runs: Runs, size: float, settings: PlanSettings, *, fixed: bool) -> Re
 
 def _tried_forward(used: Floats, hours: Floats, settings: PlanSettings) -> tuple[int, int]:
     """Return runs tested and failed when each fifth is sized from all runs before it; the first is never tested."""
-    ends = np.linspace(0, len(used), TURNS + 1).round().astype(np.int64)
+    ends = np.linspace(0, len(used), N_PARTS + 1).round().astype(np.int64)
     tested = failed = 0
     for first, last in itertools.pairwise(ends.tolist()):
         if first in (0, last):

@@ -174,7 +174,7 @@ class Sequence:
         n_known: runs that are known when the first one is sized.
         mean_run_byte_h: bytes x hours of the mean run of the initial histories of all tasks: the unit of prices.
         seed: for policies that draw.
-        turns: `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it.
+        schedule: `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it.
         n_history: the first of the runs that come from earlier traces.
         started_s: (n,) when they began, NaN where it is not known; empty = no clock.
         ended_s: (n,) when they were over.
@@ -189,7 +189,7 @@ class Sequence:
     n_known: int
     mean_run_byte_h: float
     seed: int = 0
-    turns: tuple[Ints, Ints] | None = None
+    schedule: tuple[Ints, Ints] | None = None
     n_history: int = 0
     started_s: Floats = field(default_factory=lambda: np.empty(0))
     ended_s: Floats = field(default_factory=lambda: np.empty(0))
@@ -201,12 +201,12 @@ class Sequence:
     @cached_property
     def sized(self) -> Ints:
         """(n_sized,) places of the runs to be sized, in order of their start."""
-        return np.arange(self.n_known, len(self)) if self.turns is None else self.turns[0]
+        return np.arange(self.n_known, len(self)) if self.schedule is None else self.schedule[0]
 
     @cached_property
     def known_at(self) -> Ints:
         """(n_sized,) number of leading runs that are known when each is sized, never falling."""
-        return np.arange(self.n_known, len(self)) if self.turns is None else self.turns[1]
+        return np.arange(self.n_known, len(self)) if self.schedule is None else self.schedule[1]
 
     @property
     def n_sized(self) -> int:
@@ -223,7 +223,7 @@ class Sequence:
         """Return the same without the runs to be sized that come when fewer than so many are known."""
         first = int(np.searchsorted(self.known_at, fewest))
         n_known = int(self.known_at[first]) if first < self.n_sized else len(self)
-        return replace(self, n_known=n_known, turns=(self.sized[first:], self.known_at[first:]))
+        return replace(self, n_known=n_known, schedule=(self.sized[first:], self.known_at[first:]))
 
 
 class Policy(Protocol):
@@ -280,12 +280,12 @@ def requests_of(runs: Sequence, retry: RetrySettings) -> tuple[Floats, NDArray[n
 
 def filled_requests(runs: Sequence, retry: RetrySettings) -> Floats:
     """Return (n,) requests: the most common one of the task where a run has none, a node where the task has none."""
-    asked = runs.requested_bytes
-    known = asked[np.isfinite(asked)]
+    requested = runs.requested_bytes
+    known = requested[np.isfinite(requested)]
     if not len(known):
         return np.full(len(runs), retry.node_bytes)
     values, counts = np.unique(known, return_counts=True)
-    return np.where(np.isfinite(asked), asked, values[counts.argmax()])
+    return np.where(np.isfinite(requested), requested, values[counts.argmax()])
 
 
 PERCENTILE_HEADROOM = 1.15
@@ -636,8 +636,8 @@ def pinned_edges(runs: Sequence, retry: RetrySettings, n_bins: int) -> Floats:
     """Return the edges of the initial history: top = largest request, or largest use where that is greater."""
     n = runs.n_known
     used = runs.used_bytes[:n]
-    asked = runs.requested_bytes[:n]
-    top = float(max(np.nanmax(asked) if np.isfinite(asked).any() else retry.node_bytes, used.max()))
+    requested = runs.requested_bytes[:n]
+    top = float(max(np.nanmax(requested) if np.isfinite(requested).any() else retry.node_bytes, used.max()))
     edges = best_edges(needs_of(used, runs.hours[:n], top), n_bins)[-1].edges_bytes
     return np.append(np.minimum(edges[:-1] * BIN_HEADROOM, top), top)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-KEEP = "keep the requests"
+REQUESTS_UNCHANGED = "keep the requests"
 MOST_KILLED_SHARE = 0.01
 """Of the runs, where nobody says how many kills are acceptable."""
 _KILLS = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
@@ -190,7 +190,7 @@ class Recommendation(Shown):
 
 
 CHARGES_STEP = "memory.frontier_charges"
-MOST_KEPT_RUNS = 500_000
+MOST_STORED_RUNS = 500_000
 """Of more runs the charges by setting are not kept (900 bytes a run): each setting is replayed when it is looked at."""
 
 
@@ -210,7 +210,7 @@ def recommendation_of(
         NotEnoughData: when no run is left, or none has a request.
     """
     started = time.perf_counter()
-    if len(frames["jobs"]) > MOST_KEPT_RUNS:
+    if len(frames["jobs"]) > MOST_STORED_RUNS:
         progress(0.0, "Ordering the runs")
         runs = trial_runs(with_killed(frames["jobs"], settings.frontier.target), settings.frontier)
         result = recommend(frames, settings, ReplayedCharges(runs, settings.frontier), progress)
@@ -247,7 +247,7 @@ def recommend(
     starts = runs.start_s[judged]
     return Recommendation(
         settings=settings,
-        setting=KEEP if choice.sizing is None else choice.name,
+        setting=REQUESTS_UNCHANGED if choice.sizing is None else choice.name,
         kept=choice.sizing is None,
         sizing=choice.sizing,
         recommended=choice.figures,
@@ -277,9 +277,9 @@ def _acceptable(table: TrialTable, of: Bools, judged: Bools, settings: Recommend
     """Return the acceptable kills among some runs."""
     if settings.cost_per_kill_gb_h is not None:
         return math.inf
-    said = settings.kills_of(int(of.sum()), int(judged.sum()))
-    if math.isfinite(said):
-        return said
+    acceptable = settings.kills_of(int(of.sum()), int(judged.sum()))
+    if math.isfinite(acceptable):
+        return acceptable
     return min(float(table.enforced(of).failures), MOST_KILLED_SHARE * int(of.sum()))
 
 
@@ -316,7 +316,7 @@ def _choose(
     requested = table.requested(judged)
     nothing = Interval(math.nan, math.nan)
     if best < 0:
-        return _kept(requested, nothing, _none_fits(before, limit, tried), tried)
+        return _unchanged(requested, nothing, _none_fits(before, limit, tried), tried)
     booked = table.booked_gb_h[judged]
     interval = saving_interval(table.charges.under(best)[2][judged], booked)
     against = _Trial(table.charges.names[best], before[best], after[best], interval, cost)
@@ -324,7 +324,7 @@ def _choose(
     if table.given_up(best, judged):
         reason = f"With {against.name}, a run of the second half failed all its retries."
     if reason:
-        return _kept(requested, interval, reason + _more_kills(tried, limit, cost), tried)
+        return _unchanged(requested, interval, reason + _more_kills(tried, limit, cost), tried)
     return _Choice(
         sizing=table.charges.sizing[best],
         name=against.name,
@@ -336,8 +336,8 @@ def _choose(
     )
 
 
-def _kept(requested: Judged, interval: Interval, reason: str, tried: tuple[TriedSetting, ...]) -> _Choice:
-    return _Choice(None, KEEP, requested, interval, reason, (math.nan, math.nan), tried)
+def _unchanged(requested: Judged, interval: Interval, reason: str, tried: tuple[TriedSetting, ...]) -> _Choice:
+    return _Choice(None, REQUESTS_UNCHANGED, requested, interval, reason, (math.nan, math.nan), tried)
 
 
 def _tried(

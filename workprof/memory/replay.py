@@ -113,8 +113,8 @@ class Ordered:
 
         if self.n_without_clock:
             return Clock(np.full(len(moments), np.nan), np.full(len(runs), np.nan))
-        told = runs.ended_s if self.known == FINISHED else runs.started_s  # of killed runs, which are not sized
-        known_s = np.where(np.isfinite(told), told, np.inf)
+        time_s = runs.ended_s if self.known == FINISHED else runs.started_s  # of killed runs, which are not sized
+        known_s = np.where(np.isfinite(time_s), time_s, np.inf)
         known_s[: runs.n_history] = -np.inf
         known_s[runs.sized] = np.nextafter(moments, np.inf)
         if self.known == FINISHED:
@@ -147,10 +147,10 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
             orders.append((np.concatenate([known, online]), len(known)))
     if not orders:
         raise NotEnoughData("no task has 34 runs with a run time above 0; replay in the order of submission instead")
-    turns = [_in_turn(rows, n_known, n_known) for rows, n_known in orders]
+    schedules = [_one_after_another(rows, n_known, n_known) for rows, n_known in orders]
     no_clock = np.full(len(runs), np.nan)
     bare = replace(runs, labels={}, start_s=no_clock, end_s=no_clock)
-    return replace(_ordered(bare, inputs, turns, 0, seed), left_out=left_out)
+    return replace(_ordered(bare, inputs, schedules, 0, seed), left_out=left_out)
 
 
 def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
@@ -166,12 +166,12 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
         n_own: runs of the table that are sized; None = all.
         n_killed: runs of the table that are not.
     """
-    turns = []
+    schedules = []
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
         by_time = rows[np.argsort(runs.submit_s[rows], kind="stable")]
-        turns.append(_in_turn(by_time, 0, cold_runs).of(n_own).after(earlier))
-    result = _ordered(runs, inputs, turns, cold_runs)
-    times = [runs.submit_s[one.rows[one.sized]] for one in turns]
+        schedules.append(_one_after_another(by_time, 0, cold_runs).of(n_own).after(earlier))
+    result = _ordered(runs, inputs, schedules, cold_runs)
+    times = [runs.submit_s[one.rows[one.sized]] for one in schedules]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
     n_without_clock = int((~np.isfinite(runs.submit_s[:n_own])).sum())
     return replace(result, moments=tuple(moments), n_without_clock=n_without_clock, known=SUBMITTED)
@@ -191,13 +191,13 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
         n_own: runs of the table that are sized; None = all.
         n_killed: runs of the table that are not.
     """
-    turns = []
+    schedules = []
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
-        own = _turns(rows, runs.start_s[rows], runs.end_s[rows], cold_runs).of(n_own)
-        turns.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
-    result = _ordered(runs, inputs, turns, cold_runs)
+        own = _schedule_of(rows, runs.start_s[rows], runs.end_s[rows], cold_runs).of(n_own)
+        schedules.append(own.after(earlier[np.argsort(runs.end_s[earlier], kind="stable")]))
+    result = _ordered(runs, inputs, schedules, cold_runs)
     moments = []
-    for one in turns:
+    for one in schedules:
         start = runs.start_s[one.rows[one.sized]]
         clocked = np.isfinite(start)
         moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
@@ -206,7 +206,7 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
 
 
 @dataclass(frozen=True)
-class _Turns:
+class _Schedule:
     """The runs of a task: (n,) rows as they become known, (n_sized,) places and known runs, length of the history."""
 
     rows: Ints
@@ -215,14 +215,14 @@ class _Turns:
     n_first: int
     n_history: int = 0
 
-    def of(self, n_own: int | None) -> _Turns:
+    def of(self, n_own: int | None) -> _Schedule:
         """Return the turns of the runs in the first rows alone; the others stay known."""
         if n_own is None:
             return self
         own = self.rows[self.sized] < n_own
         return replace(self, sized=self.sized[own], known_at=self.known_at[own])
 
-    def after(self, earlier: Ints) -> _Turns:
+    def after(self, earlier: Ints) -> _Schedule:
         """Return the turns when the runs of some rows are known before all others."""
         n = len(earlier)
         return replace(
@@ -234,13 +234,13 @@ class _Turns:
         )
 
 
-def _in_turn(rows: Ints, n_known: int, n_first: int) -> _Turns:
+def _one_after_another(rows: Ints, n_known: int, n_first: int) -> _Schedule:
     """Return the turns of runs each of which is known to those after it; the first `n_known` are not sized."""
     places = np.arange(n_known, len(rows))
-    return _Turns(rows, places, places, n_first)
+    return _Schedule(rows, places, places, n_first)
 
 
-def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
+def _schedule_of(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Schedule:
     """Return the turns of one task; (n,) starts and ends, NaN where there is no clock."""
     start, end = np.where(np.isfinite(start), start, np.inf), np.where(np.isfinite(end), end, np.inf)
     known = np.lexsort((start, end))  # as they end; of one moment the earlier start first; stable
@@ -253,7 +253,7 @@ def _turns(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Turns:
     known_at = np.cumsum(over[order])[~over[order]]
     late = np.isinf(start[by_start])
     known_at[late] = place[by_start[late]]  # the order of the table
-    return _Turns(rows[known], place[by_start], known_at, n_first)
+    return _Schedule(rows[known], place[by_start], known_at, n_first)
 
 
 def _own_and_earlier(runs: Runs, n_own: int | None, n_killed: int) -> list[tuple[Ints, Ints]]:
@@ -263,11 +263,11 @@ def _own_and_earlier(runs: Runs, n_own: int | None, n_killed: int) -> list[tuple
     return [(rows[rows < n + n_killed], rows[rows >= n + n_killed]) for rows in tasks]
 
 
-def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, seed: int = 0) -> Ordered:
-    known = np.concatenate([one.rows[: one.n_first] for one in turns])
+def _ordered(runs: Runs, inputs: Floats, schedules: list[_Schedule], cold_runs: int, seed: int = 0) -> Ordered:
+    known = np.concatenate([one.rows[: one.n_first] for one in schedules])
     mean_run = float((runs.used_bytes[known] * runs.hours[known]).mean())
     sequences, n_without = [], 0
-    for one in turns:
+    for one in schedules:
         rows = one.rows
         filled, n_missing = _filled(inputs[rows], one.n_first)
         n_without += n_missing
@@ -281,7 +281,7 @@ def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, se
                 n_known=int(one.known_at[0]),
                 mean_run_byte_h=mean_run,
                 seed=seed,
-                turns=(one.sized, one.known_at),
+                schedule=(one.sized, one.known_at),
                 n_history=one.n_history,
                 started_s=runs.start_s[rows],
                 ended_s=runs.end_s[rows],
@@ -291,7 +291,7 @@ def _ordered(runs: Runs, inputs: Floats, turns: list[_Turns], cold_runs: int, se
     moments = [np.arange(one.n_sized, dtype=np.float64) for one in sequences]
     return Ordered(
         tuple(sequences),
-        tuple(one.rows for one in turns),
+        tuple(one.rows for one in schedules),
         tuple(moments),
         cold_runs,
         n_without_input=n_without,
@@ -731,10 +731,10 @@ def charge_task(
     words = sizes.sized_from
     if words is None:
         words = np.where(warm.known_at - warm.n_history >= max(cold_runs, 1), FROM_PEERS, FROM_HISTORY)
-    requests, told = requests_of(runs, retry)
+    requests, request_words = requests_of(runs, retry)
     sizes = _after_cold(sizes, requests[:n_cold])
     outcome = try_sizes(Demand(runs.used_bytes[runs.sized], runs.hours[runs.sized]), sizes, retry)
-    return outcome, np.concatenate([told[:n_cold], words])
+    return outcome, np.concatenate([request_words[:n_cold], words])
 
 
 def _after_cold(sizes: Sizes, requests: Floats) -> Sizes:

@@ -30,7 +30,7 @@ from workprof.memory.load import (
     levels_of,
     load_of,
 )
-from workprof.memory.plan import KEEP, KEPT, NON_PARALLEL_TO_ONE, Plan, PlanSettings, cores_after, plan_of
+from workprof.memory.plan import AS_REQUESTED, NON_PARALLEL_TO_ONE, UNCHANGED, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
 from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
 
@@ -204,8 +204,8 @@ class RollupSettings:
         str,
         Setting(
             "Cores after the plan.",
-            choices={NON_PARALLEL_TO_ONE: "tasks that use one core at most get one", KEEP: "as requested"},
-            shown={NON_PARALLEL_TO_ONE: "One for serial tasks", KEEP: "As requested"},
+            choices={NON_PARALLEL_TO_ONE: "tasks that use one core at most get one", AS_REQUESTED: "as requested"},
+            shown={NON_PARALLEL_TO_ONE: "One for serial tasks", AS_REQUESTED: "As requested"},
             key="memory_cores",
         ),
     ] = NON_PARALLEL_TO_ONE
@@ -326,13 +326,15 @@ def accounts_of(
     retry, growth = RetrySettings(cap_bytes=settings.plan.cap_bytes), settings.growth
     by_name = {task.task: task for task in plan.tasks}
     planned = np.array([by_name[name].size_bytes for name in runs.tasks])[runs.task]
-    kept = np.array([by_name[name].rule == KEPT for name in runs.tasks])[runs.task]
+    unchanged = np.array([by_name[name].rule == UNCHANGED for name in runs.tasks])[runs.task]
     cap = np.inf if retry.cap_bytes is None else retry.cap_bytes
-    first = np.maximum(np.where(kept, np.minimum(runs.requested_bytes, cap), planned), retry.floor_bytes)
-    need = np.where(kept, np.minimum(runs.used_bytes, first), runs.used_bytes)
+    first = np.maximum(np.where(unchanged, np.minimum(runs.requested_bytes, cap), planned), retry.floor_bytes)
+    need = np.where(unchanged, np.minimum(runs.used_bytes, first), runs.used_bytes)
     outcome = try_sizes(Demand(need, runs.hours), only(first, "request_x_attempt"), retry)
-    asked = _column(jobs, "requested_cpu_percent", runs.rows) / 100
-    given, single = cores_after(asked, _column(jobs, "cpu_usage_percent", runs.rows), runs.task, settings.cores)
+    requested_cores = _column(jobs, "requested_cpu_percent", runs.rows) / 100
+    given, single = cores_after(
+        requested_cores, _column(jobs, "cpu_usage_percent", runs.rows), runs.task, settings.cores
+    )
     clock, final_gb = clock_of(jobs, runs), outcome.final_bytes / GB
     accounts = Accounts(
         settings=settings,
@@ -342,7 +344,7 @@ def accounts_of(
             Held(final_gb * growth, outcome.charged_gb_h / final_gb),  # hours that make up all attempts
         ),
         cores=(
-            Held(np.nan_to_num(asked) * growth, runs.hours),
+            Held(np.nan_to_num(requested_cores) * growth, runs.hours),
             Held(np.nan_to_num(given) * growth, runs.hours * (1 + outcome.failures)),
         ),
         attempts=(

@@ -114,9 +114,9 @@ def compare(scenarios: tuple[Scenario, ...]) -> Comparison:
 
 
 def _differences(scenarios: tuple[Scenario, ...]) -> tuple[Difference, ...]:
-    told = [{"policy": one.policy, "task": one.task, **one.settings} for one in scenarios]
-    names = sorted({name for settings in told for name in settings})
-    rows = (Difference(name, tuple(settings.get(name) for settings in told)) for name in names)
+    each = [{"policy": one.policy, "task": one.task, **one.settings} for one in scenarios]
+    names = sorted({name for settings in each for name in settings})
+    rows = (Difference(name, tuple(settings.get(name) for settings in each)) for name in names)
     return tuple(row for row in rows if any(value != row.values[0] for value in row.values))
 
 

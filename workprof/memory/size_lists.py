@@ -18,7 +18,7 @@ from workprof.memory.advised_sizes import TASK
 from workprof.memory.assessment import FEWEST_RUNS, most_common
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, needed_bytes, own_bins
-from workprof.memory.plan import KEPT, TURNS, NeverRun, Plan, never_run
+from workprof.memory.plan import N_PARTS, UNCHANGED, NeverRun, Plan, never_run
 from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled_requests, policy_named
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
@@ -153,7 +153,7 @@ def sizes_of_plan(plan: Plan) -> SizeList:
             n=one.n,
             rule=one.rule,
             size_class=one.size_class,
-            sized_from=f"{'only ' if one.rule == KEPT and one.too_few else ''}{one.n:,} run(s)",
+            sized_from=f"{'only ' if one.rule == UNCHANGED and one.too_few else ''}{one.n:,} run(s)",
             n_tested=one.risk.n_tested,
             n_killed=one.risk.n_failed,
             kill_probability=one.risk.odds,
@@ -176,8 +176,8 @@ def _rising(sizes: list[float], cap_bytes: float | None) -> tuple[float, ...]:
 
 def _doubled(sizes: tuple[float, ...], cap_bytes: float | None) -> tuple[float, ...]:
     """Return the sizes of the first attempts, doubled where there are too few."""
-    ladder = [*sizes, *(2.0**times * max(sizes) for times in range(1, MOST_RETRIES + 1))]
-    return _rising(ladder, cap_bytes)[: MOST_RETRIES + 1]
+    doubled = [*sizes, *(2.0**times * max(sizes) for times in range(1, MOST_RETRIES + 1))]
+    return _rising(doubled, cap_bytes)[: MOST_RETRIES + 1]
 
 
 JUDGED = "the second half of the runs, each sized from the runs known by then, or with its request enforced"
@@ -197,7 +197,7 @@ def sizes_of_recommendation(result: Recommendation) -> SizeList:
             requested_bytes=one.requested_bytes,
             largest_bytes=one.largest_bytes,
             n=one.n_runs,
-            rule=KEPT if one.kept else result.setting,
+            rule=UNCHANGED if one.kept else result.setting,
             size_class="",
             sized_from=one.why,
             n_tested=one.n_tested,
@@ -290,7 +290,7 @@ def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: Replay
     fewest = getattr(policy, "fewest_known", settings.cold_runs)
     if n < fewest:
         wanted = only(filled_requests(past, retry)[-1:])
-        rule, words = KEPT, f"{n:,} run(s) are known, the policy needs {fewest:,}"
+        rule, words = UNCHANGED, f"{n:,} run(s) are known, the policy needs {fewest:,}"
     else:
         wanted = lifted_by(retry.rule, policy.sizes(_and_one_more(past), retry), np.array([past.used_bytes.max()]))
         rule, words = policy.name, f"{n:,} run(s) of the task"
@@ -326,7 +326,7 @@ def _and_one_more(past: Sequence) -> Sequence:
         requested_bytes=np.append(past.requested_bytes, np.nan),
         inputs=np.append(past.inputs, float(np.median(past.inputs))),
         n_known=len(past),
-        turns=None,
+        schedule=None,
         started_s=np.append(past.started_s, past.ended_s[-1:]),
         ended_s=np.append(past.ended_s, past.ended_s[-1:]),
         labels={name: np.append(codes, -1) for name, codes in past.labels.items()},
@@ -410,10 +410,10 @@ def _of_bins(runs: Runs, edges: Floats, settings: BinSettings, cap_bytes: float 
     used = runs.used_bytes[order]
     most = np.maximum.accumulate(needed_bytes(used, settings))
     own = np.minimum(own_bins(edges, most), len(edges) - 1)
-    ends = np.linspace(0, len(runs), TURNS + 1).round().astype(np.int64).tolist()
-    turns = [(first, last) for first, last in itertools.pairwise(ends) if 0 < first < last]
-    killed = sum(int((used[first:last] > edges[own[first - 1]]).sum()) for first, last in turns)
-    tested = _Tested.of(sum(last - first for first, last in turns), killed)
+    ends = np.linspace(0, len(runs), N_PARTS + 1).round().astype(np.int64).tolist()
+    parts = [(first, last) for first, last in itertools.pairwise(ends) if 0 < first < last]
+    killed = sum(int((used[first:last] > edges[own[first - 1]]).sum()) for first, last in parts)
+    tested = _Tested.of(sum(last - first for first, last in parts), killed)
     place, n = int(own[-1]), len(runs)
     return ListedSize(
         task=runs.tasks[int(runs.task[0])],

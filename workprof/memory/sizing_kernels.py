@@ -404,7 +404,7 @@ EVERY = 400
 RARE = 20
 
 FEWEST_NEAR = 8
-NO_SAY, LITTLE_SAY = 0.01, 0.3
+LEAST_WEIGHT, LEAST_LATE_WEIGHT = 0.01, 0.3
 """A way of sizing whose say is below this share of the best one's is not heard; the greater one holds after `EVERY`."""
 
 
@@ -424,7 +424,7 @@ def price_of(size: float, used: float, hours: float, after: Next, belief: Belief
 
 
 @compiled
-def says(totals: Floats, squares: Floats, sharpness: float, least: float) -> Floats:
+def way_weights(totals: Floats, squares: Floats, sharpness: float, least: float) -> Floats:
     """Return (n_ways,) weights: exp(-sharpness z^2 / 2), z = how surely a way cost more than the best one so far.
 
     Args:
@@ -503,10 +503,10 @@ def pick_all(
         for share in shares:
             if heard[e : e + len(margins)].any():
                 weights = nearness(distances, ordered, share, FEWEST_NEAR)[order]
-                kept = weights > 0
-                chosen = order[kept]
+                near = weights > 0
+                chosen = order[near]
                 picks[e : e + len(margins)] = cheapest(
-                    sizes[chosen], weights[kept] * past[1][chosen], weights[kept], margins, after, belief
+                    sizes[chosen], weights[near] * past[1][chosen], weights[near], margins, after, belief
                 )
             e += len(margins)
     if belief.cautious:
@@ -545,7 +545,7 @@ class Score(NamedTuple):
 
 
 @compiled
-def keep_score(picks: Floats, run: tuple[float, float], after: Next, belief: Belief, score: Score) -> None:
+def add_score(picks: Floats, run: tuple[float, float], after: Next, belief: Belief, score: Score) -> None:
     """Add what every way's pick would have cost a finished run (use, hours)."""
     costs = np.empty(len(picks))
     for e in range(len(picks)):
@@ -581,10 +581,10 @@ def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belie
         past, at = known_before(t, n_known, rows), (rows[2, t], rows[3, t])
         after = lifted(past[0], past[0].max(), belief)
         picks = pick_all(past, at, ways, heard, after, belief)
-        keep_score(picks, (rows[0, t], rows[1, t]), after, belief, score)
+        add_score(picks, (rows[0, t], rows[1, t]), after, belief, score)
 
     state, after_at = np.zeros(rows.shape[1], dtype=np.int8), np.empty((rows.shape[1], 3))
-    told = np.empty((rows.shape[1] if n_ways > 1 else 0, n_ways))
+    picks_of = np.empty((rows.shape[1] if n_ways > 1 else 0, n_ways))
     blind = len(ways[0]) == 1 and ways[1][0] >= 1  # no input is looked at
     out, seen, upto, picks, fresh = np.empty((len(sized), 4)), rows[0, :n_known].max(), n_known, np.empty(0), False
     whole = False  # whether every way has picked
@@ -595,11 +595,11 @@ def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belie
                 past = known_before(p, n_known, rows)
                 after = lifted(past[0], seen, belief)
                 after_at[p] = np.array(after)
-                told[p] = pick_all(past, (rows[2, p], rows[3, p]), ways, heard, after, belief)
+                picks_of[p] = pick_all(past, (rows[2, p], rows[3, p]), ways, heard, after, belief)
                 state[p] = CONTEST
             if state[p] == CONTEST:
                 after = Next(after_at[p, 0], after_at[p, 1], after_at[p, 2])
-                keep_score(told[p], (rows[0, p], rows[1, p]), after, belief, score)
+                add_score(picks_of[p], (rows[0, p], rows[1, p]), after, belief, score)
             seen, largest_new = max(seen, rows[0, p]), max(largest_new, rows[0, p])
         fresh, upto = fresh and known_at[i] == upto, known_at[i]
         often = t - start < EVERY
@@ -615,12 +615,14 @@ def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belie
             if belief.cautious:
                 weights = fewest_failures(score.totals, score.failures)
             else:
-                weights = says(score.totals, score.squares, belief.sharpness, NO_SAY if often else LITTLE_SAY)
+                weights = way_weights(
+                    score.totals, score.squares, belief.sharpness, LEAST_WEIGHT if often else LEAST_LATE_WEIGHT
+                )
             picks = pick_all(past, (rows[2, run], rows[3, run]), ways, (weights > 0) | contest, after, belief)
             fresh, whole = True, contest
             first = agreed(picks, weights, belief.quorum)
             second = after_failure(first, past[0], past[1], after, belief)
             out[i] = np.array([first, second, after.far, after.further])
         if contest:
-            told[run], after_at[run] = picks, np.array(after)
+            picks_of[run], after_at[run] = picks, np.array(after)
     return out

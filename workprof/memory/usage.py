@@ -229,8 +229,8 @@ def with_flat_request(runs: Runs, request_bytes: float) -> Runs:
     """Return the runs with a request for those that have none; 0 bytes = as they are."""
     if not request_bytes:
         return runs
-    asked = np.where(np.isnan(runs.requested_bytes), request_bytes, runs.requested_bytes)
-    return replace(runs, requested_bytes=asked)
+    requested = np.where(np.isnan(runs.requested_bytes), request_bytes, runs.requested_bytes)
+    return replace(runs, requested_bytes=requested)
 
 
 def requesting(runs: Runs) -> Runs:
@@ -281,9 +281,9 @@ def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     rows = jobs[causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)]
     column = USAGE_COLUMNS[target]
     bound = np.fmax(_or_nothing(rows, column), _or_nothing(rows, "requested_memory_bytes"))
-    text = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
-    kept: pd.DataFrame = rows.assign(**{column: bound})[text]
-    return kept
+    known = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
+    result: pd.DataFrame = rows.assign(**{column: bound})[known]
+    return result
 
 
 JUST_ABOVE = 1 + 1e-9
@@ -370,8 +370,8 @@ def usage_curve(used_bytes: Floats, hours: Floats) -> UsageCurve:
     share = np.arange(1, n + 1) / n
     passed = np.cumsum(hours[order])
     hours_share = passed / passed[-1] if passed[-1] > 0 else share
-    kept = np.arange(n)
+    drawn = np.arange(n)
     if n > MOST_POINTS:
         body = np.linspace(0, n - TAIL_POINTS - 1, MOST_POINTS - TAIL_POINTS).round().astype(np.int64)
-        kept = np.concatenate([np.unique(body), np.arange(n - TAIL_POINTS, n)])
-    return UsageCurve(values[kept], share[kept], hours_share[kept], n <= MOST_POINTS)
+        drawn = np.concatenate([np.unique(body), np.arange(n - TAIL_POINTS, n)])
+    return UsageCurve(values[drawn], share[drawn], hours_share[drawn], n <= MOST_POINTS)

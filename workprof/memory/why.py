@@ -110,7 +110,7 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
     past = _past(frames["jobs"], settings)
     value = float(np.median(past.inputs)) if settings.input_value is None else settings.input_value
     first, second, last = next_sizes(past, value, settings.sizing, settings.retry)
-    failed = _failed_in_turn(past, settings)
+    failed = _failed_forward(past, settings)
     sizes, costs = _candidates(past, (first, second, last), settings.retry)
     return Why(
         settings=settings,
@@ -183,7 +183,7 @@ def _margin(size: float, used: Floats) -> float:
     return float(size / below.max() - 1) if len(below) else float("nan")
 
 
-def _failed_in_turn(past: Sequence, settings: WhySettings) -> Bools:
+def _failed_forward(past: Sequence, settings: WhySettings) -> Bools:
     """Return which runs after the first three fail when each is sized from those before it."""
     tried = past.after(FEWEST_KNOWN)
     if not tried.n_sized:

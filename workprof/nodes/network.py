@@ -269,7 +269,7 @@ def detect(weights: Weights, codes: Any, predicted: Any, evidence: Any = None) -
 
 
 def alpha_dropout(values: Any, dropout: Any) -> Any:
-    """Return SELU outputs with units dropped so that mean and variance hold; `dropout` is (mask, share kept) or None."""
+    """Return SELU outputs with units dropped so that mean and variance hold; `dropout`: (mask, share kept) or None."""
     if dropout is None:
         return values
     mask, share = dropout

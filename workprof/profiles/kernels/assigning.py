@@ -22,8 +22,8 @@ def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[
     """Return the nearest fitted row by mutual reachability, the new row's core distance, and that distance, reduced.
 
     Args:
-        values: (n_kept,) reduced distances to the nearest fitted rows.
-        items: (n_kept,) their positions.
+        values: (n_near,) reduced distances to the nearest fitted rows.
+        items: (n_near,) their positions.
         min_samples: neighbours that make the new row's core distance; the one after them counts, as in hdbscan.
         core: (n,) of the fitted rows.
     """
