@@ -116,10 +116,10 @@ def test_the_tournament_sizes_a_run_from_what_is_known_when_it_starts():
     rng = np.random.default_rng(0)
     x = rng.lognormal(3, 1, 60)
     used, hours, asked = 1e9 * (0.5 + x / 10), rng.lognormal(0, 1, 60), np.full(60, 64e9)
-    crowd = Sequence("t", used, hours, asked, x, 20, 1e9, turns=(np.arange(20, 60), np.full(40, 20)))
+    crowd = Sequence("t", used, hours, asked, x, 20, 1e9, schedule=(np.arange(20, 60), np.full(40, 20)))
     together = Workprof(DEFAULT).sizes(crowd, RETRY).first_bytes
     for place in (20, 35, 59):
-        alone = dataclasses.replace(crowd, turns=(np.array([place]), np.array([20])))
+        alone = dataclasses.replace(crowd, schedule=(np.array([place]), np.array([20])))
         assert Workprof(DEFAULT).sizes(alone, RETRY).first_bytes[0] == together[place - 20]
 
 

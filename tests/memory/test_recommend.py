@@ -99,7 +99,7 @@ def test_what_pays_is_recommended_with_its_figures_in_the_reason():
 def test_without_room_for_the_charges_every_setting_is_replayed_anew_and_says_the_same(by, monkeypatch):
     frames, settings, shares = {"jobs": jobs()}, RecommendationSettings(by=by), []
     kept = recommendation_of(frames, settings)
-    monkeypatch.setattr("workprof.memory.recommend.MOST_KEPT_RUNS", 100)
+    monkeypatch.setattr("workprof.memory.recommend.MOST_STORED_RUNS", 100)
     again = recommendation_of(frames, settings, lambda share, _: shares.append(share))
     assert (list(kept.extras), list(again.extras)) == ([CHARGES_STEP], [])
     assert pack(dataclasses.replace(again.record, seconds=kept.record.seconds)) == pack(kept.record)

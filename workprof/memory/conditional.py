@@ -365,7 +365,7 @@ def twice_as_many(rows: Floats) -> Floats:
 
 
 @compiled
-def foresee(past: Past, sized: SizedRuns, sizes: Floats, hours: Floats, n_own: Ints, score: Floats) -> None:
+def fill_outlooks(past: Past, sized: SizedRuns, sizes: Floats, hours: Floats, n_own: Ints, score: Floats) -> None:
     """Fill in what is foreseen for each asked run (see `Outlook`, sizes as logarithms); learn as runs end."""
     n_labels, n = past.labels.shape
     n_codes = 1 if past.sharing.size == 0 else max(past.sharing.max(), 0) + 1
@@ -497,7 +497,7 @@ def _together(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, 
     known = np.concatenate([one.known_at for one in tasks])[order].astype(np.int64)
     sized, n = SizedRuns(place[order], known, moment_s[order], order), len(order)
     sizes, hours, score, n_own = np.empty((n, len(CHANCES))), np.empty(n), np.empty(n), np.empty(n, np.int64)
-    foresee(past, sized, sizes, hours, n_own, score)
+    fill_outlooks(past, sized, sizes, hours, n_own, score)
     np.exp(sizes, out=sizes)
     ends = itertools.pairwise(np.cumsum([0, *(one.n_sized for one in tasks)]).tolist())
     return tuple(Outlook(sizes[a:b], hours[a:b], n_own[a:b], score[a:b]) for a, b in ends)
