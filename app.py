@@ -7,7 +7,7 @@ import streamlit as st
 from starlette.types import ASGIApp
 
 from pages._frame import ahead, header, link, look
-from pages._login import door
+from pages._login import login
 from pages._login.strangers import Strangers
 from workprof.core.errors import SettingsError
 from workprof.core.settings import frame_ancestors
@@ -26,11 +26,11 @@ def show() -> None:
     pages = header.pages()
     page = st.navigation(pages, position="hidden")  # Streamlit's own menu would show every file of pages/ at first
     look.show()  # a phone's browser answers it at once, and names the page only if it has been told which one it is
-    door.gate(page)  # ends the run here for a visitor who has to log in first
-    door.go_on(pages, page)
+    login.require_login(page)  # ends the run here for a visitor who has to log in first
+    login.go_on(pages, page)
     link.watch(page.title)
     header.show(pages)
-    door.account()
+    login.account()
     page.run()
 
 

@@ -11,7 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages._frame import datasets, header, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit, open_home
-from pages._login import door
+from pages._login import login
 from pages._parts import figures, running_work
 from pages._tour import stops
 from workprof.store.reports import Dataset
@@ -47,7 +47,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
     On the tour it is the page's stop instead.
     """
     _hand_over()
-    door.gate()  # once more: app.py has asked already, unless this file was reached without it
+    login.require_login()  # once more: app.py has asked already, unless this file was reached without it
     if header.touring():
         stops.show(page.name or page.title.lower())
         return
@@ -61,11 +61,11 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
             st.sidebar.caption(":material/lock: Read-only: everything can be viewed, nothing changed.")
         name = page.name or page.title.lower()
         header.header(page.title, page.question, choice.dataset, resets=name if page.resets else "")
-        told = st.container()
+        notices = st.container()
         try:
             _content(page, visit, choice, body, empty)
         finally:  # the link is read while the page is drawn, and what it says stands above
-            with told:
+            with notices:
                 link.notice()
 
 

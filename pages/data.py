@@ -22,7 +22,7 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show whether the chosen dataset is valid and when its runs started, the import, its tabs, and the catalogue."""
-    catalogue.answer(visit.workbench, dataset)
+    catalogue.headline(visit.workbench, dataset)
     catalogue.warn_of_loss(visit.workbench, dataset)
     catalogue.coverage(visit.workbench, dataset)
     reading.section(visit, expanded=False)

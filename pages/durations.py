@@ -147,7 +147,7 @@ def _observed_view(percentile: float, slo: float) -> ObservedView:
 def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layout: str, first: DeltaGenerator) -> None:
     names = group_names(result, shared.names() if result.settings.by == PROFILE else {})
     with first:
-        figures.answer(markdown_text(observed_sentence(result, names, view), figures.LONGEST_SENTENCE))
+        figures.headline(markdown_text(observed_sentence(result, names, view), figures.LONGEST_SENTENCE))
     together = layout == TOGETHER or not result.groups
     chart = observed_ecdf(result, names, view) if together else group_curves(result, names, view, narrow=look.narrow())
     figures.show(chart, key=f"durations_{'observed' if together else 'each'}", sentence=False)
@@ -214,11 +214,11 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
         question = LongQuestion(
             name="durations_start",
             settings=settings,
-            ask=workbench.estimate_evaluation,
+            compute=workbench.estimate_evaluation,
             button="Evaluate predictors",
             before=partial(_before, shared, settings),
             what="Evaluating predictors",
-            told=_settings_words,
+            describe=_settings_words,
         )
         result = long_question.result(visit, dataset, question)
         if result is not None:
@@ -264,7 +264,7 @@ def _show_errors(
         header.published_flag()
         st.caption(PUBLISHED)
     chart = error_cdf(result, view)
-    figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
+    figures.headline(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
     figures.headline_row(error_headlines(result))
     figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
     with below:

@@ -62,7 +62,7 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash))
     with outcome:
         sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result, counts)
-        figures.answer(markdown_text(sentence, 400))
+        figures.headline(markdown_text(sentence, 400))
         for words in unended_words(counts):
             st.caption(markdown_text(words, 300))
     with row:

@@ -43,18 +43,18 @@ def body(visit: Visit, dataset: Dataset) -> None:
     """Show the newest result there is, the running job, and the settings below."""
     forms.arrive("profiles", (FIT, HOPKINS, BASELINE, STABILITY))
     above = st.container()
-    asked, run_now = form.form(visit, dataset)
+    settings, run_now = form.form(visit, dataset)
     with above:
-        _result_or_work(visit, dataset, asked, run_now=run_now)
+        _result_or_work(visit, dataset, settings, run_now=run_now)
 
 
 def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *, run_now: bool) -> None:
-    outcome = _answer(visit, dataset, settings)
+    outcome = _cached_fit(visit, dataset, settings)
     if outcome is None:
         _previous(visit, dataset, running=False)
         return
     running = outcome.job is not None and outcome.job.active
-    if outcome.result is None and not running and (_ask(visit, dataset, settings, outcome) or run_now):
+    if outcome.result is None and not running and (_offer_fit(visit, dataset, settings, outcome) or run_now):
         with guard():
             visit.workbench.profiles.start(dataset.hash, settings)
             st.rerun()
@@ -66,7 +66,7 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
     result(visit, dataset, settings, outcome.result)
 
 
-def _answer(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Answer[ProfileFit] | None:
+def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Answer[ProfileFit] | None:
     """Return the stored result and its job, or None (and a message) where this dataset cannot meet the settings."""
     outcome: Answer[ProfileFit] | None = None
     with guard():
@@ -74,7 +74,7 @@ def _answer(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Answer
     return outcome
 
 
-def _ask(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: Answer[ProfileFit]) -> bool:
+def _offer_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: Answer[ProfileFit]) -> bool:
     """Show that these settings have no result yet, and the button that changes it; or why there can be none."""
     if outcome.refusal:
         lacking(outcome.refusal)
@@ -88,7 +88,7 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     """Show one clustering: the answer, its fingerprints, the controls, then the selected profile and further views."""
     names = profile_names(fit, visit.workbench.profile_notes(dataset.hash, settings))
     view = views.View(visit, dataset, settings, fit, names, *overview.memory_used(visit, dataset, settings))
-    figures.answer(markdown_text(overview.answer(view), 400))
+    figures.headline(markdown_text(overview.headline(view), 400))
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)

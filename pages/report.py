@@ -46,13 +46,13 @@ def body(visit: Visit, dataset: Dataset) -> None:
     with work:
         built = _built(visit, dataset, tuple(name for name in kinds if name in chosen), note)
     with result:
-        figures.answer(_answer(built, visit, dataset, [kinds[name] for name in chosen]))
+        figures.headline(_headline(built, visit, dataset, [kinds[name] for name in chosen]))
     _first_page(visit, dataset)
     if built is not None:
         report_files.contents(built)
 
 
-def _answer(built: BuiltReport | None, visit: Visit, dataset: Dataset, chosen: Sequence[Kind]) -> str:
+def _headline(built: BuiltReport | None, visit: Visit, dataset: Dataset, chosen: Sequence[Kind]) -> str:
     if built is not None:
         return markdown_text(report_files.sentence(built), 300)
     held = f"One offline file: the decision on one page, then {counted(len(chosen), 'section')} of evidence."

@@ -80,7 +80,7 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
         st.caption(PUBLISHED)
     complete = state.done == len(state.groups)
     with first:
-        figures.answer(markdown_text(best_sentence(state.runs, state.best, complete), 400))
+        figures.headline(markdown_text(best_sentence(state.runs, state.best, complete), 400))
     view = views.View(visit, dataset, state)
     tabs.show_open(views.TABS, VIEWS, view)
 
@@ -113,7 +113,7 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
     stopped = bool(state.done)
     cost = sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name))
     if not stopped:
-        figures.answer(f"Not run yet: {markdown_text(cost, 400)}")
+        figures.headline(f"Not run yet: {markdown_text(cost, 400)}")
     with st.container(border=stopped):
         if stopped:
             st.markdown(f"**Stopped at {so_far.words()}.** The whole sweep: {markdown_text(cost, 400)}")

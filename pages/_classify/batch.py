@@ -26,40 +26,40 @@ MOST_NAMED = 12
 
 def batch(view: View) -> None:
     """Show the upload, and the answers of the last one."""
-    figures.answer("Predict many new jobs at once: upload a CSV with one line per job, get a table of predictions.")
+    figures.headline("Predict many new jobs at once: upload a CSV with one line per job, get a table of predictions.")
     st.markdown(
         f"Columns: `{'`, `'.join(view.model.encoder.fields)}`, or their names in the trace of this dataset. Empty "
         "cells count as not given."
     )
-    asked = running_work.follow(view.visit.app_state.batches, WORK)
+    task = running_work.follow(view.visit.app_state.batches, WORK)
     upload = st.file_uploader("CSV of new jobs", type=["csv"], key="classify_upload", max_upload_size=LARGEST_MB)
     if upload is not None:
         of = (repr((view.dataset.hash, view.settings)), upload.file_id)
-        known = asked is not None and (asked.active or (asked.result is not None and asked.result.of == of))
+        known = task is not None and (task.active or (task.result is not None and task.result.of == of))
         if not known and st.button(
             "Predict these jobs", type="primary", icon=":material/play_arrow:", key="classify_start"
         ):
             with guard():
                 _start(view, spool_upload(upload, upload.name, view.visit.app_state.settings.home), of)
-    if asked is not None:
-        _follow(view, asked)
+    if task is not None:
+        _follow(view, task)
 
 
-def _follow(view: View, asked: TaskView[Batch]) -> None:
+def _follow(view: View, task: TaskView[Batch]) -> None:
     """Show the work on a file, or its answers where they are of this forecaster."""
-    if asked.result is None:
-        running_work.task_panel(view.visit.app_state.batches, asked, "Predicting the jobs of")
-    elif asked.result.of[0] == repr((view.dataset.hash, view.settings)):
-        _show(asked.result)
+    if task.result is None:
+        running_work.task_panel(view.visit.app_state.batches, task, "Predicting the jobs of")
+    elif task.result.of[0] == repr((view.dataset.hash, view.settings)):
+        _show(task.result)
 
 
 def _start(view: View, source: Spooled, of: tuple[str, str]) -> None:
-    begun = view.visit.app_state.batches.begin(source.label, partial(_answered, view, source, of))
+    begun = view.visit.app_state.batches.begin(source.label, partial(_predicted, view, source, of))
     running_work.begun(WORK, begun.key)
     st.rerun()
 
 
-def _answered(view: View, source: Spooled, of: tuple[str, str], progress: Progress) -> Batch:
+def _predicted(view: View, source: Spooled, of: tuple[str, str], progress: Progress) -> Batch:
     """Answer a file part by part; a cancel stops it between two parts."""
     try:
         expected, done = _lines(source), 0
@@ -86,10 +86,10 @@ def _lines(source: Spooled) -> int:
 
 def _show(result: Batch) -> None:
     table = result.table
-    answered = int((~table["abstained"]).sum())
+    n_predicted = int((~table["abstained"]).sum())
     st.success(
-        f"{counted(len(table), 'job')} read from {markdown_text(result.name)}: {answered:,} with a profile, "
-        f"{len(table) - answered:,} without (reason in the table).",
+        f"{counted(len(table), 'job')} read from {markdown_text(result.name)}: {n_predicted:,} with a profile, "
+        f"{len(table) - n_predicted:,} without (reason in the table).",
         icon=":material/check_circle:",
     )
     if result.unknown:

@@ -47,16 +47,16 @@ def drift(view: View) -> None:
                 given=forms.within("forecaster", view.settings),
             )
         with first:
-            _answer(view, settings)
+            _state(view, settings)
 
 
-def _answer(view: View, settings: FeedbackSettings) -> None:
+def _state(view: View, settings: FeedbackSettings) -> None:
     now = view.visit.workbench.feedback(view.dataset.hash, settings)
     if now is None:
-        figures.answer("Compare finished jobs with their predictions and detect drift.")
+        figures.headline("Compare finished jobs with their predictions and detect drift.")
     else:
         advice = with_names(advice_sentence(now.assessment), view.naming.names)
-        figures.answer(markdown_text(f"{observed_words(now.state)}. {advice}", 400))
+        figures.headline(markdown_text(f"{observed_words(now.state)}. {advice}", 400))
         _stands(view, now)
     if view.visit.readonly:
         st.info("This server is read-only: finished jobs cannot be added.", icon=":material/lock:")

@@ -47,7 +47,7 @@ def model(view: View) -> None:
         if result is not None:
             chart = split_bars(result, view.naming)
             with first:
-                figures.answer(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
+                figures.headline(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
             st.markdown("**Scores by split of training and test runs**")
             figures.show(chart, key="classify_splits", sentence=False)
             _labels(result)
@@ -67,15 +67,15 @@ def model(view: View) -> None:
 def _evaluation(view: View) -> ClassifierEvaluation | None:
     """Return the evaluation if it is kept; else show its job, or the button that starts it."""
     workbench = view.visit.workbench
-    asked = questions.EVALUATE_CLASSIFIER
-    own = {leaf.path: get(view.settings.classifier, leaf.path) for leaf in asked.leaves if leaf.path != "cluster_on"}
-    settings = forms.settings(view.visit, view.dataset, asked, main=("cluster_on",), given=own)
+    question = questions.EVALUATE_CLASSIFIER
+    own = {leaf.path: get(view.settings.classifier, leaf.path) for leaf in question.leaves if leaf.path != "cluster_on"}
+    settings = forms.settings(view.visit, view.dataset, question, main=("cluster_on",), given=own)
     result = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
     if result.result is not None:
         return result.result
     running_work.job_panel(view.visit.app_state, result.job, "Validating the classifier")
     if result.job is None or not result.job.active:
-        figures.answer("Not validated yet: how often is the predicted profile correct?")
+        figures.headline("Not validated yet: how often is the predicted profile correct?")
         st.caption("Trains and tests the classifier under four splits: random (as published), by job, group and time.")
         if st.button("Validate under four splits", type="primary", icon=":material/play_arrow:"):
             workbench.classifier_evaluation.start(view.dataset.hash, settings)
@@ -194,10 +194,10 @@ def _explanation(view: View) -> GlobalExplanation | None:
         return cached
     bar = st.progress(0.0, text="Computing feature importance")
 
-    def tell(share: float | None, words: str) -> None:
+    def report_progress(share: float | None, words: str) -> None:
         bar.progress(share or 0.0, text=words)
 
-    view.visit.workbench.global_explanation(view.dataset.hash, settings, tell)
+    view.visit.workbench.global_explanation(view.dataset.hash, settings, report_progress)
     st.rerun()
 
 

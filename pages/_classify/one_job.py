@@ -46,7 +46,7 @@ CLASS, TARGET = "classify_class", "classify_target"
 LIKELIEST = "likeliest"
 N_NEAREST = 10
 UNSEEN = "unseen value"
-KEPT = "classify_kept"
+COMPUTED = "classify_kept"
 MOST_LISTED = 200
 LARGEST_GIVEN = 1e15
 _GB = "_gb"
@@ -79,10 +79,10 @@ class Given:
             compute: computes it.
         """
         job = self.job.to_json()
-        forecaster, before, results = st.session_state.get(KEPT, (None, "", {}))
+        forecaster, before, results = st.session_state.get(COMPUTED, (None, "", {}))
         if forecaster is not self.forecaster or before != job:  # what was of another job is let go
             results = {}
-            st.session_state[KEPT] = self.forecaster, job, results
+            st.session_state[COMPUTED] = self.forecaster, job, results
         if name not in results:
             results[name] = compute()
         result: Result = results[name]
@@ -98,10 +98,10 @@ def one_job(view: View) -> None:
     with guard():
         given = _new_job(view) if source == FIELDS else _existing(view, row_id)
         with first:
-            said = _prediction(view, given)
+            forecasts = _prediction(view, given)
         _why(view, given)
-        _links(view, int(said.profiles.best[0]))
-        figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, said)
+        _links(view, int(forecasts.profiles.best[0]))
+        figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, forecasts)
 
 
 def _existing(view: View, row_id: int | None) -> Given:
@@ -212,18 +212,20 @@ def _edit(view: View, given: pd.DataFrame) -> None:
 
 def _prediction(view: View, given: Given) -> Forecasts:
     """Show the answer, its charts and the reliability of this profile; return the prediction."""
-    said = given.once("forecast", lambda: given.forecaster.forecast(given.job))
+    forecasts = given.once("forecast", lambda: given.forecaster.forecast(given.job))
     tuning = given.forecaster.forecaster.classifier.tuning
     profile = None if given.row_id is None else _profiles(view).get(given.row_id)
-    figures.answer(markdown_text(forecast_sentence(said, view.naming, given.words, given.actual or {}, profile), 400))
+    figures.headline(
+        markdown_text(forecast_sentence(forecasts, view.naming, given.words, given.actual or {}, profile), 400)
+    )
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figures.show(estimate_rows(said.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")
-        _reliability(view, int(said.profiles.profile[0]))
+        figures.show(estimate_rows(forecasts.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")
+        _reliability(view, int(forecasts.profiles.profile[0]))
     with right:
-        figures.show(top_three(said.profiles, 0, tuning.threshold, view.naming), key="classify_top")
+        figures.show(top_three(forecasts.profiles, 0, tuning.threshold, view.naming), key="classify_top")
     _checks(view)
-    return said
+    return forecasts
 
 
 def _reliability(view: View, profile: int) -> None:
@@ -281,13 +283,16 @@ def _why(view: View, given: Given) -> None:
     figures.show(waterfall(result, view.naming), key="classify_waterfall")
 
 
-def _nearest(view: View, given: Given, said: Forecasts) -> None:
-    if not said.estimates:
+def _nearest(view: View, given: Given, forecasts: Forecasts) -> None:
+    if not forecasts.estimates:
         st.caption("No quantity can be predicted for this dataset, so there are no similar jobs.")
         return
-    link.respell(TARGET, {label(name): name for name in said.estimates}.get)  # former links: as it was shown
+    link.respell(TARGET, {label(name): name for name in forecasts.estimates}.get)  # former links: as it was shown
     target = controls.choice(
-        "Most similar jobs for", TARGET, tuple(said.estimates), shown={name: label(name) for name in said.estimates}
+        "Most similar jobs for",
+        TARGET,
+        tuple(forecasts.estimates),
+        shown={name: label(name) for name in forecasts.estimates},
     )
     nearest = given.forecaster.nearest(given.job, target, N_NEAREST)
     past = view.visit.workbench.past_jobs(view.dataset.hash, nearest.positions.tolist())

@@ -104,7 +104,7 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
 def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     """Show what a classifier gives, how long training takes here, and the button that starts it."""
     learned = _words(settings.classifier.profiles, visit, dataset)
-    figures.answer("Train a model that predicts a job's profile, duration and memory before it runs.")
+    figures.headline("Train a model that predicts a job's profile, duration and memory before it runs.")
     st.markdown(
         f"It learns **{learned}** from fields known at submission. You get each prediction with an interval, the "
         f"reasons for it, and its reliability on jobs that were held out. {_training_time(visit, dataset)}"
@@ -151,7 +151,7 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings
     if result.refusal:
         lacking(f"a classifier learns profiles, and this dataset can have none: {result.refusal}")
         return
-    figures.answer("Find profiles, then train a model that predicts a job's profile before it runs.")
+    figures.headline("Find profiles, then train a model that predicts a job's profile before it runs.")
     running = result.job is not None and result.job.active
     if not running:
         st.session_state.pop(TRAIN_NEXT, None)

@@ -36,10 +36,10 @@ REJECTS_SHOWN = 1000
 LONGEST_FINDING = 1000
 
 
-def answer(workbench: Workbench, dataset: Dataset) -> None:
+def headline(workbench: Workbench, dataset: Dataset) -> None:
     """Show whether the dataset is valid, and what a job trace holds, in the words of Home."""
     with guard():
-        figures.answer(markdown_text(validity_sentence(dataset, workbench.ingest_report(dataset.hash)), 300))
+        figures.headline(markdown_text(validity_sentence(dataset, workbench.ingest_report(dataset.hash)), 300))
         if dataset.kind != JOBS:
             return
         counts = workbench.counts(dataset.hash)
@@ -123,8 +123,8 @@ def checks(workbench: Workbench, dataset: Dataset) -> None:
     if findings.empty:
         st.success("All checks passed.", icon=":material/check:")
     else:
-        told = [markdown_text(one, LONGEST_FINDING) for one in findings["finding"]]  # st.table reads Markdown
-        st.table(findings.assign(finding=told).style.hide(axis="index").map(_level_colour, subset=["level"]))
+        texts = [markdown_text(one, LONGEST_FINDING) for one in findings["finding"]]  # st.table reads Markdown
+        st.table(findings.assign(finding=texts).style.hide(axis="index").map(_level_colour, subset=["level"]))
     if report.joins:
         st.markdown("**Joins**: rows before and after each; a fan-out above 1 means that rows were repeated.")
         tables.show(join_table(report), key="data_joins", alt="Rows before and after each join")

@@ -26,7 +26,7 @@ Mapping = dict[str, FieldSource]
 WAITING = "data_waiting"
 WAITING_OPTIONS = "data_waiting_options"
 MOST_LINES = 6
-KEEP_POPUP, SAVED_POPUP = "map_keep_popup", "map_saved_popup"
+SAVE_POPUP, SAVED_POPUP = "map_keep_popup", "map_saved_popup"
 MOST_JSON_BYTES = 200_000
 NEEDED = {NAME: NAME_FIELDS, DURATION: ("duration_s", "start_time_s", "end_time_s")}
 """What a file lacks -> the fields of which one will do (of the times both)."""
@@ -71,7 +71,7 @@ def screen(visit: Visit, source: Spooled, options: IngestOptions, start: Start) 
             discard(source)
             st.session_state.pop(WAITING, None)
             st.rerun()
-        _keep(visit, source, mapping, shown)
+        _save(visit, source, mapping, shown)
     if missing:
         st.caption(f"Still missing: {'; '.join(IN_WORDS[one] for one in missing)}.")
     st.caption("Not saved yet: reloading the page discards the file.")
@@ -208,20 +208,20 @@ def _offered(visit: Visit, guessed: Suggestion) -> None:
         )
 
 
-def _keep(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) -> None:
+def _save(visit: Visit, source: Spooled, mapping: Mapping, shown: Suggestion) -> None:
     """Show the ways to keep a mapping: under a name, as JSON, and back from JSON."""
-    with controls.popup("Save or load mapping", KEEP_POPUP, icon=":material/bookmark_add:"):
+    with controls.popup("Save or load mapping", SAVE_POPUP, icon=":material/bookmark_add:"):
         name = st.text_input(
             "Mapping name", key="map_name", max_chars=MOST_NAME, help="An existing name is overwritten."
         )
         if st.button("Save mapping", key="map_save", disabled=not (name and name.strip() and mapping)):
             try:
-                kept = visit.workbench.save_mapping(name, mapping)
+                saved_mapping = visit.workbench.save_mapping(name, mapping)
             except WorkprofError as error:
                 refused(str(error))
             else:
-                st.toast(f"Saved as {markdown_text(kept.name)}.", icon=":material/check:")
-                controls.close(KEEP_POPUP)
+                st.toast(f"Saved as {markdown_text(saved_mapping.name)}.", icon=":material/check:")
+                controls.close(SAVE_POPUP)
         st.download_button(
             "Download mapping (JSON)",
             data=json.dumps(document(mapping), indent=2),
@@ -245,18 +245,18 @@ def _load(name: str, content: bytes, shown: Suggestion) -> None:
         refused(str(error))
         return
     st.session_state["map_pending"] = mapping
-    controls.close(KEEP_POPUP)
+    controls.close(SAVE_POPUP)
 
 
 def saved(visit: Visit) -> None:
     """Show the saved mappings with what can be done with one."""
-    kept = {one.name: one for one in visit.workbench.mappings()}
-    if not kept:
+    mappings = {one.name: one for one in visit.workbench.mappings()}
+    if not mappings:
         return
     with controls.popup("Saved mappings", SAVED_POPUP, icon=":material/bookmarks:"):
-        name = st.selectbox("Mapping", list(kept), format_func=visible, key="mapping_chosen")
-        if name in kept:
-            _one(visit, kept[name])
+        name = st.selectbox("Mapping", list(mappings), format_func=visible, key="mapping_chosen")
+        if name in mappings:
+            _one(visit, mappings[name])
 
 
 def _one(visit: Visit, one: KeptMapping) -> None:

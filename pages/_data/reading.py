@@ -182,7 +182,7 @@ JOIN_MEANING = (
     "Default: instances and sensors are joined by worker. As published: by job instance, which repeats every task of a "
     "job for every instance and sensor row of that job; all results carry the flag 'published definitions'."
 )
-GRAIN_MEANING = (
+AGGREGATION_MEANING = (
     "What one run is, in the default join: an instance, as profiles need it, or a whole task or job, which adds up its "
     "instances, for planning."
 )
@@ -206,14 +206,14 @@ def ingest_options() -> IngestOptions:
         sheet = st.text_input(
             "Sheet of a workbook", key="data_sheet", bind="query-params", placeholder="the first that holds a table"
         )
-        join, grain = _raw_tables()
+        join, aggregation = _raw_tables()
         memory_gb, cores = _largest_machine()
         st.caption(ZONE)
     return IngestOptions(
         format=named,
         duplicates=duplicates,
         join=join,
-        grain=grain,
+        grain=aggregation,
         delimiter=DELIMITERS[delimiter],
         encoding=ENCODINGS[encoding],
         decimal=DECIMALS[decimal],
@@ -237,12 +237,12 @@ def _raw_tables() -> tuple[str, str]:
     st.markdown("**Raw PAI tables** (a folder of the data folder)")
     with st.container(horizontal=True):
         join = choice("Join mode", "data_join", JOINS, JOIN_MEANING, shown=MODES)
-        grain = st.selectbox(
+        aggregation = st.selectbox(
             "One run per",
             GRAINS,
             key="data_grain",
             bind="query-params",
             disabled=join == "faithful",
-            help=GRAIN_MEANING,
+            help=AGGREGATION_MEANING,
         )
-    return join, GRAINS[0] if join == "faithful" else grain
+    return join, GRAINS[0] if join == "faithful" else aggregation

@@ -16,7 +16,7 @@ from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, WORDS
 
-MOST_TOLD = 5
+MOST_LISTED = 5
 
 
 def notice(visit: Visit, dataset: Dataset) -> None:
@@ -27,9 +27,9 @@ def notice(visit: Visit, dataset: Dataset) -> None:
     result = visit.workbench.unreadable(dataset.hash)
     if not result:
         return
-    lines = [f"- {markdown_text(f'{one.what}: {one.reason}', 300)}" for one in result[:MOST_TOLD]]
-    if len(result) > MOST_TOLD:
-        lines.append(f"- and {len(result) - MOST_TOLD} more")
+    lines = [f"- {markdown_text(f'{one.what}: {one.reason}', 300)}" for one in result[:MOST_LISTED]]
+    if len(result) > MOST_LISTED:
+        lines.append(f"- and {len(result) - MOST_LISTED} more")
     name = markdown_text(dataset.name, 80)
     st.warning(
         f"Of dataset {name}, {counted(len(result), 'thing')} saved here cannot be read. Its runs and results are "
@@ -65,9 +65,9 @@ def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
     """
     everything = {entry.hash: entry for entry in datasets}
     known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
-    asked = link.read(PARAMETER, str, "")
-    linked = _match(asked, datasets) if asked else ""
-    unknown = asked if asked and not linked else ""
+    requested = link.read(PARAMETER, str, "")
+    linked = _match(requested, datasets) if requested else ""
+    unknown = requested if requested and not linked else ""
     if linked:
         st.session_state[_place(everything[linked].kind)] = linked
     current = linked if linked in known else st.session_state.get(_place(kind), "")
@@ -96,8 +96,8 @@ def forget() -> None:
 def newest(datasets: tuple[Dataset, ...], kind: str) -> str:
     """Return the hash of this session's dataset of a kind, else of the newest one; '' without any."""
     known = [entry.hash for entry in datasets if entry.kind == kind]
-    kept: str = st.session_state.get(_place(kind), "")
-    return kept if kept in known else next(iter(known), "")
+    current: str = st.session_state.get(_place(kind), "")
+    return current if current in known else next(iter(known), "")
 
 
 def title(entry: Dataset) -> str:
@@ -106,10 +106,10 @@ def title(entry: Dataset) -> str:
     return f"{shortened(entry.name, 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
 
 
-def _match(asked: str, known: tuple[Dataset, ...]) -> str:
+def _match(requested: str, known: tuple[Dataset, ...]) -> str:
     """Return the hash of the dataset that a link names by hash, its beginning or its name; '' where none or several."""
     try:
-        return chosen(known, asked).hash
+        return chosen(known, requested).hash
     except DatasetUnknown:
         return ""
 
@@ -192,13 +192,13 @@ def sample_button(visit: Visit, kind: str = JOBS) -> None:
         st.rerun()
 
 
-def unknown(visit: Visit, asked: str) -> None:
+def unknown(visit: Visit, requested: str) -> None:
     """Show that a link is about data that this home does not have, and what it has."""
     names = [shortened(entry.name, 40) for entry in visit.workbench.datasets()]
-    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
-    there = f"Loaded: {markdown_text(', '.join(names[:MOST_TOLD]), 300)}{more}." if names else NOTHING
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    there = f"Loaded: {markdown_text(', '.join(names[:MOST_LISTED]), 300)}{more}." if names else NOTHING
     st.warning(
-        f"This link is about the dataset **{markdown_text(asked, 40)}**, which is not loaded here. {there} "
+        f"This link is about the dataset **{markdown_text(requested, 40)}**, which is not loaded here. {there} "
         "Import it on the Data page, or choose another one in the sidebar; the other settings of the link stay.",
         icon=":material/link_off:",
     )

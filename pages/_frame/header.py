@@ -129,13 +129,13 @@ def _reset(page: str) -> None:
 
 def _back(page: str) -> None:
     """Set the controls back and drop what the page wrote into the address by hand (a callback)."""
-    kept = f"{page}_tab"
+    tab = f"{page}_tab"
     bound = defaults()
     for name, value in bound.items():
-        if name.startswith(prefixes_of(page)) and name != kept and st.session_state.get(name) != value:
+        if name.startswith(prefixes_of(page)) and name != tab and st.session_state.get(name) != value:
             st.session_state[name] = value
     for name in [name for name in st.query_params if name.startswith(prefixes_of(page))]:
-        if name not in bound and name != kept:
+        if name not in bound and name != tab:
             del st.query_params[name]
     context = get_script_run_ctx()
     if context is not None:  # else a control that is not on the page now would start from the link's value later

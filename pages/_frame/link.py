@@ -23,7 +23,7 @@ from workprof.core.units import GB, GIB
 
 Value = TypeVar("Value")
 
-TOLD = "link_told"
+NOTES = "link_told"
 LONGEST_TEXT = 16_000
 LONGEST_QUOTE = 60
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -43,13 +43,13 @@ class _Parameters(QueryParams):
         if values is None or control is None:
             return super().get_initial_value(param_key)
         try:
-            kept, lost = _of_control(_as_shown(values, control), control)
+            usable, lost = _of_control(_as_shown(values, control), control)
         except Unreadable as problem:
             drop(param_key, str(problem))
             return None
         if lost:
             _note(param_key, lost, "the others are used")
-        self._initial_query_params[param_key] = kept
+        self._initial_query_params[param_key] = usable
         return super().get_initial_value(param_key)
 
 
@@ -58,8 +58,8 @@ def watch(page: str) -> None:
     state = _state()
     if state is not None and not isinstance(state.query_params, _Parameters):
         state.query_params.__class__ = _Parameters  # the same object: Streamlit and st.query_params hold on to it
-    if st.session_state.get(TOLD, ("", {}))[0] != page:
-        st.session_state[TOLD] = (page, {})
+    if st.session_state.get(NOTES, ("", {}))[0] != page:
+        st.session_state[NOTES] = (page, {})
 
 
 def read(name: str, parse: Callable[[str], Value], default: Value, instead: str = "the default is used") -> Value:
@@ -87,13 +87,13 @@ def read_all(name: str, options: Collection[str], default: list[str]) -> list[st
     if not values:
         return default
     try:
-        kept, lost = _of_list(values, set(options), None)
+        usable, lost = _of_list(values, set(options), None)
     except Unreadable as problem:
         drop(name, str(problem))
         return default
     if lost:
         _note(name, lost, "the others are used")
-    return [value for value in kept if value]
+    return [value for value in usable if value]
 
 
 def in_gb(former: str, key: str) -> None:
@@ -140,10 +140,10 @@ def drop(name: str, reason: str, instead: str = "the default is used") -> None:
 
 def notice() -> None:
     """Say which parameters of the link could not be read, as long as their settings are left as they are."""
-    page, told = st.session_state.get(TOLD, ("", {}))
-    now = {name: (st.session_state.get(name), st.query_params.get(name)) for name in told}
-    left = {name: (words, then or now[name]) for name, (words, then) in told.items() if then in (None, now[name])}
-    st.session_state[TOLD] = (page, left)
+    page, notes = st.session_state.get(NOTES, ("", {}))
+    now = {name: (st.session_state.get(name), st.query_params.get(name)) for name in notes}
+    left = {name: (words, then or now[name]) for name, (words, then) in notes.items() if then in (None, now[name])}
+    st.session_state[NOTES] = (page, left)
     if left:
         lines = [words for words, _ in left.values()]
         st.warning("\n".join(f"- {line}" for line in lines) if lines[1:] else lines[0], icon=":material/link_off:")
@@ -151,7 +151,7 @@ def notice() -> None:
 
 def forget() -> None:
     """Drop what was told: another link is followed."""
-    st.session_state.pop(TOLD, None)
+    st.session_state.pop(NOTES, None)
 
 
 def one_of(*words: str) -> Callable[[str], str]:
@@ -193,9 +193,9 @@ def _state() -> Any:
 
 
 def _note(name: str, reason: str, instead: str) -> None:
-    page, told = st.session_state.get(TOLD, ("", {}))
+    page, notes = st.session_state.get(NOTES, ("", {}))
     words = f"`{name}` in the link could not be read: {markdown_text(reason, 200)}; {instead}."
-    st.session_state[TOLD] = (page, {**told, name: (words, None)})
+    st.session_state[NOTES] = (page, {**notes, name: (words, None)})
 
 
 def _control(parameters: QueryParams, name: str) -> WidgetMetadata[Any] | None:
@@ -249,16 +249,16 @@ def _of_list(values: list[str], options: set[str] | None, most: int | None) -> t
     if not any(values):
         return values, ""
     unique = list(dict.fromkeys(values))
-    kept = [value for value in unique if options is None or value in options]
-    lost = [f"{quoted(value)} is not one of the choices" for value in unique if value not in kept]
+    usable = [value for value in unique if options is None or value in options]
+    lost = [f"{quoted(value)} is not one of the choices" for value in unique if value not in usable]
     if len(unique) < len(values):
         lost.append("a choice is given more than once")
-    if most is not None and len(kept) > most:
-        lost.append(f"{len(kept)} are chosen, at most {most} can be")
-        kept = kept[:most]
-    if not kept:
+    if most is not None and len(usable) > most:
+        lost.append(f"{len(usable)} are chosen, at most {most} can be")
+        usable = usable[:most]
+    if not usable:
         raise Unreadable(lost[0])
-    return kept, " and ".join(lost[:3])
+    return usable, " and ".join(lost[:3])
 
 
 def _bounded(value: float, text: str, control: WidgetMetadata[Any]) -> None:

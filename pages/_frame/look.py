@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._parts.figures import ANSWER
+from pages._parts.figures import HEADLINE
 
 CHOSEN = "light-dark(#1f66b0, #7db4f0)"
 """Of what is chosen: the theme's colours of links. Its primary colour has less than 4.5:1 on black."""
@@ -32,7 +32,7 @@ CSS = f"""
   [data-testid="stHeader"] button, [data-testid="stHeader"] button * {{ pointer-events: auto; }}
 }}
 .st-key-{WINDOW} {{ display: none; }}
-.st-key-{ANSWER} p {{ font-size: 1.2rem; line-height: 1.4; }}
+.st-key-{HEADLINE} p {{ font-size: 1.2rem; line-height: 1.4; }}
 [role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],
 [data-testid="stButtonGroup"] [data-selected="true"] p {{ color: {CHOSEN}; }}
 </style>
@@ -47,5 +47,5 @@ def show() -> None:
 
 def narrow() -> bool:
     """Return whether the window is as narrow as a phone; a first visit counts as wide until its browser tells."""
-    told: Any = st.session_state.get(WINDOW) or {}
-    return bool(told.get("narrow"))
+    window: Any = st.session_state.get(WINDOW) or {}
+    return bool(window.get("narrow"))

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from workprof.report.bundle import BuiltReport  # with it comes every chart there is
 
 
-REPORTS_KEPT = 4
+MOST_REPORTS = 4
 """Of the reports made last: a whole one takes some megabytes."""
 
-BATCHES_KEPT = 4
+MOST_BATCHES = 4
 """Of the tables of answers made last."""
 
 MODULES_BETWEEN = 50
@@ -112,8 +112,8 @@ def _opened(home: str, _settings: Settings) -> AppState:
     return AppState(
         workbench,
         Ingests(workbench.ingest),
-        Tasks("no report was made", REPORTS_KEPT),
-        Tasks("no job was answered", BATCHES_KEPT),
+        Tasks("no report was made", MOST_REPORTS),
+        Tasks("no job was answered", MOST_BATCHES),
         Tasks("nothing was observed"),
     )
 

@@ -35,7 +35,7 @@ FIRST_AREA = "Memory"
 def glossary(visit: Visit) -> None:
     """Show the terms of an area, or those that hold the searched words."""
     del visit
-    figures.answer(f"{len(TERMS)} terms of workprof and of the field: search one, or choose an area.")
+    figures.headline(f"{len(TERMS)} terms of workprof and of the field: search one, or choose an area.")
     text = st.text_input(
         "Search", key="help_term", bind="query-params", placeholder="A word, such as silhouette or u-score"
     )
@@ -55,7 +55,7 @@ def glossary(visit: Visit) -> None:
 def methods(visit: Visit) -> None:
     """Show what is computed, by whose method, and where workprof differs."""
     del visit
-    figures.answer(f"{len(METHODS)} published methods, and where workprof differs from them.")
+    figures.headline(f"{len(METHODS)} published methods, and where workprof differs from them.")
     for method in METHODS:
         with st.expander(f"{method.name} · {method.pages}", expanded=method is METHODS[0]):
             st.markdown(markdown_text(method.what, LONGEST))
@@ -66,7 +66,7 @@ def methods(visit: Visit) -> None:
 def definitions(visit: Visit) -> None:
     """Show published definitions beside the default ones, with the numbers that made the difference."""
     del visit
-    figures.answer(
+    figures.headline(
         f"{len(DEFINITIONS)} published definitions are corrected by default; 'as published' repeats them and is marked."
     )
     for one in DEFINITIONS:

@@ -57,15 +57,15 @@ def settings(visit: Visit, dataset: Dataset) -> OverTimeSettings | None:
 
 def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime | None:
     """Return memory over time: computed at once where it is quick, else by a job; None where there is none."""
-    ask = visit.workbench.over_time
+    compute = visit.workbench.over_time
     try:
         if dataset.rows <= MOST_RUNS_AT_ONCE:
-            return ask(dataset.hash, chosen)
+            return compute(dataset.hash, chosen)
         words = f"Memory over time of {counted(dataset.rows, 'run')} is not added up yet; it takes some seconds."
         return long_question.result(
             visit,
             dataset,
-            LongQuestion("home_add_up", chosen, ask, "Add up memory over time", lambda: words, "Adding up memory"),
+            LongQuestion("home_add_up", chosen, compute, "Add up memory over time", lambda: words, "Adding up memory"),
         )
     except (ColumnMissing, NotEnoughData) as error:
         st.caption(f"No chart over time: {markdown_text(str(error), 300)}.")

@@ -222,7 +222,7 @@ PHASES = "What phases a run has, and which workload it is."
 def measured(visit: Visit, dataset: Dataset) -> None:
     """Show what the dataset holds, and the next step."""
     shown = _figures_of(visit, dataset)
-    figures.answer(markdown_text(measured_sentence(dataset, shown), 400))
+    figures.headline(markdown_text(measured_sentence(dataset, shown), 400))
     figures.headline_row(shown)
     with st.container(horizontal=True):
         if dataset.kind == CONFIGURATIONS:

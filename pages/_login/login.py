@@ -179,7 +179,7 @@ def _origin(auth: Mapping[str, object]) -> str:
 
 
 COOKIE = "_streamlit_xsrf"
-KEPT = 1000
+MOST_DESTINATIONS = 1000
 LONGEST = 8000
 PATIENCE_S = 900.0
 
@@ -193,10 +193,10 @@ class Destination:
 
     name: str
     parameters: tuple[tuple[str, str], ...]
-    asked_s: float
+    requested_s: float
 
 
-def keep(name: str) -> None:
+def remember(name: str) -> None:
     """Keep the page of this name with the parameters of the present address, for after the login."""
     browser = browser_of(st.context.cookies.get(COOKIE, ""))
     parameters = tuple((key, value) for key in st.query_params for value in st.query_params.get_all(key))
@@ -205,7 +205,7 @@ def keep(name: str) -> None:
     with _lock:
         _wanted[browser] = Destination(name, parameters, time.monotonic())
         _wanted.move_to_end(browser)
-        while len(_wanted) > KEPT:
+        while len(_wanted) > MOST_DESTINATIONS:
             _wanted.popitem(last=False)
 
 
@@ -214,7 +214,7 @@ def take() -> Destination | None:
     browser = browser_of(st.context.cookies.get(COOKIE, ""))
     with _lock:
         result = _wanted.pop(browser, None)
-    return result if result and time.monotonic() - result.asked_s < PATIENCE_S else None
+    return result if result and time.monotonic() - result.requested_s < PATIENCE_S else None
 
 
 def browser_of(cookie: str) -> str:
@@ -235,7 +235,7 @@ def browser_of(cookie: str) -> str:
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
-def gate(page: StreamlitPage | None = None) -> None:
+def require_login(page: StreamlitPage | None = None) -> None:
     """Return where the visitor may see the page; otherwise show the login and end this run.
 
     Args:
@@ -250,7 +250,7 @@ def gate(page: StreamlitPage | None = None) -> None:
     claims = _claims()
     refused = setup.rules.refusal(claims, time.time()) if claims else ""
     if not claims or refused:
-        _ask(setup, claims, refused, page)
+        _show_login(setup, claims, refused, page)
 
 
 def go_on(pages: dict[str, list[StreamlitPage]], page: StreamlitPage) -> None:
@@ -285,7 +285,7 @@ def _closed(message: str) -> None:
     st.stop()
 
 
-def _ask(setup: LoginSetup, claims: Mapping[str, object], refused: str, page: StreamlitPage | None) -> None:
+def _show_login(setup: LoginSetup, claims: Mapping[str, object], refused: str, page: StreamlitPage | None) -> None:
     st.title("workprof")
     if refused:
         st.error(f"{markdown_text(_name(claims), 80)}: {refused}", icon=":material/block:")
@@ -296,7 +296,7 @@ def _ask(setup: LoginSetup, claims: Mapping[str, object], refused: str, page: St
         for provider in setup.providers:
             words = "Log in" if len(setup.providers) == 1 else f"Log in with {provider}"
             if st.button(words, key=f"login_{provider}", type="primary", icon=":material/login:"):
-                keep(page.url_path if page else "")
+                remember(page.url_path if page else "")
                 st.login(provider)
     address = st.context.url or ""
     if address and not address.startswith((f"{setup.origin}/", f"{setup.origin}?")) and address != setup.origin:

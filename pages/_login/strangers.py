@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ANSWERS = {"http.response.start", "websocket.accept"}
+RESPONSES = {"http.response.start", "websocket.accept"}
 POLICY_VIOLATION = 1008
 """Status of a closed web socket (RFC 6455, section 7.4.1)."""
 
@@ -40,10 +40,10 @@ class Strangers:
         """Answer one request."""
 
         async def respond(message: Message) -> None:
-            if message["type"] in ANSWERS:
+            if message["type"] in RESPONSES:
                 ours = {name for name, _ in self._headers}
-                kept = [one for one in message.get("headers", ()) if one[0].lower() not in ours]
-                message = {**message, "headers": [*kept, *self._headers]}
+                others = [one for one in message.get("headers", ()) if one[0].lower() not in ours]
+                message = {**message, "headers": [*others, *self._headers]}
             await send(message)
 
         if scope["type"] == "websocket" and not from_own_page(headers := Headers(scope=scope)):

@@ -216,8 +216,8 @@ def _follow_name(labels: dict[str, int]) -> str:
     wanted = str(st.session_state.get(PROFILE) or link.read(PROFILE, str, A_TASK))
     if wanted in (A_TASK, *labels):
         return ""
-    told = number_of(wanted)
-    result = next((label for label, number in labels.items() if number == told), "")
+    wanted_number = number_of(wanted)
+    result = next((label for label, number in labels.items() if number == wanted_number), "")
     if result:
         scope.take(PROFILE, result)
     elif PROFILE in st.session_state:
@@ -232,7 +232,7 @@ def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSetti
     with st.spinner("Searching for the best bins…", show_time=True):
         result = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
     with top:
-        figures.answer(markdown_text(bins_sentence(result.bins, profile.name), 500))
+        figures.headline(markdown_text(bins_sentence(result.bins, profile.name), 500))
         edges(result.bins, profile.name)
     figures.headline_row(profile_headlines(result))
     st.markdown(markdown_text(profile_sentence(result, profile.name), 500))
@@ -241,7 +241,9 @@ def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSetti
     _beforehand(context, profile)
     table(result.bins)
     whose = f"{profile.name} ({profile.clustering_name})"
-    scope.keep(context, "memory_keep_bins", lambda name: profile_bins_scenario(result, context.dataset, name, whose))
+    scope.save_scenario(
+        context, "memory_keep_bins", lambda name: profile_bins_scenario(result, context.dataset, name, whose)
+    )
     curve = partial(context.workbench.profile_improvement, context.dataset.hash, wanted, fit=profile.clustering)
     figures.fold("How many bins", "memory_curve_open", improvement, curve, result.bins)
     figures.fold("Method", "memory_bins_method", method, result.bins)
@@ -304,11 +306,11 @@ def _as_published() -> None:
 def _of_task(context: PageContext, settings: BinSettings, top: DeltaGenerator) -> None:
     result = context.workbench.bins(context.dataset.hash, settings)
     with top:
-        figures.answer(markdown_text(bins_sentence(result), 500))
+        figures.headline(markdown_text(bins_sentence(result), 500))
         edges(result)
     figures.headline_row(bin_headlines(result))
     table(result)
-    scope.keep(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name))
+    scope.save_scenario(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name))
     curve = partial(context.workbench.improvement, context.dataset.hash, settings)
     figures.fold("How many bins", "memory_curve_open", improvement, curve, result)
     figures.fold("Export", "memory_bins_exports", _exports, context, settings)

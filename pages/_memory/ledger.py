@@ -76,7 +76,7 @@ def ledger(context: PageContext) -> None:
     names = _names(context, result, fit)
     shown = called(result, names)
     with top:
-        figures.answer(markdown_text(ledger_sentence(shown), 500))
+        figures.headline(markdown_text(ledger_sentence(shown), 500))
         figures.show(ledger_bars(shown), key="memory_ledger")
     figures.headline_row(ledger_headlines(result))
     _findings(context, result, shown)

@@ -130,11 +130,11 @@ def models(context: PageContext) -> None:
     question = LongQuestion(
         name="memory_train",
         settings=settings,
-        ask=context.workbench.bin_models,
+        compute=context.workbench.bin_models,
         button="Train the models",
         before=partial(_before, context, settings),
         what="Training the models",
-        told=lambda kept: f"{markdown_text(kept.task or 'all tasks', 80)}, {len(kept.edges_bytes)} bins",
+        describe=lambda cached: f"{markdown_text(cached.task or 'all tasks', 80)}, {len(cached.edges_bytes)} bins",
         icon=":material/model_training:",
     )
     with top:
@@ -182,7 +182,7 @@ def _before(context: PageContext, settings: PredictorSettings) -> str:
 def _result(context: PageContext, result: PredictorResult, *, current: bool) -> None:
     if result.settings.mode == FAITHFUL:
         header.published_flag()
-    figures.answer(markdown_text(model_sentence(result), 400))
+    figures.headline(markdown_text(model_sentence(result), 400))
     figures.show(estimated_and_replayed(result), key="memory_models")
     figures.headline_row(model_headlines(result))
     if result.uses_after_the_run:
@@ -190,7 +190,9 @@ def _result(context: PageContext, result: PredictorResult, *, current: bool) -> 
             "The models use fields that are known only after the run: no such model can be used beforehand.",
             icon=":material/history_toggle_off:",
         )
-    scope.keep(context, "memory_keep_models", partial(models_scenario, result, context.dataset), current=current)
+    scope.save_scenario(
+        context, "memory_keep_models", partial(models_scenario, result, context.dataset), current=current
+    )
     figures.fold("From requests to the plan", "memory_waterfall_open", _waterfall, result)
     figures.fold("All models", "memory_models_open", table, context, result)
     figures.fold("Predicted and actual bins", "memory_confusion_open", matrices, result)

@@ -137,11 +137,11 @@ def policies(context: PageContext) -> None:
     question = LongQuestion(
         name="memory_replay",
         settings=settings,
-        ask=context.workbench.replay,
+        compute=context.workbench.replay,
         button="Replay the policies",
         before=partial(_before, context, settings),
         what="Replaying the policies",
-        told=lambda kept: f"{kept.protocol}, input {markdown_text(kept.input_column, 40)}",
+        describe=lambda cached: f"{cached.protocol}, input {markdown_text(cached.input_column, 40)}",
     )
     with top:
         result = long_question.result(context.visit, context.dataset, question)
@@ -216,12 +216,12 @@ def _result(context: PageContext, result: ReplayResult, *, current: bool) -> Non
             width=260,
         )
     with outcome:
-        figures.answer(markdown_text(policy_sentence(result, price, kills), 400))
+        figures.headline(markdown_text(policy_sentence(result, price, kills), 400))
     with chart:
         figures.show(frontier_chart(result, price, kills), key="memory_frontier")
     figures.headline_row(policy_headlines(result, price, kills))
     draft = partial(policy_scenario, result, price, context.dataset, kills=kills)
-    scope.keep(context, "memory_keep_policy", draft, current=current)
+    scope.save_scenario(context, "memory_keep_policy", draft, current=current)
     figures.fold("All policies", "memory_policies_open", table, context, result, price)
     figures.fold("Cumulative waste", "memory_learning_open", _learning, result)
     if result.protocol != SIZEY:

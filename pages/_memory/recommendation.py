@@ -51,7 +51,7 @@ def long_recommendation(
     return LongQuestion(
         name=name,
         settings=settings,
-        ask=visit.workbench.recommendation,
+        compute=visit.workbench.recommendation,
         button="Compute the recommendation",
         before=partial(_before, visit, dataset),
         what="Comparing waste and kills of every setting",
@@ -88,7 +88,7 @@ def recommendation(context: PageContext) -> None:
             context.visit, dataset, long_recommendation(context.visit, dataset, settings, "memory_recommend")
         )
         if result is not None:
-            figures.answer(markdown_text(recommendation_sentence(result), 500))
+            figures.headline(markdown_text(recommendation_sentence(result), 500))
             figures.show(held_chart(result, _names(context, result)), key="memory_held")
         else:
             figures.show(requested_chart(assessment(context)), key="memory_requested")
@@ -151,8 +151,8 @@ def _acceptable_kills(leaf: Leaf) -> str:
         return text
 
     link.check(key, parse)
-    said = st.session_state.get(key) or st.query_params.get(key) or KILLS[0]
-    stops = KILLS if said in KILLS else (*KILLS, said)
+    current = st.session_state.get(key) or st.query_params.get(key) or KILLS[0]
+    stops = KILLS if current in KILLS else (*KILLS, current)
     chosen = st.select_slider(
         leaf.label,
         stops,

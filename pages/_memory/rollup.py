@@ -12,7 +12,7 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import figures, forms, kept_scenarios, tables
+from pages._parts import figures, forms, saved_scenarios, tables
 from pages._parts.controls import choice
 from workprof.charts.memory.load import (
     LOAD_COLUMNS,
@@ -99,28 +99,28 @@ CHOSEN = "memory_compared"
 
 def scenarios(context: PageContext) -> None:
     """Show the saved scenarios, and those chosen side by side."""
-    kept = context.workbench.scenarios(context.dataset.hash)
-    if not kept:
+    saved = context.workbench.scenarios(context.dataset.hash)
+    if not saved:
         st.info(
             "No scenario of this dataset is saved yet. Choose something under Bins, Models or What if and press "
             "**Save scenario**.",
             icon=":material/info:",
         )
         return
-    table = scenario_table(kept)
+    table = scenario_table(saved)
     tables.show(
         table,
         key="memory_scenarios",
-        alt=f"{len(kept)} saved scenarios",
+        alt=f"{len(saved)} saved scenarios",
         column_config=tables.headings(table.columns, {"kept": st.column_config.Column("saved on")}),
     )
-    names = [one.name for one in kept]
-    chosen = kept_scenarios.compared(names, CHOSEN, MOST_COMPARED)
+    names = [one.name for one in saved]
+    chosen = saved_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:
         _compared(context, chosen)
-        _links(context, [one for one in kept if one.name in chosen])
+        _links(context, [one for one in saved if one.name in chosen])
     remove = partial(context.workbench.remove_scenario, context.dataset.hash)
-    kept_scenarios.removal(context.visit, names, ("memory", CHOSEN), remove)
+    saved_scenarios.removal(context.visit, names, ("memory", CHOSEN), remove)
 
 
 def _compared(context: PageContext, chosen: list[str]) -> None:
@@ -164,10 +164,10 @@ def rollup(context: PageContext) -> None:
         result = context.workbench.rollup(context.dataset.hash, settings)
     with top:
         _never(context, result)
-        figures.answer(markdown_text(rollup_sentence(result), 400))
+        figures.headline(markdown_text(rollup_sentence(result), 400))
         figures.show(rollup_bars(result), key="memory_rollup")
     figures.headline_row(rollup_headlines(result))
-    scope.keep(context, "memory_keep_rollup", lambda name: rollup_scenario(result, context.dataset, name))
+    scope.save_scenario(context, "memory_keep_rollup", lambda name: rollup_scenario(result, context.dataset, name))
     figures.fold("If there were less memory", "memory_load_open", _load, context, result)
     figures.fold("Sizes of the plan", "memory_plan_open", _plan, context, result)
     figures.fold("Runs above their size", "memory_violations_open", violations, context, settings.plan)

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import datasets, link
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
-from pages._parts import kept_scenarios
+from pages._parts import saved_scenarios
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.tasks import task_labels
 from workprof.core.units import GB
@@ -133,8 +133,8 @@ def context(visit: Visit, dataset: Dataset, above: DeltaGenerator, below: DeltaG
     if not dataset.finished_rows:
         lacking(NONE_FINISHED)
         return None
-    asked = REQUEST not in columns  # then nothing can be compared before it is given
-    place = above if asked else _folded(below)
+    without_requests = REQUEST not in columns  # then nothing can be compared before it is given
+    place = above if without_requests else _folded(below)
     with place, st.grid(min_column_width=220, gap="small"):
         target = choice(
             "Memory measure",
@@ -193,7 +193,7 @@ OF_BEFORE = (
 )
 
 
-def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
+def save_scenario(context: PageContext, key: str, draft: Callable[[str], Scenario], *, current: bool = True) -> None:
     """Show the field for a name and the button that saves the decision, with the settings that were computed.
 
     Args:
@@ -206,4 +206,4 @@ def keep(context: PageContext, key: str, draft: Callable[[str], Scenario], *, cu
     def save(name: str) -> str:
         return context.workbench.save_scenario(context.dataset.hash, draft(name)).name
 
-    kept_scenarios.keep(context.visit, key, save, "To compare it under Scenarios.", "" if current else OF_BEFORE)
+    saved_scenarios.save_form(context.visit, key, save, "To compare it under Scenarios.", "" if current else OF_BEFORE)

@@ -34,7 +34,7 @@ LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001
 
 
-def kept() -> ClassSettings:
+def current_limits() -> ClassSettings:
     """Return the limits as they were set last: what needs them stands above their controls."""
     state = st.session_state
     return _settings(
@@ -160,11 +160,11 @@ def _one(context: PageContext, task: str, column: str) -> None:
 
 def tasks(context: PageContext) -> None:
     """Show where the memory goes: the answer, the tasks, their use, then what explains it."""
-    classes = kept()
+    classes = current_limits()
     result = scope.assessment(context, classes if classes.limits == AUTO else None)
     if classes.limits != AUTO:
         result = with_limits(result, classes)
-    figures.answer(markdown_text(assessment_sentence(result), 400))
+    figures.headline(markdown_text(assessment_sentence(result), 400))
     figures.headline_row(assessment_headlines(result))
     _table(context, result)
     figures.fold("Memory used, task by task", "memory_boxes_open", boxes, result)

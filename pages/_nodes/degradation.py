@@ -56,7 +56,7 @@ def degradation(context: PageContext) -> None:
             return
         if result.published:
             header.published_flag()
-        figures.answer(markdown_text(degradation_sentence(result), 600))
+        figures.headline(markdown_text(degradation_sentence(result), 600))
         figures.show(degradation_over_time(result), key="nodes_over_time", sentence=False)
     _show(context, result)
 

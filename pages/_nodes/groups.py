@@ -39,7 +39,7 @@ def groups(context: PageContext) -> None:
     if result.published:
         header.published_flag()
     with first:
-        figures.answer(markdown_text(groups_sentence(result), 600))
+        figures.headline(markdown_text(groups_sentence(result), 600))
         _group_table(context, result)
     figures.headline_row(groups_headlines(result))
     if len(result.silhouettes) > 1:  # one bar compares nothing

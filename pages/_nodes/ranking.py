@@ -25,7 +25,7 @@ from pages._nodes.context import (
     other_dataset,
 )
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
-from pages._parts import figures, kept_scenarios, tables
+from pages._parts import figures, saved_scenarios, tables
 from pages._parts.controls import choice
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes.groups import advice_sentence, weight_bars
@@ -144,7 +144,7 @@ def _decision(result: Ranking, drawn: Ranking, advice: Advice | None, work: Work
     if result.published:
         header.published_flag()
     sentence = advice_sentence(advice, work.name) if advice else decision_sentence(result)
-    figures.answer(markdown_text(sentence, 600))
+    figures.headline(markdown_text(sentence, 600))
     chart, prices = st.columns([2, 1], gap="medium")
     with chart:
         figures.show(ranked_bars(drawn, priced=drawn is not result), key="nodes_bars", sentence=False)
@@ -194,7 +194,7 @@ def _evidence(context: PageContext, result: Ranking, drawn: Ranking, advice: Adv
     figures.fold("Sensitivity of the ranking", "nodes_sensitivity", _sensitivity, result)
     figures.fold("Metrics that are not in the score", "nodes_dropped", _dropped, result)
     notes(advice.notes if advice else result.notes)
-    _keep(context, replace(result.settings, weights=result.shares if advice else result.settings.weights))
+    _save_scenario(context, replace(result.settings, weights=result.shares if advice else result.settings.weights))
 
 
 def _weights(advice: Advice) -> None:
@@ -331,11 +331,13 @@ def after_edits(nodes: tuple[str, ...], prices: Mapping[str, float], changes: di
     return write(RANK.leaf("prices_per_h"), priced)
 
 
-def _keep(context: PageContext, settings: RankSettings) -> None:
+def _save_scenario(context: PageContext, settings: RankSettings) -> None:
     """Show the field for a name and the button that keeps the settings of the ranking."""
 
     def save(name: str) -> str:
         draft = NodeScenario(name, context.dataset.hash, settings)
         return context.workbench.save_node_scenario(context.dataset.hash, draft).name
 
-    kept_scenarios.keep(context.visit, "nodes_keep", save, "Weights, prices, window: to compare them under Scenarios.")
+    saved_scenarios.save_form(
+        context.visit, "nodes_keep", save, "Weights, prices, window: to compare them under Scenarios."
+    )

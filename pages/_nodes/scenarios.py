@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages._nodes.context import PageContext
-from pages._parts import figures, kept_scenarios, tables
+from pages._parts import figures, saved_scenarios, tables
 from workprof.charts.nodes.ranking import leaders_sentence, node_comparison_table, node_scenario_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
@@ -18,19 +18,19 @@ COMPARED = "nodes_compared_scenarios"
 
 def scenarios(context: PageContext) -> None:
     """Show the saved scenarios, and those chosen side by side."""
-    kept = context.workbench.node_scenarios(context.dataset.hash)
-    if not kept:
+    saved = context.workbench.node_scenarios(context.dataset.hash)
+    if not saved:
         st.info(
             "No scenario is saved yet. Set weights or prices and press **Save scenario** under Ranking.",
             icon=":material/info:",
         )
         return
-    tables.show(node_scenario_table(kept), key="nodes_scenarios", alt=f"{len(kept)} saved scenarios")
-    names = [one.name for one in kept]
-    chosen = kept_scenarios.compared(names, COMPARED, MOST_COMPARED)
-    _compared(context, [one for one in kept if one.name in chosen])
+    tables.show(node_scenario_table(saved), key="nodes_scenarios", alt=f"{len(saved)} saved scenarios")
+    names = [one.name for one in saved]
+    chosen = saved_scenarios.compared(names, COMPARED, MOST_COMPARED)
+    _compared(context, [one for one in saved if one.name in chosen])
     remove = partial(context.workbench.remove_node_scenario, context.dataset.hash)
-    kept_scenarios.removal(context.visit, names, ("nodes", COMPARED), remove)
+    saved_scenarios.removal(context.visit, names, ("nodes", COMPARED), remove)
 
 
 def _compared(context: PageContext, chosen: list[NodeScenario]) -> None:
@@ -46,7 +46,7 @@ def _compared(context: PageContext, chosen: list[NodeScenario]) -> None:
         return
     with st.spinner("Comparing the nodes…", show_time=True):
         result = {one.name: workbench.node_ranking(dataset, one.settings) for one in ready}
-    figures.answer(markdown_text(leaders_sentence(result), 400))
+    figures.headline(markdown_text(leaders_sentence(result), 400))
     table = node_comparison_table(result)
     name = f"{safe_name(context.dataset.name)}-node-scenarios"
     figures.table(table, name, key="nodes_comparison", alt=f"{len(table)} nodes in {len(result)} scenarios")

@@ -58,9 +58,9 @@ def search_of(visit: Visit) -> None:
     with first:
         result = long_question.result(visit, table, question)
         if result is None:
-            figures.answer(f"{counted(table.rows, 'measurement')} of configurations are loaded; press Search.")
+            figures.headline(f"{counted(table.rows, 'measurement')} of configurations are loaded; press Search.")
             return
-        figures.answer(markdown_text(search_sentence(result), 400))
+        figures.headline(markdown_text(search_sentence(result), 400))
         figures.headline_row(search_headlines(result))
         figures.show(cost_curves(result), key="nodes_search_cost", sentence=False)
     _path(result)
@@ -68,7 +68,7 @@ def search_of(visit: Visit) -> None:
 
 
 def _nothing(visit: Visit) -> None:
-    figures.answer("No table of measured configurations is loaded yet.")
+    figures.headline("No table of measured configurations is loaded yet.")
     st.info(NEEDS, icon=":material/info:")
     files = {name: SAMPLES[BENCHMARKS].path.with_name(file) for name, file in SAMPLE.items()}
     with st.container(horizontal=True):
@@ -106,11 +106,11 @@ def _runs(visit: Visit, table: Dataset, entries: list[Dataset]) -> str:
     machines = set(visit.workbench.machines_of(table.hash))
     fitting = {_label(one): one.hash for one in entries if machines & set(visit.workbench.node_names(one.hash))}
     key = SEARCH.leaf("runs").key(SEARCH.page)
-    asked = link.read(key, str, "")
-    if not asked and st.query_params.get(QUESTION_KEY) == SEARCH.call:
+    linked = link.read(key, str, "")
+    if not linked and st.query_params.get(QUESTION_KEY) == SEARCH.call:
         scope.take(key, WITHOUT)
     for label, own in fitting.items():
-        if asked == own:
+        if linked == own:
             scope.take(key, label)
     about = "Benchmark runs of nodes that are named as the machines of the table."
     return fitting.get(choice("Node scores", key, (*fitting, WITHOUT), about), "")

@@ -42,7 +42,7 @@ def transfer(context: PageContext) -> None:
     ).strip()
     if not folder:
         with first:
-            figures.answer("Name a folder of execution reports to test runtime predictions for other machines.")
+            figures.headline("Name a folder of execution reports to test runtime predictions for other machines.")
         return
     _compare(context, chosen_file(data, folder), first)
 
@@ -77,13 +77,13 @@ def _compare(context: PageContext, folder: Path, first: DeltaGenerator) -> None:
     of_folder, result = st.session_state.get(SHOWN, (None, None))
     if result is not None and of_folder == folder:
         with first:
-            figures.answer(markdown_text(transfer_sentence(result.result), 400))
+            figures.headline(markdown_text(transfer_sentence(result.result), 400))
             if result.settings != settings:
                 st.warning("These results are for the previous settings.", icon=":material/history:")
         _show(result)
     else:
         with first:
-            figures.answer(f"Runtimes of {len(machines)} machines are there; the methods are not compared yet.")
+            figures.headline(f"Runtimes of {len(machines)} machines are there; the methods are not compared yet.")
 
 
 def _show(compared: RuntimeTransfer) -> None:

@@ -22,7 +22,7 @@ IMAGE_FORMATS = ("png", "svg")
 IMAGE_FORMAT = "image_format"
 MOST_TABLE_ROWS = 1000
 LONGEST_SENTENCE = 600
-ANSWER = "answer"
+HEADLINE = "answer"
 """Key of the container of the page's answer, for its look."""
 MOST_IN_LINE = 6
 """Figures side by side on a wide page; a box narrower than that cuts its words."""
@@ -65,9 +65,9 @@ def _figure(chart: Chart) -> go.Figure:
     return chart.dark if st.context.theme.type == "dark" else chart.light
 
 
-def answer(text: str) -> None:
+def headline(text: str) -> None:
     """Show the sentence that answers the page's question, in Markdown: texts of files escaped. It comes first."""
-    with st.container(key=ANSWER):
+    with st.container(key=HEADLINE):
         st.markdown(f"**{text}**")
 
 

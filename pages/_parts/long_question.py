@@ -24,54 +24,54 @@ class LongQuestion(Generic[Settings, Result]):
     Attributes:
         name: of its button, and of the place where the session keeps the settings shown last.
         settings: asked with.
-        ask: the question of the open workbench.
+        compute: the question of the open workbench.
         button: words of the button.
         before: what stands over it, requested only where there is no result.
         what: the job in words.
-        told: what the settings of the result before were, in words.
+        describe: what the settings of the result before were, in words.
         icon: of the button.
         source: hash of the dataset that is asked, where it is another one than the page's.
     """
 
     name: str
     settings: Settings
-    ask: Bound[Settings, Result]
+    compute: Bound[Settings, Result]
     button: str
     before: Callable[[], str]
     what: str
-    told: Callable[[Result], str] | None = None
+    describe: Callable[[Result], str] | None = None
     icon: str = ":material/play_arrow:"
     source: str = ""
 
 
-def result(visit: Visit, dataset: Dataset, settings: LongQuestion[Settings, Result]) -> Result | None:
+def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:
     """Return the kept result, or show how to get it and return the one before under a banner."""
-    outcome = settings.ask.cached(settings.source or dataset.hash, settings.settings)
+    outcome = question.compute.cached(question.source or dataset.hash, question.settings)
     if outcome.result is not None:
-        st.session_state[_place(settings)] = (dataset.hash, settings.settings)
+        st.session_state[_place(question)] = (dataset.hash, question.settings)
         return outcome.result
     running = outcome.job is not None and outcome.job.active
     if not running:
         with st.container(border=True):
-            st.markdown(settings.before())
-            if st.button(settings.button, type="primary", icon=settings.icon, key=settings.name):
-                settings.ask.start(settings.source or dataset.hash, settings.settings)
+            st.markdown(question.before())
+            if st.button(question.button, type="primary", icon=question.icon, key=question.name):
+                question.compute.start(question.source or dataset.hash, question.settings)
                 st.rerun()
-    running_work.job_panel(visit.app_state, outcome.job, settings.what)
-    return _previous(dataset, settings, running=running)
+    running_work.job_panel(visit.app_state, outcome.job, question.what)
+    return _previous(dataset, question, running=running)
 
 
-def _place(settings: LongQuestion[Settings, Result]) -> str:
-    return f"{settings.name}_last"
+def _place(question: LongQuestion[Settings, Result]) -> str:
+    return f"{question.name}_last"
 
 
-def _previous(dataset: Dataset, request: LongQuestion[Settings, Result], *, running: bool) -> Result | None:
-    of_dataset, settings = st.session_state.get(_place(request), ("", None))
+def _previous(dataset: Dataset, question: LongQuestion[Settings, Result], *, running: bool) -> Result | None:
+    of_dataset, settings = st.session_state.get(_place(question), ("", None))
     if of_dataset != dataset.hash or settings is None:
         return None
-    cached = request.ask.cached(request.source or of_dataset, settings).result
+    cached = question.compute.cached(question.source or of_dataset, settings).result
     if cached is not None:
-        todo = "new ones are being computed" if running else f"press **{request.button}** to update them"
-        text = f" ({request.told(cached)})" if request.told else ""
+        todo = "new ones are being computed" if running else f"press **{question.button}** to update them"
+        text = f" ({question.describe(cached)})" if question.describe else ""
         st.warning(f"These results are for the previous settings{text}; {todo}.", icon=":material/history:")
     return cached

@@ -158,7 +158,7 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
 def earlier(visit: Visit, step: str) -> tuple[EarlierRun, ...]:
     """Return the kept computations of a step with the rows of their datasets, newest first."""
     rows = {entry.hash: entry.finished_rows for entry in visit.workbench.datasets()}
-    kept = ((about.key.partition(":")[0], about) for about in visit.workbench.runs() if about.step == step)
+    runs = ((about.key.partition(":")[0], about) for about in visit.workbench.runs() if about.step == step)
     return tuple(
-        EarlierRun(dataset, rows[dataset], about.settings, about.seconds) for dataset, about in kept if dataset in rows
+        EarlierRun(dataset, rows[dataset], about.settings, about.seconds) for dataset, about in runs if dataset in rows
     )

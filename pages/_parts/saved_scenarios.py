@@ -13,7 +13,7 @@ from workprof.core.errors import WorkprofError
 from workprof.memory.scenarios import MOST_NAME
 
 
-def keep(visit: Visit, key: str, save: Callable[[str], str], meaning: str, closed: str = "") -> None:
+def save_form(visit: Visit, key: str, save: Callable[[str], str], meaning: str, closed: str = "") -> None:
     """Show the field for a name and the button that keeps what was computed.
 
     Args:
@@ -39,11 +39,11 @@ def keep(visit: Visit, key: str, save: Callable[[str], str], meaning: str, close
         st.caption(closed)
     if pressed and not reason:
         try:
-            kept = save(name.strip())
+            saved_name = save(name.strip())
         except WorkprofError as error:
             refused(str(error))
         else:
-            st.success(f"Saved as {markdown_text(kept)}; compare it under Scenarios.", icon=":material/check:")
+            st.success(f"Saved as {markdown_text(saved_name)}; compare it under Scenarios.", icon=":material/check:")
 
 
 def compared(names: list[str], key: str, most: int) -> list[str]:

@@ -37,7 +37,7 @@ def evaluation(context: PageContext) -> None:
         shared = context.shared | {"train_hash": train}
         main, title = ("splits", "open_splits"), "More settings of the evaluation"
         settings = forms.settings(context.visit, context.dataset, EVALUATE, main, shared, rest_of=title)
-    ask = context.workbench.evaluate_phases
+    compute = context.workbench.evaluate_phases
     with first:
         result = long_question.result(
             context.visit,
@@ -45,7 +45,7 @@ def evaluation(context: PageContext) -> None:
             LongQuestion(
                 name=f"phases_start_evaluation_{train[:8]}",
                 settings=settings,
-                ask=ask,
+                compute=compute,
                 button="Evaluate",
                 before=lambda: f"Not evaluated with these settings yet. {_took(context)}",
                 what="Evaluating",
@@ -53,7 +53,7 @@ def evaluation(context: PageContext) -> None:
         )
         if result is None:
             return
-        figures.answer(markdown_text(evaluation_sentence(result), 500))
+        figures.headline(markdown_text(evaluation_sentence(result), 500))
         figures.headline_row(evaluation_headlines(result))
         bars = known_bars(result)
         if bars is not None:

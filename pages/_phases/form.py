@@ -193,7 +193,7 @@ def source_of(context: PageContext, label: str = "Known workloads from") -> str:
 
 def edits_of(context: PageContext, dataset: str) -> LibraryEdits:
     """Return the labels given by hand: those that a link has, else those that are kept for a dataset."""
-    kept = context.workbench.library_edits(dataset)
+    saved = context.workbench.library_edits(dataset)
     (leaf,) = leaves(LibraryEdits)
 
     def parse(text: str) -> LibraryEdits:
@@ -202,12 +202,12 @@ def edits_of(context: PageContext, dataset: str) -> LibraryEdits:
         except SettingsError as error:
             raise link.Unreadable(f"{link.quoted(text)} is not a list of labels") from error
 
-    edits = link.read(EDITS, parse, kept, "those saved here are used")
-    if edits != kept:
+    edits = link.read(EDITS, parse, saved, "those saved here are used")
+    if edits != saved:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(
                 f":material/info: {counted(len(edits.labels), 'label')} by hand from the link, not the "
-                f"{len(kept.labels)} that are saved here."
+                f"{len(saved.labels)} that are saved here."
             )
             st.button("Use those saved", key="phases_edits_kept", type="tertiary", on_click=_forget_edits)
     return edits

@@ -48,8 +48,8 @@ def match(context: PageContext) -> None:
     result: Match | None
     with first:
         if edits.labels or train:
-            ask = context.workbench.known_match
-            edited = LongQuestion("phases_start_match", known, ask, BUTTON, before, WHAT)
+            compute = context.workbench.known_match
+            edited = LongQuestion("phases_start_match", known, compute, BUTTON, before, WHAT)
             result = long_question.result(context.visit, context.dataset, edited)
         else:  # the question of `workprof phases match`, and its kept answer
             whole, of_all = MatchRunSettings(context.line.name, context.library), context.workbench.match_run
@@ -57,7 +57,7 @@ def match(context: PageContext) -> None:
             result = long_question.result(context.visit, context.dataset, shared)
         if result is None:
             return
-        figures.answer(markdown_text(match_sentence(result), 500))
+        figures.headline(markdown_text(match_sentence(result), 500))
         lines = {_recorded_name(line): line for line in result.matches}
         over = st.container()
     with row:
@@ -166,7 +166,7 @@ def library(context: PageContext) -> None:
         if result is None:
             return
         chart = distance_matrix(result, by)
-        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.headline(markdown_text(chart.takeaway, 400))
         figures.show(chart, key=f"phases_matrix_{by}", sentence=False)
     st.header("Thresholds")
     st.caption(threshold_note(result))
@@ -182,7 +182,7 @@ def _compared(context: PageContext, source: str, runs: RunList, edits: LibraryEd
         LongQuestion(
             name="phases_start_library",
             settings=LibraryViewSettings(edits, context.library),
-            ask=context.workbench.library_view,
+            compute=context.workbench.library_view,
             source=source,
             button="Compare the runs",
             before=lambda: f"The fingerprints of {len(runs.runs)} runs are not compared with these settings yet.",
@@ -238,18 +238,18 @@ def _label_form(context: PageContext, dataset: str, runs: RunList, edits: Librar
     lines = options[picked]
     with st.container(horizontal=True):
         if st.button("Add or rename", icon=":material/label:", key="phases_label_set", disabled=not label.strip()):
-            _keep(context, dataset, edits, lines, label.strip())
+            _save(context, dataset, edits, lines, label.strip())
         if st.button("Exclude", icon=":material/bookmark_remove:", key="phases_label_out"):
-            _keep(context, dataset, edits, lines, LEFT_OUT)
+            _save(context, dataset, edits, lines, LEFT_OUT)
         if st.button("As recorded", icon=":material/undo:", key="phases_label_undo", disabled=not edits.labels):
-            _keep(context, dataset, LibraryEdits(), [], "")
+            _save(context, dataset, LibraryEdits(), [], "")
 
 
-def _keep(context: PageContext, dataset: str, edits: LibraryEdits, lines: list[RunLine], label: str) -> None:
+def _save(context: PageContext, dataset: str, edits: LibraryEdits, lines: list[RunLine], label: str) -> None:
     """Keep the label of these runs; one that is as recorded needs none. The labels of a link are taken over with it."""
     given = {(one.workload, one.run): one.label for one in edits.labels}
     given |= {(line.workload, line.run): label for line in lines}
-    kept = tuple(RunLabel(*key, label=own) for key, own in sorted(given.items()) if own != key[0])
-    context.workbench.set_library_edits(dataset, LibraryEdits(kept))
+    labels = tuple(RunLabel(*key, label=own) for key, own in sorted(given.items()) if own != key[0])
+    context.workbench.set_library_edits(dataset, LibraryEdits(labels))
     st.query_params.pop(EDITS, None)
     st.rerun()

@@ -48,7 +48,7 @@ def live(context: PageContext) -> None:
         LongQuestion(
             name="phases_start_live",
             settings=settings,
-            ask=context.workbench.live_library,
+            compute=context.workbench.live_library,
             button="Learn the known workloads",
             before=lambda: (
                 f"To follow it, the workloads of this dataset are learned first, from "
@@ -85,11 +85,11 @@ def _settings(context: PageContext, path: Path) -> LiveSettings | None:
 def _following(path: Path, settings: LiveSettings, known: LiveLibrary) -> Following:
     """Return the recording as this session follows it, from its start where it is another one than before."""
     mark = (str(path), path.stat().st_ino, settings)
-    kept = st.session_state.get(FOLLOWED)
-    if kept is None or kept[0] != mark:
-        kept = (mark, Following(path, known), None)
-        st.session_state[FOLLOWED] = kept
-    following: Following = kept[1]
+    followed = st.session_state.get(FOLLOWED)
+    if followed is None or followed[0] != mark:
+        followed = (mark, Following(path, known), None)
+        st.session_state[FOLLOWED] = followed
+    following: Following = followed[1]
     return following
 
 
@@ -110,7 +110,7 @@ def _shown(context: PageContext, following: Following, view: LiveView | None) ->
         return
     chosen = tuple(name for name in context.counters if name in view.counters)
     chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters))
-    figures.answer(markdown_text(chart.takeaway, 400))
+    figures.headline(markdown_text(chart.takeaway, 400))
     figures.show(chart, key="phases_live_chart", sentence=False)
     figures.headline_row(live_headlines(view))
     if following.skipped:

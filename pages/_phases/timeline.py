@@ -45,7 +45,7 @@ def timeline(context: PageContext) -> None:
         if result is None:
             return
         chart = timeline_chart(result, shown_counters(context, result))
-        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.headline(markdown_text(chart.takeaway, 400))
         figures.show(chart, key=CHART, on_select=dragged, sentence=False)
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 500)}")
@@ -78,7 +78,7 @@ def fingerprint(context: PageContext) -> None:
     counters = result.counters if every else shown_counters(context, result)
     chart = fingerprint_chart(result, statistic, counters)
     with first:
-        figures.answer(markdown_text(chart.takeaway, 400))
+        figures.headline(markdown_text(chart.takeaway, 400))
         figures.show(chart, key="phases_fingerprint", sentence=False)
     stem = f"{safe_name(result.fingerprint.name.replace('/', '-'))}-fingerprint"
     with st.container(horizontal=True):
@@ -122,7 +122,7 @@ def _result(context: PageContext, settings: TimelineSettings) -> Timeline | None
         LongQuestion(
             name="phases_start_timeline",
             settings=settings,
-            ask=context.workbench.timeline,
+            compute=context.workbench.timeline,
             button="Find the phases",
             before=lambda: (
                 f"{counted(context.line.samples, 'sample')} of {counted(context.dataset.rows, 'row')}: the search runs "

@@ -56,14 +56,14 @@ def _result(
 ) -> Any:
     """Return a result if it is cached; else show its running job, or the button that starts it."""
     settings = forms.settings(view.visit, view.dataset, question, (main,), given)
-    ask, dataset = getattr(view.visit.workbench, question.call), view.dataset.hash
+    compute, dataset = getattr(view.visit.workbench, question.call), view.dataset.hash
     with guard():
-        result = ask.cached(dataset, settings, **(more or {}))
+        result = compute.cached(dataset, settings, **(more or {}))
         if result.result is not None:
             return result.result
         running_work.job_panel(view.visit.app_state, result.job, title)
         running = result.job is not None and result.job.active
         if not running and st.button(f"Compute: {title}", icon=":material/play_arrow:", key=f"start_{title}"):
-            ask.start(dataset, settings, **(more or {}))
+            compute.start(dataset, settings, **(more or {}))
             st.rerun()
     return None

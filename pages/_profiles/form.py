@@ -100,7 +100,7 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
         st.caption("OPTICS builds no tree: another size needs a new fit (Settings).")
         return
     _follow(dataset, settings)
-    told: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}
+    options: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.select_slider(
             "Minimum profile size (runs)",
@@ -108,7 +108,7 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
             key=SIZE,
             width=260,
             help="Groups of fewer runs are unclustered or part of a larger profile. Applies at once.",
-            **told,
+            **options,
         )
         st.segmented_control(
             "Selection",
@@ -117,16 +117,16 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
             format_func=lambda name: METHOD_WORDS[name],
             key=METHOD,
             help="Excess of mass (eom): the branches that persist longest. Leaves (leaf): more and smaller profiles.",
-            **told,
+            **options,
         )
         with st.popover("More", icon=":material/tune:"):
-            st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, help=meaning_of("epsilon"), **told)
+            st.number_input("Epsilon", min_value=0.0, step=0.05, key=EPSILON, help=meaning_of("epsilon"), **options)
             st.toggle(
                 "Link minimum samples to this size",
                 key=COUPLED,
                 help=f"Off: they stay {settings.min_samples}, and the saved tree is only cut again. On: they follow "
                 "the size, as in the paper; that needs another tree.",
-                **told,
+                **options,
             )
     _offer_fit(visit, dataset)
 
@@ -177,17 +177,17 @@ def _show(settings: ProfileSettings) -> None:
 
 
 def _offer_fit(visit: Visit, dataset: Dataset) -> None:
-    asked = st.session_state.get(NEEDS_FIT)
-    if asked is None:
+    settings = st.session_state.get(NEEDS_FIT)
+    if settings is None:
         return
-    reason = f"No tree with {asked.min_samples} minimum samples is saved"
-    if asked.sample_rows and dataset.finished_rows > MOST_FITTED_ROWS:
+    reason = f"No tree with {settings.min_samples} minimum samples is saved"
+    if settings.sample_rows and dataset.finished_rows > MOST_FITTED_ROWS:
         reason = "Every run outside the sample is assigned again"
     st.info(
-        f"{reason}, so these settings need a fit. {estimate(visit, dataset, asked)}",
+        f"{reason}, so these settings need a fit. {estimate(visit, dataset, settings)}",
         icon=":material/info:",
     )
-    st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, asked))
+    st.button("Fit with these settings", key="recut_fit", on_click=_fit, args=(visit, dataset, settings))
 
 
 def _fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:

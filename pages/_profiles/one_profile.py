@@ -103,9 +103,9 @@ def _facts(view: View, card: ProfileCard) -> str:
 
 
 def _note(view: View, card: ProfileCard) -> None:
-    kept = view.visit.workbench.profile_notes(view.dataset.hash, view.settings).get(card.profile)
-    if kept is not None and kept.note:
-        st.markdown(f":material/sticky_note_2: {markdown_text(kept.note, 400)}")
+    saved = view.visit.workbench.profile_notes(view.dataset.hash, view.settings).get(card.profile)
+    if saved is not None and saved.note:
+        st.markdown(f":material/sticky_note_2: {markdown_text(saved.note, 400)}")
     if card.profile == OUTLIERS:
         return
     if view.visit.readonly:
@@ -116,9 +116,9 @@ def _note(view: View, card: ProfileCard) -> None:
     popup = f"note_popup_{card.profile}"
     with controls.popup("Name and note", popup, icon=":material/edit:"), st.form(f"note_{card.profile}", border=False):
         name = st.text_input(
-            "Name", value=kept.name.strip() if kept else "", max_chars=40, key=f"note_name_{card.profile}"
+            "Name", value=saved.name.strip() if saved else "", max_chars=40, key=f"note_name_{card.profile}"
         )
-        note = st.text_area("Note", value=kept.note if kept else "", max_chars=400, key=f"note_text_{card.profile}")
+        note = st.text_area("Note", value=saved.note if saved else "", max_chars=400, key=f"note_text_{card.profile}")
         if st.form_submit_button("Save", type="primary"):
             written = ProfileNote(card.profile, name.strip(), note.strip())
             view.visit.workbench.set_profile_note(view.dataset.hash, view.settings, written)
@@ -196,6 +196,6 @@ def _memory(view: View, card: ProfileCard, to: Ways) -> tuple[Link, ...]:
 
 def _jobs(view: View, profile: int) -> None:
     """Select the profile's rows and turn to the view that lists them (a callback)."""
-    selection.keep(view, Selection(profiles=(profile,)).text())
+    selection.set_current(view, Selection(profiles=(profile,)).text())
     st.session_state[selection.ROUND] = st.session_state.get(selection.ROUND, 0) + 1
     st.query_params[TAB] = JOBS_VIEW

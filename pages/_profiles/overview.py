@@ -50,7 +50,7 @@ def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tu
     )
 
 
-def answer(view: View) -> str:
+def headline(view: View) -> str:
     """Return the sentence that answers the page's question."""
     return drawn.profiles_sentence(view.fit, view.names, view.used)
 

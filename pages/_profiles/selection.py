@@ -45,7 +45,7 @@ def selection(view: View) -> None:
         if plot not in st.session_state:  # it is drawn anew, and would not show what was selected before
             st.session_state[DRAWN] = text
         drawn = read_selection(st.session_state[DRAWN]) if st.session_state[DRAWN] else None
-        on_select = functools.partial(_keep_drawing, view)
+        on_select = functools.partial(_select_drawn, view)
         figures.show(profile_map(view.fit, view.names, selection=drawn), key=plot, on_select=on_select)
         _profile_list(view, result)
         rows = view.fit.row_ids[chosen(view.fit, result)]
@@ -62,11 +62,11 @@ def _plot_key(view: View) -> str:
     return f"{PLOT}_{st.session_state.get(ROUND, 0)}_{clustering}"
 
 
-def _keep_drawing(view: View) -> None:
+def _select_drawn(view: View) -> None:
     """Make what was drawn on the map the selection."""
     event = st.session_state[_plot_key(view)]["selection"]
     text = drawn_selection(event, view.fit, stratified(view.fit.labels, MOST_POINTS)).text()
-    keep(view, text)
+    set_current(view, text)
     st.session_state[PICKED] = []
     if st.session_state.get(DRAWN):  # the map shows an older selection by itself: let it show this one
         st.session_state[DRAWN] = text
@@ -81,26 +81,26 @@ def _profile_list(view: View, result: Selection) -> None:
             labels,
             format_func=lambda profile: view.names[profile],
             key=PICKED,
-            on_change=functools.partial(_keep_picked, view),
+            on_change=functools.partial(_select_picked, view),
         )
         if result != Selection():
             st.button("Clear the selection", icon=":material/close:", on_click=functools.partial(clear, view))
 
 
-def _keep_picked(view: View) -> None:
+def _select_picked(view: View) -> None:
     text = Selection(profiles=tuple(st.session_state[PICKED])).text()
-    keep(view, text)
+    set_current(view, text)
     st.session_state[DRAWN] = text
 
 
 PARAMETER = "profiles_selected"
-KEPT, ROUND = "profiles_selection_kept", "profiles_map_round"
+STORED, ROUND = "profiles_selection_kept", "profiles_map_round"
 
 
 def current(view: View) -> str:
     """Return the selection's text from the address, else from this session, and keep it in both."""
-    text = link.read(PARAMETER, _readable, "") or st.session_state.get(KEPT, ("", ""))[1]
-    keep(view, text)
+    text = link.read(PARAMETER, _readable, "") or st.session_state.get(STORED, ("", ""))[1]
+    set_current(view, text)
     return text
 
 
@@ -115,9 +115,9 @@ def fits(text: str) -> bool:
     return len(text) <= LONGEST
 
 
-def keep(view: View, text: str) -> None:
+def set_current(view: View, text: str) -> None:
     """Make a text the selection; one that is too long for the address stays in this session alone."""
-    st.session_state[KEPT] = (_map_of(view), text)
+    st.session_state[STORED] = (_map_of(view), text)
     if text and fits(text):
         if st.query_params.get(PARAMETER) != text:
             st.query_params[PARAMETER] = text
@@ -127,13 +127,13 @@ def keep(view: View, text: str) -> None:
 
 def clear(view: View) -> None:
     """Drop the selection; the map is drawn anew, as its own state would go on showing it."""
-    keep(view, "")
+    set_current(view, "")
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
 
 
 def forget_other_map(view: View) -> None:
     """Drop a selection that was made on another map: its coordinates mean nothing on this one."""
-    made_on, _ = st.session_state.get(KEPT, ("", ""))
+    made_on, _ = st.session_state.get(STORED, ("", ""))
     if made_on and made_on != _map_of(view):
         clear(view)
 

@@ -47,11 +47,11 @@ def _one(visit: Visit, folder: str) -> None:
         return
     total = len(result.runs)
     st.progress(result.done / total, text=markdown_text(_sentence(result), 300))
-    told = failures(result.runs)
-    for reason in told[:MOST_REASONS]:
+    reasons = failures(result.runs)
+    for reason in reasons[:MOST_REASONS]:
         st.error(f"{markdown_text(reason, 300)}.", icon=":material/error:")
-    if len(told) > MOST_REASONS:
-        st.caption(f"{len(told) - MOST_REASONS:,} further reasons are in the table.")
+    if len(reasons) > MOST_REASONS:
+        st.caption(f"{len(reasons) - MOST_REASONS:,} further reasons are in the table.")
     state = choice("State", "runs_state", (ALL, *result.states), "Of the runs in the table.")
     table = frame(RUNS, [one for one in result.runs if state in (ALL, one.state)])
     height = HEIGHT if len(table) > MOST_LINES else "content"

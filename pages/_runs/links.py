@@ -44,14 +44,14 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
     result: Parameters = {"ds": dataset}
     if step not in STORED:
         return result
-    question, asked = STORED[step], settings
+    question, own_settings = STORED[step], settings
     if settings is not None:
         with contextlib.suppress(NotEnoughData):  # of no sweep that can be started again: the page opens as it is
-            question, asked = question_of(step, settings)
+            question, own_settings = question_of(step, settings)
     if question.tab:
         result[f"{question.page}_tab"] = question.tab
     if settings is not None:
-        result |= settings_of(question, asked)
-    if isinstance(asked, AdviceSettings) and asked.ranking.weights:
+        result |= settings_of(question, own_settings)
+    if isinstance(own_settings, AdviceSettings) and own_settings.ranking.weights:
         result["nodes_weights"] = "own"
     return result | ({"memory_task": task_label} if task_label else {})

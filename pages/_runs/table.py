@@ -26,7 +26,7 @@ def choose(runs: tuple[StoredRun, ...]) -> StoredRun | None:
     place = st.container()
     shown = _filtered(runs)
     with place:
-        figures.answer(markdown_text(stored_sentence(shown, runs), 200))
+        figures.headline(markdown_text(stored_sentence(shown, runs), 200))
     if not shown:
         st.info("No saved result of this dataset and type; choose others above.", icon=":material/info:")
         return None

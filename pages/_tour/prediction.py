@@ -45,7 +45,7 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     drawn: Any = st.session_state.get(JOB)
     row_id: int = drawn if drawn in rows else held.held_out.example
     past = workbench.past_jobs(dataset, [row_id])
-    said = held.forecaster.forecast(past[[name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]])
+    forecasts = held.forecaster.forecast(past[[name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]])
     actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     classifier = held.forecaster.forecaster.classifier
     fit = workbench.profiles(dataset, classifier.settings.profiles)
@@ -54,11 +54,11 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     profile = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True)).get(row_id)
     happened = {name: value for name, value in actual.items() if math.isfinite(value)}
     words, button = st.columns([4, 1], vertical_alignment="center")
-    sentence = forecast_sentence(said, naming, f"Held-out run {row_id}", happened, profile)
+    sentence = forecast_sentence(forecasts, naming, f"Held-out run {row_id}", happened, profile)
     words.markdown(f"**Live.** {markdown_text(sentence, 400)}")
     with button:
         st.button("Another job", key="tour_another", icon=":material/casino:", on_click=_draw, args=(rows,))
-    figures.small(top_three(said.profiles, 0, classifier.tuning.threshold, naming), key="tour_top_three")
+    figures.small(top_three(forecasts.profiles, 0, classifier.tuning.threshold, naming), key="tour_top_three")
 
 
 def _draw(rows: list[int]) -> None:

@@ -31,7 +31,7 @@ def show(name: str, stop: TourStop) -> None:
         stop: what it says.
     """
     _headed(stop)
-    _told(name, stop)
+    _body(name, stop)
 
 
 def _headed(stop: TourStop) -> None:
@@ -40,7 +40,7 @@ def _headed(stop: TourStop) -> None:
         figures.headline_row(stop.figures)
 
 
-def _told(name: str, stop: TourStop) -> None:
+def _body(name: str, stop: TourStop) -> None:
     for chart in stop.charts[:1]:
         _drawn(chart, f"tour_{name}_{chart.name}")
     if stop.limits:
@@ -73,7 +73,7 @@ def traded(app_state: AppState, dataset: str) -> None:
     with top:
         _headed(stop)
     with rest:
-        _told("memory", stop)
+        _body("memory", stop)
 
 
 def _meaning(stop: TourStop) -> None:

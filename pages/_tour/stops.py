@@ -36,8 +36,8 @@ def show(page: str) -> None:
                 slide.traded(app_state, dataset)
                 return
             with st.spinner("Computing…", show_time=True):
-                told = stop.make(app_state.workbench, dataset)
-            slide.show(stop.page, told)
+                content = stop.make(app_state.workbench, dataset)
+            slide.show(stop.page, content)
             if stop.page == "classify":
                 prediction.live(app_state, dataset)
             if stop.page == "report":

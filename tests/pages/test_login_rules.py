@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit import config
 from streamlit.runtime.secrets import Secrets
 
-from pages._login import door
-from pages._login.door import LoginRules, login_rules
+from pages._login import login
+from pages._login.login import LoginRules, login_rules
 from tests.pages.conftest import problems
 from workprof.core.errors import SettingsError
 
@@ -140,9 +140,9 @@ def test_secrets_that_cannot_work_are_told(monkeypatch, tmp_path, change, words)
     with secrets(monkeypatch, tmp_path, toml(auth)):
         if words:
             with pytest.raises(SettingsError, match=words):
-                door.login_setup()
+                login.login_setup()
         else:
-            found = door.login_setup()
+            found = login.login_setup()
             assert found.providers == ("default",)
             assert found.origin == "http://localhost:8501"
 
@@ -152,31 +152,31 @@ def test_an_auth_section_turns_the_login_on(monkeypatch, tmp_path, switch, asked
     if switch is not None:
         monkeypatch.setenv("WORKPROF_LOGIN", switch)
     with secrets(monkeypatch, tmp_path, toml(WHOLE)):
-        assert (door.login_setup() is not None) == asked
+        assert (login.login_setup() is not None) == asked
 
 
 def test_secrets_about_other_things_do_not(monkeypatch, tmp_path):
     with secrets(monkeypatch, tmp_path, "colour = 'red'\n"):
-        assert door.login_setup() is None
+        assert login.login_setup() is None
 
 
 def test_secrets_that_cannot_be_read_close(monkeypatch, tmp_path):
     with secrets(monkeypatch, tmp_path, "[auth\n"), pytest.raises(SettingsError, match="cannot be read"):
-        door.login_setup()
+        login.login_setup()
 
 
 @pytest.mark.parametrize(
     "cookie", ["", "2|00|00|0", "1|2", "2|zz|zz|1", "x" * 10_000, "2|00000000|" + "00" * 8 + "|1", "2|||"]
 )
 def test_a_cookie_of_another_form_names_no_browser(cookie):
-    assert door.browser_of(cookie) == ""
+    assert login.browser_of(cookie) == ""
 
 
 def test_the_mask_of_the_cookie_does_not_matter():
     token, other = bytes(range(16)), bytes(range(1, 17))
-    names = {door.browser_of(masked(token, mask)) for mask in (b"\0\0\0\0", b"abcd", b"\xff\1\2\3")}
+    names = {login.browser_of(masked(token, mask)) for mask in (b"\0\0\0\0", b"abcd", b"\xff\1\2\3")}
     assert len(names) == 1
-    assert door.browser_of(masked(other, b"abcd")) not in names
+    assert login.browser_of(masked(other, b"abcd")) not in names
 
 
 @contextlib.contextmanager
