@@ -86,3 +86,26 @@ def test_the_cache_is_ours():
 
     assert isinstance(tripled._cache._cache_file, KernelFile)
     assert tripled(np.int64(2)) == 6
+
+
+OF_A_RECORD = """
+from typing import NamedTuple
+from workprof.core.compiled import compiled
+
+class {name}(NamedTuple):
+    value: float
+
+@compiled
+def doubled(record):
+    return 2 * record.value
+
+def main():
+    print(doubled({name}(1.5)))
+"""
+
+
+@pytest.mark.slow
+def test_a_class_that_a_kernel_takes_may_be_renamed(tmp_path):
+    for name in ("Before", "After"):
+        (tmp_path / "renamed.py").write_text(OF_A_RECORD.format(name=name))
+        assert printed(tmp_path, "import renamed; renamed.main()") == ["3.0"]

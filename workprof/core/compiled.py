@@ -52,6 +52,17 @@ class KernelFile(IndexDataCacheFile):
         file._save_data(name, data)
         file._save_index(file._load_index() | {key: name})
 
+    def _load_index(self) -> dict[Any, str]:
+        """Return signature -> file of its code; empty where a signature names a class that has another name now.
+
+        numba compares the date of the source only after it has read the signatures.
+        """
+        try:
+            index: dict[Any, str] = super()._load_index()  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            return {}
+        return index
+
 
 def compiled(kernel: Kernel) -> Kernel:
     """Return the kernel compiled with the arithmetic as written: sums keep their order."""
