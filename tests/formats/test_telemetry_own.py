@@ -163,7 +163,7 @@ def test_a_recording_that_was_written_is_read_back(tmp_path):
             file.write(at + 1.0004, row[:2])
         assert file.partial.is_file()
         file.finish(("perf.z/s",), values[:39, 2:])
-        file.tell({"workload": 'a "name", with commas', "run": run, "status": "complete"})
+        file.write_outcome({"workload": 'a "name", with commas', "run": run, "status": "complete"})
     assert sorted(one.name for one in tmp_path.iterdir()) == ["runs.csv", "runs.runs.jsonl"]
     found = read(path, "telemetry", {}, path.name, outcomes_of(path)).frame
     assert found["status"].unique().tolist() == ["complete"]

@@ -13,7 +13,7 @@ import pytest
 from workprof.core.errors import TraceError
 from workprof.core.units import GB, HOUR_S, MIB
 from workprof.formats.declare import Given, Read
-from workprof.formats.snakemake import COLUMNS, FORMAT, told_by_path
+from workprof.formats.snakemake import COLUMNS, FORMAT, job_rule_sample
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_table_that_r_wrote_and_resources_that_were_not_known(store, write):
     ],
 )
 def test_rule_and_sample_of_a_path(path, told):
-    assert told_by_path(path) == told
+    assert job_rule_sample(path) == told
 
 
 def test_a_folder_of_thousands_of_files_adds_up(store, tmp_path):

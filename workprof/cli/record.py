@@ -196,7 +196,7 @@ def _tell(
     outcome: Outcome, result: dict[str, Any], file: RecordingFile | None, table: UsageFile | None, as_json: bool
 ) -> None:
     if file:
-        file.tell(result)
+        file.write_outcome(result)
     if table:
         table.append(outcome)
     if file is None and not as_json:

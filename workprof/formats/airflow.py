@@ -39,7 +39,7 @@ KUBERNETES = 1000
 """'500M' of Kubernetes is a power of 1000, '500Mi' of 1024."""
 
 
-def _asked(what: str, reads: str) -> str:
+def _requested(what: str, reads: str) -> str:
     """Return the SQL of the sum of what the containers of `executor_config` request, else of their limits.
 
     Args:
@@ -47,11 +47,11 @@ def _asked(what: str, reads: str) -> str:
         reads: SQL of the number that the text `one` says.
     """
     quote = "[''\"]"  # as it stands in a text of SQL
-    told = rf"{quote}?([^'',}}\"\s]+)"
+    value = rf"{quote}?([^'',}}\"\s]+)"
 
     def of(key: str) -> str:
-        inside = rf"{quote}{key}s{quote}\s*:\s*\{{[^{{}}]*{quote}{what}{quote}\s*:\s*{told}"
-        own = rf"{quote}{key}_{what}{quote}\s*:\s*{told}"
+        inside = rf"{quote}{key}s{quote}\s*:\s*\{{[^{{}}]*{quote}{what}{quote}\s*:\s*{value}"
+        own = rf"{quote}{key}_{what}{quote}\s*:\s*{value}"
         texts = " || ".join(
             f"regexp_extract_all(CAST(executor_config AS VARCHAR), '{each}', 1)" for each in (inside, own)
         )
@@ -106,11 +106,13 @@ FORMAT = Format(
         ),
         Made(
             "requested_memory_bytes",
-            _asked("memory", values.number("one", "B", base=KUBERNETES)),
+            _requested("memory", values.number("one", "B", base=KUBERNETES)),
             needs=("executor_config",),
         ),
         Made(
-            "requested_cpu_percent", _asked("cpu", values.number("one", "percent", 100.0)), needs=("executor_config",)
+            "requested_cpu_percent",
+            _requested("cpu", values.number("one", "percent", 100.0)),
+            needs=("executor_config",),
         ),
     ),
 )

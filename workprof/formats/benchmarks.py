@@ -244,8 +244,8 @@ def _code(run: dict[str, Any]) -> float:
 
 
 def _provenance(run: dict[str, Any]) -> dict[str, Any]:
-    told = _checked(run, "provenance", _is_object, "an object") or {}
-    return {**{key: value for key, value in run.items() if key not in _KEYS}, **told}
+    provenance = _checked(run, "provenance", _is_object, "an object") or {}
+    return {**{key: value for key, value in run.items() if key not in _KEYS}, **provenance}
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -54,14 +54,14 @@ def read_configurations(path: Path, origin: str = "") -> Measured:
     if absent:
         present = ", ".join(map(str, table))
         raise ColumnMissing(f"{name} has no column {', '.join(absent)}; it has {present}")
-    rejected, kept = [], np.ones(len(table), dtype=np.bool_)
+    rejected, usable = [], np.ones(len(table), dtype=np.bool_)
     for column in ABOVE_ZERO:
         numbers = pd.to_numeric(table[column], errors="coerce")
         for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0))).tolist():
             reason = "not a number above 0"
             rejected.append(RejectedLine(lines[row + 1][0], column, str(table[column].iloc[row]), reason))
-            kept[row] = False
+            usable[row] = False
         table[column] = numbers
     for column in {"machine", "workload"} & set(table):
         table[column] = table[column].fillna("").astype(str)
-    return Measured(CONFIGURATIONS, table[kept].reset_index(drop=True), len(table), tuple(rejected))
+    return Measured(CONFIGURATIONS, table[usable].reset_index(drop=True), len(table), tuple(rejected))

@@ -43,7 +43,7 @@ TEXTS = (
 )
 COLUMNS = (*TEXTS, *NUMBERS)
 
-KEPT = frozenset(
+READ_KEYS = frozenset(
     {
         *("executionStatus", "start", "end", "attempt", "shardIndex", "runtimeAttributes", "returnCode", "backend"),
         *("backendStatus", "jobId", "callCaching", "failures", "executionEvents", "callRoot", "stdout", "preemptible"),
@@ -64,7 +64,7 @@ RUN = re.compile(r"/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 
 
 @dataclass
-class _Found:
+class _Counts:
     """What is no row of its own."""
 
     expanded: int = 0
@@ -80,33 +80,33 @@ def _recognises(text: str, name: str) -> bool:
 
 
 def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    result, repeated = _Found(), RepeatedKeys()
+    counts, repeated = _Counts(), RepeatedKeys()
     for given in sources:
         text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
         while begin := text.peek():
             if begin == "[":
                 for _ in elements(text):
-                    yield from _workflow(text, given, (), result, repeated)
+                    yield from _workflow(text, given, (), counts, repeated)
             else:
-                yield from _workflow(text, given, (), result, repeated)
-    message = (
-        ("sub workflows", "info", result.expanded, "calls are sub workflows; the tasks in them are the rows"),
+                yield from _workflow(text, given, (), counts, repeated)
+    texts = (
+        ("sub workflows", "info", counts.expanded, "calls are sub workflows; the tasks in them are the rows"),
         (
             "sub workflows elsewhere",
             "warning",
-            result.absent,
+            counts.absent,
             "calls are sub workflows that are not in the document: fetch it with expandSubWorkflows=true",
         ),
-        ("call cache", "info", result.cached, "rows were answered from the call cache: nothing ran for them"),
+        ("call cache", "info", counts.cached, "rows were answered from the call cache: nothing ran for them"),
     )
-    for name, level, count, words in message:
+    for name, level, count, words in texts:
         if count:
             yield Remark(name, count, f"{count:,} {words}", level)
     yield from remarks(repeated)
 
 
 def _workflow(
-    text: JsonWindow, given: Given, above: tuple[str, ...], result: _Found, repeated: RepeatedKeys
+    text: JsonWindow, given: Given, above: tuple[str, ...], counts: _Counts, repeated: RepeatedKeys
 ) -> Iterator[Read | Unreadable]:
     """Yield the rows of the workflow that comes next.
 
@@ -129,38 +129,38 @@ def _workflow(
                 continue
             for place, line in enumerate(elements(text)):
                 if text.peek() == "{":
-                    yield from _call(text, given, (*above, name), place, result, repeated)
+                    yield from _call(text, given, (*above, name), place, counts, repeated)
                 else:
                     yield Unreadable(line, name, text.value()[1], "not an attempt of a call")
 
 
 def _call(
-    text: JsonWindow, given: Given, path: tuple[str, ...], place: int, result: _Found, repeated: RepeatedKeys
+    text: JsonWindow, given: Given, path: tuple[str, ...], place: int, counts: _Counts, repeated: RepeatedKeys
 ) -> Iterator[Read | Unreadable]:
     line, pairs, expanded = text.line, [], False
     for key in keys(text):
         if key == "subWorkflowMetadata" and text.peek() == "{":
             expanded = True
-            yield from _workflow(text, given, (*path[:-1], f"{path[-1]}[{place}]"), result, repeated)
+            yield from _workflow(text, given, (*path[:-1], f"{path[-1]}[{place}]"), counts, repeated)
             continue
         value, _ = text.value()
-        if key in KEPT:
+        if key in READ_KEYS:
             pairs.append((key, value))
     repeated.forget()
     call = repeated.hook(pairs)
     repeated.end_row()
     if expanded:
-        result.expanded += 1
+        counts.expanded += 1
     elif "subWorkflowId" in call and not call.get("runtimeAttributes"):
-        result.absent += 1
+        counts.absent += 1
     else:
         row = _row(call, path, given)
-        result.cached += row["cache_hit"] == "true"
+        counts.cached += row["cache_hit"] == "true"
         yield Read(line, [row[column] for column in COLUMNS])
 
 
 def _row(call: Mapping[str, Any], path: tuple[str, ...], given: Given) -> dict[str, str | float | None]:
-    asked, shard = _dict(call.get("runtimeAttributes")), call.get("shardIndex")
+    attributes, shard = _dict(call.get("runtimeAttributes")), call.get("shardIndex")
     caching, failure = _dict(call.get("callCaching")), _failure(call.get("failures"))
     run = RUN.search(f"{_text(call.get('callRoot')) or _text(call.get('stdout')) or ''}/")
     numbered = isinstance(shard, int) and shard >= 0
@@ -172,19 +172,21 @@ def _row(call: Mapping[str, Any], path: tuple[str, ...], given: Given) -> dict[s
         "status": _text(call.get("executionStatus")),
         "start": _text(call.get("start")),
         "end": _text(call.get("end")),
-        "memory": next((f"{_text(asked[name])}{unit}" for name, unit in MEMORY if asked.get(name) is not None), None),
-        "time_limit": next((str(asked[name]) for name in LIMITS if LIMIT.match(str(asked.get(name)))), None),
+        "memory": next(
+            (f"{_text(attributes[name])}{unit}" for name, unit in MEMORY if attributes.get(name) is not None), None
+        ),
+        "time_limit": next((str(attributes[name]) for name in LIMITS if LIMIT.match(str(attributes.get(name)))), None),
         "backend": _text(call.get("backend")),
         "backend_status": _text(call.get("backendStatus")),
         "job_id": _text(call.get("jobId")),
         "cache_hit": _text(caching.get("hit")),
-        "preemptible": _text(asked.get("preemptible", call.get("preemptible"))),
-        "docker": _text(asked.get("docker")),
-        "disks": _text(asked.get("disks")),
-        "runtime_attributes": json.dumps(asked) if asked else None,
+        "preemptible": _text(attributes.get("preemptible", call.get("preemptible"))),
+        "docker": _text(attributes.get("docker")),
+        "disks": _text(attributes.get("disks")),
+        "runtime_attributes": json.dumps(attributes) if attributes else None,
         "failure": failure,
-        "cpu": _text(asked.get("cpu", asked.get("cpus"))),
-        "gpu_count": _text(asked.get("gpuCount", asked.get("gpu_count"))),
+        "cpu": _text(attributes.get("cpu", attributes.get("cpus"))),
+        "gpu_count": _text(attributes.get("gpuCount", attributes.get("gpu_count"))),
         "shard": _text(shard) if numbered else None,
         "attempt": _text(call.get("attempt")),
         "return_code": _text(call.get("returnCode")),
@@ -204,15 +206,15 @@ def _text(value: object) -> str | None:
 
 def _failure(failures: object) -> str | None:
     """Return the first message of failures in which the causes are nested."""
-    told: list[str] = []
+    messages: list[str] = []
     for _ in range(DEPTH):
         if not isinstance(failures, list) or not failures:
             break
         first = _dict(failures[0])
         if isinstance(first.get("message"), str):
-            told.append(first["message"][:LONGEST_FAILURE])
+            messages.append(first["message"][:LONGEST_FAILURE])
         failures = first.get("causedBy")
-    return "; ".join(told)[:LONGEST_FAILURE] or None
+    return "; ".join(messages)[:LONGEST_FAILURE] or None
 
 
 def _running(events: object) -> float | None:

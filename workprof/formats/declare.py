@@ -39,14 +39,14 @@ class Rule:
     """Which field of a job table a source column becomes, and the unit that the source writes it in.
 
     Attributes:
-        keep: the source column stays in the table under its own name as well.
+        keep_source: the source column stays in the table under its own name as well.
         over: 'network' where the bytes of a read or write went over the network; '' = over whatever the field says.
     """
 
     field: str
     source: str
     unit: str = PLAIN
-    keep: bool = False
+    keep_source: bool = False
     over: str = ""
 
 

@@ -149,18 +149,20 @@ def _seconds(parent: Object, key: str) -> float | None:
 
 
 def _amount(amounts: Object, name: str) -> float | None:
-    told = amounts.get(name)
-    if told is None:
+    amount = amounts.get(name)
+    if amount is None:
         return None
-    value = quantity(str(told)) if isinstance(told, (str, int, float)) and not isinstance(told, bool) else math.nan
+    value = (
+        quantity(str(amount)) if isinstance(amount, (str, int, float)) and not isinstance(amount, bool) else math.nan
+    )
     if not math.isfinite(value):
-        raise NoValue(name, told, "not a quantity")
+        raise NoValue(name, amount, "not a quantity")
     return value
 
 
 def _request(resources: Object, name: str) -> float | None:
-    asked = _amount(object_of(resources, "requests"), name)
-    return _amount(object_of(resources, "limits"), name) if asked is None else asked
+    requested = _amount(object_of(resources, "requests"), name)
+    return _amount(object_of(resources, "limits"), name) if requested is None else requested
 
 
 def _limit(resources: Object, name: str) -> float | None:
@@ -174,13 +176,13 @@ def _gpus(resources: Object, _: str) -> float | None:
     return sum(each or 0.0 for each in result) if result else None
 
 
-def _effective(spec: Object, asked: Callable[[Object, str], float | None], name: str) -> float | None:
+def _effective(spec: Object, amount_of: Callable[[Object, str], float | None], name: str) -> float | None:
     """Return what the scheduler sets aside for a pod; None where no container asks for any."""
-    whole = asked(object_of(spec, "resources"), name)
+    whole = amount_of(object_of(spec, "resources"), name)
     overhead = _amount(object_of(spec, "overhead"), name)
     if whole is None:
-        apps = [asked(object_of(each, "resources"), name) for each in objects_of(spec, "containers")]
-        inits = [(each, asked(object_of(each, "resources"), name)) for each in objects_of(spec, "initContainers")]
+        apps = [amount_of(object_of(each, "resources"), name) for each in objects_of(spec, "containers")]
+        inits = [(each, amount_of(object_of(each, "resources"), name)) for each in objects_of(spec, "initContainers")]
         if all(each is None for each in (*apps, *(value for _, value in inits))):
             return overhead
         sidecars = most = 0.0
@@ -277,10 +279,10 @@ def _end(metadata: Object, status: Object, fate: _Ended) -> float | None:
     if fate.ends:
         return max(fate.ends)
     last = ("Ready", "ContainersReady", "DisruptionTarget")
-    told = [
+    times = [
         _seconds(each, "lastTransitionTime") for each in objects_of(status, "conditions") if each.get("type") in last
     ]
-    known = [at for at in told if at is not None]
+    known = [at for at in times if at is not None]
     return max(known) if known else _seconds(metadata, "deletionTimestamp")
 
 
@@ -292,10 +294,10 @@ def cells_of(pod: Object) -> tuple[list[Cell], _Ended]:
     """
     metadata, spec, status = (object_of(pod, key) for key in ("metadata", "spec", "status"))
     labels, fate = object_of(metadata, "labels"), _fate(status)
-    told, phase = text_of(status, "reason"), text_of(status, "phase")
+    reason, phase = text_of(status, "reason"), text_of(status, "phase")
     state = phase
     if phase == FAILED:
-        state = OOM_KILLED if fate.killed else told if told in CAUSES else phase
+        state = OOM_KILLED if fate.killed else reason if reason in CAUSES else phase
     start = _seconds(status, "startTime")
     if start is None and fate.starts:
         start = min(fate.starts)
@@ -305,7 +307,7 @@ def cells_of(pod: Object) -> tuple[list[Cell], _Ended]:
         *(labelled(labels, USER_LABELS), labelled(labels, TEAM_LABELS), text_of(spec, "nodeName")),
         *(labelled(object_of(spec, "nodeSelector"), GPU_TYPE_LABELS), state),
         *(kind, text_of(status, "qosClass"), text_of(spec, "priorityClassName")),
-        *(told or fate.reason, fate.exit_code, text_of(metadata, "uid")),
+        *(reason or fate.reason, fate.exit_code, text_of(metadata, "uid")),
         *(_seconds(metadata, "creationTimestamp"), start, _end(metadata, status, fate)),
         *(_effective(spec, _request, name) for name in ("cpu", "memory")),
         *(_effective(spec, _gpus, "gpu"), _amount(spec, "activeDeadlineSeconds")),
@@ -405,9 +407,9 @@ class _Pods:
                 "pods had a container killed for memory, those among them that were restarted and went on (oom_kills)",
             ),
         )
-        for name, level, count, told in result:
+        for name, level, count, text in result:
             if count:
-                yield Remark(name, count, f"{count:,} {told}", level)
+                yield Remark(name, count, f"{count:,} {text}", level)
 
 
 def _one_a_line(given: Given) -> bool:

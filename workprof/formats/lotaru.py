@@ -63,8 +63,8 @@ def read_reports(folder: Path, machines: tuple[str, ...]) -> ExecutionReports:
     frames, notes = {}, []
     for machine in dict.fromkeys(machines):
         rows = pd.concat([_report(path) for path in _files(folder, machine)], ignore_index=True)
-        frames[machine], said = _usable(rows, machine)
-        notes += said
+        frames[machine], more = _usable(rows, machine)
+        notes += more
     return ExecutionReports(frames, tuple(notes))
 
 
@@ -117,10 +117,10 @@ def _usable(rows: pd.DataFrame, machine: str) -> tuple[pd.DataFrame, list[str]]:
     named = sorted(set(rows["machine"]) - {machine})
     if named:
         notes.append(f"{machine}: rows name another machine: {', '.join(named)}; the folder's name counts")
-    kept = rows[whole & rows["label"].isin(LABELS)].drop(columns="machine").reset_index(drop=True)
-    if kept.empty:
+    usable = rows[whole & rows["label"].isin(LABELS)].drop(columns="machine").reset_index(drop=True)
+    if usable.empty:
         raise NoRows(f"the reports of {machine} hold no row that can be used; {'; '.join(notes) or 'they are empty'}")
-    return kept, notes
+    return usable, notes
 
 
 def _table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -29,13 +29,13 @@ from workprof.formats.declare import (
 from workprof.formats.json_documents import members, remarks
 from workprof.formats.repeated_keys import RepeatedKeys
 
-KEPT = (
+COPIED = (
     *("JOB_NAME", "USER", "USER_GROUP", "PROJ_NAME", "QUEUE", "EXEC_HOST", "FROM_HOST", "APPLICATION", "JOB_GROUP"),
     *("SUBMIT_TIME", "START_TIME", "FINISH_TIME", "RUN_TIME", "PEND_TIME", "RUNTIMELIMIT", "CPU_USED", "MAX_MEM"),
     *("AVG_MEM", "MEM", "SWAP", "MEMLIMIT", "EXIT_CODE", "EXIT_REASON", "COMMAND"),
 )
 MADE = ("job", "status", "slots", "gpus", "requested_memory")
-COLUMNS = (*KEPT, *MADE)
+COLUMNS = (*COPIED, *MADE)
 NUMBERS = ("CPU_USED", "AVG_MEM", "slots", "gpus", "requested_memory")
 
 TIMES = ("SUBMIT_TIME", "START_TIME", "FINISH_TIME")
@@ -78,14 +78,14 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 why = _text(job.get("ERROR")) if isinstance(job, dict) else ""
                 yield Unreadable(member.line, "JOBID", json.dumps(job)[:500], why or "a job of LSF has a JOBID")
                 continue
-            told = {key: text for key, value in job.items() if (text := _text(value)) not in ("", "-")}
-            yearless += any(name in told and not _YEAR.search(told[name]) for name in TIMES)
-            yield Read(member.line, _cells(told))
+            fields = {key: text for key, value in job.items() if (text := _text(value)) not in ("", "-")}
+            yearless += any(name in fields and not _YEAR.search(fields[name]) for name in TIMES)
+            yield Read(member.line, _cells(fields))
     if yearless:
-        told_of = (
+        message = (
             f"{yearless:,} jobs have moments without a year, which are not known; set LSB_DISPLAY_YEAR=y before bjobs"
         )
-        yield Remark("no year", yearless, told_of, "warning")
+        yield Remark("no year", yearless, message, "warning")
     yield from remarks(repeated, "jobs")
 
 
@@ -112,42 +112,44 @@ def _duration(text: str | None) -> str | None:
     return text.replace("second(s)", "s").split("/", 1)[0].strip() if text else None
 
 
-def _requested(told: Mapping[str, str], slots: int) -> float | None:
+def _requested(fields: Mapping[str, str], slots: int) -> float | None:
     """Return the bytes reserved (of a task times the slots), else the limit."""
-    match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(told.get(name, "")))), None)
+    match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(fields.get(name, "")))), None)
     if match is None:
-        match = _SIZE.match(told.get("MEMLIMIT", ""))
+        match = _SIZE.match(fields.get("MEMLIMIT", ""))
         return None if match is None else float(match.group(1)) * _POWERS[match.group(2).upper()]
     times = slots if (match.group(3) or "").lower() == "task" else 1
     return float(match.group(1)) * _POWERS[match.group(2).upper()] * times
 
 
-def _status(told: Mapping[str, str]) -> str | None:
-    state = told.get("STAT")
+def _status(fields: Mapping[str, str]) -> str | None:
+    state = fields.get("STAT")
     if state != "EXIT":
         return STATES.get(state, state) if state else None
-    reason = told.get("EXIT_REASON", "").split(":", 1)[0]
+    reason = fields.get("EXIT_REASON", "").split(":", 1)[0]
     if reason.startswith("TERM_") and reason != "TERM_UNKNOWN":
         return f"{REASONS.get(reason, 'killed')} (EXIT, {reason})"
-    return f"failed (EXIT {told['EXIT_CODE']})" if "EXIT_CODE" in told else "failed (EXIT)"
+    return f"failed (EXIT {fields['EXIT_CODE']})" if "EXIT_CODE" in fields else "failed (EXIT)"
 
 
-def _cells(told: Mapping[str, str]) -> list[str | float | None]:
-    index, job = told.get("JOBINDEX", "0"), told["JOBID"]
-    slots = next((int(told[name]) for name in SLOTS if told.get(name, "").isdecimal() and len(told[name]) < 8), None)
-    hosts = dict.fromkeys(host.split("*")[-1] for host in told.get("EXEC_HOST", "").split(":"))
-    cells: dict[str, str | float | None] = dict(told)
-    cells |= {name: _moment(told.get(name)) for name in TIMES}
-    cells |= {name: _duration(told.get(name)) for name in ("RUN_TIME", "PEND_TIME", "RUNTIMELIMIT", "CPU_USED")}
-    if told.get("STAT") in STATES and told.get("STAT") != "DONE":
+def _cells(fields: Mapping[str, str]) -> list[str | float | None]:
+    index, job = fields.get("JOBINDEX", "0"), fields["JOBID"]
+    slots = next(
+        (int(fields[name]) for name in SLOTS if fields.get(name, "").isdecimal() and len(fields[name]) < 8), None
+    )
+    hosts = dict.fromkeys(host.split("*")[-1] for host in fields.get("EXEC_HOST", "").split(":"))
+    cells: dict[str, str | float | None] = dict(fields)
+    cells |= {name: _moment(fields.get(name)) for name in TIMES}
+    cells |= {name: _duration(fields.get(name)) for name in ("RUN_TIME", "PEND_TIME", "RUNTIMELIMIT", "CPU_USED")}
+    if fields.get("STAT") in STATES and fields.get("STAT") != "DONE":
         cells["FINISH_TIME"] = None  # what is shown is when it has to end
     cells |= {
         "job": job if index in ("0", "") or "[" in job else f"{job}[{index}]",
-        "status": _status(told),
+        "status": _status(fields),
         "slots": slots,
-        "gpus": told.get("GPU_NUM"),
+        "gpus": fields.get("GPU_NUM"),
         "EXEC_HOST": "+".join(hosts)[:200],
-        "requested_memory": _requested(told, slots or 1),
+        "requested_memory": _requested(fields, slots or 1),
     }
     return [cells.get(name) for name in COLUMNS]
 

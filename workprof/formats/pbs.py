@@ -109,44 +109,44 @@ class _Log:
         if record is None:
             return Unreadable(line, "", text, "no record of an accounting log")
         moment, kind, job, rest = record.groups()
-        told = attributes(rest)
+        values = attributes(rest)
         if kind in "ER":
-            return self._end(line, moment, job, told, again=kind == "R")
+            return self._end(line, moment, job, values, again=kind == "R")
         if kind not in "QSTDA":
             self._others[kind] += 1
             return None
         first, before = self._open.get(job, (line, {}))
         word = {"Q": "queued", "D": "deleted", "A": "aborted"}.get(kind, "running")
-        now = {"qtime": moment, **before, **told, "record": word, "moment": moment}
+        now = {"qtime": moment, **before, **values, "record": word, "moment": moment}
         self._open[job] = (first, now)
         return None
 
     def rest(self) -> Iterator[Read | Remark]:
         """Yield a row for every job that has not ended, then what was passed over."""
-        for job, (line, told) in self._open.items():
-            if "start" in told and told["record"] in ("deleted", "aborted"):
-                told["end"] = told["moment"]
-            yield Read(line, _cells(job, told, told["record"]))
+        for job, (line, values) in self._open.items():
+            if "start" in values and values["record"] in ("deleted", "aborted"):
+                values["end"] = values["moment"]
+            yield Read(line, _cells(job, values, values["record"]))
         if self._others:
             kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self._others.items()))
-            told_of = f"records that are no runs were passed over: {kinds}"
-            yield Remark("other records", sum(self._others.values()), told_of)
+            message = f"records that are no runs were passed over: {kinds}"
+            yield Remark("other records", sum(self._others.values()), message)
         if self._left:
             names = ", ".join(sorted(self._left))[:500]
             yield Remark("other attributes", len(self._left), f"attributes that were left out: {names}")
         yield from _of_arrays(self._arrays)
 
-    def _end(self, line: int, moment: str, job: str, told: dict[str, str], *, again: bool) -> Read | None:
+    def _end(self, line: int, moment: str, job: str, values: dict[str, str], *, again: bool) -> Read | None:
         _, before = self._open.pop(job, (line, {}))
-        if "[]" in job and not any(key.startswith("resources_used.") for key in told):
+        if "[]" in job and not any(key.startswith("resources_used.") for key in values):
             self._arrays += 1
             return None
-        ended = {"end": moment, **before, **told}
+        ended = {"end": moment, **before, **values}
         if again:
             self._open[job] = (line, {key: before[key] for key in before if key != "start"} | {"record": "queued"})
             if "start" not in ended:
                 return None
-        self._left.update(dict.fromkeys(told.keys() - OWN))
+        self._left.update(dict.fromkeys(values.keys() - OWN))
         return Read(line, _cells(job, ended, "rerun" if again else _ended(ended)))
 
 
@@ -179,16 +179,16 @@ def read_json(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             if not isinstance(job, dict):
                 yield Unreadable(member.line, member.key, json.dumps(job)[:500], "a job of PBS is an object")
                 continue
-            told, state = _of_json(job), job.get("job_state")
-            if state == "B" or ("[]" in member.key and "resources_used.walltime" not in told):
+            values, state = _of_json(job), job.get("job_state")
+            if state == "B" or ("[]" in member.key and "resources_used.walltime" not in values):
                 arrays += 1
                 continue
             status = STATES.get(state) if isinstance(state, str) else None
             if status is not None:
-                told.pop("end", None)
-            elif "start" not in told:
+                values.pop("end", None)
+            elif "start" not in values:
                 status = "deleted"
-            yield Read(member.line, _cells(member.key, told, status or _ended(told)))
+            yield Read(member.line, _cells(member.key, values, status or _ended(values)))
     yield from remarks(repeated, "jobs")
     yield from _of_arrays(arrays)
 
@@ -203,42 +203,42 @@ MOMENTS = ("ctime", "qtime", "etime", "start", "end")
 
 def _of_json(job: Mapping[str, Any]) -> dict[str, str]:
     """Return the attributes of a job of qstat as those of a record."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in job.items():
         if isinstance(value, dict):
-            told |= {f"{key}.{inner}": _plain(each) for inner, each in value.items() if each is not None}
+            values |= {f"{key}.{inner}": _plain(each) for inner, each in value.items() if each is not None}
         elif value is not None:
             name, plain = NAMES.get(key, key), _plain(value)
-            told[name] = " ".join(plain.split()) if name in MOMENTS else plain  # 'Wed May  8 ...'
-    if "user" not in told and "owner" in told:
-        told["user"] = told["owner"].split("@")[0]
-    return told
+            values[name] = " ".join(plain.split()) if name in MOMENTS else plain  # 'Wed May  8 ...'
+    if "user" not in values and "owner" in values:
+        values["user"] = values["owner"].split("@")[0]
+    return values
 
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _ended(told: Mapping[str, str]) -> str | None:
+def _ended(values: Mapping[str, str]) -> str | None:
     """Return how a run ended: by its exit status, and whether it passed its request."""
     try:
-        code = int(told["Exit_status"])
+        code = int(values["Exit_status"])
     except (KeyError, ValueError):
-        return told.get("record") if told.get("record") in ("deleted", "aborted") else None
+        return values.get("record") if values.get("record") in ("deleted", "aborted") else None
     if not code:
         return "completed"
     word = OVER_LIMITS.get(code) or KILLS.get(code, "failed")
     if word == "killed":
-        word = "out of memory" if _passed(told, "mem") else "timed out" if _passed(told, "walltime") else word
-        word = "deleted" if word == "killed" and told.get("record") == "deleted" else word
+        word = "out of memory" if _passed(values, "mem") else "timed out" if _passed(values, "walltime") else word
+        word = "deleted" if word == "killed" and values.get("record") == "deleted" else word
     return f"{word} (exit {code})"
 
 
-def _passed(told: Mapping[str, str], name: str) -> bool:
+def _passed(values: Mapping[str, str], name: str) -> bool:
     """Tell whether a run used as much as it requested."""
     of = size if name == "mem" else _clock
-    used, asked = (of(told.get(f"{what}.{name}", "")) for what in ("resources_used", "Resource_List"))
-    return used is not None and asked is not None and used >= asked > 0
+    used, requested = (of(values.get(f"{what}.{name}", "")) for what in ("resources_used", "Resource_List"))
+    return used is not None and requested is not None and used >= requested > 0
 
 
 def _clock(text: str) -> float | None:
@@ -252,9 +252,9 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdigit() and len(text) < 10 else None
 
 
-def _chunks(told: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
+def _chunks(values: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
     """Return the chunks of a request: how many, and what each has ('2:ncpus=4:mem=8gb+1:ppn=2')."""
-    text = next((told[name] for name in reversed(LISTS) if name in told), "")
+    text = next((values[name] for name in reversed(LISTS) if name in values), "")
     chunks = []
     for chunk in text.split("+") if text else ():
         parts = chunk.split(":")
@@ -270,38 +270,38 @@ def _over(chunks: Sequence[tuple[int, dict[str, str]]], *names: str) -> float | 
     return float(sum(known)) if known else None
 
 
-def _asked(told: Mapping[str, str]) -> dict[str, str | float | None]:
+def _requested(values: Mapping[str, str]) -> dict[str, str | float | None]:
     """Return cores, GPUs and bytes that a job requested; a size that is none stays a text, so that it is a reject."""
-    chunks = _chunks(told)
+    chunks = _chunks(values)
     cores: float | None = _over(chunks, "ncpus", "ppn")
-    listed = _count(told.get("Resource_List.ncpus"))
-    if cores is None or ("Resource_List.select" in told and listed):
-        cores = listed or _count(told.get("Resource_List.procs")) or _count(told.get("total_execution_slots"))
+    listed = _count(values.get("Resource_List.ncpus"))
+    if cores is None or ("Resource_List.select" in values and listed):
+        cores = listed or _count(values.get("Resource_List.procs")) or _count(values.get("total_execution_slots"))
         cores = cores or (float(sum(times for times, _ in chunks)) if chunks else None)
-    memory: str | float | None = told.get("Resource_List.mem")
+    memory: str | float | None = values.get("Resource_List.mem")
     if memory is not None:
         read = size(str(memory))
         memory = memory if read is None else read
-    elif (each := size(told.get("Resource_List.pmem", ""))) is not None:
+    elif (each := size(values.get("Resource_List.pmem", ""))) is not None:
         memory = each * (cores or 1)
     else:
         memory = _over(chunks, "mem")
-    gpus = _count(told.get("Resource_List.ngpus"))
+    gpus = _count(values.get("Resource_List.ngpus"))
     return {"cores": cores, "requested_memory": memory, "gpus": gpus or _over(chunks, "ngpus", "gpus")}
 
 
-def _cells(job: str, told: Mapping[str, str], status: str | None) -> list[str | float | None]:
-    used = told.get("resources_used.mem")
+def _cells(job: str, values: Mapping[str, str], status: str | None) -> list[str | float | None]:
+    used = values.get("resources_used.mem")
     peak = None if used is None else size(used)
-    hosts = dict.fromkeys(part.split("/")[0].strip("(") for part in told.get("exec_host", "").split("+"))
+    hosts = dict.fromkeys(part.split("/")[0].strip("(") for part in values.get("exec_host", "").split("+"))
     made: dict[str, str | float | None] = {
         "status": status,
         "peak_memory": used if peak is None else peak,
-        "team": told.get("account") or told.get("group"),
+        "team": values.get("account") or values.get("group"),
         "node": "+".join(hosts)[:MOST_TEXT] or None,
-        **_asked(told),
+        **_requested(values),
     }
-    return [job, *(told.get(name) for name in OWN), *(made[name] for name in MADE)]
+    return [job, *(values.get(name) for name in OWN), *(made[name] for name in MADE)]
 
 
 _DURATIONS = ("resources_used.cput", "Resource_List.cput")

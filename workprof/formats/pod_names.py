@@ -17,7 +17,7 @@ from workprof.formats.pod_series import (
     Quantity,
     label,
     quantity_of,
-    told_by,
+    request_and_resource,
 )
 from workprof.formats.values import MOMENTS
 
@@ -102,7 +102,7 @@ def _parsed(text: str, pattern: str) -> datetime | None:
 _PAIR = re.compile(r'([a-zA-Z_]\w*)\s*=~?\s*"((?:[^"\\]|\\.)*)"')
 _METRIC = re.compile(r"\s*([a-zA-Z_:][\w:]*)?\s*\{(.*)\}\s*(.*)", re.DOTALL)
 NAMED_UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
-_ASKED_END = re.compile(r"(?P<pod>.+)[-_](?P<what>requests?|limits?)")
+_REQUEST_SUFFIX = re.compile(r"(?P<pod>.+)[-_](?P<what>requests?|limits?)")
 POD_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?", re.ASCII)
 
 
@@ -139,12 +139,12 @@ def named(text: str) -> Named | None:
         labels, metric = {"pod": pod, "namespace": namespace}, ""
     if not label(labels, POD):
         return None
-    return Named(metric, labels, *told_by(words), unit.group(1).lower() if unit and known else "")
+    return Named(metric, labels, *request_and_resource(words), unit.group(1).lower() if unit and known else "")
 
 
-def asked_for(name: Named, pods: Collection[str]) -> Named:
+def without_request_suffix(name: Named, pods: Collection[str]) -> Named:
     """Return what 'pod-a-requests' says where there is a pod 'pod-a' too, another name as it is."""
-    match = _ASKED_END.fullmatch(label(name.labels, POD))
+    match = _REQUEST_SUFFIX.fullmatch(label(name.labels, POD))
     if name.metric or match is None or match.group("pod") not in pods:
         return name
     labels = {**name.labels, "pod": match.group("pod")}

@@ -81,13 +81,13 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     """Return what a series is of, None for a metric that says nothing of a pod's requests, use or life."""
     declared = _RESOURCE.search(name)
     if declared:
-        told = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
-        return Quantity(declared.group(1), RESOURCES[told]) if told in RESOURCES else None
+        named_resource = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
+        return Quantity(declared.group(1), RESOURCES[named_resource]) if named_resource in RESOURCES else None
     match = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
     if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")
         return Quantity(REQUEST, resource) if resource else Quantity(PHASE) if "phase" in labels else Quantity(UNKNOWN)
-    if match is None and not name.startswith(EXPORTERS) and told_by(name)[1]:
+    if match is None and not name.startswith(EXPORTERS) and request_and_resource(name)[1]:
         return Quantity(UNKNOWN)
     return match
 
@@ -105,11 +105,11 @@ WORDS = {
 """Words of legends and names, and what they say of a series."""
 
 
-def told_by(name: str) -> tuple[str, str]:
+def request_and_resource(name: str) -> tuple[str, str]:
     """Return whether the words of a name tell of a request or a limit, and of which resource; '' = they do not."""
-    said = [WORDS.get(word, "") for word in re.findall(r"[a-z]+", name.lower())]
-    what = next((word for word in said if word in (REQUEST, LIMIT)), "")
-    return what, next((word for word in said if word in (MEMORY, CPU)), "")
+    meanings = [WORDS.get(word, "") for word in re.findall(r"[a-z]+", name.lower())]
+    what = next((word for word in meanings if word in (REQUEST, LIMIT)), "")
+    return what, next((word for word in meanings if word in (MEMORY, CPU)), "")
 
 
 def label(labels: Mapping[str, str], names: tuple[str, ...]) -> str:
@@ -227,8 +227,8 @@ class PodRun:
             if held_at.size:
                 self.phase = max(self.phase, (float(held_at[-1]), labels.get("phase", "")))
         elif kind == REASON and last > 0:
-            told = labels.get("reason", "")
-            self.reason = OOM_KILLED if OOM_KILLED in (self.reason, told) else told
+            reason = labels.get("reason", "")
+            self.reason = OOM_KILLED if OOM_KILLED in (self.reason, reason) else reason
         elif kind == RESTARTS:
             self.restarts += last
         elif kind == OWNER:

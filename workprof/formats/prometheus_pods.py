@@ -37,10 +37,10 @@ from workprof.formats.pod_names import (
     UNITS,
     VALUE_NAME,
     Named,
-    asked_for,
     moment_of,
     named,
     value_of,
+    without_request_suffix,
 )
 from workprof.formats.pod_series import (
     COLUMNS,
@@ -57,7 +57,7 @@ from workprof.formats.pod_series import (
     Series,
     label,
     quantity_of,
-    told_by,
+    request_and_resource,
 )
 from workprof.formats.repeated_keys import RepeatedKeys
 
@@ -84,7 +84,7 @@ class Column:
 
 def _hint(name: str, words: Mapping[str, tuple[str, ...]]) -> str:
     lower = name.lower()
-    return next((what for what, told in words.items() if any(word in lower for word in told)), "")
+    return next((what for what, synonyms in words.items() if any(word in lower for word in synonyms)), "")
 
 
 def _unnamed(columns: Sequence[Column], origin: str, runs: PodRuns) -> None:
@@ -100,16 +100,16 @@ def _unnamed(columns: Sequence[Column], origin: str, runs: PodRuns) -> None:
 
 
 def _taken(columns: Sequence[Column], what: str, resource: str, origin: str, runs: PodRuns) -> None:
-    told = {one.quantity or UNITS.get(one.named.unit, ("", 1.0))[0] for one in columns} - {""}
+    quantities = {one.quantity or UNITS.get(one.named.unit, ("", 1.0))[0] for one in columns} - {""}
     values = np.concatenate([np.array(one.values) for one in columns])
     values = np.abs(values[np.isfinite(values) & (values != 0)])
     middle = float(np.median(values)) if values.size else 0.0
     scale, guessed = 1.0, ""
-    if BYTES in told:
+    if BYTES in quantities:
         resource = MEMORY
-    elif CORES in told:
+    elif CORES in quantities:
         resource = CPU
-    elif PERCENT in told:
+    elif PERCENT in quantities:
         resource, scale = CPU, 0.01
         guessed = "percent of one core"
     elif not resource:
@@ -152,8 +152,8 @@ def _json(given: Given, runs: PodRuns, repeated: RepeatedKeys) -> Iterator[Unrea
 
 def _refuse_error(whole: Mapping[str, Any], origin: str) -> None:
     if whole.get("status") == "error":
-        told = whole.get("error", whole.get("errorType", ""))
-        raise TraceError(f"{origin}: Prometheus answered with an error ({told}); mend the query and save it again")
+        message = whole.get("error", whole.get("errorType", ""))
+        raise TraceError(f"{origin}: Prometheus answered with an error ({message}); mend the query and save it again")
     kind = whole.get("data.resultType", "matrix")
     if kind not in ("matrix", "vector"):
         raise TraceError(
@@ -167,7 +167,7 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
     if not isinstance(value, dict) or not isinstance(metric, dict):
         yield Unreadable(line, "metric", json.dumps(value)[:EXCERPT_CHARACTERS], "no series with labels")
         return
-    labels = {str(key): str(told) for key, told in metric.items()}
+    labels = {str(key): str(each) for key, each in metric.items()}
     name = labels.pop("__name__", "")
     points = value.get("values", [value["value"]] if "value" in value else [])
     try:
@@ -175,7 +175,7 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
             times, values = np.array(value["timestamps"], dtype=np.float64) / 1e3, np.array(points, dtype=np.float64)
         else:
             times = np.array([at for at, _ in points], dtype=np.float64)
-            values = np.array([told for _, told in points]).astype(np.float64)
+            values = np.array([each for _, each in points]).astype(np.float64)
         if times.shape != values.shape or times.ndim != 1:
             raise ValueError("times and values do not match")
     except (TypeError, ValueError, OverflowError) as error:
@@ -185,7 +185,9 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
     if quantity is None or not times.size:
         runs.left_out[name or ", ".join(sorted(labels)) or "(no labels)"] += 1
     elif quantity.kind == UNKNOWN:
-        unnamed.append(Column(Named("", labels, *told_by(name)), line, array("d", times), array("d", values)))
+        unnamed.append(
+            Column(Named("", labels, *request_and_resource(name)), line, array("d", times), array("d", values))
+        )
     elif quantity == Quantity(REQUEST, quantity.resource) and not name and "limit" in origin.lower():
         runs.take(name, Quantity(LIMIT, quantity.resource), Series(line, labels, times, values))
     else:
@@ -218,9 +220,9 @@ class Head:
         names = [name.strip() for name in self.header]
         match = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
         others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
-        return tuple(match[:1] or [place for place in others if names[place] and self.says(place) is not None])
+        return tuple(match[:1] or [place for place in others if names[place] and self.named_column(place) is not None])
 
-    def says(self, place: int) -> Named | None:
+    def named_column(self, place: int) -> Named | None:
         """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""
         name = self.header[place].strip()
         unit = NAMED_UNIT.search(name)
@@ -228,17 +230,17 @@ class Head:
         quantity = quantity_of(name, {})
         if quantity not in (None, Quantity(UNKNOWN)):
             return Named(name, {}, unit=known)
-        what, resource = told_by(name)
+        what, resource = request_and_resource(name)
         return Named("", {}, what, resource, known) if what or resource else None
 
 
 def _head(text: str) -> Head | None:
     lines = text.lstrip("\ufeff").splitlines()[:3]
-    message = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
-    skipped = 1 if message else 0
+    declared = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
+    skipped = 1 if declared else 0
     if len(lines) <= skipped:
         return None
-    candidates = (message.group(1),) if message else (",", ";", "\t")
+    candidates = (declared.group(1),) if declared else (",", ";", "\t")
     try:
         headers = {one: tuple(next(csv.reader([lines[skipped]], delimiter=one), [])) for one in candidates}
     except csv.Error:
@@ -289,7 +291,7 @@ def _wide(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, l
     pods = {label(one.labels, POD) for one in result.values() if one}
     first = {name.strip(): place for place, name in reversed(names.items())}
     columns = {
-        place: Column(asked_for(one, pods), head.lines)
+        place: Column(without_request_suffix(one, pods), head.lines)
         for place, one in result.items()
         if one and first[names[place].strip()] == place
     }
@@ -319,8 +321,8 @@ def _long(rows: Any, head: Head, runs: PodRuns) -> Generator[Unreadable, None, l
             if key not in columns:
                 result = _of_row(row.cells, head, place)
                 if result is None:
-                    told = row.cells[head.pod][:EXCERPT_CHARACTERS]
-                    yield Unreadable(row.line, head.header[head.pod], told, "names no pod")
+                    excerpt = row.cells[head.pod][:EXCERPT_CHARACTERS]
+                    yield Unreadable(row.line, head.header[head.pod], excerpt, "names no pod")
                     break
                 columns[key] = Column(result, row.line)
             yield from _point(columns[key], row, place, head)
@@ -332,7 +334,7 @@ def _of_row(row: Sequence[str], head: Head, place: int) -> Named | None:
     if head.header[head.pod].strip().lower() in ("series", "metric"):
         return named(row[head.pod])
     labels = {name.strip().lower(): row[at] for at, name in enumerate(head.header) if at not in head.values and row[at]}
-    metric, column = labels.pop("__name__", ""), head.says(place) or Named("", {})
+    metric, column = labels.pop("__name__", ""), head.named_column(place) or Named("", {})
     return replace(column, metric=metric or column.metric, labels=labels) if row[head.pod].strip() else None
 
 
@@ -363,8 +365,8 @@ def _point(column: Column, row: Row, place: int, head: Head) -> Iterator[Unreada
         try:
             number, quantity = value_of(text)
         except ValueError as error:
-            name, told = head.header[place][:EXCERPT_CHARACTERS], text[:EXCERPT_CHARACTERS]
-            yield Unreadable(row.line, name, told, f"no value ({error})"[:80])
+            name, excerpt = head.header[place][:EXCERPT_CHARACTERS], text[:EXCERPT_CHARACTERS]
+            yield Unreadable(row.line, name, excerpt, f"no value ({error})"[:80])
             return
     if math.isfinite(number):
         column.times.append(row.at)
@@ -405,8 +407,8 @@ def recognises(head: str, name: str) -> bool:
     if any(_in_braces(text) for text in others):
         return True
     cells = [text for row in rows for place, text in enumerate(row) if place != shape.time]
-    bytes_told = any(_quantity(text) == BYTES for text in cells)
-    certain = bytes_told or bool(GRAFANA_NAME.search(name))
+    has_bytes = any(_quantity(text) == BYTES for text in cells)
+    certain = has_bytes or bool(GRAFANA_NAME.search(name))
     like = [_looks_like_a_pod(text, certain=certain) for text in others if named(text) is not None]
     return shape.time == 0 and bool(like) and all(like)
 
@@ -421,8 +423,8 @@ def _labels(text: str) -> dict[str, str]:
 
 def _of_a_pod(labels: Mapping[str, str]) -> bool:
     name = labels.get("__name__", "")
-    told = quantity_of(name, labels) is not None and bool(label(labels, POD))
-    return told and (bool(name) or not (OF_NODES & labels.keys() or "node-exporter" in labels.get("job", "")))
+    of_pod = quantity_of(name, labels) is not None and bool(label(labels, POD))
+    return of_pod and (bool(name) or not (OF_NODES & labels.keys() or "node-exporter" in labels.get("job", "")))
 
 
 def _in_braces(text: str) -> bool:

@@ -36,13 +36,13 @@ FIELDS = (
 )
 """Fields of a line of the accounting file, under the names that qacct gives them."""
 
-KEPT = (
+COPIED = (
     *("jobname", "owner", "qname", "hostname", "account", "project", "department", "granted_pe", "slots", "priority"),
     *("qsub_time", "start_time", "end_time", "failed", "exit_status", "ru_wallclock", "cpu", "mem", "io", "maxvmem"),
     *("maxrss", "ru_maxrss", "category"),
 )
 MADE = ("job", "team", "status", "requested_memory", "time_limit")
-COLUMNS = (*KEPT, *MADE)
+COLUMNS = (*COPIED, *MADE)
 
 NUMBERS = ("slots", "cpu", "maxrss", "ru_maxrss", "requested_memory")
 
@@ -143,8 +143,8 @@ def _resources(record: Mapping[str, str]) -> dict[str, str]:
 
 
 def _requested(record: Mapping[str, str]) -> float | None:
-    asked = _resources(record)
-    match = (_NUMBER.match(asked[name]) for name in MEMORY if name in asked)
+    resources = _resources(record)
+    match = (_NUMBER.match(resources[name]) for name in MEMORY if name in resources)
     each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in match if size), 0.0)
     return each * max(_whole_number(record.get("slots", "")) or 1, 1) or None
 
@@ -185,8 +185,8 @@ def _status(record: Mapping[str, str]) -> str | None:
         return None if code is None else f"failed (exit {code})" if code else "completed"
     if failed not in (ENFORCED, AFTER):
         return f"failed (failed {failed})"
-    asked, limit = _requested(record), _seconds(_resources(record).get("h_rt", ""))
-    if asked and _bytes(record.get("maxvmem", "")) >= asked:
+    requested, limit = _requested(record), _seconds(_resources(record).get("h_rt", ""))
+    if requested and _bytes(record.get("maxvmem", "")) >= requested:
         word = "out of memory"
     elif failed == ENFORCED or 0 < limit <= _seconds(record.get("ru_wallclock", "")):
         word = "timed out"

@@ -128,7 +128,7 @@ FORMAT = Format(
         Rule("end_time_s", "End"),
         Rule("duration_s", "Elapsed", "s"),
         Rule("time_limit_s", "Timelimit", "min"),
-        Rule("requested_memory_bytes", "ReqMem", "MiB", keep=True),
+        Rule("requested_memory_bytes", "ReqMem", "MiB", keep_source=True),
         Rule("peak_memory_bytes", "MaxRSS", "B"),
         Rule("mean_memory_bytes", "AveRSS", "B"),
         Rule("read_bytes", "MaxDiskRead", "B"),

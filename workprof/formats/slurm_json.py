@@ -57,15 +57,15 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         for member in members(given, {"jobs"}, repeated):
             job = member.value
             if not isinstance(job, dict) or number(job.get("job_id")) is None:
-                told = json.dumps(job)[:500]
-                yield Unreadable(member.line, "job_id", told, "a job of Slurm is an object with a job_id")
+                excerpt = json.dumps(job)[:500]
+                yield Unreadable(member.line, "job_id", excerpt, "a job of Slurm is an object with a job_id")
                 continue
-            told_id, cells = _job(job)
+            job_id, cells = _job(job)
             yield _row(member.line, cells)
             steps = job.get("steps")
             for step in steps if isinstance(steps, list) else ():
                 if isinstance(step, dict):
-                    yield _row(member.line, _step(told_id, step))
+                    yield _row(member.line, _step(job_id, step))
                 else:
                     yield Unreadable(member.line, "steps", json.dumps(step)[:500], "a step of Slurm is an object")
     yield from remarks(repeated, "jobs")
@@ -115,9 +115,9 @@ def _moment(value: object) -> float | None:
 
 def _seconds(time: object, key: str) -> float | None:
     """Return seconds and microseconds of CPU."""
-    told = _at(time, key)
-    seconds, micros = number(_at(told, "seconds")), number(_at(told, "microseconds"))
-    return number(told) if seconds is None else seconds + (micros or 0) / 1e6
+    value = _at(time, key)
+    seconds, micros = number(_at(value, "seconds")), number(_at(value, "microseconds"))
+    return number(value) if seconds is None else seconds + (micros or 0) / 1e6
 
 
 def _exit_code(value: object) -> str | None:
@@ -172,15 +172,15 @@ def _job_id(job: Mapping[str, Any]) -> str:
 
 def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
     """Return the id and the cells of a job: those of sacct, else those of squeue."""
-    told_id, state = _job_id(job), _state(job.get("state") or job.get("job_state"))
+    job_id, state = _job_id(job), _state(job.get("state") or job.get("job_state"))
     time, required, wanted = job.get("time"), job.get("required"), _at(job, "tres", "requested")
     start, end = (_moment(_at(time, key) or job.get(f"{key}_time")) for key in ("start", "end"))
     elapsed = number(_at(time, "elapsed"))
     if elapsed is None and start and end and state not in UNENDED:
         elapsed = end - start
     given = _at(job, "tres", "allocated")
-    return told_id, {
-        "JobID": told_id,
+    return job_id, {
+        "JobID": job_id,
         "JobName": _text(job.get("name")),
         "User": _text(job.get("user") or job.get("user_name") or _at(job, "association", "user")),
         "Account": _text(job.get("account")),
@@ -223,8 +223,12 @@ def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
 
 def _step_id(job_id: str, step: Mapping[str, Any]) -> str:
     """Return the id of a step under that of its job: the last part of '12.batch', or `step_id` of an object."""
-    told = _at(step, "step", "id")
-    last = _text(told.get("step_id") if isinstance(told, dict) else told) or _text(_at(step, "step", "name")) or "step"
+    step_id = _at(step, "step", "id")
+    last = (
+        _text(step_id.get("step_id") if isinstance(step_id, dict) else step_id)
+        or _text(_at(step, "step", "name"))
+        or "step"
+    )
     return f"{job_id}.{last.rsplit('.', 1)[-1]}"
 
 

@@ -60,17 +60,17 @@ def layout(lines: Sequence[bytes]) -> Layout | None:
     first = lines[0].decode(errors="replace").removeprefix("\ufeff")
     if len(lines) > 1 and _DASHES.match(lines[1].decode(errors="replace")):
         spans = [match.span() for match in re.finditer(rb"-+", lines[1])]
-        told = [_whole(_cell(lines[0].removeprefix(b"\xef\xbb\xbf"), span), span[1] - span[0]) for span in spans]
-        names = slurm.headings(told)
+        headings = [_whole(_cell(lines[0].removeprefix(b"\xef\xbb\xbf"), span), span[1] - span[0]) for span in spans]
+        names = slurm.headings(headings)
         widths = tuple(end - start for start, end in spans)
         return None if names is None else Layout(names, lambda line: [_cell(line, s) for s in spans], widths, 2)
     match = _DELIMITED.match(first)
     if match is None:
         return None
     delimiter = match.group(1)
-    told = first.strip().split(delimiter)
-    ends = told[-1] == ""
-    names = slurm.headings(told[:-1] if ends else told)
+    headings = first.strip().split(delimiter)
+    ends = headings[-1] == ""
+    names = slurm.headings(headings[:-1] if ends else headings)
     if names is None:
         return None
     if delimiter not in USUAL:

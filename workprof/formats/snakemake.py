@@ -34,9 +34,9 @@ from workprof.formats.declare import (
 )
 
 MEASURED = ("s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "cpu_time")
-ASKED = ("threads", "_cores", "mem_mb", "mem_mib", "disk_mb", "runtime", "gpu", "nvidia_gpu", "input_size_mb")
+REQUESTED = ("threads", "_cores", "mem_mb", "mem_mib", "disk_mb", "runtime", "gpu", "nvidia_gpu", "input_size_mb")
 TEXTS = ("job", "rule_name", "sample", "jobid", "wildcards", "params", "resources", "further")
-COLUMNS = (*TEXTS, "repeat", *MEASURED, *ASKED)
+COLUMNS = (*TEXTS, "repeat", *MEASURED, *REQUESTED)
 SHOWN = ("h:m:s", *COLUMNS)
 """Columns of a file that need no place among the further ones; 'h:m:s' says `s` again."""
 
@@ -136,7 +136,7 @@ def _text(value: object) -> str:
 
 def _cells_of(row: Mapping[str, str], name: str, repeat: int) -> list[str | float | None]:
     known = {RULES.get(key, key): value for key, value in row.items() if value not in NOTHING}
-    path, rule, sample = told_by_path(name)
+    path, rule, sample = job_rule_sample(name)
     resources = known.get("resources", "")
     made: dict[str, str | float | None] = {
         "job": path,
@@ -154,7 +154,7 @@ def _cells_of(row: Mapping[str, str], name: str, repeat: int) -> list[str | floa
     return [known.get(column, made.get(column)) for column in COLUMNS]
 
 
-def told_by_path(name: str) -> tuple[str, str, str | None]:
+def job_rule_sample(name: str) -> tuple[str, str, str | None]:
     """Return the job, the rule and the sample (None = not told) that the path of a benchmark file says.
 
     By the conventions of Snakemake's documentation and tutorial: RULE/SAMPLE.tsv, and SAMPLE.RULE.benchmark.txt.
@@ -197,7 +197,7 @@ FORMAT = Format(
     title="Snakemake benchmark files",
     columns=(
         *(SourceColumn(name, TEXT) for name in TEXTS),
-        *(SourceColumn(name, NUMBER) for name in ("repeat", *MEASURED, *ASKED)),
+        *(SourceColumn(name, NUMBER) for name in ("repeat", *MEASURED, *REQUESTED)),
     ),
     rules=(
         Rule("job_name", "job"),

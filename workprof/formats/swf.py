@@ -82,8 +82,8 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
         origin = 0.0
         for line, text in given.lines():
             if not text.strip() or text.lstrip().startswith(";"):
-                message = _START.match(text)
-                origin = float(message.group(1)) if message else origin
+                start = _START.match(text)
+                origin = float(start.group(1)) if start else origin
                 continue
             row = _numbers(text)
             if row is None:
@@ -93,11 +93,11 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             memory += cells["used_memory"] >= 0
             yield Read(line, _cells(cells, origin))
     if memory:
-        told_of = (
+        message = (
             f"{memory:,} jobs tell their used memory as an average over their processors; times the processors it "
             "stands for the peak, which it may be below: a size that rests on it may be too small"
         )
-        yield Remark("memory is an average", memory, told_of, "warning")
+        yield Remark("memory is an average", memory, message, "warning")
 
 
 def _numbers(text: str) -> list[float] | None:

@@ -170,7 +170,7 @@ def _duration(start: str, end: str) -> Output:
 def _further(
     declared: Format, present: Sequence[Rule], columns: Sequence[SourceColumn], taken: set[str], decimal: str
 ) -> list[Output]:
-    used = {rule.source for rule in present if not rule.keep}
+    used = {rule.source for rule in present if not rule.keep_source}
     units = dict(declared.units)
     outputs = []
     for column in columns:

@@ -45,11 +45,11 @@ def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
     counters = tuple(name for name in table.cells.columns if name not in KEYS)
     read = numbers(table, ("t", *counters), origin)
     nameless = _nameless(table, read.frame["t"].to_numpy(dtype=np.float64)) & ~read.bad
-    kept = ~(read.bad | nameless)
-    cells, values = table.cells.loc[kept], read.frame.loc[kept]
+    usable = ~(read.bad | nameless)
+    cells, values = table.cells.loc[usable], read.frame.loc[usable]
     t = np.round(values["t"].to_numpy(dtype=np.float64), T_DIGITS)
     frame = labelled(values.drop(columns="t"), t, cells["run"].str.strip(), cells["workload"].str.strip())
-    frame["status"] = _statuses(frame, cells, origin, _told(outcomes))
+    frame["status"] = _statuses(frame, cells, origin, _status_by_run(outcomes))
     frame["run"], again = _runs_apart(frame)
     rejected = (*table.rejected, *read.rejected, *_lost(table, nameless))
     return Samples(frame, rejected, read.infinite, (*_status_checks(frame), *again))
@@ -93,29 +93,31 @@ def _nameless(table: TextTable, t: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(empty.to_numpy(dtype=bool) | ~np.isfinite(t), dtype=bool)
 
 
-def _statuses(frame: pd.DataFrame, cells: pd.DataFrame, origin: str, told: Mapping[tuple[str, str], str]) -> pd.Series:
+def _statuses(
+    frame: pd.DataFrame, cells: pd.DataFrame, origin: str, recorded: Mapping[tuple[str, str], str]
+) -> pd.Series:
     """Return how each row's run ended: as its file says, as told beside it, or failed where the file is unfinished."""
     if "status" in cells:
         text = cells["status"].str.strip()
         return text.where(text.isin(STATUSES), None).set_axis(frame.index)
     pairs = list(zip(frame["workload"], frame["run"], strict=True))
-    result = [told.get(pair) for pair in pairs]
+    result = [recorded.get(pair) for pair in pairs]
     if origin.endswith(PARTIAL) and pairs:
         result = ["failed" if pair == pairs[-1] else status for pair, status in zip(pairs, result, strict=True)]
     return pd.Series(pd.array(result, dtype="str"), index=frame.index)
 
 
-def _told(outcomes: Path | None) -> dict[tuple[str, str], str]:
+def _status_by_run(outcomes: Path | None) -> dict[tuple[str, str], str]:
     """Return the status by workload and run; a line that is none is passed over, as the run then has no status."""
-    told: dict[tuple[str, str], str] = {}
+    statuses: dict[tuple[str, str], str] = {}
     for line in _lines_of(outcomes):
         try:
-            said = json.loads(line)
+            outcome = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict) and said.get("status") in STATUSES:
-            told[str(said.get("workload")), str(said.get("run"))] = said["status"]
-    return told
+        if isinstance(outcome, dict) and outcome.get("status") in STATUSES:
+            statuses[str(outcome.get("workload")), str(outcome.get("run"))] = outcome["status"]
+    return statuses
 
 
 def _lines_of(outcomes: Path | None) -> list[str]:
@@ -133,8 +135,8 @@ def _status_checks(frame: pd.DataFrame) -> tuple[Check, ...]:
     runs = frame.drop_duplicates(["workload", "run"])["status"].value_counts()
     words = {"short": "runs have fewer than 90 % of their samples", "failed": "runs did not end as planned"}
     return tuple(
-        Check(f"{status}_runs", "warning", int(runs[status]), f"{runs[status]:,} {told}")
-        for status, told in words.items()
+        Check(f"{status}_runs", "warning", int(runs[status]), f"{runs[status]:,} {text}")
+        for status, text in words.items()
         if status in runs
     )
 
@@ -181,7 +183,7 @@ class RecordingFile:
         """
         self.path = checked_output(path, (".csv",))
         self.partial = path.with_name(path.name + PARTIAL)
-        self._kept = f"what was recorded before is in {self.partial}"
+        self._note = f"what was recorded before is in {self.partial}"
         self._labels = [workload, run]
         self._append = append and path.is_file()
         if self._append:
@@ -215,15 +217,15 @@ class RecordingFile:
         Raises:
             DiskFull: when there is no room; the partial file stays.
         """
-        with whole(self.path.parent, self.path, self._kept) as aside:
+        with whole(self.path.parent, self.path, self._note) as aside:
             self._stream.close()
             with (aside / self.path.name).open("w", encoding="utf-8", newline="") as target:
                 writer = csv.writer(target, lineterminator="\n")
                 for cells in self._before([*self._header, *late_columns]):
                     writer.writerow(cells)
                 for at, cells in enumerate(_rows_of(self.partial)):
-                    told = late[at] if at < len(late) else np.full(len(late_columns), np.nan)
-                    writer.writerow([*cells, *map(text_of, told)])
+                    values = late[at] if at < len(late) else np.full(len(late_columns), np.nan)
+                    writer.writerow([*cells, *map(text_of, values)])
         self.partial.unlink()
 
     def abandon(self) -> None:
@@ -232,7 +234,7 @@ class RecordingFile:
         if not self._header:
             self.partial.unlink(missing_ok=True)
 
-    def tell(self, outcome: dict[str, Any]) -> None:
+    def write_outcome(self, outcome: dict[str, Any]) -> None:
         """Write how the run ended beside the file, one JSON object per line."""
         place = outcomes_of(self.path)
         if not self._append:
@@ -250,7 +252,7 @@ class RecordingFile:
                     yield [cells[at[name]] if at.get(name, len(cells)) < len(cells) else "" for name in header]
 
     def _put(self, cells: Cells) -> None:
-        with growing(self.partial, self._kept):
+        with growing(self.partial, self._note):
             self._rows.writerow(cells)
             self._stream.flush()
 

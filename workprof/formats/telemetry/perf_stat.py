@@ -13,7 +13,7 @@ import pandas as pd
 from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
-from workprof.formats.telemetry.text_table import KEPT_CHARACTERS
+from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS
 from workprof.store.lines import refuse_unread
 
 DECIMAL_COMMA_TIME = re.compile(r"\s*\d+,\d{6,},")
@@ -56,11 +56,11 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
     intervals = _intervals(counts)
     events = tuple(dict.fromkeys(count.event for count in counts))
     rows = [(one, _length(intervals, at)) for at, one in enumerate(intervals)]
-    kept = [(one, length) for one, length in rows if length >= SHORTEST_INTERVAL_S]
-    values = {f"perf.{event}/s": [one.counts.get(event, np.nan) / length for one, length in kept] for event in events}
-    runs = [_run_name(origin, one.run) for one, _ in kept]
-    frame = labelled(pd.DataFrame(values, dtype=np.float64), [one.at_s for one, _ in kept], runs)
-    return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(kept)))
+    usable = [(one, length) for one, length in rows if length >= SHORTEST_INTERVAL_S]
+    values = {f"perf.{event}/s": [one.counts.get(event, np.nan) / length for one, length in usable] for event in events}
+    runs = [_run_name(origin, one.run) for one, _ in usable]
+    frame = labelled(pd.DataFrame(values, dtype=np.float64), [one.at_s for one, _ in usable], runs)
+    return Samples(frame, rejected, 0, _checks(counts, len(rows) - len(usable)))
 
 
 def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, ...]]:
@@ -77,7 +77,7 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, .
                 raise TraceError(f"{origin}, line {number}: {text[:40]!r} has decimal commas; run perf with LC_ALL=C")
             count = _count(text.split(","))
             if count is None:
-                rejected.append(RejectedLine(number, "", text[:KEPT_CHARACTERS], "no line of perf stat -I -x,"))
+                rejected.append(RejectedLine(number, "", text[:EXCERPT_CHARACTERS], "no line of perf stat -I -x,"))
             else:
                 counts.append(count)
     refuse_unread(path, origin, len(counts) + len(rejected) + comments)

@@ -17,7 +17,7 @@ from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.repeated_keys import DOCUMENTS, RepeatedKeys
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
-from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, header_of, numbers, read_table
+from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, header_of, numbers, read_table
 from workprof.formats.telemetry.times import of_day, past_midnight, seconds_of, since_start, usual_step
 from workprof.store.lines import refuse_unread
 
@@ -141,10 +141,10 @@ def _of_csv(path: Path, origin: str) -> Metrics:
         raise TraceError(f"{origin}: the first column is {names[0]!r}; a file of PerfSpect starts with TS or time")
     table = read_table(path, origin)
     again = (table.cells[names[0]] == names[0]).to_numpy(dtype=bool)  # a second recording was appended to the file
-    kept = replace(table, cells=table.cells[~again], lines=table.lines[~again])
+    measured = replace(table, cells=table.cells[~again], lines=table.lines[~again])
     context = tuple(name for name in names if name in CONTEXT or name == names[0])
-    read = numbers(kept, tuple(name for name in names if name not in context), origin)
-    rows = kept.cells.loc[~read.bad, list(context)].rename(columns={names[0]: "TS"})
+    read = numbers(measured, tuple(name for name in names if name not in context), origin)
+    rows = measured.cells.loc[~read.bad, list(context)].rename(columns={names[0]: "TS"})
     rows["restarts"] = np.cumsum(again)[~again][~read.bad]
     rejected = (*table.rejected, *read.rejected)
     return Metrics(rows, read.frame[~read.bad], rejected, read.infinite)
@@ -160,7 +160,7 @@ def _of_json_lines(path: Path, text: str, origin: str) -> Metrics:
             metrics = repeated.hook([(str(one["Name"]), float(one["Value"])) for one in frame["Metrics"]])
             rows.append({name: _text(frame.get(key)) for key, name in JSON_CONTEXT.items()})
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            rejected.append(RejectedLine(number, "", line.rstrip("\n")[:KEPT_CHARACTERS], "no frame of metrics"))
+            rejected.append(RejectedLine(number, "", line.rstrip("\n")[:EXCERPT_CHARACTERS], "no frame of metrics"))
             repeated.forget()
             continue
         repeated.end_row()

@@ -92,7 +92,7 @@ def read_prometheus(path: Path, origin: str) -> Samples:
     for one in series:
         by_host[one.host].append(one)
     stem = stem_of(origin)
-    parts, checks = [], (*repeated.checks(DOCUMENTS), *_answer_checks(outcome, len(matrix) - len(series), series))
+    parts, checks = [], (*repeated.checks(DOCUMENTS), *_result_checks(outcome, len(matrix) - len(series), series))
     for host, of_host in by_host.items():
         frame, result = _of_host(of_host, host if len(by_host) > 1 and host else stem)
         parts.append(frame)
@@ -105,8 +105,8 @@ def read_prometheus(path: Path, origin: str) -> Samples:
 
 def _matrix(result: Any, origin: str) -> list[dict[str, Any]]:
     if not isinstance(result, dict) or result.get("status") == "error":
-        told = result.get("error", result.get("errorType", "")) if isinstance(result, dict) else "no object"
-        raise TraceError(f"{origin}: Prometheus answered with an error ({told}); mend the query and save it again")
+        message = result.get("error", result.get("errorType", "")) if isinstance(result, dict) else "no object"
+        raise TraceError(f"{origin}: Prometheus answered with an error ({message}); mend the query and save it again")
     data = result.get("data")
     kind = data.get("resultType") if isinstance(data, dict) else None
     if not isinstance(data, dict) or kind != "matrix":
@@ -159,20 +159,20 @@ def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check,
     checks.extend(plateau_checks([one.points for one in series], run))
     frame = pd.DataFrame(summed, index=times)
     first = 1 if len(times) > 1 and all(_is_total(one.name) for one in series) else 0
-    kept = frame.iloc[first:].reset_index(drop=True)
-    return labelled(kept, times[first:] - times[0], run), tuple(checks)
+    shown = frame.iloc[first:].reset_index(drop=True)
+    return labelled(shown, times[first:] - times[0], run), tuple(checks)
 
 
 def _is_total(name: str) -> bool:
     return name.partition("{")[0].endswith(TOTAL)
 
 
-def _answer_checks(outcome: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
-    said = [outcome.get(key) for key in ("warnings", "infos")]
-    told = [str(text) for one in said if isinstance(one, list) for text in one]
+def _result_checks(outcome: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
+    lists = [outcome.get(key) for key in ("warnings", "infos")]
+    messages = [str(text) for one in lists if isinstance(one, list) for text in one]
     full = sum(len(one.points) >= MOST_POINTS for one in series)
     result = (
-        ("prometheus_says", "warning", len(told), f"Prometheus says: {'; '.join(told)[:300]}"),
+        ("prometheus_says", "warning", len(messages), f"Prometheus says: {'; '.join(messages)[:300]}"),
         (
             "without_values",
             "warning",

@@ -10,7 +10,7 @@ import pandas as pd
 from workprof.core.errors import TraceError
 from workprof.formats.measured import RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
-from workprof.formats.telemetry.text_table import KEPT_CHARACTERS, numbers, read_table
+from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS, numbers, read_table
 from workprof.formats.telemetry.times import rated
 from workprof.store.lines import refuse_unread
 
@@ -57,7 +57,7 @@ def _plain(path: Path, origin: str) -> Samples:
                 row = _row(line.split())
                 if row is None:
                     rejected.append(
-                        RejectedLine(number, "", line.strip()[:KEPT_CHARACTERS], "not a time and 3 numbers")
+                        RejectedLine(number, "", line.strip()[:EXCERPT_CHARACTERS], "not a time and 3 numbers")
                     )
                 else:
                     rows.append(row)

@@ -13,7 +13,7 @@ import pandas as pd
 from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
-from workprof.formats.telemetry.text_table import DECIMAL_COMMA, KEPT_CHARACTERS
+from workprof.formats.telemetry.text_table import DECIMAL_COMMA, EXCERPT_CHARACTERS
 from workprof.formats.telemetry.times import seconds_of
 from workprof.formats.telemetry.wide import read_wide
 from workprof.store.lines import refuse_unread
@@ -64,12 +64,12 @@ def read_sadf(path: Path, origin: str) -> Samples:
     if not first.startswith("#"):
         return read_wide(path, {"t": first.split(",")[0].strip()}, origin)
     blocks = Blocks()
-    told = 0
+    n_lines = 0
     for number, header, words in _lines(path, origin):
-        told += 1
+        n_lines += 1
         if words is not header:
             _take(blocks, number, header, words, origin)
-    refuse_unread(path, origin, told)
+    refuse_unread(path, origin, n_lines)
     keys = list(blocks.cells)
     at = dict(zip(keys, seconds_of([time for _, time in keys], origin), strict=True))
     stopped = [(host, seconds_of([time], origin)[0]) for host, time in blocks.restarts]
@@ -103,7 +103,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         blocks.comments += 1
         return
     if len(words) != len(header) or len(words) <= KEYS:
-        text = ";".join(words)[:KEPT_CHARACTERS]
+        text = ";".join(words)[:EXCERPT_CHARACTERS]
         blocks.rejected.append(RejectedLine(number, "", text, "not as many fields as the header above it"))
         return
     key = (words[0], words[2])
@@ -113,7 +113,7 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
         values = {name: float(text) if text else np.nan for name, text in named.items()}
     except ValueError:
         _refuse_commas(words, number, origin)
-        blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:KEPT_CHARACTERS], "not numbers"))
+        blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:EXCERPT_CHARACTERS], "not numbers"))
         return
     blocks.intervals.setdefault(key, interval)
     known = blocks.cells.setdefault(key, {})

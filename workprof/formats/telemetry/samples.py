@@ -98,9 +98,9 @@ def measured(samples: Samples, origin: str) -> Measured:
         _check("empty_cells", _empty_cells(filled), "cells have no value", "info"),
         _check("empty_columns", len(gone), f"counters have no value at all and are left out: {_some(gone)}", "info"),
     )
-    kept = tuple(check for check in checks if check is not None)
+    present = tuple(check for check in checks if check is not None)
     rejected = tuple(sorted(samples.rejected, key=lambda one: one.line))
-    return Measured(TELEMETRY, filled, len(filled) + len({one.line for one in rejected}), rejected, kept)
+    return Measured(TELEMETRY, filled, len(filled) + len({one.line for one in rejected}), rejected, present)
 
 
 def _finite(result: pd.DataFrame) -> tuple[pd.DataFrame, int]:

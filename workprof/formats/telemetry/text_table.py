@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NO_VALUE = ("", "NaN", "nan", "-nan", "NA", "N/A", "NULL", "null", "<not counted>", "<not supported>")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 BLOCK_BYTES = 1 << 24
-KEPT_CHARACTERS = 500
+EXCERPT_CHARACTERS = 500
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _fields(
 
     def set_aside(row: Any) -> str:
         reason = "too few fields" if row.actual_columns < row.expected_columns else "too many fields"
-        ragged.append(RejectedLine(int(row.number), "", str(row.text)[:KEPT_CHARACTERS], reason))
+        ragged.append(RejectedLine(int(row.number), "", str(row.text)[:EXCERPT_CHARACTERS], reason))
         return "skip"
 
     convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -123,7 +123,7 @@ def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
         for at in np.flatnonzero(bad):
             text, line = str(table.cells[name].iloc[at]), int(table.lines[at])
             _refuse_decimal_comma(text, line, name, origin)
-            reasons.setdefault(int(at), RejectedLine(line, name, text[:KEPT_CHARACTERS], "not a number"))
+            reasons.setdefault(int(at), RejectedLine(line, name, text[:EXCERPT_CHARACTERS], "not a number"))
         infinite += int(np.isinf(values).sum())
         read[name] = np.where(np.isinf(values), np.nan, values)
     wrong = np.zeros(len(table.cells), dtype=bool)

@@ -53,12 +53,12 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
     counters, texts = _counters(table, named)
     read = numbers(table, counters, origin)
     untimed = table.cells[named.t].str.strip().isin(NO_VALUE).to_numpy(dtype=bool)
-    kept = ~(read.bad | untimed)
-    cells = table.cells[kept]
+    usable = ~(read.bad | untimed)
+    cells = table.cells[usable]
     runs = cells[named.run].str.strip() if named.run else pd.Series(stem_of(origin), index=cells.index)
     workloads = cells[named.workload].str.strip() if named.workload else None
     t = _times(cells[named.t], runs, workloads, origin)
-    frame = labelled(read.frame[kept], t, runs, workloads)
+    frame = labelled(read.frame[usable], t, runs, workloads)
     if named.status:
         frame["status"] = cells[named.status].str.strip()
     return Samples(frame, _rejected(table, read, untimed, named.t), read.infinite, _checks(texts))
