@@ -175,7 +175,7 @@ class ResultCache:
                     raise
                 shutil.rmtree(entry, ignore_errors=True)  # another process has just written the same
             self._memory.forget(key)
-        trim(self._folder, self._disk_bytes, keep=place)
+        trim(self._folder, self._disk_bytes, spared=place)
 
     def forget(self, dataset_hash: str) -> int:
         """Remove every entry of a dataset and return how many there were."""

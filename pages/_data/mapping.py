@@ -18,7 +18,7 @@ from workprof.formats.fields import FIELDS, NAME_FIELDS
 from workprof.inputs import Spooled, discard, discarded_if_refused, safe_name
 from workprof.store.documents import MOST_NAME
 from workprof.store.mapping import DURATION, NAME, checked, document, from_json, missing_fields, units_of
-from workprof.store.reports import Evidence, FieldSource, IngestOptions, KeptMapping, Suggestion
+from workprof.store.reports import Evidence, FieldSource, IngestOptions, SavedMapping, Suggestion
 
 Start = Callable[[Visit, Spooled, IngestOptions], None]
 Mapping = dict[str, FieldSource]
@@ -259,7 +259,7 @@ def saved(visit: Visit) -> None:
             _one(visit, mappings[name])
 
 
-def _one(visit: Visit, one: KeptMapping) -> None:
+def _one(visit: Visit, one: SavedMapping) -> None:
     st.caption(", ".join(f"{label(field)} ← {markdown_text(source.column)}" for field, source in one.mapping.items()))
     st.download_button(
         "Download mapping (JSON)",

@@ -20,7 +20,7 @@ from workprof.charts.text import markdown_text, visible
 from workprof.core.units import GB, MIB, format_bytes
 from workprof.formats import NAMES, generic
 from workprof.inputs import Spooled, chosen_file, discard, discarded_if_refused, listed_files, spool_upload
-from workprof.store.reports import GRAINS, JOINS, IngestOptions, IngestReport
+from workprof.store.reports import AGGREGATIONS, JOINS, IngestOptions, IngestReport
 
 KINDS = (
     "CSV and its like, Excel (.xlsx), JSON, Parquet, Arrow, Feather, and the logs and dumps of schedulers, plain or as "
@@ -213,7 +213,7 @@ def ingest_options() -> IngestOptions:
         format=named,
         duplicates=duplicates,
         join=join,
-        grain=aggregation,
+        aggregation=aggregation,
         delimiter=DELIMITERS[delimiter],
         encoding=ENCODINGS[encoding],
         decimal=DECIMALS[decimal],
@@ -239,10 +239,10 @@ def _raw_tables() -> tuple[str, str]:
         join = choice("Join mode", "data_join", JOINS, JOIN_MEANING, shown=MODES)
         aggregation = st.selectbox(
             "One run per",
-            GRAINS,
+            AGGREGATIONS,
             key="data_grain",
             bind="query-params",
             disabled=join == "faithful",
             help=AGGREGATION_MEANING,
         )
-    return join, GRAINS[0] if join == "faithful" else aggregation
+    return join, AGGREGATIONS[0] if join == "faithful" else aggregation

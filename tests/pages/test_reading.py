@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.conftest import problems
 from tests.pages.test_import import finish, import_button
-from workprof.store.reports import GRAINS
+from workprof.store.reports import AGGREGATIONS
 from workprof.synthetic.pai_tables import write_pai_tables
 
 REPEATED = "name,seconds\n" + "".join(f"job{i // 2},{i // 2 + 1}\n" for i in range(60))
@@ -39,7 +39,7 @@ def test_repeated_rows_are_kept_or_dropped_and_counted(from_folder, house, tmp_p
 def test_the_grain_of_the_raw_tables(from_folder, house, tmp_path):
     write_pai_tables(tmp_path / "data" / "tables", 60, seed=1)
     rows = {}
-    for grain in GRAINS:
+    for grain in AGGREGATIONS:
         test = from_folder("tables", data_grain=grain)
         assert problems(test) == []
         rows[grain] = house().workbench.datasets()[0].rows

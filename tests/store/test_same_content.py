@@ -79,7 +79,7 @@ def test_packed_tables_are_the_tables(store, tmp_path):
     assert not store.ingest([folder], IngestOptions(join="faithful")).already_loaded
 
 
-@pytest.mark.parametrize("options", [{"join": "faithful"}, {"grain": "job"}])
+@pytest.mark.parametrize("options", [{"join": "faithful"}, {"aggregation": "job"}])
 @pytest.mark.parametrize(
     ("form", "content"), [("generic", GOOD), ("nextflow", TRACE), ("auto", GOOD), ("pai-sample", GOOD)]
 )

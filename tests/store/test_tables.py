@@ -177,7 +177,7 @@ def test_faithful_equals_the_published_join(store, tables):
 
 @pytest.mark.parametrize(("grain", "keys"), [("task", ["job_name", "task_name"]), ("job", ["job_name"])])
 def test_grains_sum_up_the_instances(store, tables, grain, keys):
-    report = store.ingest([tables], IngestOptions(grain=grain))
+    report = store.ingest([tables], IngestOptions(aggregation=grain))
     naive = naive_tables.corrected(naive_tables.read(tables))
     groups = naive.groupby(keys)
     frame = store.frame(

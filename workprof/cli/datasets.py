@@ -83,7 +83,7 @@ def ingest(
         format=trace_format,
         name=name,
         join=join,
-        grain=grain,
+        aggregation=grain,
         delimiter=delimiter,
         encoding=encoding,
         decimal=decimal,

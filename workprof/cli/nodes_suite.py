@@ -180,7 +180,7 @@ def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tall
     try:
         for line in lines:
             text = json.dumps(line.to_json(), allow_nan=False) + "\n"
-            append(target.file, text, kept="the runs before this one are in it")
+            append(target.file, text, note="the runs before this one are in it")
             tally.count(line)
             _tell(line, tally, plan)
     except KeyboardInterrupt:

@@ -143,7 +143,7 @@ def balance(
     spooled: Spooled,
     names: Sequence[str],
     dialect: CsvDialect,
-    told: int,
+    n_read: int,
 ) -> Balance:
     """Return what became of the other lines of a text that was read.
 
@@ -153,7 +153,7 @@ def balance(
         spooled: what the reader read: the text, or a rewritten one.
         names: of its columns.
         dialect: as it was read.
-        told: rows and rejects of the reader.
+        n_read: rows and rejects of the reader.
 
     Raises:
         TraceError: when the reader tells of more rows than there are.
@@ -163,10 +163,10 @@ def balance(
         within = [name.count("\n") for name in names] if header else []
         breaks = sum(count for count in within if count < MOST_CELL_LINES)
         breaks += _breaks_in_rows(cursor, spooled, names, dialect)
-    lost = lines.physical - lines.blank - header - breaks - told
+    lost = lines.physical - lines.blank - header - breaks - n_read
     if lost < 0:
         raise TraceError(
-            f"{accounts.spooled.origin}: {told:,} rows were read where {told + lost:,} stand; write the file again "
+            f"{accounts.spooled.origin}: {n_read:,} rows were read where {n_read + lost:,} stand; write the file again "
             f"with one row per line, and load that"
         )
     return Balance(accounts, breaks, lost)

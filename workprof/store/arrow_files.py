@@ -33,14 +33,14 @@ def arrow_schema(path: Path) -> pa.Schema:
         return schema
 
 
-def write_parquet(path: Path, target: Path, most_bytes: int, told: Callable[[int], None]) -> None:
+def write_parquet(path: Path, target: Path, most_bytes: int, report_bytes: Callable[[int], None]) -> None:
     """Write the rows of an Arrow or Feather file as Parquet, a batch in memory at a time.
 
     Args:
         path: of the file.
         target: of the Parquet file.
         most_bytes: that its rows may take in memory.
-        told: called with the bytes of the rows so far; may cancel.
+        report_bytes: called with the bytes of the rows so far; may cancel.
 
     Raises:
         TraceError: when the file is broken or cut off, has nested columns, or takes more than `most_bytes`.
@@ -55,7 +55,7 @@ def write_parquet(path: Path, target: Path, most_bytes: int, told: Callable[[int
         with pq.ParquetWriter(target, schema, compression="none", use_dictionary=False) as writer:
             for batch in batches:
                 done += batch.nbytes
-                told(done)
+                report_bytes(done)
                 if done > most_bytes:
                     raise TraceError(
                         f"{path.name} unpacks to more than {format_bytes(most_bytes)}: taken for a compression bomb; "

@@ -78,8 +78,8 @@ def _names(cursor: duckdb.DuckDBPyConnection) -> set[str]:
 def _left(cursor: duckdb.DuckDBPyConnection) -> set[str]:
     """Return the tables of no dataset."""
     known = {hashed for (hashed,) in cursor.execute("SELECT hash FROM catalogue").fetchall()}
-    kept = {prefix + hashed for hashed in known for prefix in (ROWS, REJECTS)}
-    return {name for name in _names(cursor) if name.startswith((STAGE, ROWS, REJECTS)) and name not in kept}
+    stored_tables = {prefix + hashed for hashed in known for prefix in (ROWS, REJECTS)}
+    return {name for name in _names(cursor) if name.startswith((STAGE, ROWS, REJECTS)) and name not in stored_tables}
 
 
 HASH_DIGITS = 32
@@ -186,12 +186,12 @@ def reads_as_hash(name: str) -> bool:
 
 
 def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[str, Types]) -> Entry:
-    told, others = stored(tuple[Column, ...], columns), stored(dict[str, str], aliases)
-    if isinstance(told, Unreadable):
-        return Entry(dataset, (), {}, told.reason)
+    known, others = stored(tuple[Column, ...], columns), stored(dict[str, str], aliases)
+    if isinstance(known, Unreadable):
+        return Entry(dataset, (), {}, known.reason)
     if isinstance(others, Unreadable):
         return Entry(dataset, (), {}, others.reason)
-    return Entry(dataset, told, others, _contradiction(told, tables.get(ROWS + dataset.hash, {})))
+    return Entry(dataset, known, others, _contradiction(known, tables.get(ROWS + dataset.hash, {})))
 
 
 def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
@@ -285,7 +285,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def free_name(cursor: duckdb.DuckDBPyConnection, asked: str, stem: str) -> str:
+def free_name(cursor: duckdb.DuckDBPyConnection, wanted: str, stem: str) -> str:
     """Return the asked name, or one made of a file's stem that no dataset has yet ('-2' and so on).
 
     A stem that reads as a hash gets 'dataset-' before it.
@@ -294,12 +294,12 @@ def free_name(cursor: duckdb.DuckDBPyConnection, asked: str, stem: str) -> str:
         SettingsError: when the asked name is taken or not allowed.
     """
     taken = {dataset.name for dataset in entries(cursor)}
-    if asked:
-        if asked in taken:
+    if wanted:
+        if wanted in taken:
             raise SettingsError(
-                f"a dataset is already called {asked!r}; give another name, or rename or remove that one"
+                f"a dataset is already called {wanted!r}; give another name, or rename or remove that one"
             )
-        return checked_name(asked)
+        return checked_name(wanted)
     base = plain_stem(stem)
     if reads_as_hash(base):
         base = f"dataset-{base}"[:STEM_CHARACTERS]
@@ -320,18 +320,18 @@ def one(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object
     return tuple(row)
 
 
-def _unknown(asked: str, known: Sequence[Dataset], result: Sequence[Dataset]) -> DatasetUnknown:
+def _unknown(wanted: str, known: Sequence[Dataset], result: Sequence[Dataset]) -> DatasetUnknown:
     if result:
         meant = ", ".join(f"{dataset.name} ({dataset.hash})" for dataset in result)
-        return DatasetUnknown(f"{asked!r} may be any of {len(result)} datasets: {meant}; give the whole hash")
+        return DatasetUnknown(f"{wanted!r} may be any of {len(result)} datasets: {meant}; give the whole hash")
     for dataset in known:
-        if dataset.name == asked:
+        if dataset.name == wanted:
             return DatasetUnknown(
-                f"no dataset has the hash {asked!r}; the one that is called so has the hash {dataset.hash}: give that"
+                f"no dataset has the hash {wanted!r}; the one that is called so has the hash {dataset.hash}: give that"
             )
     there = ", ".join(dataset.name for dataset in known) or "none yet: `workprof ingest FILE` loads one"
-    meant = near(asked, (dataset.name for dataset in known))
-    return DatasetUnknown(f"no dataset {asked!r}; there are: {there}{meant}")
+    meant = near(wanted, (dataset.name for dataset in known))
+    return DatasetUnknown(f"no dataset {wanted!r}; there are: {there}{meant}")
 
 
 @dataclass(frozen=True)

@@ -109,11 +109,11 @@ def _endings() -> Iterable[Question]:
     )
 
 
-def answered(asked: Sequence[Question], counts: Sequence[int]) -> tuple[Check, ...]:
+def counted_checks(questions: Sequence[Question], counts: Sequence[int]) -> tuple[Check, ...]:
     """Return the checks that found something."""
     return tuple(
         Check(question.name, question.level, count, f"{count:,} {question.message}")
-        for question, count in zip(asked, counts, strict=True)
+        for question, count in zip(questions, counts, strict=True)
         if count
     )
 
@@ -232,10 +232,10 @@ def counts_of(
         known: what the ingest counted of names, which takes seconds for ten million of them.
     """
     names = {column.name for column in columns}
-    asked = [f'count(DISTINCT "{name}")' if name in names else "NULL" for name in ("job_name", "user")]
+    distinct = [f'count(DISTINCT "{name}")' if name in names else "NULL" for name in ("job_name", "user")]
     if known is not None and (known.jobs, known.users) != (None, None):
-        asked = ["NULL" if count is None else str(int(count)) for count in (known.jobs, known.users)]
-    sql = ", ".join(["count(*)", count_where(FINISHED), _flag(STILL_RUNNING), _flag(UNSTARTED), *asked])
+        distinct = ["NULL" if count is None else str(int(count)) for count in (known.jobs, known.users)]
+    sql = ", ".join(["count(*)", count_where(FINISHED), _flag(STILL_RUNNING), _flag(UNSTARTED), *distinct])
     runs, finished, running, never, jobs, users = one(cursor, f"SELECT {sql} FROM {quoted(table)}")
     return Counts(runs, finished, running, never, jobs, users)
 

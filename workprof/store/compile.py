@@ -68,9 +68,9 @@ class Plan:
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
         nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
         for at, output in enumerate(self.texts):
-            number, told = read_name(output.column.name), quoted(output.column.source)
+            number, cell = read_name(output.column.name), quoted(output.column.source)
             items.append(
-                f"CASE WHEN {number} IS NULL AND trim({told}) NOT IN ({nulls}) THEN {told} END AS {unread(at)}"
+                f"CASE WHEN {number} IS NULL AND trim({cell}) NOT IN ({nulls}) THEN {cell} END AS {unread(at)}"
             )
         return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 

@@ -69,8 +69,8 @@ class ContentHash(threading.Thread):
     @property
     def content_bytes(self) -> int | None:
         """Size of what the files hold; None until the compressed ones are unpacked."""
-        told = all(self._digests[at] for at, packed in enumerate(self._packed) if packed)
-        return sum(self._sizes) if told else None
+        unpacked = all(self._digests[at] for at, packed in enumerate(self._packed) if packed)
+        return sum(self._sizes) if unpacked else None
 
     def take_over(self, spooled: Sequence[Spooled]) -> None:
         """Take the hashes of what was unpacked, in the order of the files."""
@@ -141,7 +141,7 @@ def salt_of(options: IngestOptions, format_name: str, version: int) -> str:
             "format": format_name,
             "mapping": dict(options.mapping),
             "join": options.join,
-            "grain": options.grain,
+            "grain": options.aggregation,
             "delimiter": options.delimiter,
             "encoding": options.encoding,
             "decimal": options.decimal,

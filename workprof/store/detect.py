@@ -23,7 +23,7 @@ from workprof.formats.telemetry import sniffed
 from workprof.store.arrow_files import arrow_schema, is_arrow
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.raw_tables import looks_like_tables, required_tables
-from workprof.store.reports import GRAINS, JOINS, IngestOptions
+from workprof.store.reports import AGGREGATIONS, JOINS, IngestOptions
 from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, is_columnar, plain_head
 from workprof.store.text_shape import HEAD_BYTES, decoded_head, text_shape
 
@@ -276,7 +276,7 @@ def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
             f"the size of a machine belongs to formats whose numbers are shares of one ({text}), not to {chosen}, "
             f"which gives amounts: leave it out"
         )
-    for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.grain, GRAINS[0])):
+    for option, value, default in (("join", options.join, JOINS[0]), ("grain", options.aggregation, AGGREGATIONS[0])):
         if value != default:
             raise SettingsError(
                 f"{option} {value!r} belongs to format {TABLES}, which joins tables; a file of format {chosen} is "

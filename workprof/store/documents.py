@@ -16,7 +16,7 @@ from workprof.core.errors import EntryDamaged, SettingsError, WorkprofError
 from workprof.core.records import Arrays, Packed, pack, unpack
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
-from workprof.store.reports import FieldSource, KeptMapping, ProfileNote
+from workprof.store.reports import FieldSource, ProfileNote, SavedMapping
 
 Record = TypeVar("Record")
 
@@ -53,8 +53,8 @@ def _in_words(error: BaseException) -> str:
     """Return what a reader said, where it is meant for people."""
     if isinstance(error, json.JSONDecodeError):
         return f"it is no JSON: {error}"[:LONGEST_REASON]
-    told = isinstance(error, (_Odd, WorkprofError))
-    return ascii(str(error))[1:-1][:LONGEST_REASON] if told else OTHER_SHAPE
+    for_people = isinstance(error, (_Odd, WorkprofError))
+    return ascii(str(error))[1:-1][:LONGEST_REASON] if for_people else OTHER_SHAPE
 
 
 class _Odd(ValueError):
@@ -80,8 +80,8 @@ def _arrays(blob: object) -> Arrays:
         return {}
     if not isinstance(blob, bytes):
         raise _Odd(f"there is {type(blob).__name__} where arrays belong")
-    with np.load(io.BytesIO(blob), allow_pickle=False) as kept:
-        return {name: kept[name] for name in kept.files}
+    with np.load(io.BytesIO(blob), allow_pickle=False) as stored_arrays:
+        return {name: stored_arrays[name] for name in stored_arrays.files}
 
 
 SCENARIO_TABLES = (
@@ -110,15 +110,15 @@ class ScenarioTables:
 
     def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
         """Return the scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
-        result = [stored(cls, document) for _, document in self._kept_scenarios(dataset)]
+        result = [stored(cls, document) for _, document in self._scenario_rows(dataset)]
         return tuple(one for one in result if not isinstance(one, Unreadable))
 
     def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
         """Return the other ones by name, each with the reason."""
-        result = {name: stored(cls, document) for name, document in self._kept_scenarios(dataset)}
+        result = {name: stored(cls, document) for name, document in self._scenario_rows(dataset)}
         return {name: one for name, one in result.items() if isinstance(one, Unreadable)}
 
-    def _kept_scenarios(self, dataset: str) -> list[tuple[str, object]]:
+    def _scenario_rows(self, dataset: str) -> list[tuple[str, object]]:
         with self._database.cursor() as cursor:
             if not _has_table(cursor, "scenarios"):
                 return []
@@ -150,7 +150,7 @@ class MappingTables:
 
     _database: Database
 
-    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> KeptMapping:
+    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> SavedMapping:
         """Keep a mapping in place of one of the same name and return it.
 
         Raises:
@@ -159,36 +159,36 @@ class MappingTables:
         called = _mapping_name(name)
         if not mapping:
             raise SettingsError(f"mapping {called!r} has no field; choose a column for one first")
-        kept = KeptMapping(called, datetime.now(UTC).isoformat(timespec="milliseconds"), mapping)
+        saved = SavedMapping(called, datetime.now(UTC).isoformat(timespec="milliseconds"), mapping)
         with self._database.writing(), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM mappings WHERE name = ?", [called])
-            row = [called, kept.created, json.dumps(pack(mapping).document)]
+            row = [called, saved.created, json.dumps(pack(mapping).document)]
             cursor.execute("INSERT INTO mappings VALUES (?, ?, ?)", row)
-        return kept
+        return saved
 
-    def mappings(self) -> tuple[KeptMapping, ...]:
+    def mappings(self) -> tuple[SavedMapping, ...]:
         """Return the saved mappings, the newest first; one that somebody damaged is left out."""
         with self._database.cursor() as cursor:
             if not _has_table(cursor, "mappings"):
                 return ()
             rows = cursor.execute("SELECT name, created, document FROM mappings ORDER BY created DESC, name").fetchall()
         result = [(name, created, stored(dict[str, FieldSource], document)) for name, created, document in rows]
-        return tuple(KeptMapping(name, created, one) for name, created, one in result if isinstance(one, dict))
+        return tuple(SavedMapping(name, created, one) for name, created, one in result if isinstance(one, dict))
 
-    def mapping(self, name: str) -> KeptMapping:
+    def mapping(self, name: str) -> SavedMapping:
         """Return the mapping of a name.
 
         Raises:
             SettingsError: names what there is.
         """
-        kept = self.mappings()
-        result = next((one for one in kept if one.name == name), None)
+        saved = self.mappings()
+        result = next((one for one in saved if one.name == name), None)
         if result is None:
-            there = ", ".join(one.name for one in kept) or "none yet"
+            there = ", ".join(one.name for one in saved) or "none yet"
             raise SettingsError(f"no mapping {name!r}; there are: {there}")
         return result
 
-    def rename_mapping(self, name: str, new: str) -> KeptMapping:
+    def rename_mapping(self, name: str, new: str) -> SavedMapping:
         """Give a mapping another name and return it.
 
         Raises:
@@ -202,7 +202,7 @@ class MappingTables:
             cursor.execute("UPDATE mappings SET name = ? WHERE name = ?", [called, name])
         return replace(result, name=called)
 
-    def remove_mapping(self, name: str) -> KeptMapping:
+    def remove_mapping(self, name: str) -> SavedMapping:
         """Forget a mapping and return what it was.
 
         Raises:
@@ -364,8 +364,8 @@ class FeedbackTables:
                 return {}
             for table, cls in (("feedback_state", state), ("feedback_jobs", jobs)):
                 query = f"SELECT settings, document, arrays FROM {table} WHERE dataset = ? AND version = ?"
-                for settings, *kept in cursor.execute(query, [dataset, VERSION]).fetchall():
-                    one = stored(cls, *kept)
+                for settings, *packed in cursor.execute(query, [dataset, VERSION]).fetchall():
+                    one = stored(cls, *packed)
                     if isinstance(one, Unreadable):
                         result[settings] = one
         return result

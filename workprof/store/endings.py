@@ -23,7 +23,7 @@ from workprof.store.reports import Column
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Conditions:
     """Conditions in SQL over the staged rows, never NULL.
 
     Attributes:
@@ -47,24 +47,24 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     'running' or 'waiting' stands for it.
     """
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
-    result = _found(cursor, have, rows)
-    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(result).values())
+    conditions = _conditions(cursor, have, rows)
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(conditions).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
     needed = {"end_time_s": ends, "start_time_s": starts, "duration_s": running, "status": running + never}
     for field in (FIELDS[name] for name, count in needed.items() if count and name not in have):
         have[field.name] = Column(field.name, field.type, field.unit, "", numeric=field.type == NUMBER)
         cursor.execute(f"ALTER TABLE {rows} ADD COLUMN {field.name} {field.type}")
     if running or never:  # first: an end that follows would seem to be the trace's own
-        bit = f"CASE WHEN {result.running} THEN {STILL_RUNNING} ELSE {UNSTARTED} END"
-        status = f"CASE WHEN {result.running} THEN {text(RUNNING)} ELSE {text(WAITING)} END"
+        bit = f"CASE WHEN {conditions.running} THEN {STILL_RUNNING} ELSE {UNSTARTED} END"
+        status = f"CASE WHEN {conditions.running} THEN {text(RUNNING)} ELSE {text(WAITING)} END"
         cursor.execute(
             f"UPDATE {rows} SET {FLAGS} = {FLAGS} | {bit}, {FINISHED} = FALSE, "
-            f"status = coalesce(nullif(trim(status), ''), {status}) WHERE {result.running} OR {result.never}"
+            f"status = coalesce(nullif(trim(status), ''), {status}) WHERE {conditions.running} OR {conditions.never}"
         )
     if ends:
-        cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {result.end}")
+        cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {conditions.end}")
     if starts:
-        cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {result.start}")
+        cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {conditions.start}")
     if running and "start_time_s" in have:
         last = f"greatest({', '.join(f'max({name})' for name in TIME_FIELDS if name in have)})"
         (moment,) = one(cursor, f"SELECT {last} FROM {rows}")
@@ -76,7 +76,7 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     return tuple(sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER))))
 
 
-def _found(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) -> _Found:
+def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) -> _Conditions:
     """Return which rows are which; of a column that is not there every value is missing."""
     start, end, duration = (
         name if name in have else "CAST(NULL AS DOUBLE)" for name in ("start_time_s", "end_time_s", "duration_s")
@@ -91,7 +91,7 @@ def _found(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) 
     absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({status} = '' OR NOT {FINISHED}))"
     never = f"(NOT {running} AND ({absent} OR ({_begins(status, WAITING)} AND coalesce({duration}, 0) <= 0)))"
     ended = f"NOT {running} AND NOT {never}"
-    return _Found(
+    return _Conditions(
         running,
         never,
         f"({end} IS NULL AND {start} IS NOT NULL AND coalesce({duration} >= 0, FALSE) AND {ended})",

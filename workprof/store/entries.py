@@ -234,15 +234,15 @@ def remove_damaged(place: Path, error: BaseException) -> None:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def trim(folder: Path, most_bytes: int, keep: Path) -> None:
-    """Remove the entries used longest ago until the rest fits; pinned ones and `keep` stay."""
+def trim(folder: Path, most_bytes: int, spared: Path) -> None:
+    """Remove the entries used longest ago until the rest fits; pinned ones and `spared` stay."""
     places = [place for place in folder.glob(EVERY) if place.is_dir()]
     sizes = {place: folder_bytes(place) for place in places}
     total = sum(sizes.values())
     for place in sorted(places, key=_last_use):
         if total <= most_bytes:
             return
-        if place != keep and not is_pinned(place):
+        if place != spared and not is_pinned(place):
             shutil.rmtree(place, ignore_errors=True)
             total -= sizes[place]
 
@@ -320,45 +320,45 @@ class ResultsInMemory:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[str, InMemory] = OrderedDict()
+        self._results: OrderedDict[str, InMemory] = OrderedDict()
         self._guard = threading.Lock()
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all of them."""
         with self._guard:
-            return sum(one.size_bytes for one in self._kept.values())
+            return sum(one.size_bytes for one in self._results.values())
 
     def get(self, key: str) -> InMemory | None:
         """Return what is there under a key, which is then the one used last."""
         with self._guard:
-            result = self._kept.get(key)
+            result = self._results.get(key)
             if result is not None:
-                self._kept.move_to_end(key)
+                self._results.move_to_end(key)
             return result
 
     def remember(self, key: str, one: InMemory) -> None:
         """Keep a result under its key; others go when there are too many bytes, the last one never."""
         with self._guard:
-            self._kept[key] = one
-            self._kept.move_to_end(key)
-            while sum(kept.size_bytes for kept in self._kept.values()) > self._most_bytes and len(self._kept) > 1:
-                others = list(self._kept)[:-1]
-                on_disk = (name for name in others if self._kept[name].unsaved is None)
-                del self._kept[next(on_disk, others[0])]
+            self._results[key] = one
+            self._results.move_to_end(key)
+            while sum(each.size_bytes for each in self._results.values()) > self._most_bytes and len(self._results) > 1:
+                others = list(self._results)[:-1]
+                on_disk = (name for name in others if self._results[name].unsaved is None)
+                del self._results[next(on_disk, others[0])]
 
     def forget(self, key: str) -> None:
         """Let a result go."""
         with self._guard:
-            self._kept.pop(key, None)
+            self._results.pop(key, None)
 
     def forget_beginning(self, beginning: str) -> None:
         """Let go of every result whose key begins so."""
         with self._guard:
-            for key in [key for key in self._kept if key.startswith(beginning)]:
-                del self._kept[key]
+            for key in [key for key in self._results if key.startswith(beginning)]:
+                del self._results[key]
 
     def unsaved(self) -> dict[str, InMemory]:
         """Return what is nowhere else, by key."""
         with self._guard:
-            return {key: one for key, one in self._kept.items() if one.unsaved is not None}
+            return {key: one for key, one in self._results.items() if one.unsaved is not None}

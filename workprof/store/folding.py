@@ -78,11 +78,11 @@ def complete(
 
 def _empty(cursor: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[Column]) -> set[str]:
     """Drop the columns that no row fills, of those that the source need not have, and return their names."""
-    asked = [column.name for column in columns if column.name not in NEEDED]
-    if not asked:
+    optional = [column.name for column in columns if column.name not in NEEDED]
+    if not optional:
         return set()
-    counts = one(cursor, f"SELECT {', '.join(f'count({quoted(name)})' for name in asked)} FROM {rows}")
-    empty = {name for name, count in zip(asked, counts, strict=True) if not count}
+    counts = one(cursor, f"SELECT {', '.join(f'count({quoted(name)})' for name in optional)} FROM {rows}")
+    empty = {name for name, count in zip(optional, counts, strict=True) if not count}
     for name in empty:
         cursor.execute(f"ALTER TABLE {rows} DROP COLUMN {quoted(name)}")
     return empty

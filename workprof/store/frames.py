@@ -188,15 +188,15 @@ def search(
         SettingsError: when the limit or the text is out of bounds.
         ColumnMissing: when a column is none of the dataset's.
     """
-    asked = words.split()
+    searched = words.split()
     if not 1 <= limit <= MOST_HITS:
         raise SettingsError(f"limit is {limit}; give 1 to {MOST_HITS} jobs")
-    if len(asked) > MOST_WORDS or len(words) > LONGEST_TEXT:
-        raise SettingsError(f"the search has {len(asked)} words; use up to {MOST_WORDS}, {LONGEST_TEXT} characters")
+    if len(searched) > MOST_WORDS or len(words) > LONGEST_TEXT:
+        raise SettingsError(f"the search has {len(searched)} words; use up to {MOST_WORDS}, {LONGEST_TEXT} characters")
     names = [quoted(column.name) for column in resolved(entry, columns)]
     in_some = " OR ".join(f"contains(lower({name}), ?)" for name in names)
-    where = " AND ".join([FINISHED, *(f"({in_some})" for _ in asked)])
-    values = [word.lower() for word in asked for _ in names]
+    where = " AND ".join([FINISHED, *(f"({in_some})" for _ in searched)])
+    values = [word.lower() for word in searched for _ in names]
     number = int(words) if words.strip().isdecimal() and len(words.strip()) < 19 else -1
     items = ", ".join([f"rowid AS {ROW_ID}", *names])
     return cursor.execute(

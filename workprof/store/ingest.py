@@ -132,7 +132,7 @@ def _loaded_despite_mixed_ends(task: Task) -> IngestReport:
 def _loaded(task: Task, text: TextOptions) -> IngestReport:
     token = uuid.uuid4().hex
     stage = Stage(f"{STAGE}{token}", f"{STAGE}{token}_rejects")
-    database, kept = task.database, None
+    database, rejects_path = task.database, None
     try:
         with database.home.spool_folder(token) as folder:
             spooled = _spooled(task, folder, text)
@@ -146,19 +146,19 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
                 task.hashing.refuse_changed(spooled)
                 task.progress(FINISH.low, FINISH.message)
                 if loaded.rejected:
-                    kept = database.home.rejects / f"{hashed}.csv"
-                    rejects.write_file(cursor, stage.rejects, kept)
+                    rejects_path = database.home.rejects / f"{hashed}.csv"
+                    rejects.write_file(cursor, stage.rejects, rejects_path)
                 name = task.options.name or catalogue.free_name(cursor, "", task.files.stem)
                 stem = "" if task.options.name else catalogue.plain_stem(task.files.stem)
                 if catalogue.reads_as_hash(stem):
                     message = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
                     loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, message)))
                 counts = checks.counts_of(cursor, stage.rows, loaded.columns) if loaded.kind == "jobs" else None
-                report = _report(name, hashed, task, loaded, kept, counts)
+                report = _report(name, hashed, task, loaded, rejects_path, counts)
                 _commit_rows(cursor, stage, task, loaded, report)
     except BaseException:
-        if kept is not None:
-            kept.unlink(missing_ok=True)
+        if rejects_path is not None:
+            rejects_path.unlink(missing_ok=True)
         raise
     task.progress(FINISH.high, "done")
     return report

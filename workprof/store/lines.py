@@ -116,7 +116,7 @@ def count_lines(
             walk(np.frombuffer(text, dtype=np.uint8), separator, rules, known)
         done += len(text)
         progress(span.at(done / path.stat().st_size), span.message)
-    return _told(physical, known)
+    return _lines_of(physical, known)
 
 
 def rows_under_header(path: Path, name: str) -> int:
@@ -149,16 +149,16 @@ def refuse_other_count(name: str, rows: int, there: int) -> None:
         )
 
 
-def refuse_unread(path: Path, name: str, told: int, *, any_end: bool = True) -> None:
+def refuse_unread(path: Path, name: str, n_read: int, *, any_end: bool = True) -> None:
     """Refuse a text of whose lines a reader does not tell all, those of white space aside.
 
     Raises:
         TraceError: says both numbers.
     """
     there = filled_lines(path, any_end=any_end)
-    if told != there:
+    if n_read != there:
         raise TraceError(
-            f"{name}: {there:,} lines hold something and {told:,} were read; save it as plain text with one "
+            f"{name}: {there:,} lines hold something and {n_read:,} were read; save it as plain text with one "
             f"line end per line, and load that"
         )
 
@@ -236,7 +236,7 @@ def _pieces(path: Path, line_end: bytes) -> Iterator[bytes]:
         yield held if held.endswith(line_end) else held + line_end
 
 
-def _told(physical: int, known: NDArray[np.int64]) -> Lines:
+def _lines_of(physical: int, known: NDArray[np.int64]) -> Lines:
     rows, fault = int(known[ROWS]), int(known[FAULT])
     if fault == SOUND and known[STATE] == QUOTED:  # the last line end was taken for a part of the cell
         rows += 1

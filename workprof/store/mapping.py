@@ -120,10 +120,10 @@ def from_json(content: str, named: str) -> dict[str, FieldSource]:
     """
     shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
     try:
-        told = json.loads(content)
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{named} cannot be read ({error}); write JSON such as {shape}") from error
-    entries = list(told.items()) if isinstance(told, dict) else []
+    entries = list(document.items()) if isinstance(document, dict) else []
     wrong = [field for field, entry in entries if not (isinstance(entry, dict) and isinstance(entry.get("from"), str))]
     if not entries or wrong:
         what = f"field {wrong[0]!r} has no column" if wrong else "there is no field in it"
@@ -346,13 +346,13 @@ def _fits_cores(field: str, column: str, read: Floats, unit: str) -> bool:
         return True
     number = read[np.isfinite(read)]
     whole = bool((number == np.round(number)).all()) and float(number.max(initial=0.0)) <= MOST_CORES
-    asked = unit != "percent" and (whole or unit in ("cores", "milli"))
-    return asked == field.startswith("requested")
+    is_request = unit != "percent" and (whole or unit in ("cores", "milli"))
+    return is_request == field.startswith("requested")
 
 
 def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Look) -> Guess:
     """Return the guess of a column's unit by itself; moments and durations look at each other in `_clocks`."""
-    words, told = name
+    words, named_unit = name
     own = FIELDS[field].unit
     if not own:
         return Guess(FieldSource(column), True, "")
@@ -370,8 +370,8 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
         if own == "s" and field not in TIME_FIELDS and _two_parts(column, look):
             return Guess(FieldSource(column, own), False, "'1:30' is read as minutes and seconds")
         return Guess(FieldSource(column, own), True, DATES if field in TIME_FIELDS else IN_VALUES)
-    if told:
-        return Guess(FieldSource(column, told), True, IN_NAME)
+    if named_unit:
+        return Guess(FieldSource(column, named_unit), True, IN_NAME)
     if field in TIME_FIELDS:
         epoch = _epoch(number)
         if epoch:
@@ -538,10 +538,10 @@ NO_MOMENT = 9e18
 
 def _limit(limit: Guess, known: Guess, look: Look) -> Guess:
     """Return the first unit in which time limits hold for nearly all runs."""
-    asked = look.numbers(limit.source.column, "s")
+    limits = look.numbers(limit.source.column, "s")
     lasted = _converted("duration_s", known.source, look)
-    both = np.isfinite(asked.number) & np.isfinite(lasted) & (asked.number > 0)
+    both = np.isfinite(limits.number) & np.isfinite(lasted) & (limits.number > 0)
     for unit in ("s", "min", "h"):
-        if both.any() and float((asked.number[both] * factor(unit) >= 0.98 * lasted[both]).mean()) >= 0.95:
+        if both.any() and float((limits.number[both] * factor(unit) >= 0.98 * lasted[both]).mean()) >= 0.95:
             return Guess(replace(limit.source, unit=unit), True, "no run is longer than its limit")
     return limit

@@ -36,7 +36,7 @@ def load(
     """
     rejects.create_table(cursor, stage.rejects)
     measured = _read(spooled, files, options)
-    rejected = _keep_rejects(cursor, stage, measured.rejected)
+    rejected = _store_rejects(cursor, stage, measured.rejected)
     if measured.frame.empty:
         raise NoRows(_nothing_left(spooled.origin, measured))
     frame = measured.frame.drop_duplicates() if options.duplicates == "drop" else measured.frame
@@ -45,8 +45,8 @@ def load(
     _stage(cursor, stage, frame.set_axis([column.name for column in columns], axis=1))
     checks = measured.checks
     if dropped:
-        told = Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped")
-        checks = (*(check for check in checks if check.name != told.name), told)
+        check = Check("duplicates", "warning", dropped, f"{dropped:,} rows that repeat an earlier row were dropped")
+        checks = (*(each for each in checks if each.name != check.name), check)
     return Loaded(
         columns=columns,
         aliases=ALIASES if measured.kind == BENCHMARKS else {},
@@ -77,7 +77,7 @@ def _read(spooled: Spooled, files: NamedFiles, options: IngestOptions) -> Measur
     return read(spooled.path, files.format, mapping, spooled.origin, outcomes)
 
 
-def _keep_rejects(cursor: duckdb.DuckDBPyConnection, stage: Stage, refused: tuple[RejectedLine, ...]) -> int:
+def _store_rejects(cursor: duckdb.DuckDBPyConnection, stage: Stage, refused: tuple[RejectedLine, ...]) -> int:
     """Keep the refused lines and return how many lines they are."""
     if refused:
         rows = [(one.line, one.column, one.text[: rejects.TEXT_CHARACTERS], one.reason) for one in refused]

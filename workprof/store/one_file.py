@@ -153,10 +153,10 @@ def counted(
     progress: Progress,
 ) -> tuple[int, int, tuple[Check, ...]]:
     """Return rows, finished rows and checks of the staged table, from one scan."""
-    asked = checks.questions(declared, columns, duplicates)
-    counts = ", ".join(["count(*)", checks.count_where(FINISHED), *(question.sql for question in asked)])
+    questions = checks.questions(declared, columns, duplicates)
+    counts = ", ".join(["count(*)", checks.count_where(FINISHED), *(question.sql for question in questions)])
     (row,) = run_watched(cursor, f"SELECT {counts} FROM {quoted(stage.rows)}", [], progress, CHECK)
-    return int(row[0]), int(row[1]), checks.answered(asked, row[2:])
+    return int(row[0]), int(row[1]), checks.counted_checks(questions, row[2:])
 
 
 def _text_source(
@@ -322,7 +322,7 @@ def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progre
     run_watched(cursor, f"CREATE TABLE {quoted(stage.rows)} AS {select}", [], progress, PARSE)
 
 
-def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, options: IngestOptions) -> Balance | None:
+def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, n_read: int, options: IngestOptions) -> Balance | None:
     """Return what became of the lines that the reader does not tell of; None where the file has no lines.
 
     Raises:
@@ -331,13 +331,13 @@ def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, told: int, opti
     origin, relation = source.spooled.origin, source.relation
     if source.accounts is None:
         there = source.before.rows + source.before.rejected if relation.text else relation.rows
-        if there != told:
+        if there != n_read:
             raise TraceError(
-                f"{origin}: {there:,} rows stand there and {told:,} were read; write the file again as CSV"
+                f"{origin}: {there:,} rows stand there and {n_read:,} were read; write the file again as CSV"
             )
         return None
     names = [column.name for column in relation.columns]
-    result = balance(cursor, source.accounts, source.spooled, names, source.dialect, told)
+    result = balance(cursor, source.accounts, source.spooled, names, source.dialect, n_read)
     result.refuse_loss(options.accept_loss)
     return result
 

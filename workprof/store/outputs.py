@@ -23,7 +23,7 @@ from workprof.store.rejects import safe_cell
 from workprof.store.reports import Column, Dataset
 
 SUFFIX = ".schema.json"
-KEPT = "Kept from the trace as it is; the trace's own documentation says what it means."
+AS_IN_TRACE = "Kept from the trace as it is; the trace's own documentation says what it means."
 PLANTED = "Planted truth of a synthetic trace: for scoring, no method sees it."
 
 
@@ -48,7 +48,7 @@ def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
 
 
 def _described(column: Column, over: Mapping[str, str]) -> dict[str, str | None]:
-    description = PLANTED if column.truth else KEPT
+    description = PLANTED if column.truth else AS_IN_TRACE
     if column.name in FIELDS and not column.truth:
         description = DESCRIPTIONS[column.name]
         if column.name in over:
@@ -106,13 +106,13 @@ def checked_output(path: Path, suffixes: Sequence[str] = (), *, option: str = "-
 
 
 @contextlib.contextmanager
-def whole(folder: Path, what: Path, kept: str = "") -> Iterator[Path]:
+def whole(folder: Path, what: Path, note: str = "") -> Iterator[Path]:
     """Yield an empty folder: what is written there takes its names in `folder` at the end; nothing is left of an error.
 
     Args:
         folder: where the files shall be; made where absent, in one that exists.
         what: is written, for the message.
-        kept: what stays when it cannot be, for the message.
+        note: what stays when it cannot be, for the message.
 
     Raises:
         SettingsError: when it cannot be written.
@@ -128,7 +128,7 @@ def whole(folder: Path, what: Path, kept: str = "") -> Iterator[Path]:
             path.replace(folder / path.name)
         made = False
     except OSError as error:
-        raise _refusal(what, folder, f"{what} cannot be written", error, kept) from error
+        raise _refusal(what, folder, f"{what} cannot be written", error, note) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if made:
@@ -142,7 +142,7 @@ def write_whole(path: Path, content: bytes) -> None:
         (aside / path.name).write_bytes(content)
 
 
-def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
+def append(path: Path, text: str, *, header: str = "", note: str = "") -> None:
     """Add lines to a file, whole or not at all; several processes may do so at a time.
 
     Where the file's last line has no end (somebody edited it), it is given one.
@@ -151,13 +151,13 @@ def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
         path: of the file, made where absent.
         text: lines to add.
         header: before it where the file is empty.
-        kept: what stays when it cannot be added, for the message.
+        note: what stays when it cannot be added, for the message.
 
     Raises:
         SettingsError: when it cannot be written.
         DiskFull: when there is no room.
     """
-    with growing(path, kept), path.open("a+b") as locked:
+    with growing(path, note), path.open("a+b") as locked:
         if fcntl is not None:
             fcntl.flock(locked, fcntl.LOCK_EX)
         before = locked.seek(0, io.SEEK_END)
@@ -174,16 +174,16 @@ def append(path: Path, text: str, *, header: str = "", kept: str = "") -> None:
 
 
 @contextlib.contextmanager
-def growing(path: Path, kept: str = "") -> Iterator[None]:
-    """Turn what a growing file raises into a refusal; `kept` says what stays."""
+def growing(path: Path, note: str = "") -> Iterator[None]:
+    """Turn what a growing file raises into a refusal; `note` says what stays."""
     try:
         yield
     except OSError as error:
-        raise _refusal(path, path.parent, f"{path} cannot be written", error, kept) from error
+        raise _refusal(path, path.parent, f"{path} cannot be written", error, note) from error
 
 
-def _refusal(path: Path, folder: Path, named: str, error: OSError, kept: str = "") -> WorkprofError:
-    more = f" {kept};" if kept else ""
+def _refusal(path: Path, folder: Path, named: str, error: OSError, note: str = "") -> WorkprofError:
+    more = f" {note};" if note else ""
     if is_full(error):
         return no_room(folder, f"{path} was not written;{more}".removesuffix(";"), ANOTHER)
     return SettingsError(f"{named} ({error.strerror or error});{more} {ANOTHER}")

@@ -136,7 +136,7 @@ def join_workers(
         cursor.execute("RESET disabled_optimizers")
     bad_instances = tables["pai_instance_table"].refused(cursor, stage.rejects)
     rejected += tables["pai_sensor_table"].refused(cursor, stage.rejects)
-    steps, checks = _told(cursor, stage, workers, bad_instances, sides)
+    steps, checks = _join_steps(cursor, stage, workers, bad_instances, sides)
     _drop(cursor, sides)
     not_rows = len(tables["pai_instance_table"].not_rows)
     return Joined(plan, steps, checks, workers.rows + not_rows + rejected, rejected + bad_instances)
@@ -205,7 +205,7 @@ def _codec(column: Column) -> str:
     return "alp" if column.type == NUMBER else "dict_fsst"
 
 
-def _told(
+def _join_steps(
     cursor: duckdb.DuckDBPyConnection, stage: Stage, workers: Workers, rejected: int, sides: Sequence[str]
 ) -> tuple[tuple[JoinStep, ...], tuple[Check, ...]]:
     """Return rows before and after every step, from counts of keys instead of repeated joins."""
@@ -264,7 +264,7 @@ def _drop(cursor: duckdb.DuckDBPyConnection, sides: Sequence[str]) -> None:
 
 
 GROUP = Span(0.80, 0.85, "summing up")
-GRAIN_KEYS = {"task": ("job_name", "task_name"), "job": ("job_name",)}
+AGGREGATION_KEYS = {"task": ("job_name", "task_name"), "job": ("job_name",)}
 REQUESTED = ("requested_cpu_percent", "requested_gpu_percent", "requested_memory_bytes")
 SHARED = ("user", "group", "workload", "gpu_type")
 
@@ -273,17 +273,17 @@ def aggregate(
     cursor: duckdb.DuckDBPyConnection,
     stage: Stage,
     plan: Plan,
-    grain: str,
+    aggregation: str,
     tables: Mapping[str, RawTable],
     progress: Progress,
 ) -> Plan:
     """Replace the staged instances by their tasks or jobs and return the new columns."""
     instances = f"{stage.rows}_instances"
     cursor.execute(f"ALTER TABLE {quoted(stage.rows)} RENAME TO {quoted(instances)}")
-    outputs = _outputs(plan, grain)
-    keys = ", ".join(GRAIN_KEYS[grain])
+    outputs = _outputs(plan, aggregation)
+    keys = ", ".join(AGGREGATION_KEYS[aggregation])
     items = ", ".join(f"{output.sql} AS {quoted(output.column.name)}" for output in outputs)
-    source = quoted(instances) if grain == "task" else _with_job_starts(instances, tables)
+    source = quoted(instances) if aggregation == "task" else _with_job_starts(instances, tables)
     run_watched(
         cursor,
         f"CREATE TABLE {quoted(stage.rows)} AS SELECT {items}, bool_and({FINISHED}) AS {FINISHED}, "
@@ -305,17 +305,17 @@ def _with_job_starts(instances: str, tables: Mapping[str, RawTable]) -> str:
     )
 
 
-def _outputs(plan: Plan, grain: str) -> tuple[Output, ...]:
+def _outputs(plan: Plan, aggregation: str) -> tuple[Output, ...]:
     sources = {column.name: column.source for column in plan.columns}
     sums = (*REQUESTED, *USAGE_FIELDS)
-    texts = {name: f"any_value({name})" for name in GRAIN_KEYS[grain]}
+    texts = {name: f"any_value({name})" for name in AGGREGATION_KEYS[aggregation]}
     texts |= {name: f"min({quoted(name)})" for name in SHARED}
     texts["status"] = f"coalesce(min(status) FILTER (WHERE NOT {FINISHED}), min(status))"
     numbers = {
         "submit_time_s": "min(submit_time_s)",
         "start_time_s": "min(start_time_s)",
         "end_time_s": "max(end_time_s)",
-        "duration_s": "avg(duration_s)" if grain == "task" else "max(end_time_s) - min(start_time_s)",
+        "duration_s": "avg(duration_s)" if aggregation == "task" else "max(end_time_s) - min(start_time_s)",
         "instances": "CAST(count(*) AS DOUBLE)",
         **{name: f"sum({name})" for name in sums},
     }

@@ -93,7 +93,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     own = {rule.field for rule in own_rules({}, result.columns)}
     further = {field: source for field, source in result.mapping.items() if field not in own}
     if not missing_fields(own):
-        further = {field: source for field, source in further.items() if _told(field, result.evidence[field])}
+        further = {field: source for field, source in further.items() if _says_itself(field, result.evidence[field])}
     elif result.refusal:
         if result.missing:
             raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
@@ -104,10 +104,10 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     return replace(options, mapping=further)
 
 
-def _told(field: str, evidence: Evidence) -> bool:
+def _says_itself(field: str, evidence: Evidence) -> bool:
     """Tell whether a file whose names already do says by itself what a further column is."""
-    told = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
-    return told and evidence.sure and not evidence.unread
+    certain = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
+    return certain and evidence.sure and not evidence.unread
 
 
 def look_at(database: Database, path: Path, options: IngestOptions) -> Look:
@@ -178,7 +178,7 @@ def proposed(look: Look, options: IngestOptions) -> Suggestion:
     """Return the proposal of a look; of a mapping that is asked for, what it would make of the columns."""
     likely = guesses(look)
     if options.mapping:
-        chosen = {field: _asked(field, source, look, likely) for field, source in options.mapping.items()}
+        chosen = {field: _chosen(field, source, look, likely) for field, source in options.mapping.items()}
         for rule in own_rules(options.mapping, look.columns):
             chosen[rule.field] = Guess(FieldSource(rule.source, rule.unit), True, OWN_NAME)
     else:
@@ -201,7 +201,7 @@ def proposed(look: Look, options: IngestOptions) -> Suggestion:
     )
 
 
-def _asked(field: str, source: FieldSource, look: Look, likely: Mapping[str, Guess]) -> Guess:
+def _chosen(field: str, source: FieldSource, look: Look, likely: Mapping[str, Guess]) -> Guess:
     rule = checked(field, source, look.columns)
     known = likely.get(field)
     same = known is not None and known.source == FieldSource(rule.source, rule.unit)
@@ -253,8 +253,8 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
     if field in TIME_FIELDS:
         finite = finite[finite > 0]
     unread = np.flatnonzero(read.unread)
-    told = [words_of_value(field, float(value)) for value in _range(finite)]
-    lowest, median, highest = told or ("", "", "")
+    texts = [words_of_value(field, float(value)) for value in _range(finite)]
+    lowest, median, highest = texts or ("", "", "")
     warning = _absurd(field, finite) or _below(field, number, chosen, look)
     absurd = bool(warning) and guess.why not in (OWN_NAME, AS_CHOSEN)
     return Evidence(

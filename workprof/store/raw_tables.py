@@ -27,10 +27,10 @@ SUFFIXES = (".csv", ".csv.gz", ".csv.zst", ".tar.gz", ".tar")
 
 def looks_like_tables(paths: Sequence[Path]) -> bool:
     """Tell whether there is at least one raw table among the files or in the folder."""
-    return bool(found_tables(paths))
+    return bool(table_files(paths))
 
 
-def found_tables(paths: Sequence[Path]) -> dict[str, Path]:
+def table_files(paths: Sequence[Path]) -> dict[str, Path]:
     """Return table name -> file; of several forms of one table the plain one is taken."""
     candidates: list[Path] = []
     for path in paths:
@@ -50,7 +50,7 @@ def required_tables(paths: Sequence[Path]) -> dict[str, Path]:
     Raises:
         TraceError: names the tables that are not there.
     """
-    result = found_tables(paths)
+    result = table_files(paths)
     lacking = [name for name in TABLES if name not in result and name not in OPTIONAL]
     if lacking:
         where = ", ".join(str(path) for path in paths)

@@ -13,7 +13,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.shares import Machine, Share, share_of
 
 JOINS = ("corrected", "faithful")
-GRAINS = ("instance", "task", "job")
+AGGREGATIONS = ("instance", "task", "job")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class IngestOptions:
         name: of the dataset; '' = from the file name.
         mapping: field -> source, for the generic format; empty = what names and values tell for sure.
         join: of the raw tables: 'corrected' (worker_name) or 'faithful' (inst_id, as published).
-        grain: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
+        aggregation: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
         delimiter, encoding, decimal: of a text file; '' = the format's own.
         duplicates: 'keep' (counted) or 'drop' (counted).
         sheet: of a workbook; '' = the first that holds a table.
@@ -46,7 +46,7 @@ class IngestOptions:
     name: str = ""
     mapping: dict[str, FieldSource] = field(default_factory=dict)
     join: str = "corrected"
-    grain: str = "instance"
+    aggregation: str = "instance"
     delimiter: str = ""
     encoding: str = ""
     decimal: str = ""
@@ -59,8 +59,8 @@ class IngestOptions:
     def __post_init__(self) -> None:
         if self.join not in JOINS:
             raise SettingsError(f"join is {self.join!r}; use corrected or faithful")
-        if self.grain not in GRAINS:
-            raise SettingsError(f"grain is {self.grain!r}; use one of {', '.join(GRAINS)}")
+        if self.aggregation not in AGGREGATIONS:
+            raise SettingsError(f"grain is {self.aggregation!r}; use one of {', '.join(AGGREGATIONS)}")
         if self.duplicates not in ("keep", "drop"):
             raise SettingsError(f"duplicates is {self.duplicates!r}; use keep or drop")
         for what, value in (("memory", self.machine_memory_bytes), ("cores", self.machine_cores)):
@@ -361,7 +361,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class KeptMapping:
+class SavedMapping:
     """A mapping that was saved under a name.
 
     Attributes:

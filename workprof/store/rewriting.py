@@ -26,8 +26,8 @@ from workprof.store.text_shape import MAX_COLUMNS
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-TOLD_EVERY_LINES = 20_000
-TOLD_EVERY_ROWS = 1_000
+PROGRESS_EVERY_LINES = 20_000
+PROGRESS_EVERY_ROWS = 1_000
 NOTHING = ""
 
 
@@ -67,7 +67,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
         writer, refuser = CsvWriter(plain), CsvWriter(bad)
         writer.writerow(keys)
         places = Places(numbers)
-        for one in _told(spooled, progress, half, repeated):
+        for one in _rows(spooled, progress, half, repeated):
             if one.row is None:
                 rejected += 1
                 refuser.writerow([one.line, NOTHING, one.text.strip()[:TEXT_CHARACTERS], "not a JSON object"])
@@ -80,8 +80,8 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
     if shape.kind == LINES:
         refuse_unread(spooled.path, spooled.origin, written + rejected, any_end=False)
     if shape.kind == LIST:
-        told = f"the rows are the list under {shape.key[:60]!r}; the document's other parts are not read"
-        checks = (Check("list", "info", 1, told), *checks)
+        message = f"the rows are the list under {shape.key[:60]!r}; the document's other parts are not read"
+        checks = (Check("list", "info", 1, message), *checks)
     rows = replace(spooled, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, checks)
 
@@ -111,7 +111,7 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
         writer.writerow(reader.columns)
         given = [Given(name, stream) for name, stream in zip(files, streams, strict=True)]
         for number, item in enumerate(reader.read(given)):
-            if number % TOLD_EVERY_ROWS == 0:
+            if number % PROGRESS_EVERY_ROWS == 0:
                 progress(span.at(sum(stream.tell() for stream in streams) / size), span.message)
             if isinstance(item, Read):
                 written += 1
@@ -172,7 +172,7 @@ def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], 
     """Return the keys of all rows, and whether they are those of flat rows."""
     keys: dict[str, None] = {}
     flattened: dict[str, None] = {}
-    for one in _told(spooled, progress, span):
+    for one in _rows(spooled, progress, span):
         if one.row is None:
             continue
         keys.update(dict.fromkeys(one.row))
@@ -185,10 +185,10 @@ def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], 
     return (list(flattened), True) if len(flattened) <= MAX_COLUMNS else (list(keys), False)
 
 
-def _told(spooled: Spooled, progress: Progress, span: Span, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
+def _rows(spooled: Spooled, progress: Progress, span: Span, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
     size = max(spooled.path.stat().st_size, 1)
     for number, result in enumerate(json_rows(spooled.path, spooled.origin, repeated)):
-        if number % TOLD_EVERY_LINES == 0:
+        if number % PROGRESS_EVERY_LINES == 0:
             progress(span.at(result.done_bytes / size), span.message)
         yield result
 

@@ -316,7 +316,7 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
     if not packed and plain:
         _link(path, place, progress, span)
         return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
-    hashed = _Hashed(_told(chunks(path, options.expansion_limit), path, not packed, progress, span))
+    hashed = _Hashed(_watched(chunks(path, options.expansion_limit), path, not packed, progress, span))
     write_bytes(_rewritten(hashed, options, path.name), place)
     unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
     if head_of(place, 4) == PARQUET_MAGIC:
@@ -332,10 +332,10 @@ def _table_of_workbook(path: Path, target: Path, options: TextOptions, progress:
     place, lines = target.with_suffix(".csv"), target.with_name(f"{target.name}-sheet-lines.csv")
     most, written = most_bytes(path, options.expansion_limit), 0
 
-    def told(done_bytes: int) -> None:
+    def report_bytes(done_bytes: int) -> None:
         progress(None, f"{span.message}: {format_bytes(done_bytes)}")
 
-    with contextlib.closing(Workbook(path, options.sheet, most, told)) as book:
+    with contextlib.closing(Workbook(path, options.sheet, most, report_bytes)) as book:
         with written_text(place) as plain, written_text(lines) as numbers:
             writer, places = CsvWriter(plain), Places(numbers)
             for at, (number, cells) in enumerate(book.rows()):
@@ -359,10 +359,10 @@ def _parquet_of_arrow(
     """Write an Arrow file, whose plain bytes may stand elsewhere, as Parquet."""
     place = target.with_suffix(".parquet")
 
-    def told(done_bytes: int) -> None:
+    def report_bytes(done_bytes: int) -> None:
         progress(None, f"{span.message}: {format_bytes(done_bytes)}")
 
-    write_parquet(plain, place, most_bytes(path, options.expansion_limit), told)
+    write_parquet(plain, place, most_bytes(path, options.expansion_limit), report_bytes)
     narrow(place)
     return Spooled(place, path.name, parquet=True)
 
@@ -428,7 +428,7 @@ def _link(path: Path, target: Path, progress: Progress, span: Span) -> Path:
     try:
         os.link(path.resolve(), target)
     except OSError:  # another file system, or links to others' files are forbidden
-        write_bytes(_told(_plain_chunks(path), path, True, progress, span), target)
+        write_bytes(_watched(_plain_chunks(path), path, True, progress, span), target)
     return target
 
 
@@ -438,7 +438,7 @@ def _plain_chunks(path: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _told(source: Iterable[bytes], path: Path, plain: bool, progress: Progress, span: Span) -> Iterator[bytes]:
+def _watched(source: Iterable[bytes], path: Path, plain: bool, progress: Progress, span: Span) -> Iterator[bytes]:
     size, done = max(path.stat().st_size, 1), 0
     for number, chunk in enumerate(source):
         done += len(chunk)

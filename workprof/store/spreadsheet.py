@@ -118,26 +118,26 @@ class Workbook:
         table: where it stands.
     """
 
-    def __init__(self, path: Path, sheet: str, most_bytes: int, told: Callable[[int], None]) -> None:
+    def __init__(self, path: Path, sheet: str, most_bytes: int, report_bytes: Callable[[int], None]) -> None:
         """Open it and find the table.
 
         Args:
             path: of the file.
             sheet: to read; '' = the first that holds a table.
             most_bytes: that it may unpack to.
-            told: called with the bytes that were read so far; may cancel.
+            report_bytes: called with the bytes that were read so far; may cancel.
 
         Raises:
             TraceError: for a broken or bomb-like workbook, and for one without a table; names its sheets.
         """
         self._name, self._outside = path.name, 0
-        self._stream = _Told(path.open("rb"), told)
+        self._stream = _WatchedFile(path.open("rb"), report_bytes)
         try:
             with _readable(self._name, self._stream):
                 with zipfile.ZipFile(self._stream) as archive:
                     self._formulas = _refuse_bombs(archive, self._name, most_bytes)
                 self._book = _loaded(cast(IO[bytes], self._stream))
-                self.table = self._found(sheet)
+                self.table = self._chosen_table(sheet)
         except BaseException:
             self._stream.close()
             raise
@@ -170,27 +170,27 @@ class Workbook:
         """Return what was found, once all rows are read."""
         table, result = self.table, []
         if table.others:
-            told = f"the sheet {table.sheet!r} was read; not read: {_listed(table.others)}; choose one with --sheet"
-            result.append(Check("sheets", "info", len(table.others), told))
+            message = f"the sheet {table.sheet!r} was read; not read: {_listed(table.others)}; choose one with --sheet"
+            result.append(Check("sheets", "info", len(table.others), message))
         if table.titles:
-            told = f"{len(table.titles):,} rows above the header were passed over: {_listed(table.titles)}"
-            result.append(Check("titles", "info", len(table.titles), told))
+            message = f"{len(table.titles):,} rows above the header were passed over: {_listed(table.titles)}"
+            result.append(Check("titles", "info", len(table.titles), message))
         if self._outside:
-            told = f"{self._outside:,} cells beside the table's columns were passed over"
-            result.append(Check("cells beside the table", "warning", self._outside, told))
+            message = f"{self._outside:,} cells beside the table's columns were passed over"
+            result.append(Check("cells beside the table", "warning", self._outside, message))
         uncomputed = self._uncomputed_formulas()
         if uncomputed:
-            told = (
+            message = (
                 f"{uncomputed:,} formulas were saved without their values, and are read as missing; open the workbook "
                 f"in Excel, save it, and load it again"
             )
-            result.append(Check("formulas without values", "warning", uncomputed, told))
+            result.append(Check("formulas without values", "warning", uncomputed, message))
         return tuple(result)
 
     def _uncomputed_formulas(self) -> int:
         return self._formulas.get(self._book[self.table.sheet]._worksheet_path, 0)
 
-    def _found(self, wanted: str) -> Table:
+    def _chosen_table(self, wanted: str) -> Table:
         sheets = {sheet.title: sheet for sheet in self._book.worksheets}
         if wanted and wanted not in sheets:
             raise TraceError(f"{self._name} has no sheet {wanted!r}; its sheets: {_listed(tuple(sheets))}")
@@ -390,13 +390,13 @@ def _scanned(content: IO[bytes], name: str) -> int:
 
 
 @contextlib.contextmanager
-def _readable(name: str, told: _Told | None = None) -> Iterator[None]:
+def _readable(name: str, watched: _WatchedFile | None = None) -> Iterator[None]:
     """Turn whatever a broken workbook makes zipfile, expat and openpyxl raise into a refusal."""
     try:
         yield
     except Exception as error:
-        if told is not None and told.stopped is not None:
-            raise told.stopped from None
+        if watched is not None and watched.stopped is not None:
+            raise watched.stopped from None
         if isinstance(error, WorkprofError):
             raise
         raise TraceError(
@@ -405,17 +405,17 @@ def _readable(name: str, told: _Told | None = None) -> Iterator[None]:
         ) from error
 
 
-class _Told(io.RawIOBase):
+class _WatchedFile(io.RawIOBase):
     """A file that tells how far it was read, so that a long read can be stopped anywhere."""
 
-    def __init__(self, stream: IO[bytes], told: Callable[[int], None]) -> None:
-        self._stream, self._tell = stream, told
+    def __init__(self, stream: IO[bytes], report_bytes: Callable[[int], None]) -> None:
+        self._stream, self._report_bytes = stream, report_bytes
         self.stopped: BaseException | None = None
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         try:
-            self._tell(self._stream.tell())
+            self._report_bytes(self._stream.tell())
         except BaseException as error:
             self.stopped = error
             raise

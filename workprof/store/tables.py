@@ -39,13 +39,13 @@ def load(
     joined = join(cursor, stage, tables, progress)
     plan = joined.plan
     lost, of_lines = _balanced(cursor, tables, options)
-    if not faithful and options.grain != "instance":
-        plan = pai_joins.aggregate(cursor, stage, plan, options.grain, tables, progress)
+    if not faithful and options.aggregation != "instance":
+        plan = pai_joins.aggregate(cursor, stage, plan, options.aggregation, tables, progress)
         declared = replace(declared, summed=True)
     columns = settle(cursor, stage, plan.columns)
     rows, finished, result = counted(cursor, stage, declared, columns, False, progress)
     if not rows:
-        raise NoRows(f"the joins leave no rows: {_told(joined.steps)}; do the tables belong together?")
+        raise NoRows(f"the joins leave no rows: {_steps_text(joined.steps)}; do the tables belong together?")
     return Loaded(
         columns=columns,
         aliases=dict(declared.aliases),
@@ -92,5 +92,5 @@ def _fan_outs(joined: Joined) -> tuple[Check, ...]:
     )
 
 
-def _told(steps: tuple[JoinStep, ...]) -> str:
+def _steps_text(steps: tuple[JoinStep, ...]) -> str:
     return "; ".join(f"{step.step}: {step.rows_in:,} -> {step.rows_out:,}" for step in steps)

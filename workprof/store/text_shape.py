@@ -24,7 +24,7 @@ SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", 
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 MAX_CONTROL_SHARE = 0.02
-_TOLD_SEPARATOR = re.compile(r'"?sep=(.)"?[,;|\t]*\r?\n', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;|\t]*\r?\n', re.IGNORECASE)
 """Excel's own first line: which character separates the cells."""
 
 LOOKED_AT_NUMBERS = 5_000
@@ -114,14 +114,16 @@ def text_shape(
     lines = text if whole else text[: text.rfind("\n") + 1]
     if not lines.strip():
         raise TraceError(f"{origin}: no line ends within the first {HEAD_BYTES:,} bytes; is this a delimited text?")
-    told = _TOLD_SEPARATOR.match(lines)
-    chosen = SPELLED_DELIMITERS.get(delimiter, delimiter) or (told[1] if told else "") or guessed_delimiter(lines)
+    separator = _SEPARATOR_LINE.match(lines)
+    chosen = (
+        SPELLED_DELIMITERS.get(delimiter, delimiter) or (separator[1] if separator else "") or guessed_delimiter(lines)
+    )
     if len(chosen) != 1:
         raise TraceError(f"delimiter {delimiter!r} is not one character; use , ; tab or |")
-    at = told.end() if told else 0
+    at = separator.end() if separator else 0
     look = _Look(lines[at:], chosen, origin, quoting=quoting)
     if quoting and not names:
-        look = look if delimiter or told else _likeliest(look)
+        look = look if delimiter or separator else _likeliest(look)
         look.go_to_header()
     rows = look.rows
     if len(rows[0]) > MAX_COLUMNS:
@@ -143,7 +145,7 @@ def text_shape(
         named,
         sample,
         tuple(line.strip() for line in above.splitlines() if line.strip()),
-        look.skipped_lines + bool(told),
+        look.skipped_lines + bool(separator),
         len(above.encode()) + len(UTF8_BOM) * head.startswith(UTF8_BOM),
         _comma_columns(named, rows[1:], look.delimiter),
     )
@@ -326,16 +328,16 @@ def set_aside_long_lines(path: Path) -> tuple[LongLine, ...]:
         text.madvise(mmap.MADV_RANDOM)  # else the pages around every look count as this process's memory
         if _every_window_has_a_break(text):
             return ()
-        kept = path.with_suffix(".short")
+        shortened = path.with_suffix(".short")
         result = []
-        with open_private_bytes(kept) as target:
+        with open_private_bytes(shortened) as target:
             for number, (start, end) in enumerate(_lines(text), start=1):
                 if end - start > MAX_LINE_BYTES:
                     result.append(LongLine(number, text[start : start + EXCERPT_BYTES].decode(errors="replace")))
                 else:
                     target.write(text[start:end])
     path.unlink()  # the original may be a hard link: it is left alone, only our name for it goes
-    kept.rename(path)
+    shortened.rename(path)
     return tuple(result)
 
 

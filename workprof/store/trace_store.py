@@ -36,7 +36,7 @@ from workprof.store.reports import (
     Upstream,
 )
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
@@ -137,8 +137,8 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
 
         The rows of the last file are kept: a page asks again for every unit that is chosen.
         """
-        place, asked = Path(path), replace(options, mapping={})
-        key = (place, place.stat().st_mtime_ns if place.exists() else 0, asked)
+        place, unmapped = Path(path), replace(options, mapping={})
+        key = (place, place.stat().st_mtime_ns if place.exists() else 0, unmapped)
         last = self._last_look
         if last is None or last[0] != key:
             last = self._last_look = (key, proposal.look_at(self._database, place, options))
@@ -303,16 +303,16 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
         """Return the keys of the clusterings of a dataset (hash) that have notes."""
         return self._unchanged(("noted", dataset), lambda cursor: documents.noted_clusterings(cursor, dataset))
 
-    def _unchanged(self, key: tuple[str, str], read: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found:
+    def _unchanged(self, key: tuple[str, str], read: Callable[[duckdb.DuckDBPyConnection], Value]) -> Value:
         """Return what was read before where the database is as it was: opening it takes longer than reading."""
-        (last, kept), commits = self._read, self._database.commits
+        (last, values), commits = self._read, self._database.commits
         if last != commits:
-            kept = {}
-            self._read = commits, kept
-        if key not in kept:
+            values = {}
+            self._read = commits, values
+        if key not in values:
             with self._database.cursor() as cursor:
-                kept[key] = read(cursor)
-        result: Found = kept[key]
+                values[key] = read(cursor)
+        result: Value = values[key]
         return result
 
     def _entry(self, dataset: str) -> catalogue.Entry:

@@ -35,8 +35,8 @@ from workprof.store.reports import (
     FieldSource,
     IngestOptions,
     IngestReport,
-    KeptMapping,
     SampleReport,
+    SavedMapping,
     Suggestion,
     TimeCoverage,
     shares_of,
@@ -83,11 +83,11 @@ class DatasetQuestions(OpenHome):
         """Return a proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
         return self._store.suggest(path, options or IngestOptions())
 
-    def mappings(self) -> tuple[KeptMapping, ...]:
+    def mappings(self) -> tuple[SavedMapping, ...]:
         """Return the saved mappings of generic files, the newest first."""
         return self._store.mappings()
 
-    def mapping(self, name: str) -> KeptMapping:
+    def mapping(self, name: str) -> SavedMapping:
         """Return one saved mapping.
 
         Raises:
@@ -95,15 +95,15 @@ class DatasetQuestions(OpenHome):
         """
         return self._store.mapping(name)
 
-    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> KeptMapping:
+    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> SavedMapping:
         """Keep a mapping in place of one of the same name and return it."""
         return self._store.save_mapping(name, mapping)
 
-    def rename_mapping(self, name: str, new: str) -> KeptMapping:
+    def rename_mapping(self, name: str, new: str) -> SavedMapping:
         """Give a saved mapping another name and return it."""
         return self._store.rename_mapping(name, new)
 
-    def remove_mapping(self, name: str) -> KeptMapping:
+    def remove_mapping(self, name: str) -> SavedMapping:
         """Forget a saved mapping and return what it was."""
         return self._store.remove_mapping(name)
 

@@ -239,7 +239,7 @@ class RecordingFile:
         place = outcomes_of(self.path)
         if not self._append:
             place.unlink(missing_ok=True)
-        append(place, json.dumps(outcome) + "\n", kept=f"the recording itself is in {self.path}")
+        append(place, json.dumps(outcome) + "\n", note=f"the recording itself is in {self.path}")
 
     def _before(self, header: Cells) -> Iterable[Cells]:
         """Yield the header and the rows of earlier runs, laid onto it."""
