@@ -63,7 +63,7 @@ MOST_EXPLAINED = 100
 KEY_FIELDS = {TASK: "task_name", USER: "user", GROUP: "group"}
 BY = (TASK, PROFILE, USER, GROUP)
 PLAIN_READER = FieldReader()
-Answering = Callable[[Request], Coroutine[Any, Any, Response]]
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
 FURTHER = ("dataset", "explain", "by", "jobs", "runs")
@@ -82,7 +82,7 @@ EXAMPLE_RUN = {
 class Direct(APIRoute):
     """A route whose function gets the request alone: what it holds is checked by the fields' declaration."""
 
-    def __init__(self, path: str, endpoint: Answering, **described: Any) -> None:
+    def __init__(self, path: str, endpoint: Endpoint, **described: Any) -> None:
         super().__init__(path, endpoint, **described)
 
         async def respond(scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,12 +111,12 @@ def refused(status: int, detail: str, **more: Any) -> Response:
 def refusal_of(error: Exception) -> Response:
     """Return the problem document of an error."""
     if isinstance(error, BadFields):
-        told = [
+        errors = [
             {"field": one.field, "value": one.value, "allowed": one.allowed}
             | ({} if one.job is None else {"job": one.job})
             for one in error.problems
         ]
-        return refused(422, str(error), errors=told)
+        return refused(422, str(error), errors=errors)
     if isinstance(error, (NotReady, TooMany, HomeBusy)):
         return refused(503, str(error) or "too many jobs wait for an answer; ask again")
     statuses = ((DatasetUnknown, 404), (DiskFull, 507), (StepFailed, 500), (WorkprofError, 422))
@@ -196,9 +196,9 @@ def size_of(job: Job, sizes: Sizes, by: str, profile: str) -> dict[str, Any]:
     advised = sizes.by_key.get(str(key))
     if advised is None or advised.kept or not advised.size_bytes > 0:
         why = f"{by} {key!r} has no runs in {sizes.dataset}" if advised is None else advised.why
-        kept = request or (advised.requested_bytes if advised else None)
-        source = "request" if request else "usual request" if kept else "none"
-        size, after = kept, []
+        requested = request or (advised.requested_bytes if advised else None)
+        source = "request" if request else "usual request" if requested else "none"
+        size, after = requested, []
     else:
         source, why, size, after = "advice", advised.why, advised.size_bytes, list(advised.next_bytes)
     tested = advised is not None and advised.n_tested > 0
@@ -364,8 +364,8 @@ class Routes:
     def observed(self, dataset: str = "") -> Response:
         """Tell how many finished runs are kept, how many bytes wait for the feedback loop, and what it found."""
         journal = self._state.journal(dataset)
-        told = {"total": len(journal), "waiting_bytes": journal.unread, "drift": self._state.drift(dataset)}
-        return Json(told)
+        document = {"total": len(journal), "waiting_bytes": journal.unread, "drift": self._state.drift(dataset)}
+        return Json(document)
 
     def profiles(self, dataset: str = "") -> Response:
         """List the job profiles of the default clustering."""
@@ -376,12 +376,15 @@ class Routes:
 
     def listed(self) -> Response:
         """List the questions that can be asked, with the names of their settings."""
-        asked = self.questions
+        questions = self.questions
         return Json(
-            [{"name": one.name, "title": one.title, "settings": [leaf.path for leaf in one.leaves]} for one in asked]
+            [
+                {"name": one.name, "title": one.title, "settings": [leaf.path for leaf in one.leaves]}
+                for one in questions
+            ]
         )
 
-    def asked(self, question: Question[Any, Any]) -> Callable[[Request], Response]:
+    def endpoint_of(self, question: Question[Any, Any]) -> Callable[[Request], Response]:
         """Return what answers one declared question."""
         face = FACES.get(question.name)
 
@@ -469,7 +472,7 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
     for question in routes.questions:
         app.add_api_route(
             f"/v1/questions/{question.name}",
-            routes.asked(question),
+            routes.endpoint_of(question),
             methods=["GET"],
             summary=question.title,
             name=question.name,

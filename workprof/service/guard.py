@@ -45,8 +45,8 @@ TITLES = {
 
 def problem(status: int, detail: str, **more: Any) -> bytes:
     """Return the document of an error (RFC 9457)."""
-    told = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail, **more}
-    return json.dumps(told, default=str).encode()
+    document = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail, **more}
+    return json.dumps(document, default=str).encode()
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class Limits:
 class Metrics:
     """Counts since the start; safe to share between threads."""
 
-    answers: Counter[tuple[str, int]] = field(default_factory=Counter)
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
     seconds: dict[str, list[int]] = field(default_factory=dict)
     total_s: dict[str, float] = field(default_factory=dict)
     batches: int = 0
     jobs: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def answered(self, path: str, status: int, seconds: float) -> None:
+    def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count an answer."""
         with self._guard:
-            self.answers[path, status] += 1
+            self.requests[path, status] += 1
             counts = self.seconds.setdefault(path, [0] * (len(BUCKETS) + 1))
             counts[next((i for i, end in enumerate(BUCKETS) if seconds <= end), len(BUCKETS))] += 1
             self.total_s[path] = self.total_s.get(path, 0.0) + seconds
@@ -98,7 +98,7 @@ class Metrics:
             ]
             lines += [
                 f'workprof_requests_total{{route="{path}",status="{status}"}} {n}'
-                for (path, status), n in sorted(self.answers.items())
+                for (path, status), n in sorted(self.requests.items())
             ]
             name = "workprof_request_seconds"
             lines += [f"# HELP {name} Time to the answer.", f"# TYPE {name} histogram"]
@@ -116,10 +116,10 @@ class Metrics:
                 "workprof_prediction_batches_total": ("Batches of predictions.", self.batches),
                 "workprof_predicted_jobs_total": ("Jobs predicted.", self.jobs),
             }
-        for own, (told, value) in counters.items():
-            lines += [f"# HELP {own} {told}", f"# TYPE {own} counter", f"{own} {value}"]
-        for own, (told, number) in gauges.items():
-            lines += [f"# HELP {own} {told}", f"# TYPE {own} gauge", f"{own} {number:g}"]
+        for own, (help_text, value) in counters.items():
+            lines += [f"# HELP {own} {help_text}", f"# TYPE {own} counter", f"{own} {value}"]
+        for own, (help_text, number) in gauges.items():
+            lines += [f"# HELP {own} {help_text}", f"# TYPE {own} gauge", f"{own} {number:g}"]
         return "\n".join(lines) + "\n"
 
 
@@ -177,20 +177,22 @@ class Guard:
         try:
             refusal = self._refusal(scope, headers)
             if refusal is not None:
-                await _tell(sending, *refusal)
+                await _send_problem(sending, *refusal)
                 return
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._app(scope, self._limited(receive), sending)
         except _TooLarge:
-            await _tell(sending, 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once")
+            await _send_problem(
+                sending, 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once"
+            )
         except TimeoutError:
             if not begun:
                 text = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
-                await _tell(sending, 504, text)
+                await _send_problem(sending, 504, text)
         finally:
             route = scope.get("route")
             path = getattr(route, "path", "other") if status != 404 else "other"
-            self._metrics.answered(path, status, time.perf_counter() - started)
+            self._metrics.count_request(path, status, time.perf_counter() - started)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         if self._token and scope["path"] not in OPEN:
@@ -228,7 +230,7 @@ class _TooLarge(Exception):
     """The body of a request."""
 
 
-async def _tell(send: Send, status: int, detail: str) -> None:
+async def _send_problem(send: Send, status: int, detail: str) -> None:
     headers = [(b"content-type", PROBLEM)]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

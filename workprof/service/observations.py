@@ -150,12 +150,12 @@ class Journal:
         for runs, _ in batch:
             accepted, different = 0, []
             for one in runs:
-                kept = self._contents.get(one.id) or fresh.get(one.id)
-                if kept is None:
+                stored = self._contents.get(one.id) or fresh.get(one.id)
+                if stored is None:
                     accepted += 1
                     fresh[one.id] = one.content
                     lines.append(_line_of(one))
-                elif kept != one.content:
+                elif stored != one.content:
                     different.append(one.id)
             receipts.append((accepted, len(runs) - accepted, tuple(different)))
         try:
@@ -195,7 +195,7 @@ class Journal:
             end = self._next_end(begin)
             if end == begin:
                 return None
-            self._keep(begin, end)
+            self._write_position(begin, end)
         with self.path.open("rb") as lines:
             lines.seek(begin)
             text = lines.read(end - begin)
@@ -204,7 +204,7 @@ class Journal:
 
     def done(self, end: int) -> None:
         """Keep that the runs up to there are folded in."""
-        self._keep(end, end)
+        self._write_position(end, end)
 
     def _next_end(self, begin: int) -> int:
         end = begin
@@ -219,12 +219,12 @@ class Journal:
 
     def _position(self) -> tuple[int, int]:
         try:
-            kept = json.loads(self._part.read_text(encoding="utf-8"))
-            return int(kept["begin"]), int(kept["end"])
+            position = json.loads(self._part.read_text(encoding="utf-8"))
+            return int(position["begin"]), int(position["end"])
         except (OSError, ValueError, KeyError, TypeError):
             return 0, 0
 
-    def _keep(self, begin: int, end: int) -> None:
+    def _write_position(self, begin: int, end: int) -> None:
         aside = self._part.with_suffix(".new")
         write_private(aside, json.dumps({"begin": begin, "end": end}))
         with aside.open("rb") as written:
@@ -238,8 +238,8 @@ def _line_of(one: Run) -> bytes:
 
 def _run_of(line: bytes) -> Run | None:
     try:
-        kept = json.loads(line)
-        return Run(str(kept["run"]), dict(kept["fields"]))
+        document = json.loads(line)
+        return Run(str(document["run"]), dict(document["fields"]))
     except (ValueError, KeyError, TypeError):
         return None
 

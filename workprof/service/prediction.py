@@ -25,7 +25,7 @@ MOST_IN_BATCH = 512
 MOST_WAITING = 20_000
 """Jobs; beyond that a request is refused at once, so that nobody waits for an answer that comes too late."""
 
-Answers = list[dict[str, Any]]
+Predictions = list[dict[str, Any]]
 
 
 class TooMany(Exception):
@@ -43,12 +43,12 @@ class Model:
     names: tuple[str, ...]
     reader: FieldReader
 
-    def predict(self, jobs: Sequence[Job]) -> Answers:
+    def predict(self, jobs: Sequence[Job]) -> Predictions:
         """Return the JSON of each job."""
-        said = self.served.forecast(jobs)
-        return [forecast_json(job_forecast(said, row, None), self.names) for row in range(len(jobs))]
+        forecasts = self.served.forecast(jobs)
+        return [forecast_json(job_forecast(forecasts, row, None), self.names) for row in range(len(jobs))]
 
-    def explain(self, jobs: Sequence[Job]) -> Answers:
+    def explain(self, jobs: Sequence[Job]) -> Predictions:
         """Return the same with SHAP values."""
         table = table_of(jobs)
         return [forecast_json(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
@@ -75,16 +75,16 @@ class _Waiting:
     model: Model
     jobs: Sequence[Job]
     loop: asyncio.AbstractEventLoop
-    answered: asyncio.Future[Answers]
+    predictions: asyncio.Future[Predictions]
 
 
 class Batches:
     """The thread that answers; one per process."""
 
-    def __init__(self, told: Callable[[int], None] = lambda n_jobs: None) -> None:
-        """Start it; `told` is called with the jobs of every batch."""
+    def __init__(self, count_batch: Callable[[int], None] = lambda n_jobs: None) -> None:
+        """Start it; `count_batch` is called with the jobs of every batch."""
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._told = told
+        self._count_batch = count_batch
         self.waiting = 0
         self._guard = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="predictions", daemon=True)
@@ -95,7 +95,7 @@ class Batches:
         self._queue.put(None)
         self._thread.join()
 
-    async def predict(self, model: Model, jobs: Sequence[Job]) -> Answers:
+    async def predict(self, model: Model, jobs: Sequence[Job]) -> Predictions:
         """Return the JSON of each job.
 
         Raises:
@@ -104,11 +104,11 @@ class Batches:
         if self.waiting + len(jobs) > MOST_WAITING:
             raise TooMany
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Answers] = loop.create_future()
+        predictions: asyncio.Future[Predictions] = loop.create_future()
         with self._guard:
             self.waiting += len(jobs)
-        self._queue.put(_Waiting(model, jobs, loop, answered))
-        return await answered
+        self._queue.put(_Waiting(model, jobs, loop, predictions))
+        return await predictions
 
     def _run(self) -> None:
         while True:
@@ -126,32 +126,34 @@ class Batches:
                 else:
                     batch.append(further)
                     n_jobs += len(further.jobs)
-            self._answer(batch)
+            self._predict_batch(batch)
             with self._guard:
                 self.waiting -= n_jobs
-            self._told(n_jobs)
+            self._count_batch(n_jobs)
             if last:
                 return
 
-    def _answer(self, batch: list[_Waiting]) -> None:
+    def _predict_batch(self, batch: list[_Waiting]) -> None:
         for model in {id(one.model): one.model for one in batch}.values():
             own = [one for one in batch if one.model is model]
-            result: list[Answers | Exception]
+            result: list[Predictions | Exception]
             try:
-                answers = iter(model.predict([job for one in own for job in one.jobs]))
-                result = [[next(answers) for _ in one.jobs] for one in own]
+                predictions = iter(model.predict([job for one in own for job in one.jobs]))
+                result = [[next(predictions) for _ in one.jobs] for one in own]
             except Exception as error:  # noqa: BLE001  told to everybody who waits for it
                 result = [error] * len(own)
             for loop in {id(one.loop): one.loop for one in own}.values():
-                pairs = [(one.answered, told) for one, told in zip(own, result, strict=True) if one.loop is loop]
+                pairs = [
+                    (one.predictions, outcome) for one, outcome in zip(own, result, strict=True) if one.loop is loop
+                ]
                 loop.call_soon_threadsafe(_deliver, pairs)
 
 
-def _deliver(pairs: Sequence[tuple[asyncio.Future[Answers], Answers | Exception]]) -> None:
-    for answered, told in pairs:
-        if answered.done():  # the request was given up
+def _deliver(pairs: Sequence[tuple[asyncio.Future[Predictions], Predictions | Exception]]) -> None:
+    for predictions, outcome in pairs:
+        if predictions.done():  # the request was given up
             continue
-        if isinstance(told, Exception):
-            answered.set_exception(told)
+        if isinstance(outcome, Exception):
+            predictions.set_exception(outcome)
         else:
-            answered.set_result(told)
+            predictions.set_result(outcome)
