@@ -82,12 +82,12 @@ def cause_of(status: str) -> str:
 
 def starts_of(cause: str) -> tuple[str, ...]:
     """Return how the statuses of a cause begin, in lower case."""
-    return tuple(start for start, told in _STARTS.items() if told == cause)
+    return tuple(start for start, each in _STARTS.items() if each == cause)
 
 
 def words_of(cause: str) -> tuple[str, ...]:
     """Return the further statuses of a cause, whole and in lower case."""
-    return tuple(word for word, told in _WORDS.items() if told == cause)
+    return tuple(word for word, each in _WORDS.items() if each == cause)
 
 
 def causes_of(jobs: pd.DataFrame) -> Ints:

@@ -108,10 +108,10 @@ def share_out(
 
 def _compile(kernel: Kernel, *, fastmath: bool) -> Kernel:
     try:
-        kept: Any = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
-        if hasattr(kept, "_cache"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
-            kept._cache._cache_file.__class__ = KernelFile  # no public name for it
+        compiled: Any = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+        if hasattr(compiled, "_cache"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
+            compiled._cache._cache_file.__class__ = KernelFile  # no public name for it
     except RuntimeError:  # neither the package's folder nor the user's cache can be written: compile in each process
-        kept = njit(cache=False, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
-    result: Kernel = kept
+        compiled = njit(cache=False, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+    result: Kernel = compiled
     return result

@@ -53,11 +53,11 @@ def loops_on(scheduler: str | None) -> Iterator[None]:
     with client:
         if not client.scheduler_info()["workers"]:
             raise SettingsError(f"WORKPROF_DASK is {scheduler!r}: its cluster has no workers; start some")
-        kept = _client.set(client)
+        token = _client.set(client)
         try:
             yield
         finally:
-            _client.reset(kept)
+            _client.reset(token)
 
 
 def each(

@@ -17,7 +17,7 @@ from workprof.core.records import Arrays, digest
 
 PARTS = "parts"
 """Folder of a home that holds them: by dataset, then by computation; gone when its result is made."""
-KEPT_S = 7 * 86_400
+MAX_AGE_S = 7 * 86_400
 """After this time nobody goes on with them."""
 
 _folder: contextvars.ContextVar[Path | None] = contextvars.ContextVar("parts", default=None)
@@ -32,7 +32,7 @@ def sweep_parts(home: Path) -> None:
     """Remove what nobody goes on with."""
     for folder in (home / PARTS).glob("*/*"):
         with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > KEPT_S:
+            if time.time() - folder.stat().st_mtime > MAX_AGE_S:
                 shutil.rmtree(folder)
 
 
@@ -46,7 +46,7 @@ def parts_in(folder: Path | None) -> Iterator[None]:
         _folder.reset(token)
 
 
-def is_kept(name: str) -> bool:
+def has_part(name: str) -> bool:
     """Return whether a part is there, whole; a damaged one is removed."""
     folder = _folder.get()
     if folder is None:
@@ -62,13 +62,13 @@ def is_kept(name: str) -> bool:
     return whole
 
 
-def kept_part(name: str) -> Arrays:
-    """Return the arrays of a part that `is_kept`."""
+def read_part(name: str) -> Arrays:
+    """Return the arrays of a part that `has_part`."""
     with np.load((_folder.get() or Path()) / f"{name}.npz", allow_pickle=False) as stored:
         return dict(stored)
 
 
-def keep_part(name: str, arrays: Arrays) -> None:
+def write_part(name: str, arrays: Arrays) -> None:
     """Keep the arrays of a part, whole or not at all; where there is no room for it, it would be computed again."""
     folder = _folder.get()
     if folder is None or (folder / f"{name}.npz").exists():

@@ -41,8 +41,8 @@ class Shown:
         return importlib.import_module(VIEWS).figure(self)
 
     def __repr__(self) -> str:
-        told = [f"{one.name}={summary(getattr(self, one.name))}" for one in fields(self)]  # type: ignore[arg-type]
-        text = f"{type(self).__name__}({', '.join(told)})"
+        arguments = [f"{one.name}={summary(getattr(self, one.name))}" for one in fields(self)]  # type: ignore[arg-type]
+        text = f"{type(self).__name__}({', '.join(arguments)})"
         return text if len(text) <= LONGEST else f"{text[:LONGEST]} ...)"
 
     def _repr_html_(self) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import SettingsError
 from workprof.core.parallel import each
-from workprof.core.parts import is_kept, keep_part, kept_part
+from workprof.core.parts import has_part, read_part, write_part
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.records import Arrays, Made
 from workprof.core.shown import Shown
@@ -345,12 +345,12 @@ def _assigned_parts(prepared: Prepared, assigner: Assigner, plane: Plane) -> Ite
     same = (assigner.blocks.points, assigner.core, assigner.fall.lambda_, assigner.fall.profile)
     clustering = hashlib.blake2b(b"".join(array.tobytes() for array in same), digest_size=8).hexdigest()
     names = {first: f"{clustering}-{n_rows}-{first}" for first in range(0, n_rows, ROWS_AT_ONCE)}
-    missing = [first for first, name in names.items() if not is_kept(name)]
+    missing = [first for first, name in names.items() if not has_part(name)]
     scaled = (prepared.scaled(np.arange(first, min(first + ROWS_AT_ONCE, n_rows))) for first in missing)
     made = each(_assign_part, whole, scaled)
     for first, name in names.items():
-        part = next(made) if first in missing else kept_part(name)
-        keep_part(name, part)
+        part = next(made) if first in missing else read_part(name)
+        write_part(name, part)
         yield first, part
 
 

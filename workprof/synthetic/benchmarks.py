@@ -288,8 +288,8 @@ def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> Benchmark
     rng = np.random.default_rng(request.seed)
     names = [f"node-{number + 1}" for number in range(request.nodes)]
     speed = {name: dict.fromkeys(NOISE, 0.5**number) for number, name in enumerate(names)}
-    told = list(_runs(request, speed, rng))
-    return BenchmarkTrace(tuple(line for line, _ in told), tuple(strength for _, strength in told), speed)
+    runs = list(_runs(request, speed, rng))
+    return BenchmarkTrace(tuple(line for line, _ in runs), tuple(strength for _, strength in runs), speed)
 
 
 def write_benchmark_trace(path: Path, settings: BenchmarkTraceSettings) -> SynthReport:
@@ -330,13 +330,13 @@ def _runs(
 
 def _measure(benchmark: str, speed: float, strength: float, rng: np.random.Generator) -> Measure:
     aspect = ASPECT[benchmark]
-    kept = 1 - LOST[aspect] * strength
+    remaining = 1 - LOST[aspect] * strength
     first, second = (
-        rate * speed * kept * float(np.exp(NOISE[aspect] * rng.standard_normal())) for rate in RATES[benchmark]
+        rate * speed * remaining * float(np.exp(NOISE[aspect] * rng.standard_normal())) for rate in RATES[benchmark]
     )
     tail = 3 * float(np.exp(0.3 * rng.standard_normal())) * (1 + 6 * strength)
     spread = 0.1 * float(np.exp(0.3 * rng.standard_normal())) * (1 + 2 * strength)
-    return Measure(first, second, tail, spread, 0.9 * kept * float(np.exp(0.05 * rng.standard_normal())))
+    return Measure(first, second, tail, spread, 0.9 * remaining * float(np.exp(0.05 * rng.standard_normal())))
 
 
 def _line(node: str, benchmark: str, clock: float, one: Measure, rng: np.random.Generator) -> dict[str, Any]:

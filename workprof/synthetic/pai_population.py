@@ -161,8 +161,10 @@ LARGEST_POOLED = 50
 ZIPF = 0.5
 """Exponent of the weights of pool templates."""
 
-LADDER = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 19, 20, 25, 28, 30, 40, 50, 59, 75, 100, 125, 150, 200, 250, 300,
-                   400, 500, 600, 800, 1000, 1200, 1500, 2000])  # fmt: skip
+INSTANCE_COUNTS = np.array([
+    1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 19, 20, 25, 28, 30, 40, 50, 59, 75, 100, 125, 150, 200, 250, 300, 400, 500, 600,
+    800, 1000, 1200, 1500, 2000,
+])  # fmt: skip
 """Instance counts that people ask for."""
 
 
@@ -297,7 +299,7 @@ def _instances(kind: JobKind, first: NDArray[np.int64]) -> NDArray[np.int64]:
     columns = [first]
     for role in kind.roles[1:]:
         needed = np.ceil(first * (1.1 * role.rows / kind.roles[0].rows)).astype(np.int64)
-        columns.append(LADDER[np.minimum(np.searchsorted(LADDER, needed), LADDER.size - 1)])
+        columns.append(INSTANCE_COUNTS[np.minimum(np.searchsorted(INSTANCE_COUNTS, needed), INSTANCE_COUNTS.size - 1)])
     return np.stack(columns, axis=1)
 
 

@@ -161,7 +161,7 @@ def synthetic_telemetry(settings: TelemetrySettings | None = None) -> SyntheticT
         for name in draw.permutation(names):
             history = history + draw.normal(0, HISTORY_STEP, len(COUNTERS)) * _levels()
             made = _run(workloads[name], settings.seconds, history, draw)
-            runs[name, str(number)] = _told(str(name), str(number), *made)
+            runs[name, str(number)] = _frame_and_truth(str(name), str(number), *made)
     keys = [(name, str(number)) for name in names for number in range(1, settings.runs + 1)]
     frame = pd.concat([runs[key][0] for key in keys], ignore_index=True)
     return SyntheticTelemetry(frame, tuple(runs[key][1] for key in keys))
@@ -184,8 +184,8 @@ def write_synthetic_telemetry(path: Path, settings: TelemetrySettings | None = N
             writer.writerow(made.frame.columns)
             for row in made.frame.itertuples(index=False):
                 writer.writerow([*row[:2], *(f"{value:.{DIGITS}g}" for value in row[2:])])
-        told = json.dumps([asdict(one) for one in made.truth], indent=1) + "\n"
-        (aside / truth.name).write_text(told, encoding="utf-8")
+        document = json.dumps([asdict(one) for one in made.truth], indent=1) + "\n"
+        (aside / truth.name).write_text(document, encoding="utf-8")
     rows = len(made.frame)
     size = path.stat().st_size + truth.stat().st_size
     return SynthReport(path, rows, time.perf_counter() - started, {path.name: rows}, size)
@@ -240,7 +240,7 @@ def _shares_of_time(busy: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.hstack([fitted, 100 - fitted.sum(axis=1, keepdims=True)])
 
 
-def _told(
+def _frame_and_truth(
     name: str, number: str, values: NDArray[np.float64], ends: NDArray[np.int64], moved: NDArray[np.bool_]
 ) -> tuple[pd.DataFrame, RunTruth]:
     frame = pd.DataFrame(values, columns=list(COUNTERS))
