@@ -143,16 +143,16 @@ def agent() -> None:
     spec = json.loads(sys.stdin.read())
     place = Path(spec["folder"]).expanduser() / str(spec["run"])
     place.mkdir(parents=True, exist_ok=True)
-    kept = place / f"{spec['attempt']}.json"
+    record_path = place / f"{spec['attempt']}.json"
     with (place / f"{spec['attempt']}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # an agent that outlived its campaign is waited for
-        if not kept.exists():
+        if not record_path.exists():
             make = _benchmarks if spec["kind"] == "suite" else _attempt
             result = make(spec, place) | {"started": time.time()}
-            aside = kept.with_suffix(".tmp")
+            aside = record_path.with_suffix(".tmp")
             aside.write_text(json.dumps(result), encoding="utf-8")
-            aside.replace(kept)
-        print(kept.read_text(encoding="utf-8"), flush=True)  # noqa: T201  the protocol
+            aside.replace(record_path)
+        print(record_path.read_text(encoding="utf-8"), flush=True)  # noqa: T201  the protocol
 
 
 def _attempt(spec: dict[str, Any], place: Path) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _output_in(path: Path) -> Iterator[None]:
     """Send what this process and its children print to a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    kept = os.dup(1), os.dup(2)
+    saved = os.dup(1), os.dup(2)
     with path.open("ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -213,6 +213,6 @@ def _output_in(path: Path) -> Iterator[None]:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        for number, handle in zip((1, 2), kept, strict=True):
+        for number, handle in zip((1, 2), saved, strict=True):
             os.dup2(handle, number)
             os.close(handle)

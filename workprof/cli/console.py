@@ -71,9 +71,9 @@ def announce_home(home: Path) -> None:
     """Say once on stderr how to close a home that other users of the machine can look into."""
     from workprof.store.home import open_to_others  # noqa: PLC0415  `workprof --version` stays quick
 
-    told = open_to_others(home)
-    if told:
-        warn(f"warning: {told}")
+    warning = open_to_others(home)
+    if warning:
+        warn(f"warning: {warning}")
 
 
 def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
@@ -110,7 +110,7 @@ def progress_line() -> Progress:
     """Return a progress that redraws one line on a terminal's stderr and is silent elsewhere."""
     last, started = 0.0, time.monotonic()
 
-    def tell(fraction: float | None, message: str) -> None:
+    def redraw(fraction: float | None, message: str) -> None:
         nonlocal last
         now = time.monotonic()
         if not sys.stderr.isatty() or (now - last < 0.1 and fraction != 1.0):
@@ -122,7 +122,7 @@ def progress_line() -> Progress:
             sys.stderr.write("\r\033[K")
         sys.stderr.flush()
 
-    return tell
+    return redraw
 
 
 SOON_S, LEAST_SHARE = 2.0, 0.02

@@ -60,7 +60,7 @@ def ingest(
         str,
         typer.Option("--join", help="Raw tables: corrected (the default, by worker_name) or faithful (as published)."),
     ] = "corrected",
-    grain: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
+    aggregation: Annotated[str, typer.Option("--grain", help="Raw tables: instance, task or job.")] = "instance",
     delimiter: Annotated[str, typer.Option("--delimiter", help="Of a generic CSV.")] = "",
     encoding: Annotated[str, typer.Option("--encoding", help="utf-8, utf-16, utf-16-le, utf-16-be or latin-1.")] = "",
     decimal: Annotated[str, typer.Option("--decimal", help="Decimal sign of a generic CSV: . or ,")] = "",
@@ -83,7 +83,7 @@ def ingest(
         format=trace_format,
         name=name,
         join=join,
-        aggregation=grain,
+        aggregation=aggregation,
         delimiter=delimiter,
         encoding=encoding,
         decimal=decimal,
@@ -205,11 +205,11 @@ def given_mapping(workbench: Workbench, given: str) -> dict[str, FieldSource]:
     path = Path(given)
     if path.suffix.lower() == ".json" or path.exists():
         return read_mapping(path)
-    kept = {one.name: one.mapping for one in workbench.mappings()}
-    if given not in kept:
-        there = f"saved ones: {', '.join(kept)}" if kept else "none is saved"
+    saved = {one.name: one.mapping for one in workbench.mappings()}
+    if given not in saved:
+        there = f"saved ones: {', '.join(saved)}" if saved else "none is saved"
         raise SettingsError(f"--map {given}: there is no such file and no mapping of that name ({there})")
-    return kept[given]
+    return saved[given]
 
 
 def read_mapping(path: Path) -> dict[str, FieldSource]:

@@ -249,10 +249,10 @@ def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: A
     settings = settings_of(questions.EVALUATE_ESTIMATES, given)
     with opened(home) as workbench:
         result = workbench.estimate_evaluation(train, settings, progress_line())
-        kept = workbench.estimate_evaluations(train, settings)
+        evaluations = workbench.estimate_evaluations(train, settings)
     for note in result.notes:
         warn(f"note: {note}")
-    intervals = {split: asdict(one.interval) for split, one in kept.items() if one.interval is not None}
+    intervals = {split: asdict(one.interval) for split, one in evaluations.items() if one.interval is not None}
     emit(estimates_json(result) | {"interval_by_split": intervals}, as_json, lambda: _estimates_text(result))
 
 

@@ -82,12 +82,12 @@ def runs_text(result: LedgerRunList) -> str:
             "row": row,
             result.settings.ledger.by: name,
             "task": task,
-            f"requested {one.unit}": number(asked),
+            f"requested {one.unit}": number(requested),
             f"used {one.unit}": number(used),
             "hours": number(hours),
             f"wasted {result.unit}": number(wasted) if np.isfinite(wasted) else "",
         }
-        for row, name, task, asked, used, hours, wasted in zip(
+        for row, name, task, requested, used, hours, wasted in zip(
             result.row_ids.tolist(),
             result.names,
             result.tasks,

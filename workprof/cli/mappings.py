@@ -55,8 +55,8 @@ def save(
 ) -> None:
     """Save a mapping under a name; one of that name is overwritten."""
     with opened(home) as workbench:
-        kept = workbench.save_mapping(name, read_mapping(path))
-    emit({"mapping": kept.name, "fields": len(kept.mapping)}, as_json, lambda: f"saved {kept.name}")
+        saved = workbench.save_mapping(name, read_mapping(path))
+    emit({"mapping": saved.name, "fields": len(saved.mapping)}, as_json, lambda: f"saved {saved.name}")
 
 
 @app.command()
@@ -68,8 +68,8 @@ def rename(
 ) -> None:
     """Give a mapping another name."""
     with opened(home) as workbench:
-        kept = workbench.rename_mapping(name, new)
-    emit({"mapping": kept.name}, as_json, lambda: f"{name} is now {kept.name}")
+        renamed = workbench.rename_mapping(name, new)
+    emit({"mapping": renamed.name}, as_json, lambda: f"{name} is now {renamed.name}")
 
 
 @app.command()

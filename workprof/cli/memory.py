@@ -70,7 +70,7 @@ def memory() -> None:
 
 def assessment_json(result: Assessment) -> dict[str, Any]:
     """Return the JSON document of an assessment."""
-    kept = (
+    names = (
         *("task", "n", "requested_gb", "utilisation", "utilisation_by_time", "cpu_utilisation"),
         *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_over_request"),
     )
@@ -82,7 +82,7 @@ def assessment_json(result: Assessment) -> dict[str, Any]:
         "memory": asdict(result.memory),
         "cpu": asdict(result.cpu),
         "tasks": [
-            {name: getattr(one, name) for name in kept} | {"peak_gb": asdict(one.peak_gb), "class": one.size_class}
+            {name: getattr(one, name) for name in names} | {"peak_gb": asdict(one.peak_gb), "class": one.size_class}
             for one in result.tasks
         ],
         "groups": [asdict(one) for one in result.groups],
@@ -275,12 +275,14 @@ def why_text(result: Why) -> str:
     """Return the sizes of the next run, what they rest on, and the retry probability."""
     sizes = ", then ".join(f"{size / GB:.3f}" for size in (result.size_bytes, result.next_bytes, result.last_bytes))
     odds = result.odds_of_retry
-    asked = "" if np.isnan(result.requested_bytes) else f"; the last one requested {result.requested_bytes / GB:.3f} GB"
+    request = (
+        "" if np.isnan(result.requested_bytes) else f"; the last one requested {result.requested_bytes / GB:.3f} GB"
+    )
     few = "\nso few runs make it a guess" if result.too_few else ""
     cheapest = result.candidate_bytes[int(result.candidate_cost_gb_h.argmin())]
     return (
         f"{result.settings.task}: {sizes} GB by {BY_TASK}, from {result.n_known:,} runs that used up to "
-        f"{result.used_bytes.max() / GB:.3f} GB{asked}\n"
+        f"{result.used_bytes.max() / GB:.3f} GB{request}\n"
         f"{result.n_above:,} of them used more; {result.retried:,} of {result.n_tried:,} sized so in turn failed "
         f"({format_share(odds.low)} to {format_share(odds.high)})\n"
         f"cheapest for the past runs: {cheapest / GB:.3f} GB at {result.candidate_cost_gb_h.min():.4g} GB·h a run{few}"
@@ -301,8 +303,8 @@ def curve_text(result: ImprovementCurve) -> str:
     ]
     for name, bound in (("no bins, headroom kept", result.continuous), ("no bins, no headroom", result.oracle)):
         shares = bound.weighted_saved_share, bound.optimal_improvement, bound.time_based_optimal_improvement
-        told = map(format_share, shares)
-        rows.append(dict(zip(rows[0], (name, *told, ""), strict=True)))
+        formatted = map(format_share, shares)
+        rows.append(dict(zip(rows[0], (name, *formatted, ""), strict=True)))
     counted = {COUNT: "every run counting as one", TIME: "by hours"}.get(result.settings.weight, "by hours x price")
     headroom = f"{100 * result.settings.headroom:g} % headroom"
     return f"saved of what is requested, {counted}, every run with {headroom} in its bin\n\n{table(rows)}"
@@ -375,10 +377,10 @@ def models_json(result: PredictorResult) -> dict[str, Any]:
 
 
 def _model(one: ModelResult) -> dict[str, Any]:
-    told = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
+    document = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
     interval = [one.u_rate_interval.low, one.u_rate_interval.high]
     waterfall = asdict(one.waterfall)
-    return told | {"confusion": one.confusion.tolist(), "u_rate_interval": interval, "waterfall": waterfall}
+    return document | {"confusion": one.confusion.tolist(), "u_rate_interval": interval, "waterfall": waterfall}
 
 
 def tables_json(result: PredictorTables) -> dict[str, Any]:
@@ -561,8 +563,8 @@ def _bursts_text(result: Rollup) -> str:
         return ""
     share = format_share(sum(one.share for one in result.bursts))
     names = ", ".join(dict.fromkeys(one.task for one in result.bursts))
-    kept = "excluded" if result.settings.leave_out_bursts else "included"
-    return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {kept}: {names}"
+    treatment = "excluded" if result.settings.leave_out_bursts else "included"
+    return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {treatment}: {names}"
 
 
 def _messages(result: Bins) -> Iterable[str]:
@@ -715,23 +717,23 @@ def _export(
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
         if policy == RECOMMENDED:
-            asked = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
+            settings = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
             fit = {"fit": fit_of(given["fit"])} if given["fit"] else {}
-            listing = sizes_of_recommendation(workbench.recommendation(entry.hash, asked, progress_line(), **fit))
+            listing = sizes_of_recommendation(workbench.recommendation(entry.hash, settings, progress_line(), **fit))
         elif policy:
-            asked = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
-            listing = workbench.policy_sizes(entry.hash, asked, progress_line())
+            settings = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
+            listing = workbench.policy_sizes(entry.hash, settings, progress_line())
         elif bins:
             cap = given.pop("cap")
-            asked = _of_question(questions.BINS, given, "--bins")
+            settings = _of_question(questions.BINS, given, "--bins")
             if given["k"] and given["edges"]:
                 raise SettingsError("give either --edges or -k")
             listing = workbench.bin_sizes(
-                entry.hash, asked, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None
+                entry.hash, settings, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None
             )
         else:
-            asked = _of_question(questions.PLAN, given, "a plan")
-            listing = sizes_of_plan(workbench.plan(entry.hash, asked, progress_line()))
+            settings = _of_question(questions.PLAN, given, "a plan")
+            listing = sizes_of_plan(workbench.plan(entry.hash, settings, progress_line()))
         shares = workbench.machine_shares(entry.hash)
     note = in_words(shares)
     write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__, note)))

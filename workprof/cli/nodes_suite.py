@@ -182,7 +182,7 @@ def _written(plan: SuitePlan, settings: SuiteSettings, target: _Target) -> _Tall
             text = json.dumps(line.to_json(), allow_nan=False) + "\n"
             append(target.file, text, note="the runs before this one are in it")
             tally.count(line)
-            _tell(line, tally, plan)
+            _report_run(line, tally, plan)
     except KeyboardInterrupt:
         tally.interrupted = True
     return tally
@@ -195,7 +195,7 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _tell(line: RunLine, tally: _Tally, plan: SuitePlan) -> None:
+def _report_run(line: RunLine, tally: _Tally, plan: SuitePlan) -> None:
     how = "" if line.rc == 0 else f", status {line.rc}: {line.stderr.strip()[:100]}"
     beside = " under stress" if line.stressed else ""
     warn(f"{tally.rows}/{plan.within_budget} {line.benchmark}{beside} {line.finished - line.started:.1f} s{how}")

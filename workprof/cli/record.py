@@ -132,7 +132,7 @@ def record(
     outcome = recorder.outcome
     if outcome is not None:
         result = record_json(outcome, file.path if file else output or ALONE, time.perf_counter() - started)
-        _tell(outcome, result, file, table, as_json)
+        _emit_outcome(outcome, result, file, table, as_json)
     if stopped:
         raise typer.Exit(INTERRUPTED)
     if alone and outcome is not None and outcome.rc:
@@ -192,7 +192,7 @@ def _recorded(recorder: Recorder, file: RecordingFile | None) -> bool:
     return stopped
 
 
-def _tell(
+def _emit_outcome(
     outcome: Outcome, result: dict[str, Any], file: RecordingFile | None, table: UsageFile | None, as_json: bool
 ) -> None:
     if file:

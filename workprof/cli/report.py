@@ -47,10 +47,10 @@ def report(
     write_whole(output, report_html(made).encode())
     if bundle is not None:
         write_whole(bundle, report_bundle(made))
-    emit(_answer(made, output, bundle), as_json, lambda: _as_text(made, output))
+    emit(_to_json(made, output, bundle), as_json, lambda: _as_text(made, output))
 
 
-def _answer(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:
+def _to_json(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:
     return {
         "file": str(output),
         "bundle": str(bundle) if bundle else None,
@@ -70,5 +70,5 @@ def _as_text(made: Report, output: Path) -> str:
         {"section": one.kind.name, "status": one.status, "took": format_duration(one.seconds), "missing": one.reason}
         for one in made.sections
     ]
-    first = [] if made.decision is None else [part for part in (made.decision.answer, made.decision.advice) if part]
+    first = [] if made.decision is None else [part for part in (made.decision.summary, made.decision.advice) if part]
     return "\n\n".join([*first, table(rows), f"wrote {output}"])

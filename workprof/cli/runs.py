@@ -38,9 +38,9 @@ def show(run: Run, home: Home = None, as_json: Json = False) -> None:
     with opened(home) as workbench:
         result, again = workbench.stored_run(run), workbench.run_again(run)
         address = workbench.run_address(run) if again.settings is not None else ""
-    told = {"python": again.python or None, "shell": again.shell or None, "address": address or None}
+    commands = {"python": again.python or None, "shell": again.shell or None, "address": address or None}
     parts = (again.python or f"# {again.why_no_python}", again.shell or f"# {again.why_no_shell}")
-    emit(run_json(result) | told, as_json, lambda: "\n\n".join([table([_line(result)]), *parts]))
+    emit(run_json(result) | commands, as_json, lambda: "\n\n".join([table([_line(result)]), *parts]))
 
 
 @app.command()
@@ -73,8 +73,8 @@ def remove(
 
 def run_json(result: StoredRun) -> dict[str, Any]:
     """Return the JSON document of a kept run."""
-    told = asdict(result)
-    return {name: told[name] for name in (*CONTRACT, *FURTHER)}
+    document = asdict(result)
+    return {name: document[name] for name in (*CONTRACT, *FURTHER)}
 
 
 def _pin(run: str, pinned: bool, home: Home, as_json: bool) -> None:

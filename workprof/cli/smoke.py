@@ -27,16 +27,16 @@ def open_every_page(base_url: str) -> tuple[OpenedPage, ...]:
     The server runs with Streamlit's agent interface on (for this check only): a request opens a page the way a browser
     would and answers when its script has finished.
     """
-    first = _ask(base_url, {})
+    first = _request(base_url, {})
     session = first["session_id"]
     opened = []
     for page in first["pages"]:
-        snapshot = _ask(base_url, {"session_id": session, "page": page["url_path"]})
+        snapshot = _request(base_url, {"session_id": session, "page": page["url_path"]})
         opened.append(OpenedPage(page["title"], _problem(snapshot)))
     return tuple(opened)
 
 
-def _ask(base_url: str, body: dict[str, Any]) -> dict[str, Any]:
+def _request(base_url: str, body: dict[str, Any]) -> dict[str, Any]:
     end = time.monotonic() + PATIENCE_S
     while True:
         status, result = _post(base_url + PATH, body)
