@@ -63,7 +63,7 @@ def _first_page(visit: Visit, dataset: Dataset) -> None:
     """Show the report's first page as it would be now."""
     result = decision_of(visit.workbench, dataset)
     st.header("First page")
-    st.markdown(f"**{markdown_text(result.answer, 600)}** {markdown_text(result.advice, 900)}")
+    st.markdown(f"**{markdown_text(result.summary, 600)}** {markdown_text(result.advice, 900)}")
     if result.chart is not None:
         figures.show(result.chart, key="report_chart", sentence=False)
     figures.headline_row(result.headlines)

@@ -158,7 +158,7 @@ def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     states = {section.kind.name: section.status for section in found.sections}
     assert states == {"profiles": "missing", "memory": "missing", "data": "done"}
     assert "requested_memory_bytes" in found.sections[1].reason
-    assert "no waste can be computed" in found.decision.answer
+    assert "no waste can be computed" in found.decision.summary
     assert "This section is missing: " in report_html(found)
 
 
@@ -170,13 +170,13 @@ def test_the_first_page_decides_with_the_recommendation_of_every_page(workbench,
     assert first.headlines[:2] == saving_headlines(found)
     assert len(first.headlines) == 4
     counts, whole = workbench.counts("few"), workbench.assessment("few")
-    assert first.answer.startswith(f"{counts.held} requested {compact(whole.requested_gb_h)} GB·h of memory and used")
+    assert first.summary.startswith(f"{counts.held} requested {compact(whole.requested_gb_h)} GB·h of memory and used")
     assert f"{found.enforced.failures:,} kill" in first.risks[0]
     written = report_html(made)
     decided, _, rest = written.partition('<div id="decision"')[2].partition("<nav")
     assert html.escape(found.reason) in decided
     assert rest.index('id="memory"') < rest.index('id="data"') < rest.index('id="methods"')
-    assert manifest(made)["decision"]["answer"] == first.answer
+    assert manifest(made)["decision"]["answer"] == first.summary
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_every_kind_of_data_has_a_first_page(workbench):
     assert nodes.tables[0].frame["node"].tolist() == [one.node for one in ranking.nodes]
     assert nodes.chart is not None
     assert len(nodes.headlines) == 4
-    assert phases.answer == "18 runs of 6 workloads."
+    assert phases.summary == "18 runs of 6 workloads."
     assert "not evaluated yet" in phases.advice
 
 

@@ -79,7 +79,7 @@ class Journal:
                 os.fsync(file.fileno())
             self.states[run] = line
 
-    def keep(self, run: str, result: dict[str, Any]) -> None:
+    def write_result(self, run: str, result: dict[str, Any]) -> None:
         """Keep the result of an attempt, complete or not at all."""
         place = self.folder / RESULTS / f"{run}.{result['attempt']}.json"
         aside = place.with_suffix(".tmp")

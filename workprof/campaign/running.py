@@ -79,8 +79,8 @@ def _suite(plan: Plan, node: Node, number: int, journal: Journal) -> None:
         return
     journal.note(name, "RUNNING", attempt=1)
     spec = {"kind": "suite", "run": name, "attempt": 1, "node": node.name, "options": list(plan.suite_options)}
-    result = ask_agent(node, spec, journal.folder, 0.0)
-    journal.keep(name, result)
+    result = run_agent(node, spec, journal.folder, 0.0)
+    journal.write_result(name, result)
     if result["exit"]:
         journal.note(name, "FAILED", attempt=1, reason=str(result["reason"]))
     else:
@@ -106,8 +106,8 @@ def _one(plan: Plan, run: Run, journal: Journal) -> None:
             "node": run.node.name,
             "memory_bytes": memory,
         }
-        result = ask_agent(run.node, spec, journal.folder, memory)
-        journal.keep(run.name, result)
+        result = run_agent(run.node, spec, journal.folder, memory)
+        journal.write_result(run.name, result)
         if result["exit"] == 0:
             journal.note(run.name, "PROFILED", attempt=attempt)
             return
@@ -115,7 +115,7 @@ def _one(plan: Plan, run: Run, journal: Journal) -> None:
     journal.note(run.name, "FAILED", attempt=attempt, reason=reason)
 
 
-def ask_agent(node: Node, spec: dict[str, Any], folder: Path, memory_bytes: float) -> dict[str, Any]:
+def run_agent(node: Node, spec: dict[str, Any], folder: Path, memory_bytes: float) -> dict[str, Any]:
     """Return the result of an attempt; the agent of the node makes it, or has it already.
 
     The agent has a session of its own: when this process is killed it goes on, and the next campaign finds its result.

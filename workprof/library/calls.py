@@ -166,10 +166,10 @@ def forecast(
         ColumnMissing: when either table lacks what is learned from.
         NotEnoughData: with too few jobs or profiles.
     """
-    learned, asked = jobs_of(train, {}, columns).finished, plain_table(new)
-    held = {str(name) for name in asked.columns}
+    learned, table = jobs_of(train, {}, columns).finished, plain_table(new)
+    held = {str(name) for name in table.columns}
     known = {field: given for field, given in (columns or {}).items() if _column(given) in held}
-    jobs = jobs_of(asked, {}, known).frame.drop(columns="row_id")
+    jobs = jobs_of(table, {}, known).frame.drop(columns="row_id")
     return forecast_jobs(learned, jobs, settings or ForecasterSettings())
 
 
@@ -271,8 +271,8 @@ def rank_nodes(  # noqa: PLR0913  by name
             "started_s": _moments(table[started]) if started else np.full(len(table), np.nan),
         }
     )
-    asked = {one: getattr(chosen, one) for one in ("prices_per_h", "confidence", "n_draws", "seed")}
-    return rank_measured(measured, MeasuredSettings(**asked, weights_of=_weights(weights, measured["aspect"])))
+    options = {one: getattr(chosen, one) for one in ("prices_per_h", "confidence", "n_draws", "seed")}
+    return rank_measured(measured, MeasuredSettings(**options, weights_of=_weights(weights, measured["aspect"])))
 
 
 def _benchmark_runs(data: Given, settings: RankSettings, weights: Mapping[str, float] | None) -> Ranking | None:

@@ -49,8 +49,8 @@ class Jobs:
         """The finished runs."""
         if "finished" not in self.frame.columns:
             return self.frame
-        kept = self.frame[self.frame["finished"].to_numpy(dtype=bool)]
-        return kept.drop(columns="finished").reset_index(drop=True)
+        rows = self.frame[self.frame["finished"].to_numpy(dtype=bool)]
+        return rows.drop(columns="finished").reset_index(drop=True)
 
 
 @contextlib.contextmanager
@@ -128,8 +128,8 @@ def jobs_of(
         _require(name, frame)
     made = {field: _field(frame, field, source) for field, source in sources.items()}
     own = {name: _field(frame, name, None) for name in frame.columns if name in FIELDS and name not in made}
-    kept = frame.drop(columns=[name for name in (*made, *own, ROW_ID, "finished") if name in frame.columns])
-    jobs = kept.assign(**made, **own, **{ROW_ID: np.arange(len(frame), dtype=np.int64)})
+    others = frame.drop(columns=[name for name in (*made, *own, ROW_ID, "finished") if name in frame.columns])
+    jobs = others.assign(**made, **own, **{ROW_ID: np.arange(len(frame), dtype=np.int64)})
     return Jobs(_with_finished(jobs), tuple(also))
 
 
@@ -223,18 +223,18 @@ def _from_file(path: Path, sources: Mapping[str, FieldSource], also: Sequence[st
 
 def _mapping(bench: Workbench, path: Path, sources: Mapping[str, FieldSource]) -> dict[str, FieldSource]:
     """Return the mapping of a file: what the arguments say, and of the other fields what is sure."""
-    told = {
+    given = {
         field: source if field in TEXT_FIELDS else replace(source, unit=unit_of(field, source))
         for field, source in sources.items()
     }
-    taken = {source.column for source in told.values()}
+    taken = {source.column for source in given.values()}
     seen = bench.suggest(path, IngestOptions(format=generic.FORMAT.name))
     sure = {
         field: source
         for field, source in seen.mapping.items()
-        if seen.evidence[field].sure and source.column not in taken and field not in told
+        if seen.evidence[field].sure and source.column not in taken and field not in given
     }
-    return sure | told
+    return sure | given
 
 
 def plain_table(data: Given) -> pd.DataFrame:

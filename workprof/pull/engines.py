@@ -300,17 +300,17 @@ def _stored(place: str) -> Any:
     from pyarrow import fs  # noqa: PLC0415
 
     parts = urlsplit(place)
-    asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    unknown = asked.keys() - {"anonymous", "endpoint", "region"}
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    unknown = query.keys() - {"anonymous", "endpoint", "region"}
     if unknown:
         raise SettingsError(
             f"{parts.scheme}://{parts.netloc}: {', '.join(unknown)} is not known; use anonymous, endpoint, region"
         )
-    endpoint = urlsplit(asked.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", ""))
-    options: dict[str, Any] = {"anonymous": asked.get("anonymous", "0") not in ("", "0")}
+    endpoint = urlsplit(query.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", ""))
+    options: dict[str, Any] = {"anonymous": query.get("anonymous", "0") not in ("", "0")}
     if endpoint.netloc:
         options |= {"endpoint_override": endpoint.netloc, "scheme": endpoint.scheme or "https"}
-    region = asked.get("region") or os.environ.get("AWS_REGION", "")
+    region = query.get("region") or os.environ.get("AWS_REGION", "")
     if region:
         options["region"] = region
     store = fs.S3FileSystem(**options)

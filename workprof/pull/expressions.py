@@ -20,7 +20,7 @@ MEANS = ("cpu_usage_percent", "gpu_usage_percent", "mean_memory_bytes", "mean_gp
 FIRST = ("submit_time_s", "start_time_s")
 NO_VALUE = "(no value)"
 PLACE, STRATUM, BEFORE, TOTAL = "workprof_place", "workprof_stratum", "workprof_before", "workprof_total"
-KEPT = "workprof_rows"
+N_ROWS = "workprof_rows"
 LONGEST_SAMPLE = 100_000_000
 
 
@@ -57,12 +57,12 @@ def joined(main: Any, other: Any, join: Join) -> Any:
 
 def join_counts(main: Any, other: Any, join: Join) -> Any:
     """Return one row: `rows_in`, `rows_out` of the join, and `unmatched` rows of the first table."""
-    there = other.group_by(list(join.keys)).agg(**{KEPT: other.count()})
+    there = other.group_by(list(join.keys)).agg(**{N_ROWS: other.count()})
     there = there.rename({f"workprof_right_{key}": key for key in join.keys})
     on = [main[key] == there[f"workprof_right_{key}"] for key in join.keys]
     both = main.left_join(there, on)
     return both.aggregate(
-        rows_in=both.count(), rows_out=both[KEPT].fill_null(1).sum(), unmatched=both[KEPT].isnull().sum()
+        rows_in=both.count(), rows_out=both[N_ROWS].fill_null(1).sum(), unmatched=both[N_ROWS].isnull().sum()
     )
 
 
@@ -71,15 +71,15 @@ def plain_columns(table: Any) -> tuple[Any, tuple[str, ...]]:
 
     Other kinds (identifiers, addresses, documents) become the texts that the engine writes for them.
     """
-    kept, nested = {}, []
+    plain, nested = {}, []
     for name, kind in table.schema().items():
         if kind.is_nested():
             nested.append(name)
         elif kind.is_numeric() or kind.is_boolean() or kind.is_string() or kind.is_temporal():
-            kept[name] = table[name].cast("float64") if kind.is_decimal() else table[name]
+            plain[name] = table[name].cast("float64") if kind.is_decimal() else table[name]
         else:
-            kept[name] = table[name].cast("string")
-    return table.select(**kept), tuple(nested)
+            plain[name] = table[name].cast("string")
+    return table.select(**plain), tuple(nested)
 
 
 def with_keys(table: Any, keys: Sequence[str]) -> Any:
@@ -197,10 +197,10 @@ def sample(table: Any, rows: int, by: str, seed: int, engine: str) -> Any:
     identity = reduce(lambda left, right: left + "\x1f" + right, texts, ibis.literal(str(seed)))
     stratum = table[by].cast("string").fill_null(NO_VALUE) if by else ibis.literal("")
     marked = table.mutate(**{PLACE: md5(identity, engine), STRATUM: md5(stratum, engine)})
-    sizes = marked.group_by(STRATUM).agg(**{KEPT: marked.count()})
+    sizes = marked.group_by(STRATUM).agg(**{N_ROWS: marked.count()})
     running = ibis.window(order_by=sizes[STRATUM], preceding=None, following=0)
     sizes = sizes.mutate(
-        **{BEFORE: sizes[KEPT].sum().over(running) - sizes[KEPT], TOTAL: sizes[KEPT].sum().over(ibis.window())}
+        **{BEFORE: sizes[N_ROWS].sum().over(running) - sizes[N_ROWS], TOTAL: sizes[N_ROWS].sum().over(ibis.window())}
     )
     order = [marked[PLACE], *(marked[name].asc(nulls_first=True) for name in rest)]
     placed = marked.mutate(

@@ -84,7 +84,7 @@ def manifest(report: Report) -> dict[str, Any]:
 def _decision(decision: Decision) -> dict[str, Any]:
     headlines = [{"label": item.label, "value": item.value} for item in decision.headlines]
     return {
-        "answer": decision.answer,
+        "answer": decision.summary,
         "advice": decision.advice,
         "headlines": headlines,
         "risks": list(decision.risks),

@@ -129,7 +129,7 @@ def _decision(decision: Decision) -> str:
     text = f"<h3>Risks and limits</h3><ul>{risks}</ul>" if risks else ""
     tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(table.frame)}" for table in decision.tables)
     return (
-        f'<div id="decision" class="decision"><p class="answer">{_text(decision.answer)}</p>{advice}'
+        f'<div id="decision" class="decision"><p class="answer">{_text(decision.summary)}</p>{advice}'
         f"{_headlines(decision.headlines)}{chart}{tables}{text}</div>\n"
     )
 

@@ -87,7 +87,7 @@ class Decision:
     """The first page of a report: what to do, for whoever decides.
 
     Attributes:
-        answer: what the dataset shows, in one sentence with its numbers.
+        summary: what the dataset shows, in one sentence with its numbers.
         advice: what to do and why; '' = nothing is computed that could be advised.
         headlines: four at most.
         chart: the one picture; None where nothing can be drawn.
@@ -95,7 +95,7 @@ class Decision:
         risks: what to know before acting, a sentence each.
     """
 
-    answer: str
+    summary: str
     advice: str = ""
     headlines: tuple[Headline, ...] = ()
     chart: Chart | None = None

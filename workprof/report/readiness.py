@@ -39,13 +39,13 @@ class Readiness:
 
 def readiness(workbench: Workbench, dataset: Dataset, kinds: Sequence[Kind]) -> tuple[Readiness, ...]:
     """Return how every section stands, in their order; what several lack counts in the first of them."""
-    kept = workbench.runs()
+    abouts = workbench.runs()
     rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
-    there, result = {about.key for about in kept}, []
+    there, result = {about.key for about in abouts}, []
     for kind in kinds:
         missing = {key: need for key, need in _keyed(workbench, dataset, kind) if key not in there}
         there |= missing.keys()
-        result.append(Readiness(kind, sum(_seconds(need, dataset, kept, rows) for need in missing.values())))
+        result.append(Readiness(kind, sum(_seconds(need, dataset, abouts, rows) for need in missing.values())))
     return tuple(result)
 
 
@@ -53,16 +53,17 @@ def _keyed(workbench: Workbench, dataset: Dataset, kind: Kind) -> list[tuple[str
     """Return key -> question of what a section needs; of what the dataset cannot answer, nothing."""
     try:
         return [
-            (asked.key(dataset.hash, settings), (asked, settings)) for asked, settings in kind.needs(workbench, dataset)
+            (question.key(dataset.hash, settings), (question, settings))
+            for question, settings in kind.needs(workbench, dataset)
         ]
     except WorkprofError:
         return []
 
 
-def _seconds(need: Need, dataset: Dataset, kept: Sequence[About], rows: dict[str, int]) -> float:
+def _seconds(need: Need, dataset: Dataset, abouts: Sequence[About], rows: dict[str, int]) -> float:
     """Return the median pace of earlier results of the question in this home, times the rows of the dataset."""
     step = need[0].declared.question.name
-    same = [about for about in kept if about.step.partition("[")[0] == step and about.seconds]
+    same = [about for about in abouts if about.step.partition("[")[0] == step and about.seconds]
     measured = [(rows.get(about.key.partition(":")[0], 0), about.seconds) for about in same]
     paces = [seconds / n for n, seconds in measured if n][:LATEST]
     if not paces:
@@ -75,9 +76,9 @@ def readiness_sentence(result: Sequence[Readiness]) -> str:
     missing = [one for one in result if one.seconds]
     if not missing:
         return "All results are ready; the file takes a few seconds."
-    told = listed([f"{one.kind.title} about {rough(one.seconds)}" for one in missing])
+    sections = listed([f"{one.kind.title} about {rough(one.seconds)}" for one in missing])
     rest = "" if len(missing) == len(result) else "; the rest is ready"
-    return f"Missing results will be computed: {told}{rest}."
+    return f"Missing results will be computed: {sections}{rest}."
 
 
 def rough(seconds: float) -> str:

@@ -78,11 +78,11 @@ def make_report(
     sections = []
     for at, kind in enumerate(kinds):
 
-        def tell(fraction: float | None, message: str, before: int = at, title: str = kind.title) -> None:
+        def report_progress(fraction: float | None, message: str, before: int = at, title: str = kind.title) -> None:
             progress((before + (fraction or 0.0)) / len(kinds), f"{title}: {message}")
 
-        tell(0.0, "started")
-        sections.append(_section(workbench, entry, kind, tell))
+        report_progress(0.0, "started")
+        sections.append(_section(workbench, entry, kind, report_progress))
     progress(1.0, "done")
     return Report(
         dataset=entry,

@@ -299,14 +299,14 @@ REQUEST = "requested_memory_bytes"
 def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         raise ColumnMissing(f"savings compare with requests, and {dataset.name} has no column {REQUEST}; map it")
-    asked, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
+    assessment, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
     best = RecommendationSettings()
-    assessed = workbench.assessment(dataset.hash, asked, progress)
+    assessed = workbench.assessment(dataset.hash, assessment, progress)
     recommended = through_job(workbench.recommendation, dataset.hash, best, progress)
     rolled = workbench.rollup(dataset.hash, plan, progress)
     replayed = through_job(workbench.replay, dataset.hash, policies, progress)
     return Content(
-        settings={"recommendation": best, "assessment": asked, "plan": plan, "replay": policies},
+        settings={"recommendation": best, "assessment": assessment, "plan": plan, "replay": policies},
         headlines=(
             *recommendation_headlines(recommended),
             *assessment_headlines(assessed),
@@ -374,19 +374,19 @@ LEDGER = Kind("ledger", "Ledger", "memory", JOBS, _ledger)
 
 
 def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
-    kept = workbench.scenarios(dataset.hash)
-    if not kept:
+    scenarios = workbench.scenarios(dataset.hash)
+    if not scenarios:
         raise NotEnoughData(f"no scenario of {dataset.name} is saved; save one on the Memory page")
-    shown = [one.name for one in kept[:MOST_COMPARED]]
+    shown = [one.name for one in scenarios[:MOST_COMPARED]]
     compared = workbench.compare_scenarios(dataset.hash, shown)
     words = [f"{warning[:1].upper()}{warning[1:]}." for warning in compared.warnings]
-    if len(shown) < len(kept):
-        words.append(f"Side by side are the newest {len(shown)} of {len(kept)}.")
+    if len(shown) < len(scenarios):
+        words.append(f"Side by side are the newest {len(shown)} of {len(scenarios)}.")
     return Content(
         settings={f"scenario {one.name}": one for one in compared.scenarios},
         words=tuple(words),
         tables=(
-            Table("Saved scenarios", "scenarios", scenario_table(kept)),
+            Table("Saved scenarios", "scenarios", scenario_table(scenarios)),
             Table("Side by side", "scenarios-compared", comparison_table(compared)),
         ),
     )

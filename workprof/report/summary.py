@@ -69,9 +69,9 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
     advice = "" if best is None else recommendation_sentence(best)
     if best is None and memory.n_judged:
         advice = "No recommendation is computed yet: add the Memory section, or open the Memory page."
-    kept = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
+    scenarios = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
     return Decision(
-        answer=_answer(counts, memory),
+        summary=_use_sentence(counts, memory),
         advice=advice,
         headlines=(*(saving_headlines(best) if best else ()), *_use_headlines(memory)),
         chart=_below(ledger_bars(ledger) if best is None else frontier_and_baselines(best), CHART_HEIGHT)
@@ -79,7 +79,7 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
         else None,
         tables=(
             *((_waste_table(ledger, names),) if memory.n_judged else ()),
-            *((Table("Saved scenarios", "decision-scenarios", scenario_table(kept)),) if kept else ()),
+            *((Table("Saved scenarios", "decision-scenarios", scenario_table(scenarios)),) if scenarios else ()),
         ),
         risks=(*_risks(best), *_held(memory, counts))[:MOST_RISKS],
     )
@@ -91,7 +91,7 @@ def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
     return {name: name_of(name, names) for name in (*(f"profile {label}" for label in range(len(names))), NO_PROFILE)}
 
 
-def _answer(counts: Counts, memory: Amount) -> str:
+def _use_sentence(counts: Counts, memory: Amount) -> str:
     if not memory.n_judged:
         return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
     return (
@@ -193,7 +193,7 @@ def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     table = node_table(result)
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
-        answer=decision_sentence(result),
+        summary=decision_sentence(result),
         advice=" ".join(degraded_sentences(result)) or "No node has degraded.",
         headlines=ranking_headlines(result)[:4],
         chart=_below(chart),
@@ -210,7 +210,7 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
     if result is not None:
         known = known_bars(result)
         return Decision(
-            answer=f"{evaluation_sentence(result)} {held}.",
+            summary=f"{evaluation_sentence(result)} {held}.",
             headlines=evaluation_headlines(result)[:4],
             chart=None if known is None else _below(known),
             tables=(
@@ -222,7 +222,7 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
         )
     first = workbench.timeline.cached(dataset.hash, TimelineSettings(run=runs[0].name)).result if runs else None
     return Decision(
-        answer=f"{held}.",
+        summary=f"{held}.",
         advice="The recognition of workloads is not evaluated yet: add that section.",
         chart=None if first is None else timeline_chart(first, most_moving(first)),
     )
