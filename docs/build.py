@@ -30,8 +30,8 @@ from workprof.cli.main import app
 from workprof.core.fields import leaves
 from workprof.core.question import Question
 from workprof.workbench import Workbench
-from workprof.workbench.asking import Bound
 from workprof.workbench.declared import DECLARED
+from workprof.workbench.question_methods import Bound
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -16,7 +16,7 @@ from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench import Answer
+from workprof.workbench import CachedResult
 
 PAGE = _shell.Page(
     "Profiles",
@@ -66,15 +66,15 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
     result(visit, dataset, settings, outcome.result)
 
 
-def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Answer[ProfileFit] | None:
+def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> CachedResult[ProfileFit] | None:
     """Return the stored result and its job, or None (and a message) where this dataset cannot meet the settings."""
-    outcome: Answer[ProfileFit] | None = None
+    outcome: CachedResult[ProfileFit] | None = None
     with guard():
         outcome = visit.workbench.profiles.cached(dataset.hash, settings)
     return outcome
 
 
-def _offer_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: Answer[ProfileFit]) -> bool:
+def _offer_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: CachedResult[ProfileFit]) -> bool:
     """Show that these settings have no result yet, and the button that changes it; or why there can be none."""
     if outcome.refusal:
         lacking(outcome.refusal)

@@ -25,7 +25,7 @@ PAGE = _shell.Page(
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the saved results, the chosen one, another beside it, the jobs that have none, and campaigns."""
-    runs = visit.workbench.kept_runs()
+    runs = visit.workbench.stored_runs()
     if not runs:
         _open_jobs(visit)
         _campaigns(visit)

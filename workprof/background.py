@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Ingest = Callable[[Sequence[Path], IngestOptions, Progress], IngestReport]
 
 LOG = logging.getLogger(__name__)
-KEPT = 50
+MOST_ENDED = 50
 """Views of ended work that are remembered."""
 
 
@@ -69,7 +69,7 @@ class _Task(Generic[Result]):
     def now(self) -> TaskView[Result]:
         return replace(self.view, elapsed_s=time.monotonic() - self._begun) if self.view.active else self.view
 
-    def tell(self, fraction: float | None, message: str) -> None:
+    def report_progress(self, fraction: float | None, message: str) -> None:
         if self.stop.is_set():
             raise Cancelled(f"cancelled; {self.lost}")
         step = message.partition(":")[0].strip()
@@ -87,11 +87,11 @@ class Tasks(Generic[Result]):
 
     Args:
         lost: what is told of work that did not end, such as 'nothing was loaded'.
-        kept: views of ended work that are remembered, with their results.
+        most_ended: views of ended work that are remembered, with their results.
     """
 
-    def __init__(self, lost: str, kept: int = KEPT) -> None:
-        self._lost, self._kept = lost, kept
+    def __init__(self, lost: str, most_ended: int = MOST_ENDED) -> None:
+        self._lost, self._most_ended = lost, most_ended
         self._tasks: dict[str, _Task[Result]] = {}
         self._guard = threading.Lock()
 
@@ -99,7 +99,7 @@ class Tasks(Generic[Result]):
         """Start work and return its view; `discard` is a folder of ours, removed once the work has ended."""
         task: _Task[Result] = _Task(label, self._lost)
         with self._guard:
-            for key in [key for key, old in self._tasks.items() if old.ended.is_set()][: -self._kept]:
+            for key in [key for key, old in self._tasks.items() if old.ended.is_set()][: -self._most_ended]:
                 del self._tasks[key]
             self._tasks[task.view.key] = task
         threading.Thread(target=self._run, args=(task, work, discard), name="task", daemon=True).start()
@@ -144,7 +144,7 @@ class Tasks(Generic[Result]):
 
     def _outcome(self, task: _Task[Result], work: Callable[[Progress], Result]) -> tuple[str, str, Result | None]:
         try:
-            return "done", "done", work(task.tell)
+            return "done", "done", work(task.report_progress)
         except Cancelled as error:
             return "cancelled", str(error), None
         except WorkprofError as error:

@@ -84,7 +84,7 @@ class ResultCache:
         self._memory = ResultsInMemory(memory_bytes)
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
-        self._unkept, self._tried = "", 0.0
+        self._unsaved, self._tried = "", 0.0
         with contextlib.suppress(OSError):  # a home that cannot be written: what is there is read all the same
             make_folder(folder)
         if sweep:
@@ -98,19 +98,19 @@ class ResultCache:
         """
         if self._memory.unsaved() and time.monotonic() - self._tried > TRY_AGAIN_S:
             self.save_rest()
-        return self._unkept if self._memory.unsaved() else ""
+        return self._unsaved if self._memory.unsaved() else ""
 
     def get(self, key: str, cls: type[Record]) -> Record | None:
         """Return the record of a key, or None where nothing readable is kept."""
-        kept = self._memory.get(key)
-        if kept is None:
+        in_memory = self._memory.get(key)
+        if in_memory is None:
             return self._from_disk(key, cls)
-        if isinstance(kept.record, Packed):
-            kept = replace(kept, record=unpack(cls, kept.record))
-            self._memory.remember(key, kept)
-        if kept.unsaved is not None and time.monotonic() - self._tried > TRY_AGAIN_S:
+        if isinstance(in_memory.record, Packed):
+            in_memory = replace(in_memory, record=unpack(cls, in_memory.record))
+            self._memory.remember(key, in_memory)
+        if in_memory.unsaved is not None and time.monotonic() - self._tried > TRY_AGAIN_S:
             self.save_rest()
-        return cast(Record, kept.record)
+        return cast(Record, in_memory.record)
 
     def put(self, key: str, record: object, about: About) -> None:
         """Keep a record under its key, replacing what was there; where the disk does not take it, in memory."""
@@ -119,7 +119,7 @@ class ResultCache:
         except OSError as error:
             packed = record if isinstance(record, Packed) else pack(record)
             self._memory.remember(key, InMemory(record, bytes_in_memory(packed), about))
-            self._tell(about, error)
+            self._note_unsaved(about, error)
 
     def save_rest(self) -> None:
         """Write to the disk what it did not take, as far as it does by now."""
@@ -139,7 +139,7 @@ class ResultCache:
         except OSError as error:
             packed, about = read_packed(entry), read_about(entry)
             self._memory.remember(key, InMemory(packed, bytes_in_memory(packed), about))
-            self._tell(about, error)
+            self._note_unsaved(about, error)
 
     def _write(self, key: str, record: object, about: About) -> None:
         aside = self._folder / f"aside-{uuid.uuid4().hex}"
@@ -150,10 +150,10 @@ class ResultCache:
             shutil.rmtree(aside, ignore_errors=True)
             raise
 
-    def _tell(self, about: About, error: OSError) -> None:
+    def _note_unsaved(self, about: About, error: OSError) -> None:
         lost = f"the result of {about.step} is shown, but could not be kept"
-        self._unkept = str(no_room(self._folder, lost, UNTIL_THEN) if is_full(error) else f"{lost} ({error})")
-        LOG.warning("%s", self._unkept)
+        self._unsaved = str(no_room(self._folder, lost, UNTIL_THEN) if is_full(error) else f"{lost} ({error})")
+        LOG.warning("%s", self._unsaved)
 
     def adopt(self, key: str, entry: Path) -> None:
         """Take over an entry folder that another process wrote on the same disk; nothing where there is none."""
@@ -191,10 +191,10 @@ class ResultCache:
             sorted((about for _, about in entries_of(self._folder)), key=lambda about: about.created, reverse=True)
         )
 
-    def kept(self, beginning: str = "") -> tuple[CachedEntry, ...]:
+    def entries(self, beginning: str = "") -> tuple[CachedEntry, ...]:
         """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
-        entries = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
-        result = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in entries]
+        places = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
+        result = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in places]
         return tuple(sorted(result, key=lambda entry: entry.about.created, reverse=True))
 
     def pin(self, key: str, pinned: bool) -> bool:
@@ -209,7 +209,7 @@ class ResultCache:
         if not pinned:
             (place / PINNED).unlink(missing_ok=True)
             return True
-        others = [entry.size_bytes for entry in self.kept() if entry.pinned and entry.about.key != key]
+        others = [entry.size_bytes for entry in self.entries() if entry.pinned and entry.about.key != key]
         most = MOST_PINNED_SHARE * self._disk_bytes
         if sum(others) + folder_bytes(place) > most:
             raise SettingsError(f"more than {most / 1e6:,.0f} MB of results would be pinned; unpin others first")

@@ -83,7 +83,7 @@ def piped(paths: Sequence[Path], home: Path, progress: Progress) -> Iterator[lis
             with contextlib.ExitStack() as stack:
                 stack.enter_context(room_in(home, "what was piped was not loaded"))
                 stream = sys.stdin.buffer if path == STDIN else stack.enter_context(path.open("rb"))
-                write_bytes(_told(stream, progress), target)
+                write_bytes(_watched(stream, progress), target)
             result.append(target)
         yield result
     finally:
@@ -97,7 +97,7 @@ def _refuse_terminal(paths: Sequence[Path]) -> None:
         raise SettingsError("nothing is piped in; write cat FILE | workprof ingest - , or name the file")
 
 
-def _told(stream: IO[bytes], progress: Progress) -> Iterator[bytes]:
+def _watched(stream: IO[bytes], progress: Progress) -> Iterator[bytes]:
     done = 0
     while chunk := stream.read(MIB):
         done += len(chunk)

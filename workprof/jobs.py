@@ -220,13 +220,13 @@ def _follow(job: _Job) -> _Heard:
         return heard
     for line in job.child.stdout:
         try:
-            told = json.loads(line)
-            if REFUSED in told:
-                heard.refusal = str(told[REFUSED])
-            elif PASSED in told:
-                heard.passed.append(from_line(told[PASSED]))
+            event = json.loads(line)
+            if REFUSED in event:
+                heard.refusal = str(event[REFUSED])
+            elif PASSED in event:
+                heard.passed.append(from_line(event[PASSED]))
             else:
-                job.change("running", told["fraction"], str(told["message"]))
+                job.change("running", event["fraction"], str(event["message"]))
         except UNREADABLE:
             continue
     return heard

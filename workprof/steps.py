@@ -110,10 +110,10 @@ def perform(request: Request, frames: Mapping[str, pd.DataFrame], progress: Prog
     """
     function = request.step.function()
     started = time.perf_counter()
-    kept = parts_of(home, request.key)
-    with loops_on(from_environment().dask), parts_in(kept):
+    parts = parts_of(home, request.key)
+    with loops_on(from_environment().dask), parts_in(parts):
         made = function(frames, request.settings, progress)
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(parts, ignore_errors=True)
     if not isinstance(made, Made):
         made = Made(made, {})
     seconds = float(getattr(made.record, "seconds", time.perf_counter() - started))
@@ -187,28 +187,28 @@ def _leave(folder: Path, record: object, about: About) -> None:
         if line is None:
             raise
         shutil.rmtree(place, ignore_errors=True)
-        _say({PASSED: line})
+        _write_line({PASSED: line})
 
 
 def main(folder: Path) -> int:
     """Run one request as a child process; 0 = an entry was left, 1 = why not was told on the output."""
     os.nice(NICENESS)
     try:
-        run_request(folder, _tell)
+        run_request(folder, _report_progress)
     except WorkprofError as error:
-        _say({REFUSED: str(error)})
+        _write_line({REFUSED: str(error)})
         return 1
     except OSError as error:
         if not is_full(error):
             raise
-        _say({REFUSED: str(no_room(folder, "the result could not be handed over"))})
+        _write_line({REFUSED: str(no_room(folder, "the result could not be handed over"))})
         return 1
     return 0
 
 
-def _tell(fraction: float | None, message: str) -> None:
-    _say({"fraction": fraction, "message": message})
+def _report_progress(fraction: float | None, message: str) -> None:
+    _write_line({"fraction": fraction, "message": message})
 
 
-def _say(line: dict[str, Any]) -> None:
+def _write_line(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)  # noqa: T201  the protocol

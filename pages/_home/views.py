@@ -41,7 +41,7 @@ from workprof.nodes.questions import RANK, SEARCH
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench import Answer
+from workprof.workbench import CachedResult
 
 SHOWN_FINDINGS = 5
 REQUESTED = {one.request for one in RESOURCES}
@@ -179,7 +179,7 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
     _recommendation(visit, dataset)
 
 
-def _classifier(visit: Visit, dataset: Dataset, profiles: Answer[ProfileFit]) -> Step:
+def _classifier(visit: Visit, dataset: Dataset, profiles: CachedResult[ProfileFit]) -> Step:
     result = visit.workbench.forecaster.cached(dataset.hash, ForecasterSettings())
     if result.result is not None:
         model = result.result.classifier
@@ -250,7 +250,7 @@ SHOWN = 5
 
 def recent(visit: Visit) -> None:
     """Show the newest saved results with the page that opens each, and the way to all of them, folded."""
-    runs = visit.workbench.kept_runs()
+    runs = visit.workbench.stored_runs()
     if runs:
         figures.fold("Recent results", "home_recent", _recent, visit, runs)
 

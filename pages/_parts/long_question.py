@@ -11,7 +11,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import running_work
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Bound
+from workprof.workbench.question_methods import Bound
 
 Settings = TypeVar("Settings")
 Result = TypeVar("Result")

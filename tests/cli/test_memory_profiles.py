@@ -138,11 +138,11 @@ KEPT = {
 def test_a_kept_run_is_asked_for_again(home, name, method):
     settings, clustering = KEPT[name]
     with Workbench(from_environment()) as bench:
-        for one in bench.kept_runs():
+        for one in bench.stored_runs():
             if one.step == f"memory.{method}":
                 bench.remove_run(one.run)
         getattr(bench, method)("jobs", settings, fit=clustering)
-        run = next(one for one in bench.kept_runs() if one.step == f"memory.{method}")
+        run = next(one for one in bench.stored_runs() if one.step == f"memory.{method}")
         code, again = bench.run_in_python(run.run), bench.run_again(run.run)
         bench.remove_run(run.run)
     exec(compile(code, "snippet", "exec"), {})
@@ -154,7 +154,7 @@ def test_a_kept_run_is_asked_for_again(home, name, method):
 
 
 def kept(run):
-    return library(lambda bench: any(one.key == run.key for one in bench.kept_runs()))
+    return library(lambda bench: any(one.key == run.key for one in bench.stored_runs()))
 
 
 def test_a_table_too_small_for_profiles_says_so(home, tmp_path):

@@ -117,10 +117,10 @@ def kept(tmp_path_factory):
 
 def made(bench, name, ask, dataset):
     """Ask and return the run that came of it."""
-    before = {one.key for one in bench.kept_runs()}
+    before = {one.key for one in bench.stored_runs()}
     ask(bench, dataset)
     step = name.partition(" ")[0]
-    return next(one for one in bench.kept_runs() if one.key not in before and one.step == step)
+    return next(one for one in bench.stored_runs() if one.key not in before and one.step == step)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def forgotten(bench, key):
 
 def keys(bench):
     with bench() as opened:
-        return {one.key for one in opened.kept_runs()}
+        return {one.key for one in opened.stored_runs()}
 
 
 def run_of(key):
@@ -275,7 +275,7 @@ def test_a_read_only_home_keeps_what_it_has(kept, bench, monkeypatch):
             opened.pin_run(run, True)
         with pytest.raises(WorkprofError, match="READONLY"):
             opened.remove_run(run)
-        assert run in {one.run for one in opened.kept_runs()}
+        assert run in {one.run for one in opened.stored_runs()}
 
 
 def test_two_runs_of_a_step_side_by_side(kept, bench):

@@ -254,8 +254,8 @@ def test_a_home_of_the_release_opens_with_its_results_and_scenarios(tmp_path, mo
         dataset = bench.dataset(expected["dataset"]).hash
         assert dataset == expected["hash"]
         assert [one.name for one in bench.scenarios(dataset)] == ["two bins"]
-        assert [one.run for one in bench.kept_runs() if one.pinned] == [expected["pinned"]]
-        assert sorted(one.key for one in bench.kept_runs()) == expected["runs"]
+        assert [one.run for one in bench.stored_runs() if one.pinned] == [expected["pinned"]]
+        assert sorted(one.key for one in bench.stored_runs()) == expected["runs"]
         bins = bench.bins(dataset, BinSettings(task=expected["task"], k=2))
         assert list(bins.edges_bytes) == expected["bins_edges"]
         replayed = bench.replay(dataset, ReplaySettings(policies=("workprof_task", "p95"), known="submitted"))

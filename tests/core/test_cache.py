@@ -114,7 +114,7 @@ def test_a_pinned_entry_stays_when_the_disk_is_full(tmp_path):
         time.sleep(0.02)
     again = cache(tmp_path, memory_bytes=1, disk_bytes=30_000)
     assert [i for i in range(6) if again.get(f"k{i}", Result) is not None] == [0, 4, 5]
-    assert {entry.about.key: entry.pinned for entry in again.kept()} == {"k0": True, "k4": False, "k5": False}
+    assert {entry.about.key: entry.pinned for entry in again.entries()} == {"k0": True, "k4": False, "k5": False}
     assert again.pin("k0", False)
     for i in range(6, 9):
         again.put(f"k{i}", Result("a", np.zeros(1000)), about(f"k{i}"))
@@ -126,7 +126,7 @@ def test_a_pin_survives_another_computation_and_a_restart(tmp_path):
     cache(tmp_path).put("k", Result("a", np.zeros(4)), about("k"))
     cache(tmp_path).pin("k", True)
     cache(tmp_path).put("k", Result("b", np.zeros(4)), about("k"))
-    (entry,) = cache(tmp_path).kept()
+    (entry,) = cache(tmp_path).entries()
     assert entry.pinned
     assert entry.size_bytes > 0
     assert cache(tmp_path).get("k", Result).name == "b"
@@ -162,8 +162,8 @@ def test_entries_are_found_by_the_beginning_of_their_digest(tmp_path):
     for length in (2, 6, 32):
         beginning = digest("k7")[:length]
         expected = {f"k{i}" for i in range(40) if digest(f"k{i}").startswith(beginning)}
-        assert {entry.about.key for entry in kept.kept(beginning)} == expected
-    assert len(kept.kept()) == 40
+        assert {entry.about.key for entry in kept.entries(beginning)} == expected
+    assert len(kept.entries()) == 40
 
 
 def test_a_removed_dataset_takes_its_pinned_entries_along(tmp_path):

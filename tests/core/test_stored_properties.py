@@ -107,7 +107,7 @@ def test_a_broken_file_of_a_kept_result_counts_as_not_there(kept, data):
     cache = ResultCache(folder, memory_bytes=10**6, disk_bytes=10**9)
     found = cache.get(KEY, Whole)
     assert found is None or name not in (ARRAYS, DOCUMENT) or broken == files[name]
-    assert len(cache.abouts()) == len(cache.kept()) <= 1
+    assert len(cache.abouts()) == len(cache.entries()) <= 1
 
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.{DIGITS}g}"))

@@ -171,7 +171,7 @@ def test_an_entry_without_its_digests_leaves_the_list(place):
     cache = opened(place.parent.parent)
     assert cache.pin(KEY, True)
     (place / CHECK).unlink()
-    assert cache.kept() == ()
+    assert cache.entries() == ()
     assert not place.exists()
 
 
@@ -275,7 +275,7 @@ def test_an_entry_that_does_not_say_what_it_is_leaves_the_list_and_the_rest_stay
     cache.put("bbbb:other", RESULT, about("bbbb:other"))
     (place / ABOUT).write_bytes(content)
     assert [kept.key for kept in cache.abouts()] == ["bbbb:other"]
-    assert [kept.about.key for kept in cache.kept()] == ["bbbb:other"]
+    assert [kept.about.key for kept in cache.entries()] == ["bbbb:other"]
     assert equal(cache.get("bbbb:other", Result), RESULT)
     check = opened(place.parent.parent)
     check.put(KEY, RESULT, about())

@@ -8,7 +8,7 @@ import pytest
 from workprof import Workbench
 from workprof.core.errors import DatasetUnknown
 from workprof.core.settings import Settings
-from workprof.workbench.asking import Views
+from workprof.workbench.question_methods import Views
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def test_the_card_leads_to_the_memory_plan_of_its_profile(app, part):
 
 def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):
     house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=4)), fit=OTHER)
-    run = next(one for one in house().workbench.kept_runs() if one.step == "memory.profile_bins")
+    run = next(one for one in house().workbench.stored_runs() if one.step == "memory.profile_bins")
     test = app("runs", runs_run=run_label(run))
     assert problems(test) == []
     test.button(key="runs_open").click().run()

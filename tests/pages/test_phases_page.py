@@ -391,7 +391,7 @@ def test_a_link_to_a_timeline_has_every_setting(app, runs, house, look, link):
     test = app("phases", **parameters)
     assert not problems(test)
     workbench = house().workbench
-    (made,) = (run for run in workbench.kept_runs() if run.step == "phases.timeline")
+    (made,) = (run for run in workbench.stored_runs() if run.step == "phases.timeline")
     assert workbench.run_settings(made.run) == LOOKS[look]
 
 

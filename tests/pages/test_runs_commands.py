@@ -89,7 +89,7 @@ def test_the_command_of_what_a_page_keeps_finds_the_same_record(home, app, tmp_p
 
 def _runs():
     with Workbench(from_environment()) as bench:
-        return bench.kept_runs()
+        return bench.stored_runs()
 
 
 def _keys():

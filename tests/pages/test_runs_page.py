@@ -56,9 +56,9 @@ def kept(tmp_path_factory):
 
 
 def made(bench, ask):
-    before = {one.key for one in bench.kept_runs()}
+    before = {one.key for one in bench.stored_runs()}
     ask()
-    new = [one for one in bench.kept_runs() if one.key not in before and one.step != "profiles.tree"]
+    new = [one for one in bench.stored_runs() if one.key not in before and one.step != "profiles.tree"]
     return new[0]
 
 
@@ -166,7 +166,7 @@ def test_a_run_is_removed_after_a_question(app, runs, house):
     assert "can be computed again" in words(test)
     test.button(key="runs_remove_now").click().run()
     assert problems(test) == []
-    assert runs["bins"].run not in {one.run for one in house().workbench.kept_runs()}
+    assert runs["bins"].run not in {one.run for one in house().workbench.stored_runs()}
 
 
 def test_a_read_only_server_changes_nothing(app, runs, monkeypatch):
@@ -197,10 +197,10 @@ def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
     settings = house().workbench.run_settings(run.run)
     page = links.page_of(run.step)
     parameters = links.parameters_of(run.step, run.dataset_hash, settings, given_label(run))
-    before = {one.key for one in house().workbench.kept_runs() if one.step == run.step}
+    before = {one.key for one in house().workbench.stored_runs() if one.step == run.step}
     test = app(page, **parameters)
     assert problems(test) == []
-    assert {one.key for one in house().workbench.kept_runs() if one.step == run.step} == before
+    assert {one.key for one in house().workbench.stored_runs() if one.step == run.step} == before
     assert house().workbench.jobs() == ()
     assert "for the previous settings" not in words(test)
     assert test.metric or test.get("plotly_chart")
@@ -208,7 +208,7 @@ def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
 
 def test_a_tree_opens_the_clustering_that_is_cut_from_it(app, runs, house):
     fit = runs["fit"]
-    (tree,) = (one for one in house().workbench.kept_runs() if one.step == "profiles.tree")
+    (tree,) = (one for one in house().workbench.stored_runs() if one.step == "profiles.tree")
     settings = house().workbench.run_settings(tree.run)
     test = app("profiles", **links.parameters_of(tree.step, tree.dataset_hash, settings))
     assert problems(test) == []

@@ -27,7 +27,7 @@ def runs(tasks):
         tasks.library(lambda bench, k=k: bench.bins("tasks", BinSettings(task=given.HEAVY, k=k)))
     tasks.library(lambda bench: bench.rollup("tasks", RollupSettings(by="workflow")))
     tasks.library(lambda bench: bench.ledger("tasks"))  # Home would add it up on the way
-    kept = tasks.library(lambda bench: bench.kept_runs())
+    kept = tasks.library(lambda bench: bench.stored_runs())
     return sorted((one for one in kept if one.step == "memory.bins"), key=lambda one: one.settings["k"])
 
 

@@ -19,7 +19,7 @@ from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 from workprof.workbench import Workbench
-from workprof.workbench.asking import ask
+from workprof.workbench.question_methods import QuestionMethod
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,7 @@ def by_name():
         if not name.startswith("_") and first and first.name in {"dataset", "name_or_hash", "run", "before", "key"}:
             yield method, tuple(other for other in others if other.default is other.empty)
     for name, declared in vars_of(Workbench).items():
-        if isinstance(declared, ask):
+        if isinstance(declared, QuestionMethod):
             for way in ("__call__", "cached", "start", "key"):
                 yield asking(name, way), ()
 
@@ -198,7 +198,7 @@ def test_columns_words_and_names_are_only_compared(untouched, name):
         asked(lambda: bench.classifier_evaluation.cached(here, ClassifierSettings(fields=(text,)))),
         asked(bench.compare_scenarios, here, [text]),
         asked(bench.remove_scenario, here, text),
-        asked(bench.kept_runs, text),
+        asked(bench.stored_runs, text),
         asked(bench.observe, here, text),
         asked(bench.sample, here, text, 10, "few"),
     ]

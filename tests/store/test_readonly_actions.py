@@ -95,7 +95,7 @@ def made(tmp_path_factory):
     with Workbench(settings) as bench:
         it.hash = bench.ingest([it.path]).hash
         bench.bins(it.hash, BINS)
-        it.run = bench.kept_runs()[0].run
+        it.run = bench.stored_runs()[0].run
         nan = float("nan")
         it.scenario = Scenario("kept", "runs", it.hash, "", "p95", {}, nan, nan, nan, nan, nan, 0, -1, nan, "EUR", "")
         bench.save_scenario(it.hash, it.scenario)

@@ -28,7 +28,7 @@ def runs(context: typer.Context, home: Home = None, as_json: Json = False) -> No
     if context.invoked_subcommand is not None:
         return
     with opened(home) as workbench:
-        result = workbench.kept_runs()
+        result = workbench.stored_runs()
     emit([run_json(one) for one in result], as_json, lambda: table([_line(one) for one in result]))
 
 

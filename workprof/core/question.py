@@ -1,8 +1,8 @@
 """A question: what a page, a command, a call and a report section ask. Settings in, record out, declared once.
 
-`Question` is the declaration; the workbench's `ask` makes of it `bench.bins(dataset, settings)`, which computes or
-reads, `bench.bins.cached(...)`, which only reads, and `bench.bins.start(...)`, which computes in a child process. What
-a face (command, form, address, code) needs is here or in `workprof.core.fields`.
+`Question` is the declaration; `QuestionMethod` makes of it `bench.bins(dataset, settings)`, which computes or reads,
+`bench.bins.cached(...)`, which only reads, and `bench.bins.start(...)`, which computes in a child process. What a
+face (command, form, address, code) needs is here or in `workprof.core.fields`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from workprof.core.errors import Cancelled, StepFailed
 from workprof.core.progress import Progress
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
-from workprof.workbench.asking import Bound
+from workprof.workbench.question_methods import Bound
 
 S = TypeVar("S")
 R = TypeVar("R")

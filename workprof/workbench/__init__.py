@@ -3,16 +3,16 @@
 The only package that uses the store, the cache and the methods together.
 """
 
-from workprof.workbench.asking import JOBS, WORDS, Answer, ask
 from workprof.workbench.datasets import UnreadableQuestions
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phases import PhaseQuestions
+from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, QuestionMethod
 from workprof.workbench.runs import RunQuestions
 
-__all__ = ["JOBS", "WORDS", "Answer", "Workbench"]
+__all__ = ["JOBS", "WORDS", "CachedResult", "Workbench"]
 
 
 class Workbench(
@@ -28,4 +28,4 @@ class Workbench(
 
 for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
     if not hasattr(Workbench, _question.call):
-        setattr(Workbench, _question.call, ask(_question))
+        setattr(Workbench, _question.call, QuestionMethod(_question))

@@ -41,7 +41,7 @@ from workprof.store.reports import (
     TimeCoverage,
     shares_of,
 )
-from workprof.workbench.asking import JOBS, OpenHome, refuse_other_kind
+from workprof.workbench.question_methods import JOBS, OpenHome, refuse_other_kind
 
 if TYPE_CHECKING:
     from workprof.pull.pulling import PullReport, PullSettings
@@ -67,11 +67,11 @@ class DatasetQuestions(OpenHome):
             options: how it is read.
             progress: told how far it is.
         """
-        asked = options or IngestOptions()
+        chosen = options or IngestOptions()
         if not is_table(trace):
-            return self._store.ingest(paths_of(trace), asked, progress)
+            return self._store.ingest(paths_of(trace), chosen, progress)
         with self._store.spool_folder(uuid.uuid4().hex) as folder:
-            return self._store.ingest([written(trace, folder, asked.name or IN_MEMORY)], asked, progress)
+            return self._store.ingest([written(trace, folder, chosen.name or IN_MEMORY)], chosen, progress)
 
     def pull(self, settings: PullSettings, progress: Progress = silent) -> PullReport:
         """Return what became of a trace in another engine: joined, folded and sampled there, loaded here."""
@@ -203,7 +203,7 @@ class DatasetQuestions(OpenHome):
         return self._store.rows(dataset, row_ids, columns)
 
 
-KEPT: dict[str, tuple[str, type[Any]]] = {
+ANNOTATIONS: dict[str, tuple[str, type[Any]]] = {
     JOBS: ("Scenario {!r}", Scenario),
     BENCHMARKS: ("Scenario {!r}", NodeScenario),
     TELEMETRY: ("What was labelled by hand", LibraryEdits),
@@ -248,7 +248,7 @@ class UnreadableQuestions(DatasetQuestions):
         return result
 
     def _unreadable(self, entry: Dataset) -> tuple[UnreadableEntry, ...]:
-        what, cls = KEPT.get(entry.kind, KEPT[JOBS])
+        what, cls = ANNOTATIONS.get(entry.kind, ANNOTATIONS[JOBS])
         scenarios = self._store.unreadable_scenarios(entry.hash, cls)
         result = [UnreadableEntry(what.format(name), one.reason, scenario=name) for name, one in scenarios.items()]
         if entry.kind == JOBS:
@@ -284,7 +284,7 @@ class Diagnostics:
     home_bytes: int
     memory_limit_bytes: int
     datasets: dict[str, int]
-    kept_runs: int
+    stored_runs: int
     readonly: bool
 
 
@@ -300,7 +300,7 @@ def diagnostics(workbench: DatasetQuestions) -> Diagnostics:
         home_bytes=_bytes_of(settings.home),
         memory_limit_bytes=settings.memory_limit_bytes,
         datasets=dict(Counter(entry.kind for entry in workbench.datasets())),
-        kept_runs=len(workbench.runs()),
+        stored_runs=len(workbench.runs()),
         readonly=settings.readonly,
     )
 

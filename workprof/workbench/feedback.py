@@ -32,8 +32,8 @@ from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.store.documents import FinishedTable
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace
-from workprof.workbench.asking import Frames, ask
 from workprof.workbench.forecasts import ForecastQuestions, resolved_forecaster, with_profiles
+from workprof.workbench.question_methods import Frames, QuestionMethod
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class FeedbackQuestions(ForecastQuestions):
     with every finished job observed by now; `adopt_refit` puts it to use.
     """
 
-    feedback_model = ask(questions.FEEDBACK_MODEL, resolve=resolved_forecaster, frames=_model_frames)
-    refit = ask(questions.REFIT, resolve=_resolved_refit, frames=_refit_frames)
+    feedback_model = QuestionMethod(questions.FEEDBACK_MODEL, resolve=resolved_forecaster, frames=_model_frames)
+    refit = QuestionMethod(questions.REFIT, resolve=_resolved_refit, frames=_refit_frames)
 
     def observe(
         self,
@@ -219,8 +219,8 @@ class FeedbackQuestions(ForecastQuestions):
             return nothing_observed(rows, used.state, assess(used.state, used.model, loop.settings))
         forecasts = used.forecaster.forecast(rows.jobs, progress)
         state, result = observe(used.state, used.model, rows, forecasts, loop.settings, now())
-        kept = finished_jobs(rows.jobs.iloc[-loop.settings.kept_jobs :], self._followed_columns(loop))
-        finished = FinishedTable(kept, kept.rows, loop.settings.kept_jobs)
+        recent = finished_jobs(rows.jobs.iloc[-loop.settings.kept_jobs :], self._followed_columns(loop))
+        finished = FinishedTable(recent, recent.rows, loop.settings.kept_jobs)
         self._store.save_observation(loop.entry.hash, loop.digest, state, finished)
         again = "the refit in use is no longer kept: the loop began anew from the dataset's own profiles"
         return replace(result, notes=(*result.notes, again)) if used.again else result

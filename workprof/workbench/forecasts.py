@@ -47,7 +47,7 @@ from workprof.formats import rules_of
 from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Frames, ask
+from workprof.workbench.question_methods import Frames, QuestionMethod
 from workprof.workbench.sweeps import SweepQuestions
 
 LOADED_AT_MOST = 4
@@ -238,18 +238,20 @@ def _not_in_a_child(*_: Any) -> Frames:
 class ForecastQuestions(SweepQuestions):
     """The questions of the Classify and Durations pages and of their commands."""
 
-    observed_durations = ask(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
-    forecaster = ask(
+    observed_durations = QuestionMethod(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
+    forecaster = QuestionMethod(
         questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
     )
-    held_out = ask(
+    held_out = QuestionMethod(
         questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
     )
-    classifier_evaluation = ask(
+    classifier_evaluation = QuestionMethod(
         questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled(lambda one: one.profiles)
     )
-    global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
-    estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
+    global_explanation = QuestionMethod(
+        questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained
+    )
+    estimate_evaluation = QuestionMethod(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
@@ -415,14 +417,14 @@ class ForecastQuestions(SweepQuestions):
 
 def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) -> Iterator[JobForecast]:
     """Yield what is said of each job, the first `explained` with SHAP values."""
-    said = loaded.forecast(jobs)
+    forecasts = loaded.forecast(jobs)
     for row in range(len(jobs)):
-        yield job_forecast(said, row, loaded.explain(jobs.iloc[[row]]) if row < explained else None)
+        yield job_forecast(forecasts, row, loaded.explain(jobs.iloc[[row]]) if row < explained else None)
 
 
-def job_forecast(said: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
+def job_forecast(forecasts: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
     """Return one row of the forecasts."""
-    profiles = said.profiles
+    profiles = forecasts.profiles
     top = zip(profiles.top[row], profiles.top_probability[row], strict=True)
     return JobForecast(
         profile=int(profiles.profile[row]),
@@ -430,7 +432,7 @@ def job_forecast(said: Forecasts, row: int, explanation: JobExplanation | None) 
         top=tuple((int(profile), float(probability)) for profile, probability in top),
         abstained=bool(profiles.abstained[row]),
         reason=profiles.reason_text(row),
-        needs={target: _need(result, row) for target, result in said.estimates.items()},
+        needs={target: _need(result, row) for target, result in forecasts.estimates.items()},
         explanation=explanation,
     )
 

@@ -15,8 +15,8 @@ from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryEdits
 from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES, RunListSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import Frames, ask, refuse_other_kind
 from workprof.workbench.datasets import DatasetQuestions
+from workprof.workbench.question_methods import Frames, QuestionMethod, refuse_other_kind
 
 EDITS = "library"
 """Name under which the labels given by hand are kept."""
@@ -55,16 +55,16 @@ def _with_train(bench: Any, entry: Dataset, settings: Any, train: str | None = N
 class PhaseQuestions(DatasetQuestions):
     """The questions of the Phases page and of `workprof phases`."""
 
-    phase_runs = ask(questions.RUNS, frames=_samples)
-    run_phases = ask(questions.DETECT, frames=_samples)
-    timeline = ask(questions.TIMELINE, frames=_samples)
-    workload_library = ask(questions.LEARN, frames=_samples)
-    library_view = ask(questions.LIBRARY, frames=_samples)
-    match_run = ask(questions.MATCH, frames=_samples)
-    known_match = ask(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
-    aligned_runs = ask(questions.ALIGN, resolve=_with_train, frames=_samples)
-    evaluate_phases = ask(questions.EVALUATE, resolve=_with_train, frames=_samples)
-    live_library = ask(questions.LIVE, frames=_samples)
+    phase_runs = QuestionMethod(questions.RUNS, frames=_samples)
+    run_phases = QuestionMethod(questions.DETECT, frames=_samples)
+    timeline = QuestionMethod(questions.TIMELINE, frames=_samples)
+    workload_library = QuestionMethod(questions.LEARN, frames=_samples)
+    library_view = QuestionMethod(questions.LIBRARY, frames=_samples)
+    match_run = QuestionMethod(questions.MATCH, frames=_samples)
+    known_match = QuestionMethod(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
+    aligned_runs = QuestionMethod(questions.ALIGN, resolve=_with_train, frames=_samples)
+    evaluate_phases = QuestionMethod(questions.EVALUATE, resolve=_with_train, frames=_samples)
+    live_library = QuestionMethod(questions.LIVE, frames=_samples)
 
     def system_counters(self, dataset: str) -> tuple[str, ...]:
         """Return every counter of a dataset that does not look into the workload's own processes."""
@@ -75,8 +75,8 @@ class PhaseQuestions(DatasetQuestions):
 
     def library_edits(self, dataset: str) -> LibraryEdits:
         """Return the labels that were given to runs of a dataset by hand."""
-        kept = self._store.scenarios(self.dataset(dataset).hash, LibraryEdits)
-        return kept[0] if kept else LibraryEdits()
+        saved = self._store.scenarios(self.dataset(dataset).hash, LibraryEdits)
+        return saved[0] if saved else LibraryEdits()
 
     def set_library_edits(self, dataset: str, edits: LibraryEdits) -> None:
         """Keep labels that were given to runs of a dataset by hand, in the place of those kept before."""

@@ -22,7 +22,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, question_of
 from workprof.workbench.forecasts import ForecastQuestions
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 RUN_DIGITS = 12
 MOST_DEPTH = 3
@@ -101,12 +101,12 @@ def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[t
 
 def limits(first: StoredRun, second: StoredRun, read: bool) -> tuple[str, ...]:
     """Return what limits a comparison."""
-    told = {
+    limiting = {
         "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
         "the runs are about different datasets": first.dataset_hash != second.dataset_hash,
         "the runs rest on different clusterings": first.clustering != second.clustering,
     }
-    return tuple(words for words, holds in told.items() if holds)
+    return tuple(words for words, holds in limiting.items() if holds)
 
 
 RUN_NAME = re.compile(rf"[0-9a-f]{{6,{RUN_DIGITS}}}")
@@ -116,10 +116,10 @@ READONLY = "WORKPROF_READONLY is set: saved results cannot be changed here; unse
 class RunQuestions(ForecastQuestions):
     """The questions of the Runs page and of `workprof runs`."""
 
-    def kept_runs(self, beginning: str = "") -> tuple[StoredRun, ...]:
+    def stored_runs(self, beginning: str = "") -> tuple[StoredRun, ...]:
         """Return every kept computation whose name begins so, newest first."""
         names = {entry.hash: entry.name for entry in self._store.datasets()}
-        return tuple(_kept_run(entry, names) for entry in self._cache.kept(beginning))
+        return tuple(_stored_run(entry, names) for entry in self._cache.entries(beginning))
 
     def stored_run(self, run: str) -> StoredRun:
         """Return one kept computation by its name or the beginning of it.
@@ -127,7 +127,7 @@ class RunQuestions(ForecastQuestions):
         Raises:
             SettingsError: when there is none, or more than one.
         """
-        match = self.kept_runs(run) if RUN_NAME.fullmatch(run) else ()
+        match = self.stored_runs(run) if RUN_NAME.fullmatch(run) else ()
         if len(match) != 1:
             what = "more than one saved result begins so" if match else "there is no such saved result"
             raise SettingsError(f"run {run!r}: {what}; `workprof runs` lists them by their {RUN_DIGITS} digits")
@@ -182,11 +182,11 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when nothing can be asked to make it from settings alone; says why.
         """
-        kept = self.stored_run(run)
-        question, settings = question_of(kept.step, _settings(kept))
+        stored = self.stored_run(run)
+        question, settings = question_of(stored.step, _settings(stored))
         if question.no_python:
-            raise NotEnoughData(f"{kept.step} has no question of its own: {question.no_python}")
-        return python_of(question, kept.dataset_hash, kept.dataset, settings, self.clustering_of(kept))
+            raise NotEnoughData(f"{stored.step} has no question of its own: {question.no_python}")
+        return python_of(question, stored.dataset_hash, stored.dataset, settings, self.clustering_of(stored))
 
     def run_in_shell(self, run: str) -> str:
         """Return the command that asks for a run's result again.
@@ -194,15 +194,15 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when no command has the options for it.
         """
-        kept = self.stored_run(run)
-        question, settings = question_of(kept.step, _settings(kept))
+        stored = self.stored_run(run)
+        question, settings = question_of(stored.step, _settings(stored))
         if question.no_command:
             raise NotEnoughData(question.no_command)
-        fit = self.clustering_of(kept)
+        fit = self.clustering_of(stored)
         usual = None if fit is None else ProfileSettings(mode=fit.mode)
-        if usual is not None and self.profiles.resolved(kept.dataset_hash, usual) == fit:
+        if usual is not None and self.profiles.resolved(stored.dataset_hash, usual) == fit:
             usual = fit
-        return shell_of(question, kept.dataset_hash, settings, fit, usual)
+        return shell_of(question, stored.dataset_hash, settings, fit, usual)
 
     def run_address(self, run: str) -> str:
         """Return path and query of the page that shows a run, its settings by their options.
@@ -210,9 +210,9 @@ class RunQuestions(ForecastQuestions):
         Raises:
             NotEnoughData: when its settings are of an older version.
         """
-        kept = self.stored_run(run)
-        question, settings = question_of(kept.step, _settings(kept))
-        return address_of(question, kept.dataset_hash, settings)
+        stored = self.stored_run(run)
+        question, settings = question_of(stored.step, _settings(stored))
+        return address_of(question, stored.dataset_hash, settings)
 
     def run_settings(self, run: str) -> object:
         """Return the settings of a run as the record that they were.
@@ -222,15 +222,15 @@ class RunQuestions(ForecastQuestions):
         """
         return _settings(self.stored_run(run))
 
-    def clustering_of(self, kept: StoredRun) -> Any:
+    def clustering_of(self, stored: StoredRun) -> Any:
         """Return the settings of the clustering that a run rests on, None where it rests on none.
 
         Raises:
             NotEnoughData: when that clustering is no longer kept.
         """
-        if not kept.clustering:
+        if not stored.clustering:
             return None
-        for one in self.kept_runs(_name(kept.clustering)):
+        for one in self.stored_runs(_name(stored.clustering)):
             return _settings(one)
         raise NotEnoughData("the clustering that this rests on is no longer saved, so its settings are not known")
 
@@ -240,11 +240,11 @@ class RunQuestions(ForecastQuestions):
         shell, why_no_shell = _or_why(self.run_in_shell, run)
         return RunAgain(python or "", shell or "", why_no_python, why_no_shell, _or_why(self.run_settings, run)[0])
 
-    def _numbers(self, kept: StoredRun) -> dict[str, float] | None:
+    def _numbers(self, stored: StoredRun) -> dict[str, float] | None:
         """Return the numbers of a kept result; None where it is of an older version or of a step not known here."""
-        if kept.step not in STORED or not kept.current:
+        if stored.step not in STORED or not stored.current:
             return None
-        result: object = self._cache.get(kept.key, STORED[kept.step].result)
+        result: object = self._cache.get(stored.key, STORED[stored.step].result)
         return None if result is None else numbers_of(result)
 
     def _refuse_readonly(self) -> None:
@@ -252,15 +252,15 @@ class RunQuestions(ForecastQuestions):
             raise WorkprofError(READONLY)
 
 
-def _or_why(ask: Callable[[str], Found], run: str) -> tuple[Found | None, str]:
+def _or_why(method: Callable[[str], Value], run: str) -> tuple[Value | None, str]:
     """Return an answer, or None and why there is none."""
     try:
-        return ask(run), ""
+        return method(run), ""
     except NotEnoughData as error:
         return None, str(error)
 
 
-def _kept_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
+def _stored_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
     about = entry.about
     step, _, rest = about.step.partition("[")
     question = STORED.get(step)
@@ -330,10 +330,10 @@ def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _settings(kept: StoredRun) -> Any:
-    if kept.step not in STORED:
-        raise NotEnoughData(f"{kept.step} is saved, but no question makes it again")
+def _settings(stored: StoredRun) -> Any:
+    if stored.step not in STORED:
+        raise NotEnoughData(f"{stored.step} is saved, but no question makes it again")
     try:
-        return unpack(STORED[kept.step].settings, Packed(kept.settings, {}))
+        return unpack(STORED[stored.step].settings, Packed(stored.settings, {}))
     except (KeyError, TypeError, ValueError, SettingsError) as error:
-        raise NotEnoughData(f"the settings of run {kept.run} are of an older version and cannot be used") from error
+        raise NotEnoughData(f"the settings of run {stored.run} are of an older version and cannot be used") from error

@@ -25,8 +25,8 @@ from workprof.profiles.sweep import (
     winners_by_target,
 )
 from workprof.store.reports import Dataset
-from workprof.workbench.asking import ask
 from workprof.workbench.profiles import ProfileQuestions
+from workprof.workbench.question_methods import QuestionMethod
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SweepState:
 class SweepQuestions(ProfileQuestions):
     """The questions of the Sweep page."""
 
-    sweep_group = ask(GROUP)
+    sweep_group = QuestionMethod(GROUP)
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder.
@@ -85,37 +85,37 @@ class SweepQuestions(ProfileQuestions):
 
     def sweep(self, dataset: str, settings: SweepSettings | None = None, progress: Progress = silent) -> SweepState:
         """Return a whole sweep; the groups that are not kept are computed here and now."""
-        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings or SweepSettings())
-        groups = asked.groups()
+        entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings or SweepSettings())
+        groups = resolved.groups()
         for i, group in enumerate(groups):
 
-            def tell(fraction: float | None, message: str, before: int = i) -> None:
+            def report_progress(fraction: float | None, message: str, before: int = i) -> None:
                 progress((before + (fraction or 0.0)) / len(groups), message)
 
-            self.sweep_group(entry.hash, group, tell)
-        return self.sweep_state(entry.hash, asked)
+            self.sweep_group(entry.hash, group, report_progress)
+        return self.sweep_state(entry.hash, resolved)
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
         """Return what is kept of a sweep and what runs of it, without computing anything."""
-        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
-        groups = tuple(self._group_state(entry, group) for group in asked.groups())
-        kept = [group.result for group in groups if group.result is not None]
-        runs = tuple(at_target(run, asked.target_clusters) for result in kept for run in result.runs)
+        entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
+        groups = tuple(self._group_state(entry, group) for group in resolved.groups())
+        results = [group.result for group in groups if group.result is not None]
+        runs = tuple(at_target(run, resolved.target_clusters) for result in results for run in result.runs)
         return SweepState(
-            settings=asked,
+            settings=resolved,
             groups=groups,
             runs=runs,
             best=best_run(runs),
             summary=summarise_runs(runs),
             winners=winners_by_target(runs),
-            running=self._sweeper(entry, asked).is_running(),
-            seconds=sum(result.seconds for result in kept),
+            running=self._sweeper(entry, resolved).is_running(),
+            seconds=sum(result.seconds for result in results),
         )
 
     def start_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Start the groups that are not kept, one after another in child processes; goes on without a viewer."""
-        entry, asked = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
-        self._sweeper(entry, asked).start()
+        entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
+        self._sweeper(entry, resolved).start()
 
     def cancel_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Stop a sweep: the running group is dropped, the finished ones stay."""

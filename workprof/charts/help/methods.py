@@ -450,7 +450,7 @@ class Diagnostics(Protocol):
         """Kind -> how many."""
 
     @property
-    def kept_runs(self) -> int:
+    def stored_runs(self) -> int:
         """How many."""
 
     @property
@@ -468,7 +468,7 @@ def diagnostics_text(result: Diagnostics) -> str:
         "home folder": format_bytes(result.home_bytes),
         "memory limit": format_bytes(result.memory_limit_bytes),
         "datasets": datasets,
-        "saved results": str(result.kept_runs),
+        "saved results": str(result.stored_runs),
         "read-only": "yes" if result.readonly else "no",
     }
     widest = max(len(name) for name in values)

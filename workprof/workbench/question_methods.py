@@ -51,14 +51,14 @@ HINTS = {
 }
 
 MEMORY_SHARE_OF_CACHE = 8
-VIEWS_KEPT = 64
+MOST_VIEWS = 64
 DISK_BYTES_OF_CACHE = 4_000_000_000
 TABLE_BYTES = 200_000_000
 """Of one table that stays in memory between two clicks."""
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Result]):
+class CachedResult(Generic[Result]):
     """A result if there is one, and the job that makes it if one was started.
 
     Attributes:
@@ -97,20 +97,20 @@ class Views:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self._guard = threading.Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], View]) -> View:
         """Return what is kept under a key, or read and keep it; two who ask at once may both read."""
         with self._guard:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return cast(View, self._kept[key])
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return cast(View, self._entries[key])
         result = read()
         with self._guard:
-            self._kept[key] = result
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._entries[key] = result
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
         return result
 
 
@@ -126,8 +126,8 @@ def refuse_none_finished(entry: Dataset, report: Callable[[], IngestReport]) -> 
     """
     if entry.finished_rows:
         return
-    told = report()
-    counts = {"still running": told.running, "never started": told.never_started}
+    ingested = report()
+    counts = {"still running": ingested.running, "never started": ingested.never_started}
     others = entry.rows - sum(counts.values())
     parts = [f"{count:,} {what}" for what, count in (counts | {"ended otherwise": others}).items() if count > 0]
     raise NotEnoughData(
@@ -171,7 +171,7 @@ class OpenHome:
             sweep_parts(settings.home)
         self._jobs = Jobs(self._cache, settings.home / "jobs", sweep=alone)
         self._guard = threading.Lock()
-        self._views = Views(VIEWS_KEPT)
+        self._views = Views(MOST_VIEWS)
         self._table: tuple[str, tuple[str, ...], bool, pd.DataFrame] | None = None
 
     def __enter__(self) -> Self:
@@ -238,10 +238,6 @@ class OpenHome:
 
         return read
 
-    def _answer(self, step: Step, entry: Dataset, settings: object, cls: type[Result]) -> Answer[Result]:
-        key = self._request(step, entry, settings).key
-        return Answer(key, self._cache.get(key, cls), self._jobs.view(key))
-
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
         """Return the kept result of a request, or compute it here, at most once however many threads ask."""
         with self._cache.lock(request.key):
@@ -267,7 +263,7 @@ class OpenHome:
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)
 
 
-class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BINS)`
+class QuestionMethod(Generic[S, R]):
     """A question of the workbench: `bench.bins(dataset, settings)`, `bench.bins.cached(...)`, `bench.bins.start(...)`.
 
     What a question needs of the workbench, each a function that takes (bench, dataset, settings, ...):
@@ -311,7 +307,7 @@ class Bound(Generic[S, R]):
     """A question of one open workbench."""
 
     bench: Any
-    declared: ask[S, R]
+    declared: QuestionMethod[S, R]
 
     def __call__(
         self,
@@ -345,7 +341,9 @@ class Bound(Generic[S, R]):
         )
         return result
 
-    def cached(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> Answer[R]:
+    def cached(
+        self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any
+    ) -> CachedResult[R]:
         """Return the cached result if there is one, and the job that makes it, without computing anything."""
         request = self._resolved(dataset, settings, fit, more)
         key, refusal = self._request(*request).key, ""
@@ -354,7 +352,7 @@ class Bound(Generic[S, R]):
         except (NotEnoughData, ColumnMissing) as error:
             refusal = str(error)
         result = self.bench._cache.get(key, self.declared.question.result)
-        return Answer(key, result, self.bench._jobs.view(key), refusal)
+        return CachedResult(key, result, self.bench._jobs.view(key), refusal)
 
     def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
         """Start the computation in a child process, or join the one that runs.
@@ -369,8 +367,8 @@ class Bound(Generic[S, R]):
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
         """Return the result where it takes no computation to speak of, else None."""
-        asked, shortcut = self._resolved(dataset, settings, None, {}), self.declared.shortcut
-        return None if shortcut is None else shortcut(self.bench, *asked, progress)
+        request, shortcut = self._resolved(dataset, settings, None, {}), self.declared.shortcut
+        return None if shortcut is None else shortcut(self.bench, *request, progress)
 
     def resolved(self, dataset: str, settings: S | None = None, **more: Any) -> S:
         """Return the settings with nothing left open."""
