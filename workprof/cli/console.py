@@ -80,8 +80,8 @@ def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
     """Print the answer: as JSON, or as text for people."""
     from workprof.core.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
 
-    message = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
-    print(message, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+    printed = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
+    print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
 
 
 def emit_of(shares: Sequence[Share], result: Any, as_json: bool, text: Callable[[], str]) -> None:

@@ -244,7 +244,7 @@ def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, outpu
     mapped = document(result.mapping)
     if output is not None:
         output.write_text(json.dumps(mapped, indent=2) + "\n", encoding="utf-8")
-    outcome = {
+    content = {
         "file": paths[0].name,
         "rows": result.rows,
         "whole": result.whole,
@@ -255,7 +255,7 @@ def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, outpu
         "loads": not result.refusal,
         "refusal": result.refusal,
     }
-    emit(outcome, as_json, lambda: _looked(result, output))
+    emit(content, as_json, lambda: _looked(result, output))
 
 
 def _looked(result: Suggestion, output: Path | None) -> str:

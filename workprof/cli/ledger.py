@@ -123,8 +123,8 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     text = EXPORTS[to](result, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
     write_whole(output, text.encode())
     rows = len(result.findings) if to == "findings" else len(result.rows)
-    outcome = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
-    emit(outcome, as_json, lambda: f"{rows:,} rows written to {output}")
+    content = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    emit(content, as_json, lambda: f"{rows:,} rows written to {output}")
 
 
 def register_on(app: typer.Typer) -> None:

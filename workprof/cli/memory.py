@@ -660,8 +660,8 @@ def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
 
 
 def _notes(result: Any) -> Iterable[str]:
-    outcome: Iterable[str] = result.notes
-    return outcome
+    notes: Iterable[str] = result.notes
+    return notes
 
 
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))

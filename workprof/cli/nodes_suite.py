@@ -51,8 +51,8 @@ def register(app: typer.Typer) -> None:
         ),
         parameter("as_json", Json, False),
     )
-    settings = [one for one in options(SUITE) if one.name != WITH]
-    add_command(app, "suite", SUITE.title, _suite, [*settings, *own])
+    parameters = [one for one in options(SUITE) if one.name != WITH]
+    add_command(app, "suite", SUITE.title, _suite, [*parameters, *own])
 
 
 def _suite(*, output: Path | None, append: bool, disk: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:

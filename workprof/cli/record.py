@@ -76,8 +76,8 @@ class OptionalFile(TyperCommand):
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    settings = {"allow_interspersed_args": False}
-    app.command("record", help=HELP, cls=OptionalFile, context_settings=settings)(record)
+    context_settings = {"allow_interspersed_args": False}
+    app.command("record", help=HELP, cls=OptionalFile, context_settings=context_settings)(record)
 
 
 def record(

@@ -102,5 +102,7 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
     if "status" not in jobs.columns:
         return np.where(finished, -1, CAUSES.index(OTHER)).astype(np.int64)
     codes, names = jobs["status"].astype("object").factorize()
-    text = np.array([*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64)
-    return np.where(finished, -1, text[codes])
+    cause_codes = np.array(
+        [*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64
+    )
+    return np.where(finished, -1, cause_codes[codes])

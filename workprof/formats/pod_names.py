@@ -48,12 +48,12 @@ def value_of(text: str) -> tuple[float, str]:
     Raises:
         ValueError: when it is none.
     """
-    message = text.strip()
-    if message.lower() in NO_VALUE:
+    stripped = text.strip()
+    if stripped.lower() in NO_VALUE:
         return math.nan, ""
-    match = _NUMBER.fullmatch(message)
+    match = _NUMBER.fullmatch(stripped)
     if match is None:
-        return float(message), ""  # '+Inf'
+        return float(stripped), ""  # '+Inf'
     number, unit = float(match.group(1).replace(",", ".")), (match.group(2) or "").strip().lower()
     if not unit:
         return number, ""
@@ -74,9 +74,9 @@ def moment_of(text: str) -> float:
     Raises:
         ValueError: when it is none.
     """
-    message = text.strip()
+    stripped = text.strip()
     try:
-        number = float(message)
+        number = float(stripped)
     except ValueError:
         pass
     else:
@@ -84,9 +84,9 @@ def moment_of(text: str) -> float:
             raise ValueError("not finite")
         return number * next((factor for least, factor in EPOCHS if abs(number) > least), 1.0)
     try:
-        at = datetime.fromisoformat(message)
+        at = datetime.fromisoformat(stripped)
     except ValueError:
-        at = next((one for one in (_parsed(message, pattern) for pattern in MOMENTS) if one), datetime.min)
+        at = next((one for one in (_parsed(stripped, pattern) for pattern in MOMENTS) if one), datetime.min)
         if at == datetime.min:
             raise
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

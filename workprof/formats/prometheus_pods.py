@@ -218,9 +218,11 @@ class Head:
     def values(self) -> tuple[int, ...]:
         """Places of the columns of values of a long export."""
         names = [name.strip() for name in self.header]
-        match = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
+        value_columns = [place for place, name in enumerate(names) if VALUE_NAME.fullmatch(name)]
         others = [place for place, name in enumerate(names) if place not in (self.time, self.pod)]
-        return tuple(match[:1] or [place for place in others if names[place] and self.named_column(place) is not None])
+        return tuple(
+            value_columns[:1] or [place for place in others if names[place] and self.named_column(place) is not None]
+        )
 
     def named_column(self, place: int) -> Named | None:
         """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""

@@ -144,8 +144,8 @@ def _resources(record: Mapping[str, str]) -> dict[str, str]:
 
 def _requested(record: Mapping[str, str]) -> float | None:
     resources = _resources(record)
-    match = (_NUMBER.match(resources[name]) for name in MEMORY if name in resources)
-    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in match if size), 0.0)
+    matches = (_NUMBER.match(resources[name]) for name in MEMORY if name in resources)
+    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in matches if size), 0.0)
     return each * max(_whole_number(record.get("slots", "")) or 1, 1) or None
 
 

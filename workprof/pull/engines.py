@@ -238,15 +238,15 @@ def opened(address: Address, memory_bytes: int, spill: Path) -> Iterator[Engine]
 def _spark(master: str) -> Any:
     sql = importlib.import_module("pyspark.sql")
     builder = sql.SparkSession.builder.master(master).appName("workprof pull")
-    settings = {
+    options = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.ansi.enabled": "true",
         "spark.ui.showConsoleProgress": "false",
     }
     if master.startswith("local"):
-        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    for name, value in settings.items():
+        options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    for name, value in options.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

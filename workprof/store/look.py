@@ -101,8 +101,8 @@ def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[s
     texts: dict[str, Sequence[str | None]] = {}
     for at, name in enumerate(columns):
         cells = (row[at] if at < len(row) else None for row in rows)
-        text = (None if cell is None else str(cell) for cell in cells)
-        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in text]
+        column = (None if cell is None else str(cell) for cell in cells)
+        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in column]
     return texts
 
 

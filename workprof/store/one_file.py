@@ -113,8 +113,8 @@ def load(
     runs = replace(runs, columns=settle(cursor, stage, runs.columns))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
-        message = ", ".join(column.name for column in source.relation.columns)
-        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {message[:500]}")
+        columns = ", ".join(column.name for column in source.relation.columns)
+        raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {columns[:500]}")
     dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
     rows, finished, result = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
     read = rows + rejected + dropped + folded.steps + runs.folded

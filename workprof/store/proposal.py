@@ -93,7 +93,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     own = {rule.field for rule in own_rules({}, result.columns)}
     further = {field: source for field, source in result.mapping.items() if field not in own}
     if not missing_fields(own):
-        further = {field: source for field, source in further.items() if _says_itself(field, result.evidence[field])}
+        further = {field: source for field, source in further.items() if _is_certain(field, result.evidence[field])}
     elif result.refusal:
         if result.missing:
             raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
@@ -104,7 +104,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     return replace(options, mapping=further)
 
 
-def _says_itself(field: str, evidence: Evidence) -> bool:
+def _is_certain(field: str, evidence: Evidence) -> bool:
     """Tell whether a file whose names already do says by itself what a further column is."""
     certain = FIELDS[field].type == TEXT or evidence.why in (DATES, IN_NAME, IN_VALUES)
     return certain and evidence.sure and not evidence.unread

@@ -182,8 +182,8 @@ class Counts:
     @property
     def unended(self) -> str:
         """'3 still running at the end of the trace, 1 never started'; '' where there is none of either."""
-        text = ((self.running, "still running at the end of the trace"), (self.never_started, "never started"))
-        return ", ".join(f"{count:,} {words}" for count, words in text if count)
+        counted = ((self.running, "still running at the end of the trace"), (self.never_started, "never started"))
+        return ", ".join(f"{count:,} {words}" for count, words in counted if count)
 
 
 @dataclass(frozen=True)

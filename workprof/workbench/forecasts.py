@@ -255,12 +255,12 @@ class ForecastQuestions(SweepQuestions):
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
-        outcome = {}
+        evaluations = {}
         for split in SPLITS:
             one = replace(settings, estimates=replace(settings.estimates, split=split))
             if (result := self.estimate_evaluation.cached(dataset, one).result) is not None:
-                outcome[split] = result
-        return outcome
+                evaluations[split] = result
+        return evaluations
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder."""

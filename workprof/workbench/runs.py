@@ -127,11 +127,11 @@ class RunQuestions(ForecastQuestions):
         Raises:
             SettingsError: when there is none, or more than one.
         """
-        match = self.stored_runs(run) if RUN_NAME.fullmatch(run) else ()
-        if len(match) != 1:
-            what = "more than one saved result begins so" if match else "there is no such saved result"
+        matching = self.stored_runs(run) if RUN_NAME.fullmatch(run) else ()
+        if len(matching) != 1:
+            what = "more than one saved result begins so" if matching else "there is no such saved result"
             raise SettingsError(f"run {run!r}: {what}; `workprof runs` lists them by their {RUN_DIGITS} digits")
-        return match[0]
+        return matching[0]
 
     def pin_run(self, run: str, pinned: bool) -> StoredRun:
         """Keep a run whatever comes, or let it go with the others when space is needed; return how it stands.

@@ -136,9 +136,9 @@ def _run_name(origin: str, number: int) -> str:
 def _checks(counts: list[Count], short: int) -> tuple[Check, ...]:
     shared = sum(count.measured_percent < WHOLE_PERCENT for count in counts)
     scoped = sum(count.scoped for count in counts)
-    text = (
+    counted = (
         ("multiplexed", "info", shared, "counts are scaled up: their events were counted for a part of the time"),
         ("scopes_summed", "info", scoped, "counts of single processors, cores or sockets were added up"),
         ("short_intervals", "info", short, f"intervals of less than {SHORTEST_INTERVAL_S} s were left out"),
     )
-    return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in text if number)
+    return tuple(Check(name, level, number, f"{number:,} {what}") for name, level, number, what in counted if number)

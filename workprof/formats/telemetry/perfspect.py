@@ -235,8 +235,8 @@ def _filled(context: pd.DataFrame, column: str) -> pd.Series:
 
 def _checks(context: pd.DataFrame, scoped: pd.Series, rows: int) -> tuple[Check, ...]:
     restarts = int(context["restarts"].max()) if len(context) else 0
-    text = (
+    counted = (
         ("averaged", int(scoped.sum()), f"rows of single sockets or processors were averaged to {rows:,} times"),
         ("appended", restarts, "further recordings were appended to the file; each is a run"),
     )
-    return tuple(Check(name, "info", count, f"{count:,} {what}") for name, count, what in text if count)
+    return tuple(Check(name, "info", count, f"{count:,} {what}") for name, count, what in counted if count)

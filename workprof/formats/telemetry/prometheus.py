@@ -85,14 +85,14 @@ def read_prometheus(path: Path, origin: str) -> Samples:
         TraceError: when the answer is an error, or of one moment.
     """
     repeated = RepeatedKeys()
-    outcome = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
-    matrix = _matrix(outcome, origin)
+    document = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
+    matrix = _matrix(document, origin)
     series = [one for one in map(_series, matrix) if one is not None]
     by_host: dict[str, list[Series]] = defaultdict(list)
     for one in series:
         by_host[one.host].append(one)
     stem = stem_of(origin)
-    parts, checks = [], (*repeated.checks(DOCUMENTS), *_result_checks(outcome, len(matrix) - len(series), series))
+    parts, checks = [], (*repeated.checks(DOCUMENTS), *_result_checks(document, len(matrix) - len(series), series))
     for host, of_host in by_host.items():
         frame, result = _of_host(of_host, host if len(by_host) > 1 and host else stem)
         parts.append(frame)
@@ -131,8 +131,8 @@ def _series(one: dict[str, Any]) -> Series | None:
         return None
     if not np.isfinite(times).all():
         return None
-    message = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
-    name = labels.get("__name__", "") + (f"{{{message}}}" if message else "")
+    named = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()) if key not in NOT_NAMED)
+    name = labels.get("__name__", "") + (f"{{{named}}}" if named else "")
     return Series(labels.get(HOST, ""), name or "value", pd.Series(values, index=np.round(times, 3)))
 
 
@@ -167,8 +167,8 @@ def _is_total(name: str) -> bool:
     return name.partition("{")[0].endswith(TOTAL)
 
 
-def _result_checks(outcome: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
-    lists = [outcome.get(key) for key in ("warnings", "infos")]
+def _result_checks(document: dict[str, Any], without: int, series: list[Series]) -> tuple[Check, ...]:
+    lists = [document.get(key) for key in ("warnings", "infos")]
     messages = [str(text) for one in lists if isinstance(one, list) for text in one]
     full = sum(len(one.points) >= MOST_POINTS for one in series)
     result = (

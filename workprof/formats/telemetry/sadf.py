@@ -172,10 +172,10 @@ def _since(
 
 def _checks(blocks: Blocks) -> tuple[Check, ...]:
     restarts, single = len(blocks.restarts), sum(blocks.single.values())
-    text = (
+    counted = (
         ("restarts", "warning", restarts, "restarts of the machine: each starts another run"),
         ("comments", "info", blocks.comments, "lines are comments of whoever recorded and are left out"),
         ("repeated_lines", "warning", blocks.again, "lines give a counter of a time once more; the last one counts"),
         ("single_items", "info", single, "lines of single processors or interrupts are left out; their sum is taken"),
     )
-    return tuple(Check(name, level, count, f"{count:,} {what}") for name, level, count, what in text if count)
+    return tuple(Check(name, level, count, f"{count:,} {what}") for name, level, count, what in counted if count)
