@@ -218,7 +218,7 @@ def test_lines_are_added_whole_under_one_header(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))\n"
         "from workprof.core.errors import DiskFull\n"
         "for name in ('lines', 'new'):\n"
-        "    try: append(pathlib.Path(name), 'x' * 50_000, kept='the rest is there')\n"
+        "    try: append(pathlib.Path(name), 'x' * 50_000, note='the rest is there')\n"
         "    except DiskFull as error: print(error)\n"
     )
     root = str(Path(__file__).resolve().parents[2])

@@ -79,12 +79,11 @@ def test_packed_tables_are_the_tables(store, tmp_path):
     assert not store.ingest([folder], IngestOptions(join="faithful")).already_loaded
 
 
-@pytest.mark.parametrize("options", [{"join": "faithful"}, {"aggregation": "job"}])
+@pytest.mark.parametrize(("option", "options"), [("join", {"join": "faithful"}), ("grain", {"aggregation": "job"})])
 @pytest.mark.parametrize(
     ("form", "content"), [("generic", GOOD), ("nextflow", TRACE), ("auto", GOOD), ("pai-sample", GOOD)]
 )
-def test_a_join_is_refused_where_there_is_none(store, write, options, form, content):
-    (option,) = options
+def test_a_join_is_refused_where_there_is_none(store, write, option, options, form, content):
     with pytest.raises(SettingsError, match=rf"{option} .* belongs to format pai-tables.*leave {option} at"):
         store.ingest([write("a.csv", content)], IngestOptions(format=form, **options))
     assert store.datasets() == ()

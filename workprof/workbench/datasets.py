@@ -274,7 +274,7 @@ class Diagnostics:
         home_bytes: of the home folder on disk.
         memory_limit_bytes: of database and cache.
         datasets: kind -> how many.
-        kept_runs: how many.
+        stored_runs: how many.
         readonly: whether changes are refused.
     """
 
