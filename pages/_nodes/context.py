@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from pages._frame import link
+from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import scope
 from pages._parts import forms, tabs
@@ -46,8 +47,21 @@ class PageContext:
     def ranking_settings(self) -> RankSettings:
         """Show the settings of a ranking and return them."""
         names = self.workbench.node_names(self.dataset.hash)
-        own = {"nodes": lambda: forms.control(RANK.leaf("nodes"), PAGE, names)}
+        own = {"nodes": lambda: forms.control(RANK.leaf("nodes"), PAGE, names), "weights": _weights}
         return forms.settings(self.visit, self.dataset, RANK, (), own=own)
+
+
+def _weights() -> dict[str, float]:
+    """Show a number for each aspect and return them; {} where all weigh alike."""
+    leaf, weights = RANK.leaf("weights"), {}
+    meaning = f"{leaf.about.help} Empty: {leaf.about.empty}."
+    plain = replace(leaf.about, help=meaning, choices=(), empty="")
+    for name in leaf.about.choices:
+        about = replace(plain, label=f"Weight of {name}", key=f"{leaf.key(PAGE)}_{name}")
+        weights[name] = float(forms.control(replace(leaf, kind=float, default=1.0, about=about), PAGE))
+    if not any(weights.values()):
+        refused("all weights are 0, so all weigh alike; give at least one a weight above 0")
+    return {} if len(set(weights.values())) == 1 else weights
 
 
 def arrive() -> None:

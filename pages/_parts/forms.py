@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,18 +16,19 @@ from pages._parts import controls, tabs
 from workprof.charts.help.terms import explained, glossary_of
 from workprof.charts.text import option_words
 from workprof.core.errors import SettingsError
-from workprof.core.fields import Leaf, check_value, get, leaves, put, read
+from workprof.core.fields import Leaf, Setting, check_value, get, leaves, put, read
 from workprof.core.question import QUESTION_KEY, Question, controls_of, form_text, from_form, in_form
 from workprof.store.reports import Dataset
 
 S = TypeVar("S")
 
-OFFERED = ("any", "numeric", "category")
-"""Columns that a form lists by itself."""
+OFFERED = {"any": (True, False), "numeric": (True,), "category": (False,)}
+"""Columns that a form lists by itself: what tells whether they hold numbers."""
 MOST_ON_A_SLIDER = 12
 FIELD_PX, LIST_PX = 170, 320
 """Widths; several chosen options want more room."""
-FIELD_HEIGHT_PX = 40
+BESIDE: dict[str, Any] = {"width": "content", "height": 40, "vertical_alignment": "center", "border": False}
+"""Of a switch beside fields: as high as they are."""
 ONE_ROW = 4
 """Up to so many fields and switches stand side by side; more go below each other."""
 LEAST = 1e-9
@@ -63,57 +63,40 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     Raises:
         SettingsError: when the chosen settings are not valid together.
     """
-    values, own, page = dict(given or {}), own or {}, question.page
-    shown = {leaf.path: leaf for leaf in question.leaves if leaf.path not in values}
-    if begin is not None:
-        shown = {path: beginning_with(leaf, begin) for path, leaf in shown.items()}
-    offered = _columns(visit, dataset)
+    values, own, begin = dict(given or {}), own or {}, begin or question.default()
+    shown = [replace(leaf, default=get(begin, leaf.path)) for leaf in question.leaves if leaf.path not in values]
+    columns = [one for one in visit.workbench.columns(dataset.hash) if not one.truth and one.name != "row_id"]
+    offered = {kind: tuple(one.name for one in columns if one.numeric in of) for kind, of in OFFERED.items()}
 
-    def show(path: str) -> None:
-        leaf = shown[path]
+    def show(leaf: Leaf) -> None:
         present = offered.get(leaf.about.columns, ())
         choices = [name for name in leaf.about.choices if name in present] or present
-        values[path] = own[path]() if path in own else control(leaf, page, choices)
+        values[leaf.path] = own[leaf.path]() if leaf.path in own else control(leaf, question.page, choices)
 
-    _draw({path: shown[path] for path in main if path in shown}, show)
-    rest = {path: leaf for path, leaf in shown.items() if path not in main}
+    _draw(sorted((leaf for leaf in shown if leaf.path in main), key=lambda leaf: main.index(leaf.path)), show)
+    rest = [leaf for leaf in shown if leaf.path not in main]
     if rest:
-        place = question.fold or f"{page}_{question.name.rpartition('.')[2]}_more"
+        place = question.fold or f"{question.page}_{question.name.rpartition('.')[2]}_more"
         with controls.fold(rest_of, place):
             _draw(rest, show)
-    return question.default(**values) if begin is None else put(begin, values)
+    return put(begin, values)
 
 
-def _columns(visit: Visit, dataset: Dataset) -> dict[str, tuple[str, ...]]:
-    """Return what a setting may name of a dataset, by kind of column."""
-    columns = [one for one in visit.workbench.columns(dataset.hash) if not one.truth]
-    return {
-        "any": tuple(one.name for one in columns if one.name != "row_id"),
-        "numeric": tuple(one.name for one in columns if one.numeric and one.name != "row_id"),
-        "category": tuple(one.name for one in columns if not one.numeric),
-    }
-
-
-def _draw(shown: Mapping[str, Leaf], show: Callable[[str], None]) -> None:
-    switches = [path for path in shown if shown[path].kind is bool]
-    lists = [path for path in shown if shown[path].many]
-    fields = [path for path in shown if path not in (*switches, *lists)]
+def _draw(shown: Sequence[Leaf], show: Callable[[Leaf], None]) -> None:
+    switches = [leaf for leaf in shown if leaf.kind is bool]
+    lists = [leaf for leaf in shown if leaf.many]
+    fields = [leaf for leaf in shown if leaf not in (*switches, *lists)]
     if fields and switches and len(fields) + len(switches) <= ONE_ROW:
-        beside: dict[str, Any] = {"width": "content", "height": FIELD_HEIGHT_PX, "vertical_alignment": "center"}
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            for path in (*fields, *switches):
-                with st.container(**beside, border=False) if path in switches else st.container(width=FIELD_PX):
-                    show(path)
+            for leaf in (*fields, *switches):
+                with st.container(**BESIDE) if leaf in switches else st.container(width=FIELD_PX):
+                    show(leaf)
         fields, switches = [], []
-    for group, place in (
-        (fields, partial(st.grid, min_column_width=FIELD_PX, gap="small")),
-        (lists, partial(st.grid, min_column_width=LIST_PX, gap="small")),
-        (switches, partial(st.container, horizontal=True)),  # as wide as their words, which a column would cut off
-    ):
-        if group:
-            with place():
-                for path in group:
-                    show(path)
+    for group, width in ((fields, FIELD_PX), (lists, LIST_PX), (switches, 0)):
+        if group:  # switches are as wide as their words, which a column would cut off
+            with st.grid(min_column_width=width, gap="small") if width else st.container(horizontal=True):
+                for leaf in group:
+                    show(leaf)
 
 
 def within(name: str, record: Any) -> dict[str, Any]:
@@ -121,37 +104,28 @@ def within(name: str, record: Any) -> dict[str, Any]:
     return {f"{name}.{leaf.path}": get(record, leaf.path) for leaf in leaves(type(record))}
 
 
-def beginning_with(leaf: Leaf, begin: Any) -> Leaf:
-    """Return a setting whose control begins with its value in a record."""
-    return leaf if leaf.default is MISSING else replace(leaf, default=get(begin, leaf.path))
-
-
 def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool = False) -> Any:
     """Show the control of one setting and return its value.
 
     Args:
-        leaf: the setting.
+        leaf: the setting, which has a default.
         page: whose address has it.
         offered: columns, or those of the choices there are.
         typed: a number is a text, which can be emptied also where it does not begin empty.
     """
-    about, usual = leaf.about, None if leaf.default is MISSING else leaf.default
-    if leaf.number and leaf.default is MISSING:
-        usual = leaf.kind(about.least or 0)
-    said: dict[str, Any] = {"key": leaf.key(page), "help": _help(leaf, usual)}
-    if leaf.weights:
-        return _weights(leaf, said)
-    if leaf.kind is bool:
-        return st.toggle(leaf.label, value=bool(usual), bind="query-params", **said)
+    about, usual = leaf.about, leaf.default
+    words: dict[str, Any] = {"key": leaf.key(page), "help": _help(leaf)}
     if about.named_key:
-        return _named(leaf, page, offered, said)
+        return _named(leaf, page, offered, words)
     if about.choices or about.columns:
-        return _chosen(leaf, usual, tuple(offered) or tuple(map(str, about.choices)), said)
+        return _chosen(leaf, tuple(offered) or tuple(map(str, about.choices)), words)
+    words["bind"] = "query-params"
+    if leaf.kind is bool:
+        return st.toggle(leaf.label, value=usual, **words)
     if leaf.number and not typed:
-        return _number(leaf, usual, said)
+        return _number(leaf, words)
     link.check(leaf.key(page), partial(_parse, leaf))
-    begin = "" if usual is None else str(form_text(leaf, usual))
-    text: str = st.text_input(leaf.label, value=begin, bind="query-params", **said) or ""
+    text: str = st.text_input(leaf.label, value=str(form_text(leaf, usual)), **words) or ""
     try:
         return usual if about.some and not text.strip() else _parse(leaf, text)
     except SettingsError as error:
@@ -160,102 +134,71 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
 
 
 def _parse(leaf: Leaf, text: str) -> Any:
-    value = read(leaf, text)
-    check_value(leaf, value)
-    return value
+    return check_value(leaf, read(leaf, text))
 
 
-def _help(leaf: Leaf, usual: Any) -> str | None:
+def _help(leaf: Leaf) -> str:
     """Return what a setting and each of its choices means, and what the glossary says of it.
 
     Behind a choice in other words stands its own, that of links and commands.
     """
-    about = leaf.about
+    about, word = leaf.about, leaf.word(leaf.default)
     meanings = dict(about.choices) if isinstance(about.choices, Mapping) else {}
-    if about.empty and (leaf.word(usual) or about.empty not in leaf.label):
-        nothing = leaf.word(usual) or ("Empty" if leaf.optional or not leaf.number else "0")
-        meanings = {nothing: about.empty, **meanings}
+    if about.empty and (word or about.empty not in leaf.label):
+        meanings = {word or ("Empty" if leaf.optional or not leaf.number else "0"): about.empty, **meanings}
     shown = option_words(tuple(meanings), about.shown)
     names = {name: f"{shown[name]} (`{name}`)" if name in shown else name for name in meanings}
     meaning = " ".join([about.help, *(f"{names[name]}: {words}." for name, words in meanings.items())])
-    title = leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0]
-    return explained(title, meaning) or None
+    return explained(leaf.label if glossary_of(leaf.label) else leaf.label.partition(" (")[0], meaning)
 
 
 def _in_words(leaf: Leaf, listed: Sequence[str]) -> dict[str, str]:
     """Return option -> what is shown for it; {} where all are shown as they are: values of a trace, plain words."""
-    about = leaf.about
-    own = about.choices or about.named or about.columns in OFFERED
-    return option_words(listed, about.shown) if own else {}
+    return option_words(listed, leaf.about.shown) if leaf.about.columns in ("", *OFFERED) else {}
 
 
-def _chosen(leaf: Leaf, usual: Any, options: tuple[str, ...], said: dict[str, Any]) -> Any:
-    about = leaf.about
+def _chosen(leaf: Leaf, options: tuple[str, ...], words: dict[str, Any]) -> Any:
+    about, usual = leaf.about, leaf.default
     if leaf.many:
-        default, hint = [one for one in (usual or ()) if one in options], about.empty or "none"
-        several = controls.worded_many(
-            leaf.label, options, tuple(default), _in_words(leaf, options), placeholder=hint, **said
-        )
+        begin, words["placeholder"] = tuple(one for one in usual if one in options), about.empty or NONE
+        several = controls.worded_many(leaf.label, options, begin, _in_words(leaf, options), **words)
         return tuple(several) if several or not about.some else usual
-    names = {word: meaning for word, meaning in about.named.items() if meaning is None or meaning == usual}
-    empty: Any = next((word for word, meaning in names.items() if meaning == usual), usual or NONE)
-    listed: list[str] = [empty, *(name for name in options if name != empty)] if about.columns else list(options)
-    listed = [*(word for word in names if word not in listed), *listed]
-    first = listed.index(empty) if empty in listed else 0
-    one = controls.worded(leaf.label, tuple(listed), listed[first], _in_words(leaf, listed), **said)
+    names = {word: meaning for word, meaning in about.named.items() if meaning in (None, usual)}
+    empty: Any = leaf.word(usual) or usual or NONE
+    listed = tuple(dict.fromkeys([*names, *([empty] if about.columns else []), *options]))
+    first = empty if empty in listed else listed[0]
+    one = controls.worded(leaf.label, listed, first, _in_words(leaf, listed), **words)
     return usual if one == empty else names.get(one, one)
 
 
-def _weights(leaf: Leaf, said: dict[str, Any]) -> dict[str, float]:
-    weights = {}
-    for name in leaf.about.choices:
-        one = Leaf(name, float, False, 1.0, replace(leaf.about, label=f"Weight of {name}", empty=""))
-        weights[name] = float(_number(one, 1.0, {**said, "key": f"{said['key']}_{name}"}))
-    if not any(weights.values()):
-        refused("all weights are 0, so all weigh alike; give at least one a weight above 0")
-    return {} if len(set(weights.values())) == 1 else weights
-
-
-def _named(leaf: Leaf, page: str, offered: Sequence[str], said: dict[str, Any]) -> Any:
+def _named(leaf: Leaf, page: str, offered: Sequence[str], words: dict[str, Any]) -> Any:
     """Show the list of words that stand for whole values, with a control beside it for a value of one's own."""
-    about = leaf.about
-    listed = [*about.named, *([about.own] if about.own else [])]
-    chosen = controls.worded(
-        leaf.label, tuple(listed), listed[0], _in_words(leaf, listed), **said | {"key": leaf.words_key(page)}
-    )
+    about, words = leaf.about, words | {"key": leaf.words_key(page)}
+    listed = (*about.named, about.own) if about.own else tuple(about.named)
+    chosen = controls.worded(leaf.label, listed, listed[0], _in_words(leaf, listed), **words)
     if not about.own:
         return about.named[chosen]
-    taken = [meaning for meaning in about.named.values() if isinstance(meaning, int)]
-    beside = replace(
-        about,
-        help=f"Used where {leaf.label} is '{about.own}'.",
-        label=f"{about.own.capitalize()} {leaf.label if leaf.number else leaf.label.lower()}",
-        named={},
-        named_key="",
-        empty="",
-        least=max(taken) + 1 if taken else about.least,
-    )
-    usual = leaf.default if about.usual is None else about.usual
-    value = control(replace(leaf, about=beside, default=usual), page, offered)
-    return value if chosen == about.own else about.named[chosen]
+    label = f"{about.own.capitalize()} {leaf.label if leaf.number else leaf.label.lower()}"
+    own = Setting(f"Used where {leaf.label} is '{about.own}'.", columns=about.columns, key=about.key, label=label)
+    if leaf.number:
+        own = replace(own, least=max(about.named.values()) + 1)
+    value = control(replace(leaf, about=own, default=about.usual or leaf.default), page, offered)
+    return about.named.get(chosen, value)
 
 
-def _number(leaf: Leaf, usual: Any, said: dict[str, Any]) -> Any:
-    about, (_, factor) = leaf.about, leaf.form_unit
+def _number(leaf: Leaf, words: dict[str, Any]) -> Any:
+    about, usual, (_, factor) = leaf.about, leaf.default, leaf.form_unit
     low = about.least if about.least is not None else about.above
     high = about.most if about.most is not None else about.below
     if leaf.kind is int:
-        least, most = 0 if low is None else math.ceil(low), None if about.most is None else math.floor(about.most)
+        least, most = int(low or 0), None if high is None else int(high)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
-            return st.slider(leaf.label, least, most, least if usual is None else usual, bind="query-params", **said)
-        return st.number_input(leaf.label, least, most, usual, step=1, bind="query-params", **said)
-    begin = in_form(leaf, usual)
+            return st.slider(leaf.label, least, most, usual, **words)
+        return st.number_input(leaf.label, least, most, usual, step=1, **words)
     lowest = None if low is None else low * factor + (LEAST if about.above is not None and usual else 0)
     highest = None if high is None else high * factor - (LEAST if about.below is not None else 0)
-    shown = st.number_input(leaf.label, lowest, highest, begin, format="%g", bind="query-params", **said)
-    if shown is None or (leaf.optional and about.above == shown):
-        return None
-    return from_form(leaf, shown)
+    shown = st.number_input(leaf.label, lowest, highest, in_form(leaf, usual), format="%g", **words)
+    return None if shown is None or (leaf.optional and about.above == shown) else from_form(leaf, shown)
 
 
 def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
@@ -265,22 +208,15 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
     """
     tabs.respell(f"{page}_tab")
     tab = st.query_params.get(f"{page}_tab", "")
-    asked = st.query_params.pop(QUESTION_KEY, "")
+    call = st.query_params.pop(QUESTION_KEY, "")
     arrived: dict[str, str | list[str]] = {}
-    for question in questions:
-        if (question.tab not in ("", tab) and tab) or asked not in ("", question.call):
-            continue
+    for question in (one for one in questions if call in ("", one.call) and (one.tab in ("", tab) or not tab)):
         for leaf in leaves(question.settings):
             name, key = leaf.flag.lstrip("-"), leaf.key(page)
-            if name not in st.query_params or name == key or key in st.session_state:
-                continue
-            try:
-                value = _parse(leaf, st.query_params[name])
-            except SettingsError as error:
-                link.drop(name, str(error))
-            else:
-                del st.query_params[name]
-                arrived |= controls_of(question, leaf, value)
+            if name in st.query_params and name != key and key not in st.session_state:
+                value = link.read(name, partial(_parse, leaf), None)
+                if st.query_params.pop(name, None) is not None:  # else it could not be read, and the page says so
+                    arrived |= controls_of(question, leaf, value)
     if arrived:
         st.query_params.update(arrived)
         link.start_from_address()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -140,7 +140,7 @@ def _library(visit: Visit, dataset: Dataset) -> LibrarySettings:
                 value = get(begin, leaf.path)
                 st.session_state[leaf.key(PAGE)] = (form_text if leaf.path == LIMIT else in_form)(leaf, value)
     st.session_state[BEGAN_WITH] = mode
-    limit = forms.beginning_with(LEARN.leaf(LIMIT), begin)
+    limit = replace(LEARN.leaf(LIMIT), default=get(begin, LIMIT))
     settings = forms.settings(
         visit,
         dataset,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import sys
 import time
@@ -25,6 +26,26 @@ Home = Annotated[
     typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
+
+
+def register(
+    app: typer.Typer, name: str, title: str, command: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> None:
+    """Add a function as a command with these parameters, whatever its own are."""
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__doc__ = title
+    app.command(name=name)(command)
+
+
+def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """Return a parameter of a command; without a default it has to be given."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+OUT = (parameter("home", Home, None), parameter("as_json", Json, False))
+"""Last parameters of a command on a home."""
 
 
 @dataclass

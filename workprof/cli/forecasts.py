@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import emit, emit_of, names, opened, progress_line, table, warn
+from workprof.cli.console import OUT, Dataset, emit, emit_of, names, opened, parameter, progress_line, table, warn
+from workprof.cli.console import register as add_function
 from workprof.cli.datasets import given_mapping
-from workprof.cli.questions import OUT, Dataset, Face, add, fit_of, options, parameter, settings_of
-from workprof.cli.questions import register as add_function
+from workprof.cli.questions import Face, add, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.cli.console import emit, emit_of, opened, progress_line, table, warn
-from workprof.cli.questions import OUT, Dataset, Face, add, fit_of, options, parameter, register, settings_of
+from workprof.cli.console import OUT, Dataset, emit, emit_of, opened, parameter, progress_line, register, table, warn
+from workprof.cli.questions import Face, add, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import format_share

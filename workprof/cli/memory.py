@@ -13,19 +13,8 @@ import typer
 
 import workprof
 from workprof.cli import ledger, over_time
-from workprof.cli.console import emit, opened, progress_line, table, warn
-from workprof.cli.questions import (
-    OUT,
-    Dataset,
-    Face,
-    add,
-    add_others,
-    fit_of,
-    options,
-    parameter,
-    register,
-    settings_of,
-)
+from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table, warn
+from workprof.cli.questions import Face, add, add_others, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -664,6 +653,12 @@ def _notes(result: Any) -> Iterable[str]:
     return notes
 
 
+def _looked_at(dataset: str, _: Any) -> str:
+    return dataset
+
+
+TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
+
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
 add(
     app,
@@ -674,16 +669,26 @@ add(
         profile_bins_text,
         _profile_notes,
         "--profile",
-        profiles_of=lambda dataset, _: dataset,
+        profiles_of=_looked_at,
     ),
 )
 add(
     app,
     Face(questions.TRAIN, models_json, _models_text, _notes),
-    Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables"),
+    Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables", more=(TABLES,)),
 )
 add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
-add(app, Face(questions.RECOMMENDATION, recommendation_json, recommendation_text, _notes, named=_named))
+add(
+    app,
+    Face(
+        questions.RECOMMENDATION,
+        recommendation_json,
+        recommendation_text,
+        _notes,
+        profiles_of=_looked_at,
+        named=_named,
+    ),
+)
 add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))

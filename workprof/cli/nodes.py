@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli import nodes_suite
-from workprof.cli.console import Home, Json, emit, opened, progress_line, table, warn
-from workprof.cli.questions import FACES, WITH, Face, add, add_others, options, parameter, register, settings_of
+from workprof.cli.console import Home, Json, emit, opened, parameter, progress_line, register, table, warn
+from workprof.cli.questions import FACES, WITH, Face, add, add_others, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.units import format_share

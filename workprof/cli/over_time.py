@@ -155,5 +155,8 @@ def over_time_runs_text(result: OverTimeRuns) -> str:
 
 def register_on(app: typer.Typer) -> None:
     """Add the commands `over-time` and `over-time-runs` to the group."""
-    add(app, Face(OVER_TIME, over_time_json, over_time_text, _notes, named=_named))
+    add(
+        app,
+        Face(OVER_TIME, over_time_json, over_time_text, _notes, profiles_of=lambda dataset, _: dataset, named=_named),
+    )
     add(app, Face(OVER_TIME_RUNS, over_time_runs_json, over_time_runs_text))

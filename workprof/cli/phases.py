@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from workprof.cli.console import emit, opened, progress_line, table
-from workprof.cli.questions import OUT, Dataset, Face, add, add_others, options, parameter, register, settings_of
+from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table
+from workprof.cli.questions import Face, add, add_others, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.units import format_share

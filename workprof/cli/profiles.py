@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import emit, opened, progress_line, table, warn
-from workprof.cli.questions import OUT, Dataset, Face, add, add_others, options, parameter, register, settings_of
+from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table, warn
+from workprof.cli.questions import Face, add, add_others, options, settings_of
 from workprof.core.fields import put, read
 from workprof.core.units import format_share
 from workprof.profiles.baseline import Baseline

@@ -15,11 +15,11 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from workprof.core.errors import SettingsError, UnitUnknown
 from workprof.core.text import near
-from workprof.core.units import MEMORY_FACTORS, UNITS
+from workprof.core.units import UNITS
 
 Record = TypeVar("Record")
 
@@ -86,8 +86,7 @@ class Setting:
     @property
     def bounds(self) -> list[tuple[Callable[[float, float], bool], str, float]]:
         """How a value stands to each bound that there is, its words, and the bound."""
-        given = ((holds, words, getattr(self, name)) for name, holds, words in BOUNDS)
-        return [one for one in given if one[2] is not None]
+        return [(holds, words, value) for name, holds, words in BOUNDS if (value := getattr(self, name)) is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +142,10 @@ class Leaf:
         return get_origin(self.each) is tuple
 
     @property
-    def weights(self) -> bool:
-        """Whether forms have a number for each name that a table may have; all alike stand for none."""
-        return self.table and bool(self.about.choices)
-
-    @property
     def form_unit(self) -> tuple[str, float]:
         """Unit in forms, and how many of those the setting's own unit is."""
-        if self.about.form_unit:
-            return self.about.form_unit, 1 / MEMORY_FACTORS[self.about.form_unit]
-        return UNITS[self.about.unit].shown if self.about.unit in UNITS else (self.about.unit, 1.0)
+        unit = self.about.form_unit or self.about.unit
+        return UNITS[unit].shown if unit in UNITS else (unit, 1.0)
 
     @property
     def label(self) -> str:
@@ -175,7 +168,7 @@ class Leaf:
 
     def word(self, value: Any) -> str | None:
         """Return the word that stands for a whole value, None where there is none."""
-        return next((word for word, meaning in self.about.named.items() if _same(meaning, value)), None)
+        return next((word for word, meaning in self.about.named.items() if meaning == value), None)
 
 
 @dataclass_transform(frozen_default=True)
@@ -185,14 +178,13 @@ def settings(cls: type[Record]) -> type[Record]:
     A `__post_init__` of its own runs after, for what concerns several settings at once. Its repr is Python that makes
     it again; settings at their defaults are left out.
     """
-    own: Callable[[Any], None] | None = cls.__dict__.get("__post_init__")
+    own: Callable[[Any], None] = cls.__dict__.get("__post_init__", lambda _: None)
 
     def check(self: Any) -> None:
         for leaf in leaves(type(self)):
             if "." not in leaf.path:
                 check_value(leaf, getattr(self, leaf.path))
-        if own is not None:
-            own(self)
+        own(self)
 
     def code(self: Any) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in chosen(self).items())})"
@@ -204,36 +196,37 @@ def settings(cls: type[Record]) -> type[Record]:
 
 def chosen(record: Any) -> dict[str, Any]:
     """Return the fields of a record that are not at their defaults."""
-    values = {one: getattr(record, one.name) for one in fields(record)}
-    usual = {one: one.default if one.default_factory is MISSING else one.default_factory() for one in values}
-    return {one.name: value for one, value in values.items() if value != usual[one]}
+    return {one.name: value for one in fields(record) if (value := getattr(record, one.name)) != default_of(one)}
 
 
-def leaves(cls: Any, within: str = "") -> tuple[Leaf, ...]:
+def default_of(one: dataclasses.Field[Any]) -> Any:
+    """Return the default of a field of a record, MISSING where it has none."""
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def _leaves(cls: Any) -> tuple[Leaf, ...]:
     """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
-    return _leaves(cls, within)
-
-
-@functools.cache
-def _leaves(cls: Any, within: str) -> tuple[Leaf, ...]:
     result: list[Leaf] = []
-    kinds, hints = get_type_hints(cls), get_type_hints(cls, include_extras=True)
+    hints = get_type_hints(cls, include_extras=True)
     for one in fields(cls):
-        kind, said = kinds[one.name], getattr(hints[one.name], "__metadata__", ())
-        about = next((extra for extra in said if isinstance(extra, Setting)), None)
-        if about is not None:
+        kind = hints[one.name]
+        if get_origin(kind) is Annotated:
+            kind, about = get_args(kind)
             optional = type(None) in get_args(kind)
-            kind = next(part for part in get_args(kind) if part is not type(None)) if optional else kind
-            default = one.default if one.default_factory is MISSING else one.default_factory()
-            result.append(Leaf(within + one.name, kind, optional, default, about))
+            kind = get_args(kind)[0] if optional else kind
+            result.append(Leaf(one.name, kind, optional, default_of(one), about))
         elif is_dataclass(kind):
-            result += leaves(kind, f"{within}{one.name}.")
+            result += [dataclasses.replace(leaf, path=f"{one.name}.{leaf.path}") for leaf in leaves(kind)]
     return tuple(result)
+
+
+leaves: Callable[[Any], tuple[Leaf, ...]] = functools.cache(_leaves)
+"""Class of settings -> every declared setting, those of the records within it too, in the order of the fields."""
 
 
 def get(record: Any, path: str) -> Any:
     """Return the value at a path."""
-    return functools.reduce(getattr, path.split("."), record)
+    return operator.attrgetter(path)(record)
 
 
 def put(record: Record, values: Mapping[str, Any]) -> Record:
@@ -243,32 +236,27 @@ def put(record: Record, values: Mapping[str, Any]) -> Record:
         name, _, rest = path.partition(".")
         inside.setdefault(name, {})[rest] = value
     made = {name: put(changes.pop("", getattr(record, name)), changes) for name, changes in inside.items()}
-    changed: Record = dataclasses.replace(record, **made) if made else record  # type: ignore[type-var]
-    return changed
+    return dataclasses.replace(record, **made) if made else record  # type: ignore[type-var]
 
 
 def differences(before: Any, after: Any) -> dict[Leaf, Any]:
     """Return the settings in which two records of one class differ, with the value of the second."""
     pairs = ((leaf, get(before, leaf.path), get(after, leaf.path)) for leaf in leaves(type(after)))
-    return {leaf: new for leaf, old, new in pairs if not _same(old, new)}
-
-
-def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
+    return {leaf: new for leaf, old, new in pairs if old != new}
 
 
 NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def check_value(leaf: Leaf, given: Any) -> None:
-    """Refuse a value that a setting cannot have.
+def check_value(leaf: Leaf, given: Any) -> Any:
+    """Return a value as it is; refuse one that a setting cannot have.
 
     Raises:
         SettingsError: for another kind of value, one out of bounds, or one that is no choice.
     """
     about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
     if given is None and leaf.optional:
-        return
+        return given
     if not fits(given, leaf.kind):
         raise SettingsError(f"{leaf.path} is {_short(given)}; give {_needed(leaf)}")
     if about.some and not given:
@@ -276,15 +264,14 @@ def check_value(leaf: Leaf, given: Any) -> None:
     items = given if leaf.many or leaf.table else (given,)
     for one in items if choices else ():
         if one not in about.choices and not (one == "" and about.empty and not leaf.many):
-            meant = near(str(one), map(str, about.choices))
-            verb = "has" if leaf.table else "is"
-            raise SettingsError(f"{leaf.path} {verb} {_short(one)}; choose from {choices}{meant}")
-    for one in given.values() if leaf.table else items:
-        size = len(one) if isinstance(one, str) else one
-        if leaf.each not in (int, float, str):
-            continue
-        if not math.isfinite(size) or not all(holds(size, bound) for holds, _, bound in about.bounds):
-            raise SettingsError(f"{leaf.path} is {_short(one)}; give {_needed(leaf)}")
+            name = f"{leaf.path} {'has' if leaf.table else 'is'} {_short(one)}"
+            raise SettingsError(f"{name}; choose from {choices}{near(str(one), map(str, about.choices))}")
+    if leaf.each in (int, float, str):
+        for one in given.values() if leaf.table else items:
+            size = len(one) if isinstance(one, str) else one
+            if not math.isfinite(size) or not all(holds(size, bound) for holds, _, bound in about.bounds):
+                raise SettingsError(f"{leaf.path} is {_short(one)}; give {_needed(leaf)}")
+    return given
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -299,21 +286,19 @@ def fits(value: Any, kind: Any) -> bool:
 
 def _needed(leaf: Leaf, *, typed: bool = False) -> str:
     """Return what to give: 'a share between 0 and 3, such as 0.05'; `typed`: as a text."""
-    about, usual, number = leaf.about, leaf.default, leaf.each in (int, float)
+    about, number = leaf.about, leaf.each in (int, float)
+    if about.choices and not leaf.table:
+        return f"one of {', '.join(map(str, about.choices))}"
     noun = NOUNS.get(leaf.each, "a text") + (f" of {about.unit}" if about.unit and number else "")
     if about.unit in UNITS:
         noun = UNITS[about.unit].texts if typed else UNITS[about.unit].noun
-    bounds = " and ".join(
-        words.format(getattr(about, name)) for name, _, words in BOUNDS if getattr(about, name) is not None
-    )
-    if about.choices and not leaf.table:
-        noun, bounds = f"one of {', '.join(map(str, about.choices))}", ""
-    elif leaf.each is str and about.most is not None:
+    bounds = " and ".join(words.format(bound) for _, words, bound in about.bounds)
+    if leaf.each is str and about.most is not None:
         bounds = f"of at most {about.most:g} characters"
     elif about.least is not None and about.most is not None:
         bounds = f"between {about.least:,g} and {about.most:,g}"
-    such = f", such as {usual:g}" if number and fits(usual, float) else ""
-    return " ".join(text for text in (noun, bounds) if text) + such
+    such = f", such as {leaf.default:g}" if number and fits(leaf.default, float) else ""
+    return " ".join(filter(None, (noun, bounds))) + such
 
 
 def _short(value: Any) -> str:
@@ -321,8 +306,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-UNREADABLE = (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown)
-"""What a text or a document raises that is of another kind than its setting."""
+_json = functools.partial(json.dumps, ensure_ascii=False, default=dataclasses.asdict)
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -344,11 +328,10 @@ def read(leaf: Leaf, text: str) -> Any:
         return text
     try:
         return _load(leaf.kind, leaf.about.unit, _parts(leaf, text.strip()))
-    except UNREADABLE as error:
-        words = _needed(leaf, typed=True)
+    except (LookupError, ValueError, TypeError, OverflowError, RecursionError, UnitUnknown) as error:
+        words = _needed(leaf, typed=True) + (", as A,B,..." if leaf.many else "")
         if leaf.table:
             words = f"NAME={'VALUE' if leaf.each is str else 'NUMBER'},... with {words}, each name once"
-        words += ", as A,B,..." if leaf.many else ""
         raise SettingsError(f"{leaf.flag} is {_short(text.strip())}; give {words}") from error
 
 
@@ -386,15 +369,15 @@ def _load(kind: Any, unit: str, given: Any) -> Any:
         if not given.isascii() or "_" in given:
             raise ValueError(given)
         return UNITS[unit].read(given) if unit in UNITS else kind(given)
-    if not fits(given, kind) and not (kind is int and fits(given, float) and given == int(given)):
+    if not fits(given, float if kind is int else kind) or (kind is int and int(given) != given):
         raise TypeError(given)
     return kind(given)
 
 
 def _load_record(kind: Any, given: Mapping[str, Any]) -> Any:
     """Return a record: of settings, those that differ from its defaults; else every field, of its kind, and no more."""
-    if own := leaves(kind):
-        return put(kind(), by_name(own, given.items()))
+    if leaves(kind):
+        return put(kind(), by_name(leaves(kind), given.items()))
     hints = get_type_hints(kind)
     made = kind(**{name: _load(hints[name], "", value) for name, value in given.items()})
     if json.loads(_json(made)) != given:
@@ -415,17 +398,16 @@ def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, 
     values: dict[str, Any] = {}
     for name, given in pairs:
         path = name.strip().replace("-", "_")
-        leaf = by_path.get(path)
-        if leaf is None:
+        if path not in by_path:
             known = ", ".join(by_path)
             raise SettingsError(f"there is no setting {name.strip()!r} here; choose from {known}{near(path, by_path)}")
+        leaf = by_path[path]
         if leaf.number and leaf.about.unit == "bytes":
             with contextlib.suppress(ValueError, TypeError):
                 given = float(given)  # noqa: PLW2901  in bytes
         if given in (None, "null") and leaf.optional:
-            values[path] = None
-        else:
-            values[path] = read(leaf, given) if isinstance(given, str) else _load(leaf.kind, leaf.about.unit, given)
+            given = ""  # noqa: PLW2901  the text of None
+        values[path] = read(leaf, given) if isinstance(given, str) else _load(leaf.kind, leaf.about.unit, given)
     return values
 
 
@@ -442,17 +424,11 @@ def write(leaf: Leaf, value: Any) -> str:
     return _json(value)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=dataclasses.asdict)
-
-
 def _written(unit: str, value: Any, sign: str = ",") -> str:
     if isinstance(value, tuple):
         return sign.join(_written(unit, one, "+") for one in value)
     if isinstance(value, dict):
         return ",".join(f"{name}={_written(unit, one)}" for name, one in value.items())
-    if isinstance(value, bool):
-        return str(value).lower()
     if unit in UNITS:
         return UNITS[unit].write(value)
-    return repr(value) if isinstance(value, float) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

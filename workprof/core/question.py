@@ -8,26 +8,20 @@ face (command, form, address, code) needs is here or in `workprof.core.fields`.
 from __future__ import annotations
 
 import itertools
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
-from workprof.core.fields import Leaf, chosen, differences, get, leaves, put, write
+from workprof.core.fields import Leaf, chosen, default_of, differences, get, leaves, put, write
 from workprof.core.text import shell_line
+from workprof.core.units import scaled, unscaled
 from workprof.steps import Step
 
 S = TypeVar("S")
 R = TypeVar("R")
 QUESTION_KEY = "question"
 """Parameter of an address that says which of a page's questions its settings belong to."""
-
-
-def no_columns(_: Any) -> Sequence[str]:
-    """Name no columns."""
-    return ()
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Question(Generic[S, R]):
             truths are read.
         ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
         names: paths of settings that every command line gives, also at their defaults, as those without one.
-        either: pairs of paths; where the first is given, the second changes nothing and has no option beside it.
+        either: pairs of options; where the second is given, the first changes nothing and is not given beside it.
         page, tab: where it is shown.
         controls: (path of a record, question) whose own controls on the page are those of the record.
         fold: name of the form's "More settings" in the address; '' = page, name and 'more'.
@@ -67,8 +61,8 @@ class Question(Generic[S, R]):
     compute: str = ""
     finds: str = ""
     version: int = 1
-    reads: Callable[[S], Sequence[str]] = no_columns
-    optional: Callable[[S], Sequence[str]] = no_columns
+    reads: Callable[[S], Sequence[str]] = lambda _: ()
+    optional: Callable[[S], Sequence[str]] = lambda _: ()
     ignores: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     either: tuple[tuple[str, str], ...] = ()
@@ -115,79 +109,58 @@ class Question(Generic[S, R]):
 
     def default(self, **given: Any) -> S:
         """Return the default settings; those without a default have to be given by path, else they are empty."""
-        made: S = put(_blank(self.settings, given), given)
-        return made
+        kinds = get_type_hints(self.settings)
+        required = [one.name for one in fields(self.settings) if default_of(one) is MISSING]  # type: ignore[arg-type]
+        return put(self.settings(**{name: given.get(name, kinds[name]()) for name in required}), given)
 
     def without_ignored(self, settings: S) -> S:
         """Return settings whose ignored ones are at their defaults: equal questions share a result."""
-        usual = {leaf.path: leaf.default for leaf in leaves(self.settings) if leaf.path in self.ignores}
-        return put(settings, usual) if usual else settings
-
-    def given(self, settings: S, base: S | None = None) -> dict[Leaf, Any]:
-        """Return what a command line or an address has to say of settings: what differs, and what is always named."""
-        changed = differences(self.default() if base is None else base, settings)
-        said = [leaf for leaf in self.leaves if leaf in changed or leaf.default is MISSING or leaf.path in self.names]
-        return {leaf: get(settings, leaf.path) for leaf in said}
+        return put(settings, {leaf.path: leaf.default for leaf in leaves(self.settings) if leaf.path in self.ignores})
 
     @property
-    def mode(self) -> Leaf | None:
-        """The setting that says whether all others begin as published; None where there is none."""
-        return next((leaf for leaf in self.leaves if leaf.flag == "--mode"), None)
+    def named(self) -> tuple[Leaf, ...]:
+        """The settings that every command line gives."""
+        return tuple(leaf for leaf in self.leaves if leaf.default is MISSING or leaf.path in self.names)
 
-    def begins_published(self, settings: S) -> bool:
-        """Tell whether the mode of settings says that all others begin as published."""
-        return self.published is not None and self.mode is not None and get(settings, self.mode.path) == "faithful"
+    def bases(self, settings: S) -> list[S]:
+        """Return what settings begin as: the defaults, and as published where a mode among them says so."""
+        modes = [get(settings, leaf.path) for leaf in self.leaves if leaf.flag == "--mode"]
+        return [self.default(), *([self.published()] if self.published and modes == ["faithful"] else [])]
 
-    def unpublished(self, settings: S) -> dict[Leaf, Any]:
-        """Return what differs from the settings as published, where all begin as those."""
-        changed = differences(self.published(), settings) if self.published and self.begins_published(settings) else {}
-        return {leaf: value for leaf, value in changed.items() if leaf in self.leaves}
-
-
-def _blank(cls: Any, given: Mapping[str, Any]) -> Any:
-    """Return a record whose settings without a default are those that are given, else empty."""
-    hints = get_type_hints(cls)
-    required = [one.name for one in fields(cls) if one.default is MISSING and one.default_factory is MISSING]
-    empty = {name: _blank(hints[name], {}) if is_dataclass(hints[name]) else hints[name]() for name in required}
-    return cls(**{name: given.get(name, value) for name, value in empty.items()})
+    def given(self, settings: S, *bases: S) -> dict[Leaf, Any]:
+        """Return what a command line or an address has to say of settings: what differs, and what is always named."""
+        changed = {leaf for base in bases or self.bases(settings) for leaf in differences(base, settings)}
+        return {leaf: get(settings, leaf.path) for leaf in self.leaves if leaf in changed or leaf in self.named}
 
 
-def shell_of(question: Question[Any, Any], dataset: str, settings: Any, fit: Any = None, usual_fit: Any = None) -> str:
+def shell_of(question: Question[Any, Any], dataset: str, settings: Any, further: Sequence[str] = ()) -> str:
     """Return the command line that asks exactly this of a dataset.
 
     Args:
         question: asked.
         dataset: content hash.
         settings: all of them.
-        fit: the clustering that the question rests on.
-        usual_fit: the clustering that a command takes of that mode alone.
+        further: words of the command that are no settings of the question.
     """
     words = _options(question, question.given(settings))
     if question.published is not None:
-        given = question.given(settings, question.published())
-        published = ["--mode", "faithful", *_options(question, given, but="--mode")]
-        shorter = question.mode is None and len(published) < len(words)
-        words = published if shorter or question.begins_published(settings) else words
-    if fit is not None:
-        others = [leaf for leaf in differences(usual_fit, fit) if leaf.path != "mode"]
-        texts = [f"mode={fit.mode}", *(f"{leaf.path}={write(leaf, get(fit, leaf.path))}" for leaf in others)]
-        words += [word for text in texts for word in ("--fit", text)]
-    return shell_line(("workprof", *question.words, dataset, *question.always, *words))
+        published = ["--mode", "faithful", *_options(question, question.given(settings, question.published()))]
+        shorter = len(published) < len(words) and published.count("--mode") == 1
+        words = published if shorter or len(question.bases(settings)) > 1 else words
+    return shell_line(("workprof", *question.words, dataset, *question.always, *words, *further))
 
 
-def _options(question: Question[Any, Any], given: Mapping[Leaf, Any], but: str = "") -> list[str]:
+def _options(question: Question[Any, Any], given: Mapping[Leaf, Any]) -> list[str]:
     words: list[str] = []
-    unused = {second for first, second in question.either if any(leaf.path == first for leaf in given)}
-    for leaf, value in ((leaf, value) for leaf, value in given.items() if leaf.flag != but):
+    unused = {first for first, second in question.either if any(leaf.flag == second for leaf in given)}
+    for leaf, value in given.items():
         text = write(leaf, value)
-        if leaf.path in unused or (leaf.repeated and text.startswith("[")):  # in no way that the option has
+        if leaf.flag in unused or (leaf.repeated and text.startswith("[")):  # in no way that the option has
             words += ["--with", f"{leaf.path}={text}"]
-        elif leaf.repeated:
-            words += [word for item in value for word in (leaf.flag, ",".join(item))]
-        elif text.startswith("-") and leaf.flag.startswith("--"):
-            words.append(f"{leaf.flag}={text}")
-        else:
-            words += [leaf.flag, text]
+            continue
+        for one in [",".join(item) for item in value] if leaf.repeated else [text]:
+            joined = one.startswith("-") and leaf.flag.startswith("--")
+            words += [f"{leaf.flag}={one}"] if joined else [leaf.flag, one]
     return words
 
 
@@ -201,7 +174,7 @@ def python_of(question: Question[Any, Any], dataset: str, name: str, settings: A
         settings: all of them; those at their defaults are left out.
         fit: the clustering that the question rests on.
     """
-    classes = itertools.groupby(sorted(_classes((settings, fit))), operator.itemgetter(0))
+    classes = itertools.groupby(sorted(_classes((settings, fit))), lambda one: one[0])
     imports = [f"from {module} import {', '.join(name for _, name in named)}" for module, named in classes]
     lines = ["from workprof import Workbench, from_environment", *imports, ""]
     lines += [f"dataset = {dataset!r}  # {' '.join(name.split())}", f"settings = {code_of(settings)}"]
@@ -226,16 +199,16 @@ def _classes(value: Any) -> set[tuple[str, str]]:
     """Return module and name of every class that the code of a value names."""
     if isinstance(value, tuple):
         return set().union(*map(_classes, value))
-    if not is_dataclass(value):
-        return set()
-    return _classes(tuple(chosen(value).values())) | {(type(value).__module__, type(value).__name__)}
+    own = {(type(value).__module__, type(value).__name__)}
+    return own | _classes(tuple(chosen(value).values())) if is_dataclass(value) else set()
 
 
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
     """Return every setting that is not at its default as the question's page writes it into its address."""
-    given = question.given(settings) | question.unpublished(settings)
-    controls = (controls_of(question, leaf, value) for leaf, value in given.items())
-    return dict(itertools.chain.from_iterable(one.items() for one in controls))
+    result: dict[str, str | list[str]] = {}
+    for leaf, value in question.given(settings).items():
+        result |= controls_of(question, leaf, value)
+    return result
 
 
 def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:
@@ -243,8 +216,11 @@ def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[st
     page, elsewhere = question.page, dict(question.controls)
     if leaf.path in elsewhere:
         return parameters_of(elsewhere[leaf.path], value)
-    if leaf.weights:
-        return {f"{leaf.key(page)}_{name}": _number_text(value.get(name, 0.0)) for name in leaf.about.choices if value}
+    if leaf.table and leaf.about.choices:  # a number for each name; all alike stand for none
+        one = replace(leaf, kind=leaf.each)
+        return {
+            f"{leaf.key(page)}_{name}": form_text(one, value.get(name, 0.0)) for name in leaf.about.choices if value
+        }
     word = leaf.word(value) if leaf.about.named_key else None
     if word is not None:
         return {leaf.words_key(page): word}
@@ -261,35 +237,23 @@ def in_form(leaf: Leaf, value: Any) -> Any:
         return value
     if leaf.many and (leaf.about.choices or leaf.about.columns):
         return [str(one) for one in value]
-    if not leaf.number:
-        return write(leaf, value)
-    scaled = value * leaf.form_unit[1]
-    near = (scaled, math.nextafter(scaled, -math.inf), math.nextafter(scaled, math.inf))
-    tries = (*(float(f"{scaled:.{digits}g}") for digits in (10, 15, 16)), *near)
-    return leaf.kind(next((one for one in tries if from_form(leaf, one) == value), scaled))
+    return leaf.kind(scaled(value, leaf.form_unit[1])) if leaf.number else write(leaf, value)
 
 
 def from_form(leaf: Leaf, shown: float) -> float:
     """Return the value of a number that a form shows in its unit."""
-    factor = leaf.form_unit[1]
-    return shown * round(1 / factor) if factor < 1 else shown / factor
+    return unscaled(shown, leaf.form_unit[1])
 
 
 def form_text(leaf: Leaf, value: Any) -> str | list[str]:
     """Return a value as its control in a form writes it into the address."""
     shown = in_form(leaf, value)
-    if isinstance(shown, (int, float)):
-        return _number_text(shown)
-    return shown or ""
-
-
-def _number_text(number: float) -> str:
-    return str(number).lower().removesuffix(".0")
+    return str(shown).lower().removesuffix(".0") if isinstance(shown, (int, float)) else shown or ""
 
 
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
     """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
     tab = {f"{question.page}_tab": question.tab} if question.tab else {}
-    said = differences(question.default(), settings) | question.unpublished(settings)
-    options = {leaf.flag.lstrip("-"): write(leaf, value) for leaf, value in said.items()}
+    changed = [leaf for base in question.bases(settings) for leaf in differences(base, settings)]
+    options = {leaf.flag.lstrip("-"): write(leaf, get(settings, leaf.path)) for leaf in changed}
     return f"/{question.page}?{urlencode({'ds': dataset} | tab | {QUESTION_KEY: question.call} | options, safe=',:=')}"

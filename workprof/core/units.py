@@ -135,12 +135,27 @@ class Unit:
     write: Callable[[float], str] = repr
 
 
+def scaled(value: float, factor: float) -> float:
+    """Return a number in a unit of which one of its own has `factor`: the shortest that `unscaled` reads exactly."""
+    exact = value * factor
+    tries = [float(f"{exact:.{digits}g}") for digits in (10, 15, 16, 17)]
+    tries += [math.nextafter(exact, -math.inf), math.nextafter(exact, math.inf)]
+    return next((one for one in tries if unscaled(one, factor) == value), exact)
+
+
+def unscaled(shown: float, factor: float) -> float:
+    """Return the number that `scaled` shows in another unit."""
+    return shown * round(1 / factor) if factor < 1 else shown / factor
+
+
 SIZES, TIMES = "sizes such as 2GiB or 500MB (a bare number is GB)", "epoch seconds, or 2026-01-31T08:00"
 UNITS = {
     "share": Unit("a share", "a share", ("%", 100.0), "SHARE"),
     "bytes": Unit("bytes", SIZES, ("GB", 1 / GB), "SIZE", read_bytes, bytes_text),
+    "MiB": Unit("bytes", SIZES, ("MiB", 1 / MIB), "SIZE", read_bytes, bytes_text),
     "time": Unit(TIMES, TIMES, ("UTC", 1.0), "TIME", read_time),
 }
+"""By the name of the unit; 'MiB' is bytes that forms show in MiB."""
 
 
 def format_bytes(value: float) -> str:

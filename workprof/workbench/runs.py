@@ -12,7 +12,7 @@ import numpy as np
 
 from workprof.cache import CachedEntry
 from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
-from workprof.core.fields import Setting
+from workprof.core.fields import Setting, differences, write
 from workprof.core.question import Question, address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
@@ -113,6 +113,12 @@ RUN_NAME = re.compile(rf"[0-9a-f]{{6,{RUN_DIGITS}}}")
 READONLY = "WORKPROF_READONLY is set: saved results cannot be changed here; unset it to pin or remove them"
 
 
+def fit_words(fit: ProfileSettings, usual: ProfileSettings | None) -> tuple[str, ...]:
+    """Return the options `--fit NAME=VALUE` of a clustering, `usual` being the one that its mode alone stands for."""
+    others = {leaf.path: write(leaf, value) for leaf, value in differences(usual, fit).items()}
+    return tuple(word for name, text in ({"mode": fit.mode} | others).items() for word in ("--fit", f"{name}={text}"))
+
+
 class RunQuestions(ForecastQuestions):
     """The questions of the Runs page and of `workprof runs`."""
 
@@ -202,7 +208,7 @@ class RunQuestions(ForecastQuestions):
         usual = None if fit is None else ProfileSettings(mode=fit.mode)
         if usual is not None and self.profiles.resolved(stored.dataset_hash, usual) == fit:
             usual = fit
-        return shell_of(question, stored.dataset_hash, settings, fit, usual)
+        return shell_of(question, stored.dataset_hash, settings, () if fit is None else fit_words(fit, usual))
 
     def run_address(self, run: str) -> str:
         """Return path and query of the page that shows a run, its settings by their options.
