@@ -142,7 +142,7 @@ class SplitScores:
     n_train: int  # rows of one training; the mean where there are several folds
     n_test: int  # rows, each tested once
     train_seconds: float  # one training, inner hold-out included; the mean of the folds
-    n_folds: int  # trainings; by job and by group each row is tested in one of five
+    n_turns: int  # trainings; by job and by group each row is tested in one of five
     profile_accuracy: float  # of the test rows with a profile only
     answered_accuracy: float  # of the answered rows only; NaN without any
     forced_accuracy: float  # of the most likely profile, over the test rows with a profile
@@ -187,7 +187,7 @@ def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
         n_train=round(float(np.mean([fold.n_train for fold in folds]))),
         n_test=len(truth),
         train_seconds=float(np.mean([fold.train_seconds for fold in folds])),
-        n_folds=len(folds),
+        n_turns=len(folds),
         profile_accuracy=_mean(right[profiled]),
         answered_accuracy=_mean(right[~abstained]),
         forced_accuracy=_mean((best == truth)[profiled]),
