@@ -19,7 +19,7 @@ from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
 from workprof.workbench import Workbench
-from workprof.workbench.question_methods import QuestionMethod
+from workprof.workbench.question_methods import ask
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,7 @@ def by_name():
         if not name.startswith("_") and first and first.name in {"dataset", "name_or_hash", "run", "before", "key"}:
             yield method, tuple(other for other in others if other.default is other.empty)
     for name, declared in vars_of(Workbench).items():
-        if isinstance(declared, QuestionMethod):
+        if isinstance(declared, ask):
             for way in ("__call__", "cached", "start", "key"):
                 yield asking(name, way), ()
 

@@ -1,6 +1,6 @@
 """A question: what a page, a command, a call and a report section ask. Settings in, record out, declared once.
 
-`Question` is the declaration; `QuestionMethod` makes of it `bench.bins(dataset, settings)`, which computes or reads,
+`Question` is the declaration; `ask` makes of it `bench.bins(dataset, settings)`, which computes or reads,
 `bench.bins.cached(...)`, which only reads, and `bench.bins.start(...)`, which computes in a child process. What a
 face (command, form, address, code) needs is here or in `workprof.core.fields`.
 """

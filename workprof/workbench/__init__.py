@@ -9,7 +9,7 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phases import PhaseQuestions
-from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, QuestionMethod
+from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
 from workprof.workbench.runs import RunQuestions
 
 __all__ = ["JOBS", "WORDS", "CachedResult", "Workbench"]
@@ -28,4 +28,4 @@ class Workbench(
 
 for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
     if not hasattr(Workbench, _question.call):
-        setattr(Workbench, _question.call, QuestionMethod(_question))
+        setattr(Workbench, _question.call, ask(_question))

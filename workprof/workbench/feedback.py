@@ -33,7 +33,7 @@ from workprof.store.documents import FinishedTable
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace
 from workprof.workbench.forecasts import ForecastQuestions, resolved_forecaster, with_profiles
-from workprof.workbench.question_methods import Frames, QuestionMethod
+from workprof.workbench.question_methods import Frames, ask
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class FeedbackQuestions(ForecastQuestions):
     with every finished job observed by now; `adopt_refit` puts it to use.
     """
 
-    feedback_model = QuestionMethod(questions.FEEDBACK_MODEL, resolve=resolved_forecaster, frames=_model_frames)
-    refit = QuestionMethod(questions.REFIT, resolve=_resolved_refit, frames=_refit_frames)
+    feedback_model = ask(questions.FEEDBACK_MODEL, resolve=resolved_forecaster, frames=_model_frames)
+    refit = ask(questions.REFIT, resolve=_resolved_refit, frames=_refit_frames)
 
     def observe(
         self,

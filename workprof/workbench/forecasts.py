@@ -47,7 +47,7 @@ from workprof.formats import rules_of
 from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.question_methods import Frames, QuestionMethod
+from workprof.workbench.question_methods import Frames, ask
 from workprof.workbench.sweeps import SweepQuestions
 
 LOADED_AT_MOST = 4
@@ -238,20 +238,18 @@ def _not_in_a_child(*_: Any) -> Frames:
 class ForecastQuestions(SweepQuestions):
     """The questions of the Classify and Durations pages and of their commands."""
 
-    observed_durations = QuestionMethod(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
-    forecaster = QuestionMethod(
+    observed_durations = ask(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
+    forecaster = ask(
         questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
     )
-    held_out = QuestionMethod(
+    held_out = ask(
         questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
     )
-    classifier_evaluation = QuestionMethod(
+    classifier_evaluation = ask(
         questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled(lambda one: one.profiles)
     )
-    global_explanation = QuestionMethod(
-        questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained
-    )
-    estimate_evaluation = QuestionMethod(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
+    global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
+    estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""

@@ -31,7 +31,7 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.store.frames import Drawn
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import JOBS, Extras, Frames, QuestionMethod, refuse_other_kind
+from workprof.workbench.question_methods import JOBS, Extras, Frames, ask, refuse_other_kind
 
 
 def _with_profiles(
@@ -189,33 +189,31 @@ def _with_plan(bench: Any, entry: Dataset, settings: Any) -> Any:
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
-    assessment = QuestionMethod(questions.ASSESS, frames=_every_row)
-    fact_points = QuestionMethod(questions.FACT)
-    bins = QuestionMethod(questions.BINS)
-    improvement = QuestionMethod(questions.CURVE)
-    profile_bins = QuestionMethod(questions.PROFILE_BINS, frames=_with_profiles)
-    profile_improvement = QuestionMethod(questions.PROFILE_CURVE, frames=_with_profiles)
-    bin_models = QuestionMethod(questions.TRAIN)
-    bin_tables = QuestionMethod(questions.TABLES)
-    replay = QuestionMethod(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
-    why_size = QuestionMethod(questions.WHY)
-    recommendation = QuestionMethod(
+    assessment = ask(questions.ASSESS, frames=_every_row)
+    fact_points = ask(questions.FACT)
+    bins = ask(questions.BINS)
+    improvement = ask(questions.CURVE)
+    profile_bins = ask(questions.PROFILE_BINS, frames=_with_profiles)
+    profile_improvement = ask(questions.PROFILE_CURVE, frames=_with_profiles)
+    bin_models = ask(questions.TRAIN)
+    bin_tables = ask(questions.TABLES)
+    replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
+    why_size = ask(questions.WHY)
+    recommendation = ask(
         questions.RECOMMENDATION,
         fit=_fit_of_rows,
         frames=_with_keys,
         by_products=_charges,
         shortcut=_from_charges,
     )
-    plan = QuestionMethod(questions.PLAN, resolve=_as_recommended)
-    violations = QuestionMethod(questions.VIOLATIONS, resolve=_with_plan)
-    rollup = QuestionMethod(questions.ROLLUP, resolve=_with_plan)
-    ledger = QuestionMethod(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
-    ledger_runs = QuestionMethod(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+    plan = ask(questions.PLAN, resolve=_as_recommended)
+    violations = ask(questions.VIOLATIONS, resolve=_with_plan)
+    rollup = ask(questions.ROLLUP, resolve=_with_plan)
+    ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+    ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
 
-    over_time = QuestionMethod(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
-    over_time_runs = QuestionMethod(
-        questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run
-    )
+    over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
+    over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
 
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
         """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""

@@ -30,7 +30,7 @@ from workprof.nodes.transfer import Transfer, TransferSettings, transfer
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import Frames, QuestionMethod, refuse_other_kind
+from workprof.workbench.question_methods import Frames, ask, refuse_other_kind
 
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),
@@ -181,12 +181,12 @@ def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | No
 class NodeQuestions(ProfileQuestions):
     """The questions of the Nodes page and of `workprof nodes`."""
 
-    node_ranking = QuestionMethod(questions.RANK, frames=_ranked_runs)
-    node_groups = QuestionMethod(questions.GROUPS, frames=_ranked_runs)
-    degradation = QuestionMethod(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
-    node_advice = QuestionMethod(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
+    node_ranking = ask(questions.RANK, frames=_ranked_runs)
+    node_groups = ask(questions.GROUPS, frames=_ranked_runs)
+    degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
+    node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
     runtime_transfer = staticmethod(runtime_transfer)
-    configuration_search = QuestionMethod(questions.SEARCH, frames=_configurations, resolve=_of_runs)
+    configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the nodes of a dataset of benchmark runs, in order.

@@ -16,7 +16,7 @@ from workprof.phases.library import LibraryEdits
 from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES, RunListSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.datasets import DatasetQuestions
-from workprof.workbench.question_methods import Frames, QuestionMethod, refuse_other_kind
+from workprof.workbench.question_methods import Frames, ask, refuse_other_kind
 
 EDITS = "library"
 """Name under which the labels given by hand are kept."""
@@ -55,16 +55,16 @@ def _with_train(bench: Any, entry: Dataset, settings: Any, train: str | None = N
 class PhaseQuestions(DatasetQuestions):
     """The questions of the Phases page and of `workprof phases`."""
 
-    phase_runs = QuestionMethod(questions.RUNS, frames=_samples)
-    run_phases = QuestionMethod(questions.DETECT, frames=_samples)
-    timeline = QuestionMethod(questions.TIMELINE, frames=_samples)
-    workload_library = QuestionMethod(questions.LEARN, frames=_samples)
-    library_view = QuestionMethod(questions.LIBRARY, frames=_samples)
-    match_run = QuestionMethod(questions.MATCH, frames=_samples)
-    known_match = QuestionMethod(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
-    aligned_runs = QuestionMethod(questions.ALIGN, resolve=_with_train, frames=_samples)
-    evaluate_phases = QuestionMethod(questions.EVALUATE, resolve=_with_train, frames=_samples)
-    live_library = QuestionMethod(questions.LIVE, frames=_samples)
+    phase_runs = ask(questions.RUNS, frames=_samples)
+    run_phases = ask(questions.DETECT, frames=_samples)
+    timeline = ask(questions.TIMELINE, frames=_samples)
+    workload_library = ask(questions.LEARN, frames=_samples)
+    library_view = ask(questions.LIBRARY, frames=_samples)
+    match_run = ask(questions.MATCH, frames=_samples)
+    known_match = ask(questions.KNOWN_MATCH, resolve=_with_train, frames=_samples)
+    aligned_runs = ask(questions.ALIGN, resolve=_with_train, frames=_samples)
+    evaluate_phases = ask(questions.EVALUATE, resolve=_with_train, frames=_samples)
+    live_library = ask(questions.LIVE, frames=_samples)
 
     def system_counters(self, dataset: str) -> tuple[str, ...]:
         """Return every counter of a dataset that does not look into the workload's own processes."""

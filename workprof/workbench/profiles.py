@@ -29,7 +29,7 @@ from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
 from workprof.store.reports import Dataset, ProfileNote
 from workprof.workbench.datasets import DatasetQuestions
-from workprof.workbench.question_methods import Extras, Frames, QuestionMethod
+from workprof.workbench.question_methods import Extras, Frames, ask
 
 Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
 
@@ -117,12 +117,12 @@ def _labelled(frames: Mapping[str, pd.DataFrame], fit: ProfileFit | None) -> Map
 class ProfileQuestions(DatasetQuestions):
     """The questions of the Profiles page."""
 
-    profiles = QuestionMethod(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows)
-    hopkins = QuestionMethod(questions.HOPKINS, resolve=_named)
-    baseline = QuestionMethod(
+    profiles = ask(questions.FIT, resolve=_in_rows, by_products=_tree, shortcut=_recut, refuse=_few_rows)
+    hopkins = ask(questions.HOPKINS, resolve=_named)
+    baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
     )
-    stability = QuestionMethod(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
+    stability = ask(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
 
     def profile_names(self, dataset: str, settings: ProfileSettings | None = None) -> tuple[str, ...]:
         """Return what the profiles of a clustering are called: 'bert · worker (P0)', by label.

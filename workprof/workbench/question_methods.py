@@ -263,7 +263,7 @@ class OpenHome:
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)
 
 
-class QuestionMethod(Generic[S, R]):
+class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BINS)`
     """A question of the workbench: `bench.bins(dataset, settings)`, `bench.bins.cached(...)`, `bench.bins.start(...)`.
 
     What a question needs of the workbench, each a function that takes (bench, dataset, settings, ...):
@@ -307,7 +307,7 @@ class Bound(Generic[S, R]):
     """A question of one open workbench."""
 
     bench: Any
-    declared: QuestionMethod[S, R]
+    declared: ask[S, R]
 
     def __call__(
         self,

@@ -127,6 +127,8 @@ class RunQuestions(ForecastQuestions):
         names = {entry.hash: entry.name for entry in self._store.datasets()}
         return tuple(_stored_run(entry, names) for entry in self._cache.entries(beginning))
 
+    kept_runs = stored_runs  # the former name, for a release
+
     def stored_run(self, run: str) -> StoredRun:
         """Return one kept computation by its name or the beginning of it.
 

@@ -26,7 +26,7 @@ from workprof.profiles.sweep import (
 )
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import QuestionMethod
+from workprof.workbench.question_methods import ask
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SweepState:
 class SweepQuestions(ProfileQuestions):
     """The questions of the Sweep page."""
 
-    sweep_group = QuestionMethod(GROUP)
+    sweep_group = ask(GROUP)
 
     def __init__(self, settings: Settings) -> None:
         """Open the home folder.
