@@ -90,7 +90,7 @@ def frame(
         where = f" WHERE rowid IN ({own} ORDER BY hash(rowid), rowid LIMIT {drawn.rows}) ORDER BY rowid"
         (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {quoted(entry.table)}{where})")
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
-    texts: dict[str, list[pa.Array]] = {column.name: [] for column in columns if not column.numeric}
+    texts = {column.name: _Texts(n_rows) for column in columns if not column.numeric}
     ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0
     for batch in cursor.sql(f"SELECT {', '.join(items)} FROM {quoted(entry.table)}{where}").to_arrow_reader(AT_ONCE):
         part = slice(filled, filled := filled + batch.num_rows)
@@ -98,16 +98,15 @@ def frame(
         for name, values in numbers.items():
             values[part] = batch.column(name).to_numpy(zero_copy_only=False)
         for name, coded in texts.items():
-            coded.append(batch.column(name).dictionary_encode())
+            coded.put(part, batch.column(name))
         if not finished_only:
             done[part] = batch.column(FINISHED).to_numpy(zero_copy_only=False)
-    series = {ROW_ID: pd.Series(ids)}
+    series = {ROW_ID: pd.Series(ids, copy=False)}
     for column in columns:
-        series[column.name] = (
-            pd.Series(numbers[column.name]) if column.numeric else _categories(texts.pop(column.name), n_rows)
-        )
+        name = column.name
+        series[name] = pd.Series(numbers[name], copy=False) if column.numeric else texts.pop(name).series()
     if not finished_only:
-        series[FINISHED] = pd.Series(done)
+        series[FINISHED] = pd.Series(done, copy=False)
     return pd.DataFrame(series, copy=False)
 
 
@@ -154,15 +153,25 @@ def _typed(column: Column) -> str:
     return f"CAST({name} AS DOUBLE) AS {name}" if column.numeric else name
 
 
-def _categories(batches: list[pa.Array], n_rows: int) -> pd.Series:
-    """Return (n_rows,) categories in order of appearance, from dictionary-coded batches of texts."""
-    kind = batches[0].type if batches else pa.dictionary(pa.int32(), pa.string())
-    chunks = pa.chunked_array(batches, type=kind).unify_dictionaries().chunks
-    codes, filled = np.empty(n_rows, dtype=np.int32), 0
-    for chunk in chunks:
-        codes[filled : (filled := filled + len(chunk))] = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    texts = chunks[0].dictionary.to_pylist() if chunks else []
-    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str")))
+class _Texts:
+    """A column of texts that is read in parts: a code a row, and each text once, in order of appearance."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._codes = np.empty(n_rows, dtype=np.int32)
+        self._code_of: dict[str, int] = {}
+
+    def put(self, rows: slice, texts: pa.Array) -> None:
+        """Take the texts of some rows."""
+        coded = texts.dictionary_encode()
+        known = self._code_of
+        codes = [known.setdefault(text, len(known)) for text in coded.dictionary.to_pylist()]
+        places = coded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+        self._codes[rows] = np.array([*codes, -1], dtype=np.int32)[places]
+
+    def series(self) -> pd.Series:
+        """Return the column as categories."""
+        categories = pd.Index([*self._code_of], dtype="str")
+        return pd.Series(pd.Categorical.from_codes(self._codes, categories=categories), copy=False)
 
 
 MOST_HITS = 200
