@@ -63,7 +63,9 @@ def settings(  # noqa: PLR0913  what differs from a form made of the question al
     Raises:
         SettingsError: when the chosen settings are not valid together.
     """
-    values, own, begin = dict(given or {}), own or {}, begin or question.default()
+    values, own = dict(given or {}), own or {}
+    if begin is None:
+        begin = question.default(**{leaf.path: values[leaf.path] for leaf in question.named if leaf.path in values})
     shown = [replace(leaf, default=get(begin, leaf.path)) for leaf in question.leaves if leaf.path not in values]
     columns = [one for one in visit.workbench.columns(dataset.hash) if not one.truth and one.name != "row_id"]
     offered = {kind: tuple(one.name for one in columns if one.numeric in of) for kind, of in OFFERED.items()}

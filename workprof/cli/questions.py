@@ -67,7 +67,8 @@ def add(app: typer.Typer, *faces: Face) -> None:
     FACES.update({face.question.name: face for face in faces})
     usual, *others = faces
     questions = [face.question for face in faces]
-    own = [leaf.flag for one in questions for leaf in one.named if leaf.flag not in _needed(questions)]
+    needed = _needed(questions)
+    own = [leaf.flag for one in questions for leaf in one.named if leaf.flag not in needed]
     one_of = own if any(leaf.flag in own for leaf in usual.question.named) else []
 
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
@@ -112,9 +113,10 @@ def _needed(questions: Iterable[Question[Any, Any]]) -> set[str]:
 def options(*questions: Question[Any, Any]) -> list[inspect.Parameter]:
     """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
     result: dict[str, inspect.Parameter] = {}
+    needed = _needed(questions)
     for question in questions:
         for leaf in leaves(question.settings):
-            option = _option(leaf, hidden=leaf.path in question.ignores, required=leaf.flag in _needed(questions))
+            option = _option(leaf, hidden=leaf.path in question.ignores, required=leaf.flag in needed)
             result.setdefault(_name(leaf.flag), option)
     if any(question.published for question in questions):
         result.setdefault("mode", console.parameter("mode", Annotated[str | None, MODE], None))

@@ -129,8 +129,9 @@ class Question(Generic[S, R]):
 
     def given(self, settings: S, *bases: S) -> dict[Leaf, Any]:
         """Return what a command line or an address has to say of settings: what differs, and what is always named."""
-        changed = {leaf for base in bases or self.bases(settings) for leaf in differences(base, settings)}
-        return {leaf: get(settings, leaf.path) for leaf in self.leaves if leaf in changed or leaf in self.named}
+        changed = [leaf for base in bases or self.bases(settings) for leaf in differences(base, settings)]
+        given = {*changed, *self.named}
+        return {leaf: get(settings, leaf.path) for leaf in self.leaves if leaf in given}
 
 
 def shell_of(question: Question[Any, Any], dataset: str, settings: Any, further: Sequence[str] = ()) -> str:
@@ -217,10 +218,8 @@ def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[st
     if leaf.path in elsewhere:
         return parameters_of(elsewhere[leaf.path], value)
     if leaf.table and leaf.about.choices:  # a number for each name; all alike stand for none
-        one = replace(leaf, kind=leaf.each)
-        return {
-            f"{leaf.key(page)}_{name}": form_text(one, value.get(name, 0.0)) for name in leaf.about.choices if value
-        }
+        one, names = replace(leaf, kind=leaf.each), leaf.about.choices if value else ()
+        return {f"{leaf.key(page)}_{name}": form_text(one, value.get(name, 0.0)) for name in names}
     word = leaf.word(value) if leaf.about.named_key else None
     if word is not None:
         return {leaf.words_key(page): word}
