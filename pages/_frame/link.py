@@ -275,4 +275,4 @@ def _bounded(value: float, text: str, control: WidgetMetadata[Any]) -> None:
 def _outside(least: float, most: float | None) -> str:
     if most is None or most > 1e15:
         return f"below {least:g}"
-    return f"outside {least:,g} to {most:,g}"
+    return f"outside {least:,.10g} to {most:,.10g}"

@@ -85,7 +85,7 @@ def _number(key: str, default: float) -> float:
 def _limit(text: str) -> float:
     value = link.number(text)
     if not SMALLEST_GB <= value <= LARGEST_GB:
-        raise link.Unreadable(f"{link.quoted(text)} is outside {SMALLEST_GB:g} to {LARGEST_GB:,g}")
+        raise link.Unreadable(f"{link.quoted(text)} is outside {SMALLEST_GB:g} to {LARGEST_GB:,.10g}")
     return value
 
 

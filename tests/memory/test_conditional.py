@@ -254,5 +254,5 @@ def test_a_run_killed_for_memory_is_known_to_other_tasks_from_its_end_on(order):
 
 
 def test_the_note_on_long_tasks_names_the_policy_that_looks_at_the_latest_alone():
-    found = replay({"jobs": made(600)}, ReplaySettings(policies=("workprof",), prices_runs=()))
-    assert any("workprof_task and local_min_waste look at its latest 400" in note for note in found.notes)
+    result = replay({"jobs": made(600)}, ReplaySettings(policies=("workprof",), prices_runs=()))
+    assert result.notes[-1].endswith(" runs: its latest 400 alone count for workprof_task")

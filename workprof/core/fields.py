@@ -28,10 +28,10 @@ LONGEST_LABEL = 24
 
 
 BOUNDS = (
-    ("least", operator.ge, "of {:,g} or more"),
-    ("above", operator.gt, "above {:,g}"),
-    ("most", operator.le, "at most {:,g}"),
-    ("below", operator.lt, "below {:,g}"),
+    ("least", operator.ge, "of {:,.10g} or more"),
+    ("above", operator.gt, "above {:,.10g}"),
+    ("most", operator.le, "at most {:,.10g}"),
+    ("below", operator.lt, "below {:,.10g}"),
 )
 """Bound of a setting, how a value stands to it, and its words."""
 
@@ -294,10 +294,10 @@ def _needed(leaf: Leaf, *, typed: bool = False) -> str:
         noun = UNITS[about.unit].texts if typed else UNITS[about.unit].noun
     bounds = " and ".join(words.format(bound) for _, words, bound in about.bounds)
     if leaf.each is str and about.most is not None:
-        bounds = f"of at most {about.most:g} characters"
+        bounds = f"of at most {about.most:.10g} characters"
     elif about.least is not None and about.most is not None:
-        bounds = f"between {about.least:,g} and {about.most:,g}"
-    such = f", such as {leaf.default:g}" if number and fits(leaf.default, float) else ""
+        bounds = f"between {about.least:,.10g} and {about.most:,.10g}"
+    such = f", such as {leaf.default:.10g}" if number and fits(leaf.default, float) else ""
     return " ".join(filter(None, (noun, bounds))) + such
 
 

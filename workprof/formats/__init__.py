@@ -1,6 +1,7 @@
 """One file per trace format: which columns it has, in which units, and which field of a job table each becomes.
 
-To add a format: write one file like `nextflow.py` and list its FORMAT here.
+To add a format: write one file like `nextflow.py` (a table with a heading) or `philly.py` and `swf.py` (with a
+reader) and list its FORMAT here; CONTRIBUTING.md has the rest.
 """
 
 from __future__ import annotations

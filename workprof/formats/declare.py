@@ -1,7 +1,8 @@
 """The words in which a trace format is declared; the store turns them into SQL.
 
-A format file holds no code that reads anything: it lists the source's columns in order with their DuckDB types, which
-texts mean "no value", which field of a job table each column becomes with its unit, and how a file is recognised.
+Unless it has a `Reader`, a format file holds no code that reads anything: it lists the source's columns in order with
+their DuckDB types, which texts mean "no value", which field of a job table each column becomes with its unit, and how a
+file is recognised.
 """
 
 from __future__ import annotations

@@ -1156,13 +1156,15 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
     if ordered.n_without_input:
         notes.append(f"{ordered.n_without_input:,} runs without an input take the median of their task's first runs")
     longest = max(len(one) for one in ordered.sequences)
+    ours = BY_TASK if ordered.known else Workprof.name
+    latest = [name for name in (ours, "local_min_waste") if name in {ours, *settings.policies}]
     if longest > LATEST_RUNS:
-        ours = BY_TASK if ordered.known else Workprof.name
-        notes.append(f"a task has {longest:,} runs: {ours} and local_min_waste look at its latest {LATEST_RUNS}")
-    if longest > REFIT_EACH:
+        notes.append(f"a task has {longest:,} runs: its latest {LATEST_RUNS} alone count for {' and '.join(latest)}")
+    refitted = [name for name in ("tovar", "min_waste", "linear_offset") if name in settings.policies]
+    if longest > REFIT_EACH and refitted:
         notes.append(
-            "beyond 1,000 runs of a task, tovar, min_waste and linear_offset are fitted anew when the"
-            " known runs have grown by 2 %"
+            f"beyond {REFIT_EACH:,} runs of a task, {', '.join(refitted)} learn anew only when the known runs have "
+            "grown by 2 %"
         )
     if sum(len(one) for one in ordered.sequences) > MANY_RUNS and settings.used_input != NO_INPUT:
         notes.append(f"more than {MANY_RUNS:,} runs: the frontier has fewer settings that look at inputs")

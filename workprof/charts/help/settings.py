@@ -33,7 +33,7 @@ class SettingLine:
             return ", ".join(map(str, about.choices))
         low = about.least if about.least is not None else about.above
         bounds = [
-            f"{word} {value:,g}"
+            f"{word} {value:,.10g}"
             for word, value in (("from", low), ("to", about.most), ("below", about.below))
             if value is not None and self.leaf.each in (int, float)
         ]
