@@ -121,13 +121,12 @@ def control(leaf: Leaf, page: str, offered: Sequence[str] = (), *, typed: bool =
         return _named(leaf, page, offered, words)
     if about.choices or about.columns:
         return _chosen(leaf, tuple(offered) or tuple(map(str, about.choices)), words)
-    words["bind"] = "query-params"
     if leaf.kind is bool:
-        return st.toggle(leaf.label, value=usual, **words)
+        return st.toggle(leaf.label, value=usual, bind="query-params", **words)
     if leaf.number and not typed:
         return _number(leaf, words)
     link.check(leaf.key(page), partial(_parse, leaf))
-    text: str = st.text_input(leaf.label, value=str(form_text(leaf, usual)), **words) or ""
+    text: str = st.text_input(leaf.label, value=str(form_text(leaf, usual)), bind="query-params", **words) or ""
     try:
         return usual if about.some and not text.strip() else _parse(leaf, text)
     except SettingsError as error:
@@ -195,11 +194,13 @@ def _number(leaf: Leaf, words: dict[str, Any]) -> Any:
     if leaf.kind is int:
         least, most = int(low or 0), None if high is None else int(high)
         if most is not None and most - least <= MOST_ON_A_SLIDER:
-            return st.slider(leaf.label, least, most, usual, **words)
-        return st.number_input(leaf.label, least, most, usual, step=1, **words)
+            return st.slider(leaf.label, least, most, usual, bind="query-params", **words)
+        return st.number_input(leaf.label, least, most, usual, step=1, bind="query-params", **words)
     lowest = None if low is None else low * factor + (LEAST if about.above is not None and usual else 0)
     highest = None if high is None else high * factor - (LEAST if about.below is not None else 0)
-    shown = st.number_input(leaf.label, lowest, highest, in_form(leaf, usual), format="%g", **words)
+    shown = st.number_input(
+        leaf.label, lowest, highest, in_form(leaf, usual), format="%g", bind="query-params", **words
+    )
     return None if shown is None or (leaf.optional and about.above == shown) else from_form(leaf, shown)
 
 

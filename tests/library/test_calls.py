@@ -109,7 +109,7 @@ def test_a_ranking_of_values_is_that_of_the_runs_that_they_come_from(bench, tmp_
     for given in (path, runs):
         assert numbers(wp.rank_nodes(given)) == numbers(ranked)
     parsed = parse_runs(bench.frames_of(bench.dataset(entry), None)()["jobs"])
-    told = oriented(parsed, select(parsed, wp.RankSettings()).kept)
+    told = oriented(parsed, select(parsed, wp.RankSettings()).positions)
     lines = [
         {"node": told.node[row], "metric": name, "value": np.exp(told.logs[row, place]), "direction": "higher"}
         | {"aspect": told.aspects[place]}
