@@ -17,7 +17,7 @@ from pages._parts import saved_scenarios
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.tasks import task_labels
 from workprof.core.units import GB
-from workprof.memory.assessment import Assessment, AssessmentSettings, ClassSettings
+from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.scenarios import Scenario
 from workprof.memory.usage import NONE_FINISHED, TARGET_WORDS, USAGE_COLUMNS
 from workprof.store.reports import Dataset
@@ -164,11 +164,9 @@ def of_task(context: PageContext) -> PageContext:
     return replace(context, task=chosen_task(task_labels([one.task for one in assessment(context).tasks])))
 
 
-def assessment(context: PageContext, classes: ClassSettings | None = None) -> Assessment:
+def assessment(context: PageContext, settings: AssessmentSettings | None = None) -> Assessment:
     """Return what tasks request and use; a spinner stands there while it is measured for the first time."""
-    settings = AssessmentSettings(
-        target=context.target, request_bytes=context.request_bytes, classes=classes or ClassSettings()
-    )
+    settings = settings or AssessmentSettings(target=context.target, request_bytes=context.request_bytes)
     with st.spinner("Measuring requested and used memory…", show_time=True):
         return context.workbench.assessment(context.dataset.hash, settings)
 

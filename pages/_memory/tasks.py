@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages._frame import link
 from pages._memory import scope
 from pages._memory.scope import PageContext
-from pages._parts import figures, tables
+from pages._parts import figures, forms, tables
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import (
@@ -26,8 +28,17 @@ from workprof.charts.text import markdown_text, option_words
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, ClassSettings
+from workprof.memory.assessment import (
+    AUTO,
+    FIXED,
+    LIGHT_GB,
+    MODERATE_GB,
+    Assessment,
+    AssessmentSettings,
+    ClassSettings,
+)
 from workprof.memory.facts import FactPointsSettings
+from workprof.memory.questions import ASSESS
 from workprof.memory.usage import TARGET_WORDS, evidence_words
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
@@ -160,10 +171,24 @@ def _one(context: PageContext, task: str, column: str) -> None:
 
 def tasks(context: PageContext) -> None:
     """Show where the memory goes: the answer, the tasks, their use, then what explains it."""
-    classes = current_limits()
-    result = scope.assessment(context, classes if classes.limits == AUTO else None)
-    if classes.limits != AUTO:
-        result = with_limits(result, classes)
+    above, limits = st.container(), current_limits()
+    shown = {
+        "target": context.target,
+        "request_bytes": context.request_bytes,
+        "classes.limits": limits.limits,
+        "classes.light_gb": limits.light_gb,
+        "classes.moderate_gb": limits.moderate_gb,
+    }
+    settings = forms.settings(context.visit, context.dataset, ASSESS, (), shown)
+    with above:
+        _tasks(context, settings)
+
+
+def _tasks(context: PageContext, settings: AssessmentSettings) -> None:
+    if settings.classes.limits == AUTO:
+        result = scope.assessment(context, settings)
+    else:  # given limits take no computation of their own
+        result = with_limits(scope.assessment(context, replace(settings, classes=ClassSettings())), settings.classes)
     figures.headline(markdown_text(assessment_sentence(result), 400))
     figures.headline_row(assessment_headlines(result))
     _table(context, result)

@@ -60,7 +60,8 @@ KEPT_PHASES |= {"phases_nearest": "true"}
 FOLDS = {
     "memory": (
         *("memory_next_sizes", "memory_plan_method", "memory_boxes_open", "memory_facts_open", "memory_groups_open"),
-        *("memory_classes_open", "memory_tasks_method", "memory_curve_open", "memory_bins_exports"),
+        *("memory_classes_open", "memory_tasks_method", "memory_assess_more", "memory_curve_open"),
+        *("memory_bins_exports",),
         *("memory_bins_method", "memory_policies_open", "memory_learning_open", "memory_policy_sizes"),
         *("memory_policies_method", "memory_waterfall_open", "memory_models_open", "memory_confusion_open"),
         *("memory_inputs_open", "memory_models_method", "memory_load_open", "memory_plan_open"),

@@ -12,11 +12,11 @@ from tests.charts import records_for_memory as given
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
 from workprof.charts.memory.policies import acceptable, picked
-from workprof.charts.memory.tasks import assessment_sentence
+from workprof.charts.memory.tasks import assessment_sentence, classes_chart
 from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share
-from workprof.memory.assessment import FEWEST_RUNS, AssessmentSettings
+from workprof.memory.assessment import FEWEST_RUNS, AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.plan import PlanSettings
@@ -168,6 +168,19 @@ def test_the_limits_of_the_classes_can_be_set_and_found(page):
     test.segmented_control(key="memory_limits").set_value("auto").run()
     assert problems(test) == []
     assert "limits found" in words(test)
+
+
+def test_every_setting_of_the_assessment_comes_from_a_link_to_its_control(page, house, runs):
+    test = page(memory_limits="auto", memory_class_headroom="150", memory_class_weight="count")
+    assert problems(test) == []
+    assert test.number_input(key="memory_class_headroom").value == 150
+    classes = ClassSettings("auto", headroom=1.5, weight="count")
+    wanted, usual = (
+        classes_chart(house().workbench.assessment(runs, AssessmentSettings(classes=one))).takeaway
+        for one in (classes, ClassSettings("auto"))
+    )
+    assert wanted in words(test)
+    assert usual not in words(test)
 
 
 def test_without_requests_a_flat_one_is_asked_for(app, bare):
