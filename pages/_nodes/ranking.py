@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._frame import header
+from pages._frame import datasets, header
 from pages._nodes import degradation
 from pages._nodes.context import (
     LONGEST_NOTE,
@@ -105,10 +105,10 @@ def _work(context: PageContext) -> Work:
     if not traces:
         st.caption("Load a job trace to rank nodes for each of its profiles.")
         return Work()
-    profiles = context.workbench.profiles
-    traces.sort(
-        key=lambda one: profiles.cached(one.hash, ProfileSettings()).result is None
-    )  # those with profiles first
+    profiles, looked_at = context.workbench.profiles, datasets.newest(context.workbench.datasets(), JOBS)
+    traces.sort(  # those with profiles first, and of them the one that other pages are about
+        key=lambda one: (profiles.cached(one.hash, ProfileSettings()).result is None, one.hash != looked_at)
+    )
     chosen = st.container()
     trace = other_dataset(ADVICE, "jobs", traces)
     names = context.workbench.profile_names(trace)[:-1]

@@ -91,7 +91,10 @@ class Visitor:
             raise Troubled(f"{tab.name}: {place} shows something else than to a lone visitor:\n{differ[:2000]}")
 
     def _query(self, page, parameters):
-        return parameters if page in OTHER_KINDS else {"ds": self.known[self.word].hash, **parameters}
+        own = self.known[self.word].hash
+        if page == "nodes":  # for the profiles of a trace, the first one where none is named
+            return {"nodes_jobs": own, **parameters}
+        return parameters if page in OTHER_KINDS else {"ds": own, **parameters}
 
     async def step(self, draw):
         """Do one thing, drawn at random; where the page has nothing of the kind a link is followed."""

@@ -7,7 +7,7 @@ from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Exp
 
 from pages._parts.controls import CHOSEN
 
-SPEED = re.compile(r"(Answered|computed) in [\w.,]+( m?s\b)?( \d+ \w+)?")
+SPEED = re.compile(r"(Answered|[Cc]omputed) in [\w.,]+( m?s\b)?( \d+ \w+)?")
 """What differs from one answer to the next although the numbers are the same."""
 
 

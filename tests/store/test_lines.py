@@ -140,12 +140,20 @@ def test_quotes_that_pair_up_by_accident_are_told(store, write):
     assert (report.rows, counts(report)[QUOTED_BREAKS], counts(report)[DOUBTFUL_BREAKS]) == (94, 5, 5)
     told = next(check for check in report.checks if check.name == DOUBTFUL_BREAKS)
     assert (told.level, "after line 20" in told.message) == ("warning", True)
-    header = store.ingest([write("q.csv", csv(9, {1: HEADER[:-4] + '"note', 3: 'j,1,b"'}))], GENERIC)
-    assert (header.rows, counts(header)[DOUBTFUL_BREAKS]) == (6, 2)
     far = store.ingest([write("f.csv", csv(100, {20: 'j,"5', 80: 'k,1",b', 99: 'q,1,"r"'}))], GENERIC)
     assert counts(far)[DOUBTFUL_BREAKS] == counts(far)[QUOTED_BREAKS] == 60
     honest = store.ingest([write("h.csv", csv(100, {20: 'j,1,"a\nb"'}))], GENERIC)
     assert DOUBTFUL_BREAKS not in counts(honest)
+
+
+def test_a_header_that_takes_rows_in_is_refused(store, write):
+    """Its text would be the name of a column, and the rows in it in no cell."""
+    for name, header, end in (("q", HEADER[:-4] + '"note', 'j,1,b"'), ("r", ' "' + HEADER, 'j",1,b')):
+        path = write(f"{name}.csv", csv(9, {1: header, 3: end, 8: 'j,1,"a, b"'}))
+        with pytest.raises(
+            TraceError, match="opens in line 1 takes lines of as many cells as the header into the header"
+        ):
+            store.ingest([path], GENERIC)
 
 
 def test_a_quote_in_the_header_names_its_line(store, write):

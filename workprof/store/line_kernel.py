@@ -22,6 +22,7 @@ from workprof.store.lines import (
     DOUBTFUL_LINE,
     FAULT,
     FIRST_SEPARATORS,
+    IN_HEADER,
     LEADING_BLANK,
     LINE,
     LINE_END,
@@ -147,20 +148,29 @@ def _end_row(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
         if known[ROWS] == 0:
             known[LEADING_BLANK] += 1
     if known[ROW_BREAKS]:
-        known[BREAKS] += known[ROW_BREAKS]
-        ends_with_separator = known[CELLS] == known[COLUMNS] and not known[CELL_FILLED]
-        if known[MISUSED]:
-            known[FAULT] = CLOSED_INSIDE
-        elif known[CELLS] + 1 != known[COLUMNS] and not ends_with_separator:
-            known[FAULT] = OTHER_WIDTH
-        elif known[ROW_BYTES] > rules[ROW_LENGTH]:
-            known[FAULT] = LONG_ROW
-        elif 2 * known[WIDE_LINES] > known[ROW_BREAKS] + 1 and known[FIRST_SEPARATORS] > 0:
-            known[DOUBTFUL_BREAKS] += known[ROW_BREAKS]
-            if not known[DOUBTFUL_LINE]:
-                known[DOUBTFUL_LINE] = known[BREAK_LINE]
+        _judge_breaks(rules, known)
     known[STATE], known[CELLS], known[CELL_FILLED], known[ROW_FILLED] = CELL_START, 0, 0, 0
     known[ROW_BYTES], known[ROW_BREAKS], known[MISUSED], known[WIDE_LINES] = 0, 0, 0, 0
+
+
+@compiled
+def _judge_breaks(rules: NDArray[np.int64], known: NDArray[np.int64]) -> None:
+    """Count the line ends within the quotes of a row, or find its fault."""
+    known[BREAKS] += known[ROW_BREAKS]
+    ends_with_separator = known[CELLS] == known[COLUMNS] and not known[CELL_FILLED]
+    takes_in_rows = 2 * known[WIDE_LINES] > known[ROW_BREAKS] + 1 and known[FIRST_SEPARATORS] > 0
+    if known[MISUSED]:
+        known[FAULT] = CLOSED_INSIDE
+    elif known[CELLS] + 1 != known[COLUMNS] and not ends_with_separator:
+        known[FAULT] = OTHER_WIDTH
+    elif known[ROW_BYTES] > rules[ROW_LENGTH]:
+        known[FAULT] = LONG_ROW
+    elif takes_in_rows and known[ROWS] == 1:  # the header, of which a table shows no cell
+        known[FAULT] = IN_HEADER
+    elif takes_in_rows:
+        known[DOUBTFUL_BREAKS] += known[ROW_BREAKS]
+        if not known[DOUBTFUL_LINE]:
+            known[DOUBTFUL_LINE] = known[BREAK_LINE]
 
 
 @compiled

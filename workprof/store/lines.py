@@ -37,7 +37,7 @@ LINE_END, QUOTE_BYTE, SPACES_ARE_BLANK, CELL_LINES, ROW_LENGTH = range(5)
 CELL_START, PLAIN, QUOTED, QUOTE_IN_QUOTES, CLOSED = range(5)
 """Where in a cell the next byte stands. A quote within quotes closes them, or stands for itself before another."""
 
-SOUND, NEVER_CLOSED, CLOSED_INSIDE, OTHER_WIDTH, MANY_LINES, LONG_ROW = range(6)
+SOUND, NEVER_CLOSED, CLOSED_INSIDE, OTHER_WIDTH, MANY_LINES, LONG_ROW, IN_HEADER = range(7)
 """What a quote that takes in line ends is."""
 
 STATE, LINE, CELLS, CELL_FILLED, ROW_FILLED, ROW_BYTES, ROW_BREAKS, CELL_BREAKS, MISUSED, QUOTE_LINE = range(10)
@@ -60,7 +60,7 @@ class Lines:
         rows: of cells, the header among them.
         blank: lines without a character, `leading_blank` of them before the first row.
         quoted_breaks: line ends within quotes.
-        doubtful_breaks: of these, those in rows most of whose lines would be rows without the quotes.
+        doubtful_breaks: of these, those in rows (not the header) most of whose lines would be rows without the quotes.
         doubtful_line: where the first such row begins to go on, else 0.
     """
 
@@ -248,6 +248,7 @@ def _lines_of(physical: int, known: NDArray[np.int64]) -> Lines:
         OTHER_WIDTH: f"ends in a later line, and the row has not as many cells as the header ({known[COLUMNS]:,})",
         MANY_LINES: f"goes on for more than {MOST_CELL_LINES} lines",
         LONG_ROW: f"makes a row longer than {format_bytes(MAX_LINE_BYTES)}",
+        IN_HEADER: "takes lines of as many cells as the header into the header",
     }
     return Lines(
         physical=physical,
