@@ -35,7 +35,7 @@ from workprof.forecasts.estimates import (
     known_jobs,
     train_estimator,
 )
-from workprof.forecasts.history import Cells, Past, backoff_medians, read_cells, take_cells
+from workprof.forecasts.history import Cells, Past, backoff_medians, take_cells
 from workprof.forecasts.intervals import (
     FEW_UNITS,
     Followed,
@@ -167,7 +167,7 @@ def evaluate_fold(
     training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
     estimator = train_estimator(training, settings, validated=validated)
     model, fields = estimator.model, estimator.model.candidates.fields
-    cells, units = read_cells(known.jobs, fields), units_of(known.jobs, settings.split)
+    cells, units = known.cells(fields), units_of(known.jobs, settings.split)
     queries = take_cells(cells, fold.test)
     past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
     predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
@@ -394,8 +394,7 @@ def validate_pair(shared: tuple[KnownJobs, EstimateSettings], pair: TrainingPair
     """Return the rows of both groups as predicted without either; it may be on another machine."""
     known, settings = shared
     scale = fit_scale(known.target[pair.train])
-    cells = read_cells(known.jobs, settings.fields)
-    past = Past(cells, scale.to_log(known.target), units_of(known.jobs, settings.split))
+    past = Past(known.cells(settings.fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
     return validate_rows(known.jobs, past, settings.fields, settings.seed, pair.train, pair.tests)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -24,7 +25,7 @@ from workprof.forecasts.candidates import (
     train_candidates,
 )
 from workprof.forecasts.encoder import Inputs, usable_fields
-from workprof.forecasts.history import Past, read_cells
+from workprof.forecasts.history import Cells, Past, read_cells
 from workprof.forecasts.intervals import (
     Calibration,
     Combination,
@@ -114,6 +115,16 @@ class KnownJobs:
     jobs: pd.DataFrame  # those rows
     target: Floats  # (n_rows,) values
     n_left_out: int  # rows without a finite value, or with one below zero
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, ...], Cells]:
+        return {}
+
+    def cells(self, fields: tuple[str, ...]) -> Cells:
+        """Return the cells of all rows over these fields; they are read once."""
+        if fields not in self._cells:
+            self._cells[fields] = read_cells(self.jobs, fields)
+        return self._cells[fields]
 
 
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
