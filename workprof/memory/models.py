@@ -144,7 +144,7 @@ class ModelResult:
 
     Attributes:
         model: 'xgboost', 'svm', or 'constant'.
-        sampling: asked for.
+        sampling: requested.
         sampling_done: what was done; SMOTE gives way to random draws where the smallest bin has too few runs.
         decision: 'likeliest' bin, or 'cheapest' bin (of least expected cost).
         accuracy: share of test runs in their own bin.
@@ -232,7 +232,7 @@ class PredictorResult(Shown):
     Attributes:
         settings: as asked.
         task: name.
-        models: every model with every sampling, the likeliest bin taken; in the order asked for.
+        models: every model with every sampling, the likeliest bin taken; in the order requested.
         cheapest: the same models, the bin of least expected cost taken.
         constant: one bin for every run, the most frequent one of the runs that were learned from.
         cheapest_constant: one bin for every run, the cheapest one.

@@ -73,7 +73,7 @@ def cores_after(cores: Floats, used_percent: Floats, task: Ints, rule: str) -> t
     """Return (n,) cores that runs get, never more than they ask for, and the codes of the tasks that get one.
 
     Args:
-        cores: (n,) asked for, NaN where nothing was.
+        cores: (n,) requested, NaN where nothing was.
         used_percent: (n,) CPU use, 100 = one core, NaN where it was not measured.
         task: (n,) codes.
         rule: 'keep', or 'non_parallel_to_one'.

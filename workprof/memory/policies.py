@@ -169,7 +169,7 @@ class Sequence:
         task: name.
         used_bytes: (n,) what they used.
         hours: (n,) run times.
-        requested_bytes: (n,) what was asked for; NaN where nothing was.
+        requested_bytes: (n,) what was requested; NaN where nothing was.
         inputs: (n,) size of the input, all 0 where a replay has none.
         n_known: runs that are known when the first one is sized.
         mean_run_byte_h: bytes x hours of the mean run of the initial histories of all tasks: the unit of prices.
@@ -843,7 +843,7 @@ REGISTRY: dict[str, dict[str, Callable[[], Policy]]] = {
         "oracle_exact": OracleExact,
     },
 }
-"""Every policy, in the order of tables: ours, those of others, what is replayed when asked for, bounds (oracle_)."""
+"""Every policy, in the order of tables: ours, those of others, what is replayed when named, bounds (oracle_)."""
 
 OURS, PEERS, FURTHER, ORACLES = (tuple(REGISTRY[kind]) for kind in ("ours", "peers", "further", "oracles"))
 POLICIES = OURS + PEERS + FURTHER + ORACLES
