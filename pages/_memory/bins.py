@@ -217,9 +217,9 @@ def _follow_name(labels: dict[str, int]) -> str:
     if wanted in (A_TASK, *labels):
         return ""
     wanted_number = number_of(wanted)
-    result = next((label for label, number in labels.items() if number == wanted_number), "")
-    if result:
-        scope.take(PROFILE, result)
+    label = next((label for label, number in labels.items() if number == wanted_number), "")
+    if label:
+        scope.take(PROFILE, label)
     elif PROFILE in st.session_state:
         st.session_state[PROFILE] = A_TASK
         return wanted

@@ -91,12 +91,12 @@ def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
         return
     with fold:
         wanted = TableSettings(settings)
-        result = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
-        if result.result is not None:
-            _show(result.result)
+        cached = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
+        if cached.result is not None:
+            _show(cached.result)
             return
-        running_work.job_panel(context.visit.app_state, result.job, "Training for two, three and four bins")
-        running = result.job is not None and result.job.active
+        running_work.job_panel(context.visit.app_state, cached.job, "Training for two, three and four bins")
+        running = cached.job is not None and cached.job.active
         if not running and st.button("Compute the tables", icon=":material/play_arrow:", key="memory_tables_make"):
             context.workbench.bin_tables.start(context.dataset.hash, wanted)
             st.rerun()
