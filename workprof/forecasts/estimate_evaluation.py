@@ -20,6 +20,7 @@ from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.candidates import CANDIDATES, MANY_ROWS, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
+from workprof.forecasts.censored import completed
 from workprof.forecasts.classifier import ClassifierSettings, labelled, most_probable
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
@@ -164,16 +165,17 @@ def evaluate_fold(
             None = such rows are drawn from the training rows.
     """
     jobs, past_jobs = known.jobs.iloc[fold.test], known.jobs.iloc[fold.train]
-    training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0)
+    training = KnownJobs(past_jobs.reset_index(drop=True), known.target[fold.train], 0, known.censored[fold.train])
     estimator = train_estimator(training, settings, validated=validated)
     model, fields = estimator.model, estimator.model.candidates.fields
     cells, units = known.cells(fields), units_of(known.jobs, settings.split)
     queries = take_cells(cells, fold.test)
-    past = Past(take_cells(cells, fold.train), model.scale.to_log(training.target), units[fold.train])
+    ended = fold.train[~training.censored]
+    past = Past(take_cells(cells, ended), model.scale.to_log(known.target[ended]), units[ended])
     predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
     ours = combined_estimates(model, predicted)
     predictions = baselines(
-        past_jobs[list(fields)], past, jobs[list(fields)], queries, model.scale, predicted.points[PLAIN]
+        known.jobs.iloc[ended][list(fields)], past, jobs[list(fields)], queries, model.scale, predicted.points[PLAIN]
     )
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
     predictions |= {
@@ -298,7 +300,8 @@ def evaluate_estimates(
     run = evaluate_fold_as_published if faithful else evaluate_fold
     with_fields = replace(settings, fields=usable_fields(known.jobs, settings.fields, settings.mode))
     pairs = () if faithful or len(folds) < FEWEST_FOLDS_IN_PAIRS else training_pairs(known, folds, with_fields)
-    total, done = len(pairs) + len(folds), 0
+    tested = {at: fold for at, fold in enumerate(folds) if not known.censored[fold.test].all()}
+    total, done = len(pairs) + len(tested), 0
 
     def next_of(trainings: Iterator[Trained]) -> Trained:
         nonlocal done
@@ -308,9 +311,9 @@ def evaluate_estimates(
 
     validations = each(validate_pair, (known, with_fields), pairs, threads=worker_threads())
     between = {pair.groups: next_of(validations) for pair in pairs}
-    items = [(fold, validated_for(group_of(at, known, settings), between)) for at, fold in enumerate(folds)]
+    items = [(fold, validated_for(group_of(at, known, settings), between)) for at, fold in tested.items()]
     evaluations = each(_evaluated, (run, known, with_fields), items, threads=worker_threads())
-    results = [next_of(evaluations) for _ in folds]
+    results = [next_of(evaluations) for _ in items]
     names = list(results[0].predictions)
     if not names:
         raise NotEnoughData("the published estimators need the jobs' profiles; find profiles first")
@@ -348,10 +351,10 @@ Evaluate = Callable[[KnownJobs, Fold, EstimateSettings, "Validated | None"], Fol
 def _evaluated(
     evaluated: tuple[Evaluate, KnownJobs, EstimateSettings], item: tuple[Fold, Validated | None]
 ) -> FoldResult:
-    """Return the result of one fold; it may be on another machine."""
+    """Return the result of one fold, tested on the runs that finished; it may be on another machine."""
     run, known, settings = evaluated
     fold, validated = item
-    return run(known, fold, settings, validated)
+    return run(known, replace(fold, test=fold.test[~known.censored[fold.test]]), settings, validated)
 
 
 FEWEST_FOLDS_IN_PAIRS = 5
@@ -395,6 +398,7 @@ def validate_pair(shared: tuple[KnownJobs, EstimateSettings], pair: TrainingPair
     known, settings = shared
     scale = fit_scale(known.target[pair.train])
     past = Past(known.cells(settings.fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
+    past = completed(past, known.censored, settings.seed, pair.train)
     return validate_rows(known.jobs, past, settings.fields, settings.seed, pair.train, pair.tests)
 
 
@@ -424,7 +428,12 @@ def _folds_of(
     fold = Fold(np.arange(len(train.jobs)), np.arange(len(train.jobs), len(both)))
     left_out = train.n_left_out + test.n_left_out
     return (
-        KnownJobs(both, np.concatenate([train.target, test.target]), left_out),
+        KnownJobs(
+            both,
+            np.concatenate([train.target, test.target]),
+            left_out,
+            np.concatenate([train.censored, test.censored]),
+        ),
         (fold,),
         _shared_jobs(train, test),
     )
@@ -490,6 +499,10 @@ def _notes(known: KnownJobs, true: Floats) -> tuple[str, ...]:
     zeros = int((true == 0).sum())
     if known.n_left_out:
         notes.append(f"{known.n_left_out:,} rows without a usable target were left out")
+    if n_cut := int(known.censored.sum()):
+        notes.append(
+            f"{n_cut:,} runs did not finish: each is learned as needing at least what it had used, none is tested"
+        )
     if zeros:
         notes.append(f"{zeros:,} tested rows truly need 0: any other estimate of them is infinitely far off in ratio")
     if PROFILE not in known.jobs.columns:

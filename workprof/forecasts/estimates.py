@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -24,6 +24,7 @@ from workprof.forecasts.candidates import (
     predict_quantiles,
     train_candidates,
 )
+from workprof.forecasts.censored import GROWING, completed
 from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
 from workprof.forecasts.intervals import (
@@ -72,6 +73,21 @@ Target = Annotated[
     ),
 ]
 
+LEFT_OUT, CENSORED = "left_out", "censored"
+
+Unfinished = Annotated[
+    str,
+    Setting(
+        "What runs that failed, were killed or still run tell.",
+        choices={
+            LEFT_OUT: "nothing: only finished runs are learned",
+            CENSORED: "that they need at least the time and memory that they had used (right-censored)",
+        },
+        shown={LEFT_OUT: "Are left out", CENSORED: "Need at least what they had used"},
+        label="Unfinished runs",
+    ),
+]
+
 SMALLEST_SHARE = 1e-3
 """Of the median positive value: what lies below counts as this much on the logarithmic scale."""
 
@@ -115,6 +131,7 @@ class KnownJobs:
     jobs: pd.DataFrame  # those rows
     target: Floats  # (n_rows,) values
     n_left_out: int  # rows without a finite value, or with one below zero
+    censored: Bools  # (n_rows,) runs that did not finish: their value is a lower bound
 
     @cached_property
     def _cells(self) -> dict[tuple[str, ...], Cells]:
@@ -130,6 +147,11 @@ class KnownJobs:
 def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     """Return the rows whose target can be used.
 
+    Args:
+        jobs: with `finished` where runs are among them that did not: of time and peak memory what such a run had used
+            is a lower bound, of other targets it is left out.
+        target: one of `TARGETS`.
+
     Raises:
         ColumnMissing: when the table lacks the target.
         NotEnoughData: with fewer than 40 of them.
@@ -137,10 +159,12 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
     if target not in jobs.columns:
         raise ColumnMissing(f"the table has no column {target}; choose another target")
     values = numbers_of(jobs, target)
-    good = np.isfinite(values) & (values >= 0)
-    if int(good.sum()) < FEWEST_JOBS:
-        raise NotEnoughData(f"{int(good.sum())} jobs with a known {target}; at least {FEWEST_JOBS} are needed")
-    return KnownJobs(jobs.loc[good].reset_index(drop=True), values[good], int((~good).sum()))
+    cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
+    good = np.isfinite(values) & (values >= 0) & ~(cut & (target not in GROWING))
+    known = int((good & ~cut).sum())
+    if known < FEWEST_JOBS:
+        raise NotEnoughData(f"{known} jobs with a known {target}; at least {FEWEST_JOBS} are needed")
+    return KnownJobs(jobs.loc[good].reset_index(drop=True), values[good], int((~good).sum()), cut[good])
 
 
 @settings
@@ -164,6 +188,7 @@ class EstimateSettings:
     ] = 0.9
     n_folds: Annotated[int, Setting("Folds of an evaluation; by time there is one.", least=2, label="Folds")] = N_FOLDS
     seed: Seed = 0
+    unfinished: Unfinished = LEFT_OUT
 
 
 @settings
@@ -265,7 +290,11 @@ def train_estimator(
     watch = Stopwatch(progress, STEPS)
     fields = usable_fields(known.jobs, settings.fields, settings.mode)
     scale = fit_scale(known.target)
-    past = Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split))
+    past = completed(
+        Past(read_cells(known.jobs, fields), scale.to_log(known.target), units_of(known.jobs, settings.split)),
+        known.censored,
+        settings.seed,
+    )
     trained: list[LoadedCandidates] = []
 
     def train_on_all() -> None:
@@ -340,6 +369,8 @@ def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Candidates) -> tu
     notes = [f"inputs: {', '.join(fields)}"]
     if known.n_left_out:
         notes.append(f"{known.n_left_out:,} rows without a usable target were left out")
+    if n_cut := int(known.censored.sum()):
+        notes.append(f"{n_cut:,} runs did not finish: each counts as needing at least what it had used")
     if len(trained.sampled) < len(known.jobs):
         notes.append(
             f"{' and '.join(CANDIDATES[1:])} learned from {len(trained.sampled):,} jobs drawn from {len(known.jobs):,}"
@@ -352,9 +383,9 @@ class ErrorsAtFit:
     """One target at the fit."""
 
     floor: float  # of its logarithmic scale, in the target's unit
-    logs: Floats  # (n_rows,) log values
+    logs: Floats  # (n_rows,) log values; NaN for runs that did not finish
     errors: Floats
-    """(n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others."""
+    """(n_rows,) log of value over estimate, for finished runs that the candidates had not seen; NaN for the others."""
 
 
 def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
@@ -367,10 +398,12 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     scale = fit_scale(known.target)
     logs = scale.to_log(known.target)
     past = Past(read_cells(known.jobs, fields), logs, units_of(known.jobs, settings.split))
+    past = completed(past, known.censored, settings.seed)
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
     chosen = choose(validated.predicted, validated.true, n_levels)
     point = point_of(validated.predicted, chosen.rules, n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
+    logs, errors = (np.where(known.censored, np.nan, values) for values in (logs, errors))
     return ErrorsAtFit(scale.floor, logs, errors)

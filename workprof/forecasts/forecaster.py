@@ -16,12 +16,14 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
 from workprof.forecasts.estimates import (
+    LEFT_OUT,
     TARGETS,
     EstimateModel,
     Estimates,
     EstimateSettings,
     Estimator,
     NearestJobs,
+    Unfinished,
     estimate,
     known_jobs,
     load_estimator,
@@ -65,6 +67,7 @@ class ForecasterSettings:
             label="Coverage of the intervals",
         ),
     ] = 0.9
+    unfinished: Unfinished = LEFT_OUT
 
     def of_target(self, target: str) -> EstimateSettings:
         """Return the settings of one target's estimator."""
@@ -74,6 +77,7 @@ class ForecasterSettings:
             split=self.split,
             nominal=self.nominal,
             seed=self.classifier.seed,
+            unfinished=self.unfinished,
         )
 
 

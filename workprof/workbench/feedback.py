@@ -32,7 +32,7 @@ from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.store.documents import FinishedTable
 from workprof.store.reports import Dataset, IngestOptions
 from workprof.store.trace_store import finished_rows, passing_trace
-from workprof.workbench.forecasts import ForecastQuestions, resolved_forecaster, with_profiles
+from workprof.workbench.forecasts import ForecastQuestions, learned_jobs, resolved_forecaster, with_profiles
 from workprof.workbench.question_methods import Frames, ask
 
 
@@ -72,7 +72,8 @@ class InUse:
 def _model_frames(
     bench: Any, entry: Dataset, settings: ForecasterSettings, _: Any, progress: Progress | None
 ) -> Frames:
-    return with_profiles(bench, entry, settings.classifier.profiles, questions.followed(settings), progress)
+    jobs = learned_jobs(bench, entry, questions.followed(settings), settings.unfinished)
+    return with_profiles(bench, entry, settings.classifier.profiles, jobs, progress)
 
 
 def _resolved_refit(bench: Any, entry: Dataset, settings: RefitSettings) -> RefitSettings:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -26,11 +26,12 @@ from workprof.core.settings import Settings
 from workprof.core.text import near
 from workprof.forecasts import questions
 from workprof.forecasts.candidates import LEVELS
+from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.estimates import EstimateEvaluationSettings, Estimates
+from workprof.forecasts.estimates import LEFT_OUT, EstimateEvaluationSettings, Estimates
 from workprof.forecasts.explain import GlobalExplanation, JobExplanation, explain_all
 from workprof.forecasts.forecaster import (
     ExplanationSettings,
@@ -122,18 +123,18 @@ def with_profiles(
     bench: Any,
     entry: Dataset,
     fit: ProfileSettings,
-    columns: Sequence[str],
+    jobs_read: Callable[[], pd.DataFrame],
     progress: Progress | None,
     *,
     needed: bool = True,
 ) -> Frames:
-    """Return a function that reads columns of the jobs, and the profile of each.
+    """Return a function that reads the jobs, and the profile of each.
 
     Args:
         bench: open workbench.
         entry: dataset.
         fit: settings of the clustering.
-        columns: that are read where they are present.
+        jobs_read: see `learned_jobs`.
         progress: told while profiles are found that are not cached; None = those that are not are not found.
         needed: whether profiles have to be there; else the column is left out where there are none.
 
@@ -152,11 +153,32 @@ def with_profiles(
             except (ColumnMissing, NotEnoughData):
                 if needed:
                     raise
-        jobs = bench.frames_of(entry, columns)()["jobs"]
+        jobs = jobs_read()
         if result is None:
             return {"jobs": jobs}
         labels = pd.Series(result.labels, index=result.row_ids)
         return {"jobs": jobs.assign(**{PROFILE: jobs["row_id"].map(labels)})}
+
+    return read
+
+
+def learned_jobs(
+    bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str = LEFT_OUT
+) -> Callable[[], pd.DataFrame]:
+    """Return a function that reads columns, as far as they are present, of the runs that are learned.
+
+    Args:
+        bench: open workbench.
+        entry: dataset.
+        columns: to read.
+        unfinished: whether runs that were cut short are among them; `finished` then tells which did not finish.
+    """
+
+    def read() -> pd.DataFrame:
+        if unfinished == LEFT_OUT:
+            return cast(pd.DataFrame, bench.frames_of(entry, columns)()["jobs"])
+        every = bench.frames_of(entry, (*columns, "status"), every=True)()["jobs"]
+        return runs_to_learn(every).drop(columns="status", errors="ignore").reset_index(drop=True)
 
     return read
 
@@ -180,18 +202,22 @@ def _evaluation(bench: Any, entry: Dataset, settings: EstimateEvaluationSettings
     return replace(settings, profiles=bench.profiles.resolved(entry.hash, settings.profiles), tested=tested)
 
 
-def _labelled(profiles: Callable[[Any], ProfileSettings]) -> Callable[..., Frames]:
-    """Return what reads the jobs with the profiles that some settings name."""
-    return lambda bench, entry, settings, _, progress: with_profiles(
-        bench, entry, profiles(settings), questions.LEARNED, progress
-    )
+def _labelled(
+    bench: Any, entry: Dataset, settings: ClassifierSettings | ForecasterSettings, _: Any, progress: Progress | None
+) -> Frames:
+    """Return what reads the jobs with the profiles that the settings name."""
+    if isinstance(settings, ClassifierSettings):
+        return with_profiles(bench, entry, settings.profiles, learned_jobs(bench, entry, questions.LEARNED), progress)
+    jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished)
+    return with_profiles(bench, entry, settings.classifier.profiles, jobs, progress)
 
 
 def _evaluation_frames(
     bench: Any, entry: Dataset, settings: EstimateEvaluationSettings, _: Any, progress: Progress | None
 ) -> Frames:
     """Return the jobs, with profiles where there are: the evaluation says in its notes which predictors lack them."""
-    learned = with_profiles(bench, entry, settings.profiles, questions.LEARNED, progress, needed=False)
+    jobs = learned_jobs(bench, entry, questions.LEARNED, settings.estimates.unfinished)
+    learned = with_profiles(bench, entry, settings.profiles, jobs, progress, needed=False)
 
     def read() -> Mapping[str, pd.DataFrame]:
         if not settings.tested:
@@ -211,7 +237,7 @@ def _duration_frames(
 ) -> Frames:
     columns = questions.OBSERVED_DURATIONS.columns(settings) or ()
     frames: Frames = bench.frames_of(entry, columns)
-    return frames if fit is None else with_profiles(bench, entry, fit, columns, progress)
+    return frames if fit is None else with_profiles(bench, entry, fit, learned_jobs(bench, entry, columns), progress)
 
 
 def _explained(
@@ -239,15 +265,9 @@ class ForecastQuestions(SweepQuestions):
     """The questions of the Classify and Durations pages and of their commands."""
 
     observed_durations = ask(questions.OBSERVED_DURATIONS, fit=_clustering, frames=_duration_frames)
-    forecaster = ask(
-        questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
-    )
-    held_out = ask(
-        questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled(lambda one: one.classifier.profiles)
-    )
-    classifier_evaluation = ask(
-        questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled(lambda one: one.profiles)
-    )
+    forecaster = ask(questions.FORECASTER, resolve=resolved_forecaster, frames=_labelled)
+    held_out = ask(questions.HELD_OUT, resolve=resolved_forecaster, frames=_labelled)
+    classifier_evaluation = ask(questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled)
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
 
@@ -316,8 +336,8 @@ class ForecastQuestions(SweepQuestions):
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:
         """Return rows of a dataset with their metadata, times and needs, in the order of the ids."""
-        jobs = self.frames_of(self._jobs_of(dataset), questions.LEARNED)()["jobs"]
-        return jobs.set_index("row_id").loc[list(row_ids)].reset_index()
+        jobs = self.frames_of(self._jobs_of(dataset), questions.LEARNED, every=True)()["jobs"]
+        return jobs.drop(columns="finished").set_index("row_id").loc[list(row_ids)].reset_index()
 
     def forecast_job(
         self, dataset: str, values: Mapping[str, str], settings: ForecasterSettings, progress: Progress = silent

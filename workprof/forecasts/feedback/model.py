@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.causes import causes_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -64,13 +65,17 @@ def build_feedback_model(
 ) -> FeedbackModel:
     """Return what finished jobs are compared with, from `frames["jobs"]` with its column 'profile'.
 
+    Runs that did not finish take part in what is estimated, not in what finished jobs are compared with.
+
     Errors at the fit are those of the validation rows on which the forecaster chose and calibrated: jobs that its
     candidates had not seen.
 
     Raises:
         NotEnoughData: when there is no profile.
     """
-    jobs = frames["jobs"].reset_index(drop=True)
+    learned = frames["jobs"].reset_index(drop=True)
+    ended = causes_of(learned) < 0
+    jobs = learned[ended].reset_index(drop=True)
     watch = Stopwatch(progress, STEPS)
     with watch.step("file", "Filing the jobs of the fit as new ones are"):
         profiles = settings.classifier.profiles
@@ -86,7 +91,10 @@ def build_feedback_model(
             prepared.points[drawn], assigned[drawn], assigner.metric, n_clusters, profiles.target_clusters
         )
     with watch.step("errors", "Measuring the errors at the fit") as report:
-        measured = _measured(jobs, settings, report)
+        measured = {
+            name: ErrorsAtFit(one.floor, one.logs[ended], one.errors[ended])
+            for name, one in _measured(learned, settings, report).items()
+        }
     whole = np.full(len(jobs), OUTLIER - 1, dtype=np.int64)
     whole[rows] = assigned
     references = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIER, n_clusters)}
@@ -122,7 +130,7 @@ def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, targ
 def _measured(
     jobs: pd.DataFrame, settings: ForecasterSettings, report: Callable[[float], None]
 ) -> dict[str, ErrorsAtFit]:
-    """Return target -> values and errors of every row of the table."""
+    """Return target -> values and errors of every row of the table, those that are learned as censored too."""
     measured: dict[str, ErrorsAtFit] = {}
     for i, target in enumerate(TARGETS):
         report(i / len(TARGETS))
