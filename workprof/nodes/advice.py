@@ -76,10 +76,10 @@ def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
 
 
 def _of_request(jobs: pd.DataFrame, members: Bools, aspect: str, used: tuple[str, ...], requested: str) -> UseShare:
-    column = next((name for name in used if name in jobs and np.isfinite(_numbers(jobs, name)[members]).any()), None)
+    column = next((name for name in used if name in jobs and np.isfinite(numbers(jobs, name)[members]).any()), None)
     if column is None:
         return UseShare(aspect, float("nan"), f"no column {' or '.join(used)}", 0)
-    use, request = _numbers(jobs, column), _numbers(jobs, requested)
+    use, request = numbers(jobs, column), numbers(jobs, requested)
     share = np.divide(use, request, out=np.full(len(use), np.nan), where=request > 0)
     if np.isfinite(share[members]).any():
         return _median(aspect, share[members], f"{column} of {requested}")
@@ -90,11 +90,15 @@ def _moved(jobs: pd.DataFrame, members: Bools, aspect: str, columns: tuple[str, 
     names = [name for name in columns if name in jobs]
     if not names or "duration_s" not in jobs:
         return UseShare(aspect, float("nan"), f"no columns {' or '.join(columns)} with duration_s", 0)
-    duration = _numbers(jobs, "duration_s")
-    moved = np.nansum([_numbers(jobs, name) for name in names], axis=0)
-    moved[np.all([np.isnan(_numbers(jobs, name)) for name in names], axis=0)] = np.nan
-    rate = np.divide(moved, duration, out=np.full(len(moved), np.nan), where=duration > 0)
-    return _of_busy(aspect, rate, members, f"{' + '.join(names)} per second")
+    return _of_busy(aspect, moved_per_s(jobs, columns), members, f"{' + '.join(names)} per second")
+
+
+def moved_per_s(jobs: pd.DataFrame, columns: tuple[str, ...]) -> Floats:
+    """Return (n_jobs,) bytes per second of all these columns together; NaN where none is known, or no duration."""
+    moved, duration = np.stack([numbers(jobs, name) for name in columns]), numbers(jobs, "duration_s")
+    known = np.isfinite(moved).any(axis=0) & (duration > 0)
+    rate: Floats = np.divide(np.nansum(moved, axis=0), duration, out=np.full(len(jobs), np.nan), where=known)
+    return rate
 
 
 def _of_busy(aspect: str, use: Floats, members: Bools, words: str) -> UseShare:
@@ -110,7 +114,8 @@ def _median(aspect: str, shares: Floats, source: str) -> UseShare:
     return UseShare(aspect, float(np.median(known)), source, len(known))
 
 
-def _numbers(jobs: pd.DataFrame, name: str) -> Floats:
+def numbers(jobs: pd.DataFrame, name: str) -> Floats:
+    """Return (n_jobs,) values of a column, NaN = not known; all NaN where there is no such column."""
     if name not in jobs:
         return np.full(len(jobs), np.nan)
     return np.asarray(pd.to_numeric(jobs[name], errors="coerce"), dtype=np.float64)

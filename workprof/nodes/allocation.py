@@ -12,14 +12,23 @@ once, where the published one learns them as the workflow runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.errors import SettingsError
+from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress
+from workprof.core.shown import Shown
+from workprof.nodes.advice import MOVED, moved_per_s, numbers
+from workprof.nodes.groups import PUBLISHED_ASPECTS, Groups, GroupSettings, group_nodes
+from workprof.nodes.metrics import ASPECTS
+from workprof.nodes.selection import RankSettings
 
 TAREMA, FASTEST, RANDOM = "tarema", "fastest-first", "random"
 POLICIES = (TAREMA, FASTEST, RANDOM)
@@ -39,30 +48,57 @@ class Cluster:
     scores: Floats
     places: Ints
 
+    @property
+    def group_places(self) -> Floats:
+        """(n_groups,) tasks that run on each group at a time."""
+        held = np.bincount(self.group, weights=self.places, minlength=len(self.scores))
+        return np.asarray(held, dtype=np.float64)
+
 
 def group_ranks(scores: Floats) -> Ints:
     """Return (n_groups, n_resources) ranks from 1 = weakest; equal scores share the lower rank."""
     return np.asarray(1 + (scores[None, :, :] < scores[:, None, :]).sum(axis=1), dtype=np.int64)
 
 
-def task_labels(used: Floats, cluster: Cluster) -> Ints:
+def label_borders(used: Floats, cluster: Cluster) -> tuple[Floats, ...]:
+    """Return the uses that part the labels, for each resource (n_levels - 1,), ascending; NaN where no use is known.
+
+    Args:
+        used: (n_tasks, n_resources) past use of each task; NaN = not known.
+        cluster: whose groups' shares of all places are those of the tasks.
+    """
+    places, borders = cluster.group_places, []
+    for ranks, values in zip(group_ranks(cluster.scores).T, used.T, strict=True):
+        shares = np.array([places[ranks == level].sum() for level in np.unique(ranks)]) / places.sum()
+        known, at = values[np.isfinite(values)], np.minimum(np.cumsum(shares)[:-1], 1.0)
+        borders.append(np.quantile(known, at) if len(known) else np.full(len(at), np.nan))
+    return tuple(borders)
+
+
+def labels_within(used: Floats, borders: tuple[Floats, ...], cluster: Cluster) -> Ints:
     """Return (n_tasks, n_resources) labels from 1 = uses least; 0 where the use is not known.
+
+    Args:
+        used: (n_tasks, n_resources) use of each task; NaN = not known.
+        borders: of `label_borders`; a use on one is below it.
+        cluster: whose ranks the labels are.
+    """
+    ranks, labels = group_ranks(cluster.scores), np.zeros(used.shape, dtype=np.int64)
+    for resource, limits in enumerate(borders):
+        known = np.isfinite(used[:, resource]) & np.isfinite(limits).all()
+        levels = np.unique(ranks[:, resource])
+        labels[known, resource] = levels[np.searchsorted(limits, used[known, resource], side="left")]
+    return labels
+
+
+def task_labels(used: Floats, cluster: Cluster) -> Ints:
+    """Return (n_tasks, n_resources) labels from 1 = uses least, among these tasks; 0 where the use is not known.
 
     Args:
         used: (n_tasks, n_resources) past use of each task; NaN = not known.
         cluster: whose groups set the borders.
     """
-    places = np.bincount(cluster.group, weights=cluster.places, minlength=len(cluster.scores))
-    ranks, labels = group_ranks(cluster.scores), np.zeros(used.shape, dtype=np.int64)
-    for resource in range(used.shape[1]):
-        known = np.isfinite(used[:, resource])
-        if not known.any():
-            continue
-        levels = np.unique(ranks[:, resource])
-        shares = np.array([places[ranks[:, resource] == level].sum() for level in levels]) / places.sum()
-        borders = np.quantile(used[known, resource], np.minimum(np.cumsum(shares)[:-1], 1.0))
-        labels[known, resource] = levels[np.searchsorted(borders, used[known, resource], side="left")]
-    return labels
+    return labels_within(used, label_borders(used, cluster), cluster)
 
 
 def preferred_groups(labels: Ints, cluster: Cluster) -> Ints:
@@ -102,3 +138,259 @@ def makespan(runtimes: Floats, cluster: Cluster, policy: str, used: Floats, seed
         place = rng.choice(free) if policy == RANDOM else free[np.argmin(np.argsort(wanted)[groups])]
         free_at[place] = now + row[cluster.group[node[place]]]
     return float(free_at.max())
+
+
+PROFILE, TASK_NAME = "profile", "task_name"
+KIND = "kind"
+"""Column of the jobs: the kind that each is of."""
+REPLAYED = (
+    "replayed on 282 tasks of three machines, this allocation took .999 [.996, 1.003] of the time of fastest-first: "
+    "it gained nothing there (docs/results.md)"
+)
+HELD = {"cpu": ("cpu_usage_percent",), "memory": ("peak_memory_bytes", "mean_memory_bytes")}
+"""Aspect -> columns of what jobs use of it, the best one first."""
+UNIT_OF = {"cpu": "%", "memory": "bytes"} | dict.fromkeys(MOVED, "bytes per second")
+
+
+@settings
+class AllocationSettings:
+    """The trace whose kinds of jobs are placed, and the groups of nodes that they are placed on."""
+
+    jobs: Annotated[str, Setting("Jobs: a dataset; its default clustering is used.")]
+    clustering: str = ""
+    """Key of that clustering, which the workbench fills in where kinds are its profiles."""
+
+    by: Annotated[
+        str,
+        Setting(
+            "By what jobs are of one kind.",
+            choices={PROFILE: "by their profile", TASK_NAME: "by their task name"},
+            shown={PROFILE: "Profile", TASK_NAME: "Task name"},
+            label="Kinds of jobs",
+            key="nodes_kinds",
+        ),
+    ] = PROFILE
+    places: Annotated[
+        dict[str, int],
+        Setting("Tasks that run on a node at a time, NODE=N,... A node without one has 1.", least=1, empty="1 each"),
+    ] = field(default_factory=dict)
+    grouping: GroupSettings = field(default_factory=GroupSettings)
+
+    @property
+    def ranking(self) -> RankSettings:
+        """Which runs the groups rest on."""
+        return self.grouping.ranking
+
+
+@dataclass(frozen=True)
+class RankedGroup:
+    """A group of nodes.
+
+    Attributes:
+        nodes: names in order.
+        ranks: aspect that counts -> rank from 1 = weakest.
+        places: tasks that run on its nodes at a time.
+    """
+
+    nodes: tuple[str, ...]
+    ranks: dict[str, int]
+    places: int
+
+
+@dataclass(frozen=True)
+class UsedResource:
+    """What the trace tells of a resource.
+
+    Attributes:
+        aspect: of nodes that it belongs to.
+        source: columns that tell it.
+        unit: of a use and of the borders: '%' (100 = one core), 'bytes' or 'bytes per second'.
+        n_jobs: that tell it.
+        counts: whether the nodes differ in it, so that groups have ranks and kinds labels.
+        borders: uses that part the labels, ascending; empty where it does not count.
+    """
+
+    aspect: str
+    source: str
+    unit: str
+    n_jobs: int
+    counts: bool
+    borders: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PlacedKind:
+    """A kind of jobs.
+
+    Attributes:
+        name: 'profile 3', or the task name.
+        n_jobs: of the kind.
+        used: aspect -> median use in the unit of the resource; NaN where no job tells it.
+        labels: aspect that counts -> label from 1 = uses least; 0 = not known.
+        groups: numbers of the groups from 0, the one that suits best first.
+    """
+
+    name: str
+    n_jobs: int
+    used: dict[str, float]
+    labels: dict[str, int]
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Allocation(Shown):
+    """Kinds of jobs on groups of nodes.
+
+    Attributes:
+        kinds: the one with most jobs first.
+        groups: of nodes, the largest first, as `group_nodes` numbers them.
+        resources: of which the trace tells the use.
+        n_jobs: whose uses set the borders, those of no kind included.
+        notes: what a reader must know; those of the grouping are in it.
+    """
+
+    settings: AllocationSettings
+    kinds: tuple[PlacedKind, ...]
+    groups: tuple[RankedGroup, ...]
+    resources: tuple[UsedResource, ...]
+    n_jobs: int
+    notes: tuple[str, ...]
+
+
+def allocate(frames: Mapping[str, pd.DataFrame], settings: AllocationSettings, progress: Progress) -> Allocation:
+    """Return each kind of jobs with the groups of nodes, the one that suits it best first.
+
+    A kind is labelled by its median use, among the uses of all jobs.
+
+    Args:
+        frames: 'runs', raw, and 'flagged', see `group_nodes`; 'jobs' with any of cpu_usage_percent, peak_memory_bytes,
+            mean_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s (NaN
+            = not known), and `kind`, missing where a job is of none.
+        settings: which jobs, which groups.
+        progress: told how far it is.
+
+    Raises:
+        NotEnoughData: when no node is in a group, no job is of a kind, or the jobs tell nothing of what they use.
+        SettingsError: when `places` names a node that there is not.
+
+    Source: Tarema (Bader et al. 2021); the head of this module says what differs.
+    """
+    grouping = replace(settings.grouping, n_resamples=0, reference={})
+    grouped = group_nodes(frames, grouping, lambda share, words: progress(0.8 * (share or 0.0), words))
+    if not grouped.groups:
+        raise NotEnoughData("no node is in a group; choose more runs, or other definitions of the groups")
+    jobs = frames["jobs"]
+    kinds = pd.Categorical(jobs[KIND])
+    sizes = pd.Series(kinds.codes).value_counts().drop(-1, errors="ignore").sort_index()
+    sizes = sizes.sort_values(ascending=False, kind="stable")
+    if sizes.empty:
+        raise NotEnoughData(f"no run of the trace has a {settings.by.replace('_', ' ')}; choose another kind of jobs")
+    sources, uses = _uses(jobs)
+    if not sources:
+        lacking = ", ".join(map(_columns, ASPECTS))
+        raise NotEnoughData(f"the trace does not hold what its runs use: no value of {lacking}")
+    progress(0.9, "labelling the jobs")
+    counted = [aspect for aspect in sources if aspect in _compared(grouped)]
+    cluster = _cluster_of(grouped, counted, settings.places)
+    medians = uses.groupby(np.asarray(kinds.codes)).median().loc[sizes.index]
+    borders = label_borders(uses[counted].to_numpy(), cluster)
+    labels = labels_within(medians[counted].to_numpy(), borders, cluster)
+    names = [str(kinds.categories[code]) for code in sizes.index]
+    parts = dict(zip(counted, borders, strict=True))
+    rows = zip(names, sizes, medians.to_numpy(), labels, preferred_groups(labels, cluster), strict=True)
+    allocation = Allocation(
+        settings=settings,
+        kinds=tuple(
+            PlacedKind(
+                name,
+                int(size),
+                dict(zip(sources, map(float, used), strict=True)),
+                dict(zip(counted, map(int, own), strict=True)),
+                tuple(map(int, order)),
+            )
+            for name, size, used, own, order in rows
+        ),
+        groups=tuple(
+            RankedGroup(one.nodes, dict(zip(counted, map(int, own), strict=True)), int(places))
+            for one, own, places in zip(grouped.groups, group_ranks(cluster.scores), cluster.group_places, strict=True)
+        ),
+        resources=tuple(
+            UsedResource(
+                aspect=aspect,
+                source=source,
+                unit=UNIT_OF[aspect],
+                n_jobs=int(uses[aspect].notna().sum()),
+                counts=aspect in parts,
+                borders=tuple(map(float, parts.get(aspect, ()))),
+            )
+            for aspect, source in sources.items()
+        ),
+        n_jobs=len(jobs),
+        notes=(*_notes(settings, grouped, tuple(sources), len(jobs) - int(sizes.sum()), len(jobs)), *grouped.notes),
+    )
+    progress(1.0, "done")
+    return allocation
+
+
+def _by_aspect(scores: Mapping[str, float]) -> dict[str, float]:
+    return {PUBLISHED_ASPECTS.get(name, name): score for name, score in scores.items()}
+
+
+def _compared(grouped: Groups) -> tuple[str, ...]:
+    """Return the aspects that the grouping looked at."""
+    return tuple(PUBLISHED_ASPECTS.get(name, name) for name in grouped.aspects)
+
+
+def _cluster_of(grouped: Groups, aspects: Sequence[str], places: Mapping[str, int]) -> Cluster:
+    """Return the groups with their scores in these aspects; a node without a number of places has one."""
+    nodes = [node for one in grouped.groups for node in one.nodes]
+    unknown = [node for node in places if node not in nodes and node not in grouped.not_grouped]
+    if unknown:
+        raise SettingsError(f"places names {unknown[0]!r}, which is no node here; the nodes are {', '.join(nodes)}")
+    scores = [[_by_aspect(one.scores)[aspect] for aspect in aspects] for one in grouped.groups]
+    return Cluster(
+        group=np.repeat(np.arange(len(grouped.groups)), [len(one.nodes) for one in grouped.groups]),
+        scores=np.array(scores, dtype=np.float64).reshape(len(grouped.groups), len(aspects)),
+        places=np.array([places.get(node, 1) for node in nodes], dtype=np.int64),
+    )
+
+
+def _uses(jobs: pd.DataFrame) -> tuple[dict[str, str], pd.DataFrame]:
+    """Return aspect -> the columns that tell its use, and a column of uses for each, NaN = not known."""
+    sources, uses = {}, {}
+    for aspect, names in HELD.items():
+        for name in names:
+            values = numbers(jobs, name)
+            if aspect not in uses and np.isfinite(values).any():
+                sources[aspect], uses[aspect] = name, values
+    for aspect, names in MOVED.items():
+        values = moved_per_s(jobs, names)
+        if np.isfinite(values).any():
+            sources[aspect] = f"{' + '.join(name for name in names if name in jobs)} per second"
+            uses[aspect] = values
+    return sources, pd.DataFrame(uses)
+
+
+def _columns(aspect: str) -> str:
+    names = " or ".join(HELD.get(aspect) or MOVED[aspect])
+    return f"{names} with duration_s" if aspect in MOVED else names
+
+
+def _notes(
+    settings: AllocationSettings, grouped: Groups, known: tuple[str, ...], n_without: int, n_jobs: int
+) -> tuple[str, ...]:
+    compared = _compared(grouped)
+    notes = [
+        f"{aspect} does not count: the trace has no value of {_columns(aspect)}"
+        for aspect in compared
+        if aspect not in known
+    ]
+    if len(grouped.groups) == 1:
+        notes.insert(0, "the nodes form one group, so that there is nothing to choose between")
+    elif not set(compared) & set(known):
+        notes.append("no resource counts, so that the order of the groups says nothing")
+    notes += [f"{node} is in no group: {reason}" for node, reason in grouped.not_grouped.items()]
+    notes.append(f"labels are relative to all {n_jobs:,} finished runs of the trace")
+    if n_without:
+        notes.append(f"{n_without:,} of them have no {settings.by.replace('_', ' ')}: they count for the labels only")
+    return (*notes, REPLAYED)

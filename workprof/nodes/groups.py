@@ -15,6 +15,7 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress
 from workprof.core.shown import Shown
 from workprof.nodes.detection_data import CORRECTED, FAITHFUL
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.parsed_runs import parse_runs
 from workprof.nodes.scores import Levels, aspect_weights, levels_of, node_scores
 from workprof.nodes.selection import OrientedRuns, RankSettings, oriented, select
@@ -372,6 +373,8 @@ def _reference_rand(nodes: tuple[str, ...], labels: Ints, reference: Mapping[str
 
 RAW = {"cpu-sysbench.events_per_second": ("CPU_MT", 1.0), "memory-sysbench.transfer_rate": ("RAM", 1e9)}
 """Metric -> published name of the feature, and what one unit of it is; the memory rate is in GB/s."""
+PUBLISHED_ASPECTS = {name: ASPECT_OF[metric.partition(".")[0]] for metric, (name, _) in RAW.items()}
+"""Published name of a feature -> the aspect that it belongs to."""
 
 FEWEST = 3
 DEFECTS = (
