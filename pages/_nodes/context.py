@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._frame import link
+from pages._frame import datasets, link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import scope
@@ -16,11 +16,14 @@ from pages._parts import forms, tabs
 from pages._parts.controls import choice
 from workprof.charts.text import markdown_text
 from workprof.core.question import QUESTION_KEY, Question
-from workprof.nodes.questions import ADVICE, PAGE, QUESTIONS, RANK
+from workprof.nodes.questions import ADVICE, ALLOCATE, PAGE, QUESTIONS, RANK
 from workprof.nodes.selection import RankSettings
+from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench import Workbench
+from workprof.workbench import JOBS, Workbench
 
+ALLOCATION = "nodes_allocation"
+"""Fold of the view of groups, open where a link is about it."""
 TAB, PRICES, PROFILE = "nodes_tab", "nodes_prices", "nodes_profile"
 WEIGHTS, OF_JOBS, OWN = "nodes_weights", "of the jobs", "own"
 FORMER_ADVICE = "For a profile"
@@ -72,21 +75,32 @@ def arrive() -> None:
             st.query_params[PROFILE] = "0"
         if "weights" in st.query_params:
             st.query_params[WEIGHTS] = OWN
+    if st.query_params.get(QUESTION_KEY) == ALLOCATE.call:
+        st.query_params[ALLOCATION] = "true"
     tabs.respell(TAB)
     forms.arrive(PAGE, QUESTIONS)
 
 
-def other_dataset(question: Question[Any, Any], path: str, datasets: Iterable[Dataset], first: str = "") -> str:
+def job_traces(workbench: Workbench) -> list[Dataset]:
+    """Return the job traces: those with profiles first, and of them the one that other pages are about."""
+    profiles, looked_at = workbench.profiles, datasets.newest(workbench.datasets(), JOBS)
+    return sorted(
+        (one for one in workbench.datasets() if one.kind == JOBS),
+        key=lambda one: (profiles.cached(one.hash, ProfileSettings()).result is None, one.hash != looked_at),
+    )
+
+
+def other_dataset(question: Question[Any, Any], path: str, known: Iterable[Dataset], first: str = "") -> str:
     """Show a choice among datasets and return the hash of the chosen one; '' = the first choice, if that is a word.
 
     Args:
         question: asked of both datasets.
         path: of the setting that names the other one; a link may give its hash.
-        datasets: to choose from.
+        known: to choose from.
         first: what stands for none of them; '' = one is always chosen.
     """
     leaf = question.leaf(path)
-    key, hashes = leaf.key(PAGE), {f"{one.name} ({one.hash[:8]})": one.hash for one in datasets}
+    key, hashes = leaf.key(PAGE), {f"{one.name} ({one.hash[:8]})": one.hash for one in known}
     wanted = str(st.session_state.get(key) or link.read(key, str, ""))
     named = next((label for label, own in hashes.items() if own == wanted), "")
     if named:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages._frame import datasets, header
+from pages._frame import header
 from pages._nodes import degradation
 from pages._nodes.context import (
     LONGEST_NOTE,
@@ -21,6 +21,7 @@ from pages._nodes.context import (
     TAB,
     WEIGHTS,
     PageContext,
+    job_traces,
     notes,
     other_dataset,
 )
@@ -53,8 +54,6 @@ from workprof.nodes.advice import Advice, AdviceSettings
 from workprof.nodes.questions import ADVICE, DETECT, RANK
 from workprof.nodes.ranking import NodeScenario, Ranking, per_price
 from workprof.nodes.selection import RankSettings
-from workprof.profiles.settings import ProfileSettings
-from workprof.workbench import JOBS
 
 ALL = "all"
 BY, SPEED, PRICE = "nodes_by", "speed", "price"
@@ -101,14 +100,10 @@ def ranking(context: PageContext) -> None:
 
 def _work(context: PageContext) -> Work:
     """Show the choice of profile, of a trace whose profiles are there, and return what the nodes are for."""
-    traces = [one for one in context.workbench.datasets() if one.kind == JOBS]
+    traces = job_traces(context.workbench)
     if not traces:
         st.caption("Load a job trace to rank nodes for each of its profiles.")
         return Work()
-    profiles, looked_at = context.workbench.profiles, datasets.newest(context.workbench.datasets(), JOBS)
-    traces.sort(  # those with profiles first, and of them the one that other pages are about
-        key=lambda one: (profiles.cached(one.hash, ProfileSettings()).result is None, one.hash != looked_at)
-    )
     chosen = st.container()
     trace = other_dataset(ADVICE, "jobs", traces)
     names = context.workbench.profile_names(trace)[:-1]

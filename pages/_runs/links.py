@@ -8,6 +8,7 @@ from typing import Any
 from workprof.core.errors import NotEnoughData
 from workprof.core.question import parameters_of as settings_of
 from workprof.nodes.advice import AdviceSettings
+from workprof.nodes.allocation import AllocationSettings
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.workbench.declared import STORED, question_of
@@ -54,4 +55,6 @@ def parameters_of(step: str, dataset: str, settings: Any, task_label: str = "") 
         result |= settings_of(question, own_settings)
     if isinstance(own_settings, AdviceSettings) and own_settings.ranking.weights:
         result["nodes_weights"] = "own"
+    if isinstance(own_settings, AllocationSettings):
+        result["nodes_allocation"] = "true"
     return result | ({"memory_task": task_label} if task_label else {})

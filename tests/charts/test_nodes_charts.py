@@ -10,6 +10,7 @@ import pytest
 
 from tests.charts import records_for_nodes as given
 from tests.charts.records_for_tests import HOSTILE
+from tests.nodes import test_allocation
 from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
@@ -30,6 +31,8 @@ from workprof.charts.nodes.degradation import (
 )
 from workprof.charts.nodes.groups import (
     advice_sentence,
+    allocation_columns,
+    allocation_sentence,
     groups_headlines,
     groups_sentence,
     groups_table,
@@ -60,6 +63,7 @@ from workprof.charts.nodes.ranking import (
 )
 from workprof.charts.theme import readable
 from workprof.core.progress import silent
+from workprof.core.table import frame
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
 from workprof.nodes.ranking import per_price, rank_nodes
@@ -237,6 +241,27 @@ def test_groups_are_told_with_their_certainty():
     one = group_nodes({"runs": runs_of({"a": 1.0})}, GroupSettings(RankSettings(**FEW)), silent)
     assert "one group" in groups_sentence(one)
     assert silhouette_bars(one).takeaway == "There are too few nodes to group."
+
+
+def test_an_allocation_says_how_many_kinds_suit_each_group():
+    speeds = {name: one | {"memory": one["cpu"]} for name, one in test_allocation.SPEEDS.items()}
+    found = test_allocation.allocated(test_allocation.jobs(peak_memory_bytes=2e9), speeds)
+    assert allocation_sentence(found) == (
+        "2 kinds of jobs by what they use: 1 on group 0 (fast-1, fast-2); 1 on group 1 (store-1, store-2)."
+    )
+    first = frame(allocation_columns(found), found.kinds).iloc[0].to_dict()
+    assert first == {
+        **{"kind": "compute", "runs": 20},
+        **{"cpu_label": "2 of 2", "memory_label": "1 of 2", "disk_label": "1 of 2"},
+        **{"best_group": "0: fast-1, fast-2", "next_group": "1: store-1, store-2"},
+        **{"cpu_median_percent": 389.5, "memory_median_gb": 2.0, "disk_median_mb_per_s": 1e-4},
+    }
+    profiles = [dataclasses.replace(one, name=f"profile {number}") for number, one in enumerate(found.kinds)]
+    named = frame(allocation_columns(found, ("a (P0)", "b (P1)", "Unclustered")), profiles)
+    assert list(named["kind"]) == ["a (P0)", "b (P1)"]
+    one = test_allocation.allocated(test_allocation.jobs(), dict.fromkeys("abc", test_allocation.SPEEDS["fast-1"]))
+    assert allocation_sentence(one) == "All 3 nodes form one group, so that nothing can be allocated."
+    assert set(frame(allocation_columns(one), one.kinds)["next_group"]) == {None}
 
 
 def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():

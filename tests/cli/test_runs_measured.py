@@ -13,6 +13,7 @@ from tests.pages.test_nodes_page import SPEEDS, write
 from workprof.core.question import shell_of
 from workprof.core.settings import from_environment
 from workprof.nodes.advice import AdviceSettings
+from workprof.nodes.allocation import AllocationSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings as NodeDetectSettings
 from workprof.nodes.groups import GroupSettings
@@ -41,6 +42,9 @@ NODES = {
     "nodes.groups": lambda bench, ds: bench.node_groups(ds, GroupSettings(RankSettings(seed=2))),
     "nodes.advice": lambda bench, ds: bench.node_advice(
         ds, AdviceSettings("jobs", 0, ranking=RankSettings(prices_per_h={"calm": 0.5}))
+    ),
+    "nodes.allocation": lambda bench, ds: bench.node_allocation(
+        ds, AllocationSettings("jobs", places={"calm": 2}, grouping=GroupSettings(RankSettings(seed=2)))
     ),
 }
 PHASES = {

@@ -117,8 +117,9 @@ def views():
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))
     yield View("memory", "Policies", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
-    for tab in ("Groups", "Transfer", "Scenarios"):
+    for tab in ("Transfer", "Scenarios"):
         yield View("nodes", tab)
+    yield View("nodes", "Groups", {"nodes_allocation": "true"})
     opened = dict.fromkeys(("nodes_every_pair", "nodes_sensitivity", "nodes_dropped"), "true")
     yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"} | opened, ("nodes_score", "nodes_exclude"))
     yield View("nodes", "Ranking", {"nodes_profile": "0", "nodes_use": "true"}, ("nodes_score", "nodes_exclude"))

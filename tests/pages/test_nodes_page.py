@@ -18,6 +18,7 @@ from workprof.core.fields import read
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
 from workprof.nodes.advice import AdviceSettings
+from workprof.nodes.allocation import REPLAYED, AllocationSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.groups import GroupSettings
@@ -193,6 +194,10 @@ KEPT = {
         lambda jobs: GroupSettings(RANKED, n_resamples=7, reference={"calm": "a", "small": "b,c", "twin": "a"}),
     ),
     "nodes.advice": ("node_advice", lambda jobs: AdviceSettings(jobs, 1, ranking=RANKED)),
+    "nodes.allocation": (
+        "node_allocation",
+        lambda jobs: AllocationSettings(jobs, by="task_name", places={"calm": 4}, grouping=GroupSettings(RANKED)),
+    ),
 }
 
 
@@ -243,6 +248,21 @@ def test_advice_weighs_what_the_jobs_use(page, runs, house):
     assert list(table["score"]) == [one.score for one in found.ranking.nodes]
     assert problems(page(nodes_profile="999")) == []
     assert "`nodes_profile` in the link could not be read" in words(page(nodes_profile="999"))
+
+
+def test_kinds_of_jobs_stand_below_the_groups_with_what_a_replay_gave(page, runs, house):
+    assert "nodes_kinds" not in {item.key for item in page("Groups").selectbox}
+    test = page("Groups", nodes_allocation="true")
+    assert problems(test) == []
+    workbench = house().workbench
+    jobs = next(one for one in workbench.datasets() if one.kind == "jobs")
+    found = workbench.node_allocation(runs, AllocationSettings(jobs.hash))
+    assert REPLAYED[1:] in words(test)
+    table = next(one.value for one in test.dataframe if "best_group" in one.value.columns)
+    assert list(table["runs"]) == [one.n_jobs for one in found.kinds]
+    assert list(table["kind"]) == list(workbench.profile_names(jobs.hash)[:-1])
+    test.text_input(key="nodes_places").set_value("gone=2").run()
+    assert "is no node here; the nodes are calm" in " ".join(item.value for item in test.error).replace("\\", "")
 
 
 def test_a_former_link_for_a_profile_opens_its_ranking(page, runs, house):

@@ -4,9 +4,10 @@ import pytest
 
 from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.cli.nodes import advice_json, detection_json, groups_json, ranking_json
+from workprof.cli.nodes import advice_json, allocation_json, detection_json, groups_json, ranking_json
 from workprof.core.records import to_json
 from workprof.nodes.advice import AdviceSettings
+from workprof.nodes.allocation import AllocationSettings
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
 
@@ -58,6 +59,19 @@ def test_advice_for_a_profile(nodes):
     assert bar(page.figures["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
     table = page.csv("nodes-for-profile-0.csv")
     assert table["score"].tolist() == [one["score"] for one in told["nodes"]]
+
+
+@pytest.mark.parametrize("by", ["profile", "task_name"])
+def test_allocation(nodes, by):
+    nodes.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
+    told = nodes.command("nodes", "allocate", "runs", "--jobs", "jobs", "--by", by)
+    found = nodes.library(lambda bench: bench.node_allocation("runs", AllocationSettings("jobs", by=by)))
+    assert to_json(allocation_json(found)) == told
+    page = nodes.page("nodes", "runs", nodes_tab="Groups", nodes_allocation="true", nodes_kinds=by)
+    table = page.csv("runs-node-allocation.csv")
+    assert table["runs"].tolist() == [one["n_jobs"] for one in told["kinds"]]
+    assert [int(text.partition(":")[0]) for text in table["best_group"]] == [one["groups"][0] for one in told["kinds"]]
+    assert table["cpu_median_percent"].tolist() == [one["used"]["cpu"] for one in told["kinds"]]
 
 
 def test_degradation(nodes, printed):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from workprof.core.records import to_json
 from workprof.core.units import format_share
 from workprof.nodes import questions
 from workprof.nodes.advice import Advice
+from workprof.nodes.allocation import PROFILE, Allocation
 from workprof.nodes.comparisons import AspectScore
 from workprof.nodes.detection import Detection, ScoredRuns
 from workprof.nodes.groups import Groups
@@ -25,6 +27,7 @@ from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.scores import OVERALL
 from workprof.nodes.search import Search
 from workprof.nodes.transfer import Transfer
+from workprof.profiles.names import name_of
 
 HELP = "Which node is fastest for which work, and which has degraded."
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -52,6 +55,7 @@ NodeScores = Annotated[
 ]
 SHOWN_PAIRS = 12
 SHOWN_RUNS = 40
+SHOWN_KINDS = 40
 
 
 @app.callback()
@@ -102,6 +106,18 @@ def advice_json(result: Advice) -> dict[str, Any]:
         "proposed": result.proposed,
         "uses": [asdict(one) for one in result.uses],
         "nodes": [_node(one) for one in result.ranking.nodes],
+        "notes": list(result.notes),
+    }
+
+
+def allocation_json(result: Allocation) -> dict[str, Any]:
+    """Return the JSON document of an allocation."""
+    return {
+        "by": result.settings.by,
+        "n_jobs": result.n_jobs,
+        "groups": [asdict(one) for one in result.groups],
+        "resources": [asdict(one) for one in result.resources],
+        "kinds": [asdict(one) for one in result.kinds],
         "notes": list(result.notes),
     }
 
@@ -195,6 +211,34 @@ def advice_text(result: Advice) -> str:
     return "\n\n".join(
         ["\n".join(_best_lines(result.ranking)), head, "\n".join(uses), nodes_table(result.ranking.nodes)]
     )
+
+
+def _named_kinds(result: Allocation, names: Sequence[str]) -> Allocation:
+    """Return an allocation whose profiles have their names, so that its table is as wide as they are."""
+    return replace(result, kinds=tuple(replace(one, name=name_of(one.name, names)) for one in result.kinds))
+
+
+def allocation_text(result: Allocation) -> str:
+    """Return the groups with their ranks, and the kinds of jobs with their labels."""
+    k = len(result.groups)
+    groups: list[dict[str, object]] = [
+        {"group": number, "nodes": ", ".join(one.nodes), "places": one.places}
+        | {f"{name} rank": f"{rank} of {k}" for name, rank in one.ranks.items()}
+        for number, one in enumerate(result.groups)
+    ]
+    kinds: list[dict[str, object]] = [
+        {
+            "kind of jobs": one.name,
+            "runs": f"{one.n_jobs:,}",
+            **{name: f"{label} of {k}" if label else "not known" for name, label in one.labels.items()},
+            "groups, best first": ", ".join(map(str, one.groups)),
+        }
+        for one in result.kinds[:SHOWN_KINDS]
+    ]
+    head = f"kinds of jobs: {len(result.kinds):,}, groups of nodes: {k}; rank 1 = weakest, label 1 = uses least"
+    n_more = len(result.kinds) - SHOWN_KINDS
+    more = [f"... and {n_more:,} more kinds: --json has all"] if n_more > 0 else []
+    return "\n\n".join([head, table(groups), table(kinds), *more])
 
 
 def nodes_table(nodes: tuple[RankedNode, ...]) -> str:
@@ -446,6 +490,17 @@ add(
         advice_text,
         lambda result: result.notes,
         profiles_of=lambda _, settings: settings.jobs,
+    ),
+)
+add(
+    app,
+    Face(
+        questions.ALLOCATE,
+        allocation_json,
+        allocation_text,
+        lambda result: result.notes,
+        profiles_of=lambda _, settings: settings.jobs if settings.by == PROFILE else "",
+        named=_named_kinds,
     ),
 )
 add(app, Face(questions.DETECT, detection_json, detection_text, lambda result: result.messages))

@@ -6,6 +6,7 @@ from workprof.core.lazily import lazily
 
 if TYPE_CHECKING:
     from workprof.nodes.advice import AdviceSettings
+    from workprof.nodes.allocation import AllocationSettings
     from workprof.nodes.detection import DegradationSettings
     from workprof.nodes.detection_data import DetectSettings
     from workprof.nodes.groups import GroupSettings
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdviceSettings",
+    "AllocationSettings",
     "DegradationSettings",
     "DetectSettings",
     "GroupSettings",
@@ -29,6 +31,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "AdviceSettings": "workprof.nodes.advice",
+        "AllocationSettings": "workprof.nodes.allocation",
         "DegradationSettings": "workprof.nodes.detection",
         "DetectSettings": "workprof.nodes.detection_data",
         "GroupSettings": "workprof.nodes.groups",

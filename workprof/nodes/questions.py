@@ -6,6 +6,7 @@ from typing import Any
 
 from workprof.core.question import Question
 from workprof.nodes.advice import Advice, AdviceSettings
+from workprof.nodes.allocation import Allocation, AllocationSettings
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import FAITHFUL, DetectSettings
 from workprof.nodes.groups import Groups, GroupSettings
@@ -17,7 +18,7 @@ from workprof.nodes.transfer import Transfer, TransferSettings
 
 PAGE = "nodes"
 
-# A ranking may stand on a detection: raise the versions of RANK, GROUPS and ADVICE with that of DETECT.
+# A ranking may stand on a detection: raise the versions of RANK, GROUPS, ADVICE and ALLOCATE with that of DETECT.
 RANK = Question(
     "nodes.rank",
     "Rank the nodes: how much better, how sure, tied with whom, degraded or not.",
@@ -71,6 +72,19 @@ ADVICE = Question(
     method="node_advice",
     command=("nodes", "advise"),
 )
+ALLOCATE = Question(
+    "nodes.allocation",
+    "Place kinds of jobs on groups of nodes by what they use, as Tarema does.",
+    AllocationSettings,
+    Allocation,
+    "workprof.nodes.allocation:allocate",
+    finds="groups of nodes for kinds of jobs",
+    page=PAGE,
+    tab="Groups",
+    method="node_allocation",
+    command=("nodes", "allocate"),
+    ignores=(*(f"grouping.{path}" for path in GROUPS.ignores), "grouping.n_resamples", "grouping.reference"),
+)
 SEARCH = Question(
     "nodes.search",
     "Find the cheapest configuration with few trials, on a table of measured ones.",
@@ -84,7 +98,7 @@ SEARCH = Question(
     method="configuration_search",
 )
 """Asked of a dataset of measured configurations; raise its version with that of RANK, whose scores it may take."""
-QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE, SEARCH)
+QUESTIONS: tuple[Question[Any, Any], ...] = (RANK, GROUPS, DETECT, ADVICE, ALLOCATE, SEARCH)
 
 TRANSFER = Question(
     "nodes.transfer",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workprof.core.errors import NoRows, NotEnoughData, SettingsError
@@ -18,6 +19,7 @@ from workprof.formats.lotaru import read_reports, read_scores
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.nodes import questions
 from workprof.nodes.advice import MEMBER, MOVED, AdviceSettings
+from workprof.nodes.allocation import KIND, PROFILE, TASK_NAME, AllocationSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.detection_data import DetectSettings
 from workprof.nodes.network import norm_10
@@ -27,10 +29,11 @@ from workprof.nodes.runtime_intervals import Coverage, coverage, past_errors
 from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
 from workprof.nodes.transfer import Transfer, TransferSettings, transfer
+from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import Frames, ask, refuse_other_kind
+from workprof.workbench.question_methods import Frames, ask, refuse_missing, refuse_other_kind
 
 USE = (
     *("cpu_usage_percent", "requested_cpu_percent", "mean_memory_bytes", "peak_memory_bytes"),
@@ -95,13 +98,38 @@ def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: An
 
     def read() -> Mapping[str, pd.DataFrame]:
         profiles = bench.profiles(settings.jobs, ProfileSettings(), progress or silent)
-        present = {column.name for column in bench._store.columns(settings.jobs)}
-        jobs = bench._store.frame(settings.jobs, [name for name in USE if name in present]).set_index("row_id")
-        own = jobs.loc[profiles.row_ids].reset_index(drop=True)
+        own = _use_of_jobs(bench, settings.jobs).loc[profiles.row_ids].reset_index(drop=True)
         own[MEMBER] = profiles.labels == settings.profile
-        over = {rule.field for rule in rules_of(bench.dataset(settings.jobs).format) if rule.over == NETWORK}
-        own = own.rename(columns={one: other for one, other in AS_NETWORK.items() if one in over})
         return {**ranked(), "jobs": own}
+
+    return read
+
+
+def _use_of_jobs(bench: Any, trace: str, further: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Return what the finished jobs of a trace use, by row id, bytes over the network under its names."""
+    present = {column.name for column in bench._store.columns(trace)}
+    jobs = bench._store.frame(trace, [name for name in (*USE, *further) if name in present]).set_index("row_id")
+    over = {rule.field for rule in rules_of(bench.dataset(trace).format) if rule.over == NETWORK}
+    renamed: pd.DataFrame = jobs.rename(columns={one: other for one, other in AS_NETWORK.items() if one in over})
+    return renamed
+
+
+def _runs_and_kinds(
+    bench: Any, entry: Dataset, settings: AllocationSettings, fit: Any, progress: Progress | None
+) -> Frames:
+    """Return a function that reads the runs, what the jobs use, and of which kind each is."""
+    ranked = _ranked_runs(bench, entry, settings, fit, progress)
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        if settings.by == TASK_NAME:
+            jobs = _use_of_jobs(bench, settings.jobs, (TASK_NAME,)).rename(columns={TASK_NAME: KIND})
+        else:
+            profiles = bench.profiles(settings.jobs, ProfileSettings(), progress or silent)
+            jobs = _use_of_jobs(bench, settings.jobs)
+            labels = pd.Series(profiles.labels, profiles.row_ids).reindex(jobs.index, fill_value=OUTLIERS)
+            names = [f"profile {number}" for number in range(int(profiles.labels.max(initial=OUTLIERS)) + 1)]
+            jobs[KIND] = pd.Categorical.from_codes(labels.to_numpy(dtype=np.int64), pd.Index(names))
+        return {**ranked(), "jobs": jobs.reset_index(drop=True)}
 
     return read
 
@@ -126,6 +154,18 @@ def _for_profile(
     trace = bench._jobs_of(jobs or whole.jobs)
     number = whole.profile if profile is None else profile
     return replace(whole, jobs=trace.hash, profile=number, clustering=bench.profiles.key(trace.hash))
+
+
+def _for_kinds(bench: Any, _: Dataset, settings: AllocationSettings) -> AllocationSettings:
+    """Return the settings with the hash of the jobs and, where kinds are profiles, the key of their clustering."""
+    trace = bench._jobs_of(settings.jobs)
+    key = bench.profiles.key(trace.hash) if settings.by == PROFILE else ""
+    return replace(settings, jobs=trace.hash, clustering=key)
+
+
+def _refuse_without_names(bench: Any, _: Dataset, settings: AllocationSettings) -> None:
+    if settings.by == TASK_NAME:
+        refuse_missing(bench.dataset(settings.jobs), (TASK_NAME,), lambda: bench.columns(settings.jobs))
 
 
 def _of_runs(bench: Any, _: Dataset, settings: SearchSettings) -> SearchSettings:
@@ -185,6 +225,7 @@ class NodeQuestions(ProfileQuestions):
     node_groups = ask(questions.GROUPS, frames=_ranked_runs)
     degradation = ask(questions.DETECT, frames=_judged_runs, resolve=_trained_on)
     node_advice = ask(questions.ADVICE, frames=_runs_and_jobs, resolve=_for_profile)
+    node_allocation = ask(questions.ALLOCATE, frames=_runs_and_kinds, resolve=_for_kinds, refuse=_refuse_without_names)
     runtime_transfer = staticmethod(runtime_transfer)
     configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import NO_DATA, decision_sentence, nodes_words, weight_words
+from workprof.charts.nodes.ranking import NO_DATA, decision_sentence, nodes_words, resource, weight_words
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.core.units import format_share
+from workprof.core.table import Column
+from workprof.core.units import GB, format_share
 from workprof.nodes.advice import Advice
+from workprof.nodes.allocation import Allocation, PlacedKind
 from workprof.nodes.groups import Groups
 from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.transfer import Transfer
+from workprof.profiles.names import name_of
 
 STABLE_FROM = 0.75
+MOST_NAMED = 6
 
 
 def groups_sentence(result: Groups) -> str:
@@ -27,8 +33,11 @@ def groups_sentence(result: Groups) -> str:
         return "There are no groups."
     if result.k == 1:
         return f"All {nodes_words(len(result.groups[0].nodes))} form one group: none stands apart."
-    members = "; ".join(", ".join(one.nodes[:6]) + (" …" if len(one.nodes) > 6 else "") for one in result.groups)
-    return f"{result.k} groups: {members}."
+    return f"{result.k} groups: {'; '.join(_members(one.nodes) for one in result.groups)}."
+
+
+def _members(nodes: Sequence[str]) -> str:
+    return ", ".join(nodes[:MOST_NAMED]) + (" …" if len(nodes) > MOST_NAMED else "")
 
 
 def groups_headlines(result: Groups) -> tuple[Headline, ...]:
@@ -169,6 +178,65 @@ def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], numbe
         pattern="/" if number else "",
         text=[format_share(value) for value in values],
     )
+
+
+def allocation_sentence(result: Allocation) -> str:
+    """Return how many kinds of jobs each group of nodes suits best."""
+    if len(result.groups) == 1:
+        return f"All {nodes_words(len(result.groups[0].nodes))} form one group, so that nothing can be allocated."
+    best = [one.groups[0] for one in result.kinds]
+    parts = [
+        f"{best.count(number):,} on group {number} ({_members(one.nodes)})"
+        for number, one in enumerate(result.groups)
+        if number in best
+    ]
+    return f"{counted(len(best), 'kind')} of jobs by what they use: {'; '.join(parts)}."
+
+
+SHOWN_USE = {"cpu": ("percent", 1.0, "%"), "memory": ("gb", GB, "GB")}
+"""Aspect -> unit of a median use in a file, how many of its own units that is, and how a page writes it."""
+MOVED_USE = ("mb_per_s", 1e6, "MB/s")
+
+
+def allocation_columns(result: Allocation, names: Sequence[str] = ()) -> tuple[Column, ...]:
+    """Return the columns of the table of kinds of jobs.
+
+    Args:
+        result: whose resources they are.
+        names: of the profiles by label, that of -1 last; () = by number.
+    """
+    columns = [
+        Column("kind", lambda one: name_of(one.name, names) if names else one.name, "kind of jobs", pinned=True),
+        Column("runs", "n_jobs"),
+    ]
+    for one in result.resources:
+        if one.counts:
+            label = partial(_label_words, aspect=one.aspect, k=len(result.groups))
+            meaning = "Label by the median use among all runs; 1 uses least."
+            columns.append(Column(f"{one.aspect}_label", label, help=meaning))
+    columns += [
+        Column("best_group", partial(_group_words, result, place=0), help="Number and nodes; its ranks suit best."),
+        Column("next_group", partial(_group_words, result, place=1), help="Where the best has no free place."),
+    ]
+    for one in result.resources:
+        word, factor, unit = SHOWN_USE.get(one.aspect, MOVED_USE)
+        use = partial(_median_use, aspect=one.aspect, factor=factor)
+        columns.append(Column(f"{one.aspect}_median_{word}", use, f"median {resource(one.aspect)} ({unit})", "%.3g"))
+    return tuple(columns)
+
+
+def _label_words(one: PlacedKind, aspect: str, k: int) -> str:
+    return f"{one.labels[aspect]} of {k}" if one.labels[aspect] else "not known"
+
+
+def _group_words(result: Allocation, one: PlacedKind, place: int) -> str | None:
+    if place >= len(one.groups):
+        return None
+    return f"{one.groups[place]}: {_members(result.groups[one.groups[place]].nodes)}"
+
+
+def _median_use(one: PlacedKind, aspect: str, factor: float) -> float:
+    return one.used[aspect] / factor
 
 
 def transfer_table(result: Transfer) -> pd.DataFrame:
