@@ -128,7 +128,7 @@ def test_an_evaluation_tests_finished_runs_alone(split):
 
 @pytest.mark.slow
 def test_runs_that_failed_take_part_where_that_is_chosen(tmp_path):
-    """A forecaster learns them as bounds, its classifier does not, and finished jobs are compared with finished ones."""
+    """A forecaster learns them as bounds, its classifier does not; finished jobs are compared with finished ones."""
     table = tmp_path / "trace.parquet"
     write_pai_sample(table, 900)
     trace = pd.read_parquet(table)
