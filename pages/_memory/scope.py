@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages._frame import datasets, link
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
-from pages._parts import saved_scenarios
+from pages._parts import saved_scenarios, tabs
 from pages._parts.controls import LARGEST_GB, choice, number
 from workprof.charts.memory.tasks import task_labels
 from workprof.core.units import GB
@@ -182,7 +182,7 @@ def needs_requests(context: PageContext) -> bool:
 def open_task(label: str, tab: str) -> None:
     """Make a task the one that the page is about, in another view (a callback)."""
     st.session_state[TASK] = label
-    st.query_params[TAB] = tab
+    tabs.select(TAB, tab)
 
 
 OF_BEFORE = (

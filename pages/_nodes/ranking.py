@@ -26,7 +26,7 @@ from pages._nodes.context import (
     other_dataset,
 )
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
-from pages._parts import figures, saved_scenarios, tables
+from pages._parts import figures, saved_scenarios, tables, tabs
 from pages._parts.controls import choice
 from workprof.charts.downloads import parquet_bytes
 from workprof.charts.nodes.groups import advice_sentence, weight_bars
@@ -174,7 +174,7 @@ def _degraded(result: Ranking) -> None:
 def _open_runs(node: str) -> None:
     """Turn to the runs of one node (a callback)."""
     st.session_state.update({NODE: node, JUDGED: True, OF_NODE: True})
-    st.query_params[TAB] = DETECT.tab
+    tabs.select(TAB, DETECT.tab)
 
 
 def _evidence(context: PageContext, result: Ranking, drawn: Ranking, advice: Advice | None) -> None:

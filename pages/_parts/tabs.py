@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVarTuple
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import link
 from pages._frame.errors import guard
@@ -27,6 +28,10 @@ FORMER: dict[str, dict[str, str]] = {
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 
+BEFORE = "before_"
+"""Prefix of the key of the view that the address named when another was clicked, until the browser knows of that, and
+whether the run of that click is over."""
+
 
 def renamed(key: str, name: str) -> str:
     """Return what a view that a link names is called now."""
@@ -37,12 +42,20 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
     """Show the views with the open one computed; an error in it leaves the others, and what follows, as they are.
 
     The address says which is open, and every change is an entry of the browser's history, so that Back leads to the
-    view before: a control that Streamlit itself binds to the address writes over the entry that is there.
+    view before: a control that Streamlit itself binds to the address writes over the entry that is there. What the
+    browser sends before it knows of a change still names the view before; only Back leads there.
     """
     first = next(iter(views))
     respell(key)
-    opened = link.read(key, link.one_of(*views), first, "the first view is shown")
-    if st.session_state.get(key) != opened:
+    opened, clicked = link.read(key, link.one_of(*views), first, "the first view is shown"), st.session_state.get(key)
+    before, heard = st.session_state.get(BEFORE + key, (None, True))
+    if opened == clicked and heard:
+        st.session_state.pop(BEFORE + key, None)
+    elif opened == clicked:
+        st.session_state[BEFORE + key] = (before, True)  # if the next run names it, the browser does
+    elif clicked is not None and opened == before and not _goes_back():
+        _write(key, first)
+    else:
         st.session_state[key] = opened
     tabs = st.tabs(list(views), key=key, on_change=_to_address, args=(key, first))
     for tab, show in zip(tabs, views.values(), strict=True):
@@ -58,7 +71,24 @@ def respell(key: str) -> None:
         st.query_params[key] = renamed(key, name)
 
 
+def select(key: str, view: str) -> None:
+    """Open another view (in a callback)."""
+    st.session_state.pop(BEFORE + key, None)
+    st.query_params[key] = view
+
+
+def _goes_back() -> bool:
+    """Return whether the reader went through the browser's history; also where Streamlit does not tell."""
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", True))
+
+
 def _to_address(key: str, first: str) -> None:
+    st.session_state[BEFORE + key] = (st.query_params.get(key, first), False)
+    _write(key, first)
+
+
+def _write(key: str, first: str) -> None:
+    """Have the address name the view that is open in the browser."""
     if st.session_state[key] == first:
         st.query_params.pop(key, None)
     else:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._frame import datasets
-from pages._parts import figures, long_question, running_work, tables
+from pages._parts import figures, long_question, running_work, tables, tabs
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
@@ -149,7 +149,8 @@ def _open(name: str, dataset: str, kind: str) -> None:
     """Turn to the whole timeline of a run, in the dataset that it is of (a callback)."""
     datasets.select(dataset, kind)
     fresh()
-    st.session_state[RUN], st.query_params[TAB] = name, "Timeline"
+    st.session_state[RUN] = name
+    tabs.select(TAB, "Timeline")
 
 
 def library(context: PageContext) -> None:

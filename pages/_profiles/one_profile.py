@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._frame import cross_link, datasets, link
 from pages._frame.cross_link import Link
-from pages._parts import clusterings, controls, figures
+from pages._parts import clusterings, controls, figures, tabs
 from pages._profiles import selection
 from pages._profiles.views import View
 from workprof.charts.memory.tasks import gb_h
@@ -198,4 +198,4 @@ def _jobs(view: View, profile: int) -> None:
     """Select the profile's rows and turn to the view that lists them (a callback)."""
     selection.set_current(view, Selection(profiles=(profile,)).text())
     st.session_state[selection.ROUND] = st.session_state.get(selection.ROUND, 0) + 1
-    st.query_params[TAB] = JOBS_VIEW
+    tabs.select(TAB, JOBS_VIEW)

@@ -1,6 +1,7 @@
 """A real browser loads the page again while a report is being made, and opens a link that cannot be read."""
 
 import re
+import threading
 
 import pandas as pd
 import pytest
@@ -74,3 +75,29 @@ def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors
     page.go_forward()
     page.wait_for_url(re.compile("memory_tab=Policies"))
     assert opened() == ["Policies"]
+
+
+def test_a_tab_stays_open_when_the_browser_sends_more_before_it_knows_the_new_address(server, visitors):
+    """What the server sends is held back, as by a slow line: the second click still names the tab before."""
+    visitor = visitors(server)
+    page, held, late = visitor.page, [], threading.Event()
+
+    def through(line):
+        up = line.connect_to_server()
+        line.on_message(up.send)
+        up.on_message(lambda message: held.append((line, message)) if late.is_set() else line.send(message))
+
+    page.route_web_socket(re.compile("/_stcore/stream"), through)
+    visitor.open("/memory")
+    load_sample(visitor)
+    late.set()
+    page.get_by_role("tab", name="Policies", exact=True).click()
+    page.wait_for_timeout(1_500)
+    page.set_viewport_size({"width": 390, "height": 900})  # the page asks for the width and runs again
+    page.wait_for_timeout(1_500)
+    late.clear()
+    for line, message in held:
+        line.send(message)
+    visitor.settle()
+    assert page.locator("[role=tab][aria-selected=true]").all_inner_texts() == ["Policies"]
+    assert "memory_tab=Policies" in page.url
