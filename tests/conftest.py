@@ -7,7 +7,6 @@ import gc
 import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -27,8 +26,8 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-LONG = ("browser", "pages", "same", "faults", "cli", "report", "docs")
-"""Rooms with the files that take longest, in the order in which they begin."""
+LONG = ("test_lines", "test_many_sessions", "browser", "pages", "same", "faults", "cli", "report", "docs")
+"""The files that take longest in the soak, and rooms with such files, in the order in which they begin."""
 
 
 SLOW = re.compile(r"^pytestmark = .*\bmark\.(slow|soak)\b", re.MULTILINE)
@@ -67,5 +66,5 @@ def pytest_collection_modifyitems(items):
         kept = {round(place * (len(own) - 1) / max(n - 1, 1)) for place in range(n)}
         for item in (item for place, item in enumerate(own) if place not in kept):
             item.add_marker(pytest.mark.soak)
-    rank = {room: place for place, room in enumerate(LONG)}
-    items.sort(key=lambda item: rank.get(Path(item.path).parent.name, len(LONG)))
+    rank = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.path.stem, rank.get(item.path.parent.name, len(LONG))))

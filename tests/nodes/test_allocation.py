@@ -116,7 +116,7 @@ def test_the_best_column_of_memory_tells_it_and_what_the_trace_lacks_does_not_co
     result = allocated(jobs(mean_memory_bytes=1e9, peak_memory_bytes=2e9).drop(columns="duration_s"), speeds)
     assert result.kinds[0].used["memory"] == 2e9
     assert set(result.kinds[0].labels) == {"cpu", "memory"}
-    assert "disk does not count: the trace has no value of read_bytes or write_bytes with duration_s" in result.notes
+    assert "disk does not count: the trace has no bytes read or written with a run time" in result.notes
 
 
 def test_a_node_without_a_group_is_named_and_may_have_places():

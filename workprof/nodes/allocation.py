@@ -149,6 +149,13 @@ REPLAYED = (
 )
 HELD = {"cpu": ("cpu_usage_percent",), "memory": ("peak_memory_bytes", "mean_memory_bytes")}
 """Aspect -> columns of what jobs use of it, the best one first."""
+LACKING = {
+    "cpu": "no use of the CPU",
+    "memory": "no use of memory",
+    "disk": "no bytes read or written with a run time",
+    "network": "no bytes received or sent with a run time",
+}
+"""Aspect -> what a trace does not hold where it does not count."""
 UNIT_OF = {"cpu": "%", "memory": "bytes"} | dict.fromkeys(MOVED, "bytes per second")
 
 
@@ -380,11 +387,7 @@ def _notes(
     settings: AllocationSettings, grouped: Groups, known: tuple[str, ...], n_without: int, n_jobs: int
 ) -> tuple[str, ...]:
     compared = _compared(grouped)
-    notes = [
-        f"{aspect} does not count: the trace has no value of {_columns(aspect)}"
-        for aspect in compared
-        if aspect not in known
-    ]
+    notes = [f"{aspect} does not count: the trace has {LACKING[aspect]}" for aspect in compared if aspect not in known]
     if len(grouped.groups) == 1:
         notes.insert(0, "the nodes form one group, so that there is nothing to choose between")
     elif not set(compared) & set(known):
