@@ -8,6 +8,8 @@ from workprof.core.units import GIB
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):

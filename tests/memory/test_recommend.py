@@ -33,6 +33,8 @@ from workprof.memory.trial import COLD_RUNS, FrontierSettings, Judged, frontier_
 from workprof.memory.usage import runs_of
 from workprof.memory.why import WhySettings, why
 
+pytestmark = pytest.mark.slow
+
 HOUR = 3600.0
 
 

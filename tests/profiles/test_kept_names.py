@@ -10,6 +10,8 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import ProfileNote
 from workprof.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 FIRST = ProfileSettings(min_cluster_size=30, min_samples=30)
 RECUT = ProfileSettings(min_cluster_size=60, min_samples=30)
 

@@ -11,6 +11,8 @@ from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.store.mapping import document, from_json, words_of
 from workprof.store.reports import FieldSource, IngestOptions
 
+pytestmark = pytest.mark.slow
+
 AUTO = IngestOptions()
 
 
