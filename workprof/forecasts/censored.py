@@ -32,7 +32,6 @@ CUT_SHORT = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED, RUNNING)
 GROWING = ("duration_s", "peak_memory_bytes")
 """Targets that only grow while a run goes on; a mean use of the CPU may rise or fall."""
 
-
 FEWEST_ABOVE = 2
 """Finished runs above a bound that a cell needs: a single one is often the largest of its cell. Log needs drawn from
 cells with one are .22 too high at the 90th percentile (planted needs, six draws, a third cut short), with two .02; left
@@ -86,11 +85,13 @@ def completed(past: Past, censored: Bools, seed: int, source: Ints | None = None
     targets, left = past.targets.copy(), censored.copy()
     everything = np.zeros((1, len(targets)), dtype=np.uint64)
     for keys, fewest in zip(np.concatenate([past.cells.keys, everything]), (*past.cells.fewest, 1), strict=True):
-        order = rows[np.argsort(keys[rows], kind="stable")]
-        for key in np.unique(keys[left]):
-            own = order[slice(*(np.searchsorted(keys[order], key, side=side) for side in ("left", "right")))]
+        ordered, still = rows[np.argsort(keys[rows], kind="stable")], np.flatnonzero(left)
+        still = still[np.argsort(keys[still], kind="stable")]
+        cells, starts = np.unique(keys[still], return_index=True)
+        first, last = (np.searchsorted(keys[ordered], cells, side=side) for side in ("left", "right"))
+        for cut, a, b in zip(np.split(still, starts)[1:], first, last, strict=True):
+            own = ordered[a:b]
             if (~censored[own]).sum() >= fewest:
-                cut = np.flatnonzero(left & (keys == key))
                 drawn = _beyond(past.targets[cut], chance[cut], past.targets[own], censored[own])
                 targets[cut] = np.where(np.isnan(drawn), past.targets[cut], drawn)
                 left[cut] = np.isnan(drawn)

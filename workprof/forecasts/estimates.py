@@ -383,9 +383,9 @@ class ErrorsAtFit:
     """One target at the fit."""
 
     floor: float  # of its logarithmic scale, in the target's unit
-    logs: Floats  # (n_rows,) log values; NaN for runs that did not finish
+    logs: Floats  # (n_rows,) log values; of runs that did not finish bounds
     errors: Floats
-    """(n_rows,) log of value over estimate, for finished runs that the candidates had not seen; NaN for the others."""
+    """(n_rows,) log of value over estimate, for rows that the candidates had not seen; NaN for the others."""
 
 
 def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
@@ -405,5 +405,4 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     point = point_of(validated.predicted, chosen.rules, n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
-    logs, errors = (np.where(known.censored, np.nan, values) for values in (logs, errors))
     return ErrorsAtFit(scale.floor, logs, errors)

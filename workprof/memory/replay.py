@@ -872,7 +872,7 @@ def workprof_on(ordered: Ordered, setting: SizingSettings) -> Policy:
 
 
 BETWEEN = 2
-"""Prices tried between each two that are asked for, where a setting costs little."""
+"""Prices tried between each two that are named, where a setting costs little."""
 
 
 def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettings, ...]:
@@ -969,7 +969,7 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     """Return what every policy would have wasted and failed on the runs of a table.
 
     Args:
-        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is asked for; with `finished` and
+        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is chosen; with `finished` and
             `status` where it holds rows that did not finish; every other name -> an earlier table of the kind, whose
             runs are known from the start.
         settings: policies, protocol, target, input, retries.
@@ -1028,7 +1028,7 @@ def _summed(
 
 
 def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
-    """Return (n,) inputs of the runs, 0 where none is asked for, NaN where one is missing."""
+    """Return (n,) inputs of the runs, 0 where none is chosen, NaN where one is missing."""
     name = settings.used_input
     if name == NO_INPUT:
         return np.zeros(len(runs))

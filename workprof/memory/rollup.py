@@ -118,7 +118,7 @@ MEASURES = (MEAN, PEAK, ONE_EACH)
 
 @dataclass(frozen=True)
 class BeforeAfter:
-    """An amount as it is asked for now, and as it is under the plan."""
+    """An amount as it is requested now, and as it is under the plan."""
 
     before: float
     after: float

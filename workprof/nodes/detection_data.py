@@ -130,7 +130,7 @@ class DetectSettings:
 
     @property
     def is_faithful(self) -> bool:
-        """Whether published definitions are asked for."""
+        """Whether published definitions are chosen."""
         return self.mode == FAITHFUL
 
 
