@@ -14,6 +14,7 @@ from workprof.forecasts.boosting import (
     NEWNESS,
     best_temperature,
     best_threshold,
+    grow_trees,
     log_loss,
     margins,
     newness,
@@ -28,7 +29,7 @@ from workprof.forecasts.classifier import (
     train_classifier,
 )
 from workprof.forecasts.classifier_evaluation import reliability
-from workprof.forecasts.encoder import encode
+from workprof.forecasts.encoder import encode, fit_encoder, is_seen, training_rows
 from workprof.forecasts.predictions import REASON_CODES
 from workprof.forecasts.splits import holdout
 
@@ -225,6 +226,23 @@ def test_reliability_counts_every_row_once():
     assert found.rows.sum() == 4
     assert np.isclose(found.error, (2 * 0.05 + 2 * 0.5) / 4)
     assert np.isnan(found.observed[4])
+
+
+def test_a_column_per_field_grows_the_trees_of_a_column_per_value():
+    jobs = sample(4_000)
+    jobs["requested_gpu_percent"] = jobs["requested_gpu_percent"].where(np.arange(len(jobs)) % 3 > 0)
+    fields = ("job_name", "user", "group", "task_name", "requested_gpu_percent", "requested_memory_bytes")
+    train, test = jobs.iloc[:3_000], jobs.iloc[3_000:].assign(user=lambda rows: rows["user"].where(rows.index % 5 > 0))
+    classes, targets = np.unique(train["profile"], return_inverse=True)
+    encoder = fit_encoder(train, fields, "corrected", 5)
+    learned, new = training_rows(encoder, encode(encoder, train), targets), encode(encoder, test)
+    assert not is_seen(encoder, new)[:, :3].all(axis=0).any()
+    assert np.isnan(new.numbers).any()
+    by_value, by_field = (grow_trees(encoder, learned, len(classes), 6, by_field=by) for by in (False, True))
+    assert (by_value.num_features(), by_field.num_features()) == (encoder.starts[-1], len(fields))
+    for n_rounds in (2, 6):
+        expected = margins(by_value, encoder, new, n_rounds)
+        np.testing.assert_allclose(margins(by_field, encoder, new, n_rounds), expected, atol=1e-5)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from workprof.core.errors import ColumnMissing, TraceError
 from workprof.core.records import pack, unpack
 from workprof.forecasts.encoder import (
     MetadataEncoder,
+    distinct_rows,
     encode,
     fit_encoder,
     is_seen,
@@ -46,6 +47,26 @@ def test_frequent_values_stand_alone_and_the_others_have_states():
     assert lit[0] == {"user = b": 1, "task_name = ps": 1, "instances": 3}
     assert lit[1] == {"user = rare": 1, "task_name = ps": 1}
     assert lit[3] == {"user = unseen": 1, "task_name = ps": 1, "instances": 2}
+
+
+def test_counted_rows_and_categories_give_the_recipe_of_all_rows():
+    jobs = small_table()[["job_name", "user", "group", "task_name"]].sample(400, random_state=1, replace=True)
+    fields, targets = tuple(jobs.columns), np.arange(400) % 3
+    wanted = fit_encoder(jobs, fields, "corrected", 4)
+    places, first = distinct_rows(jobs, fields, targets)
+    assert len(first) < 400
+    assert (targets[first][places] == targets).all()
+    assert jobs.iloc[first[places]].equals(jobs.iloc[first].iloc[places])
+    counts = np.bincount(places)
+    for table in (jobs, jobs.astype("category")):
+        held = table.iloc[first]
+        assert fit_encoder(held, fields, "corrected", 4, counts) == wanted
+        plain = training_rows(wanted, encode(wanted, jobs), targets)
+        counted = training_rows(wanted, encode(wanted, held), targets[first], counts)
+        np.testing.assert_array_equal(counted.rows.codes, plain.rows.codes)
+        np.testing.assert_array_equal(counted.weights, plain.weights)
+    few = jobs.astype("category").iloc[:30]  # categories without a row are no values
+    assert fit_encoder(few, fields, "corrected", 2) == fit_encoder(jobs.iloc[:30], fields, "corrected", 2)
 
 
 def test_not_given_is_unseen_where_training_always_had_a_value():

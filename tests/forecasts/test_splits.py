@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
-from workprof.forecasts.splits import holdout, make_folds, units_of
+from workprof.forecasts.splits import _balanced, holdout, make_folds, units_of
 
 
 def jobs_of(n=200, seed=0):
@@ -100,3 +100,13 @@ def test_folds_are_those_of_scikit_learn(n_folds):
     for fold, (train, test) in zip(make_folds(jobs, "by_group", n_folds, 4), wanted, strict=True):
         assert np.array_equal(fold.train, train)
         assert np.array_equal(fold.test, test)
+
+
+@pytest.mark.parametrize(("n_units", "largest"), [(1, 2), (17, 2), (50, 9)])
+def test_balanced_folds_are_those_of_a_plain_loop(n_units, largest):
+    sizes = np.random.default_rng(n_units).integers(1, largest, n_units)
+    rows, wanted = [0, 0, 0], [-1] * n_units
+    for unit in sorted(range(n_units), key=lambda unit: (sizes[unit], unit), reverse=True):
+        wanted[unit] = rows.index(min(rows))
+        rows[wanted[unit]] += sizes[unit]
+    assert _balanced(sizes, 3).tolist() == wanted

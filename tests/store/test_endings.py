@@ -11,6 +11,7 @@ from workprof.core.causes import CAUSES, RUNNING, cause_of, starts_of
 from workprof.core.units import HOUR_S
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import MEMORY, LedgerSettings
+from workprof.store.endings import MOST_SPELLINGS
 from workprof.store.reports import FieldSource, IngestOptions
 
 TIMES = ["submit_time_s", "start_time_s", "end_time_s", "duration_s", "status"]
@@ -55,6 +56,14 @@ def test_a_status_decides_where_there_is_one(store, write):
     assert (report.running, report.never_started) == (3, 1)
     assert checks["not finished"] == 7
     assert frame["finished"].tolist() == [True, False, False, True, False, False, False, False, False]
+
+
+@pytest.mark.parametrize("spellings", [1, MOST_SPELLINGS, 3 * MOST_SPELLINGS])
+def test_statuses_in_many_spellings_mean_what_each_means(store, write, spellings):
+    rows = [f"r{at},10,,Running for {at}\nw{at},,, PENDING {at}\nd{at},0,5,done {at}\n" for at in range(spellings)]
+    report, frame, _ = loaded(store, write, "job_name,start_time_s,end_time_s,status\n" + "".join(rows))
+    assert (report.running, report.never_started) == (spellings, spellings)
+    assert frame["duration_s"].notna().sum() == 2 * spellings  # a running one lasts so far
 
 
 def test_slurm_keeps_what_a_running_job_has_used_so_far(store, write):

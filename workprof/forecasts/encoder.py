@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
 from workprof.core.errors import ColumnMissing, SettingsError, TraceError
@@ -169,7 +170,9 @@ class Encoded:
         return Encoded(self.codes[rows], self.numbers[rows])
 
 
-def fit_encoder(jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_rows: int) -> MetadataEncoder:
+def fit_encoder(
+    jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_rows: int, counts: Ints | None = None
+) -> MetadataEncoder:
     """Return the recipe of training rows.
 
     Args:
@@ -177,11 +180,12 @@ def fit_encoder(jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_row
         fields: names, see `usable_fields`.
         mode: 'corrected' or 'faithful'.
         rare_rows: training rows from which on a value stands for itself.
+        counts: (n_rows,) training rows that each row of `jobs` stands for; None = itself.
 
     Raises:
         TraceError: when a plan field holds something that is no number.
     """
-    values = tuple(_seen_values(jobs, name, mode, rare_rows) for name in fields if name in METADATA_FIELDS)
+    values = tuple(_seen_values(jobs, name, mode, rare_rows, counts) for name in fields if name in METADATA_FIELDS)
     numbers = tuple(_range(jobs, name) for name in fields if name not in METADATA_FIELDS)
     return MetadataEncoder(values, numbers, mode, rare_rows)
 
@@ -203,6 +207,11 @@ def encode(encoder: MetadataEncoder, jobs: pd.DataFrame) -> Encoded:
         np.column_stack(codes) if codes else np.zeros((n_rows, 0), dtype=np.int64),
         np.column_stack(numbers) if numbers else np.zeros((n_rows, 0)),
     )
+
+
+def to_fields(rows: Encoded) -> NDArray[np.float32]:
+    """Return (n_rows, n_fields): a category's code, a number as it is."""
+    return np.column_stack([rows.codes, rows.numbers]).astype(np.float32)
 
 
 def to_matrix(encoder: MetadataEncoder, rows: Encoded) -> Any:
@@ -239,14 +248,15 @@ def sum_by_field(encoder: MetadataEncoder, columns: Floats) -> Floats:
     return np.stack([columns[..., a:b].sum(axis=-1) for a, b in pairwise(encoder.starts)], axis=-1)
 
 
-def _seen_values(jobs: pd.DataFrame, name: str, mode: str, rare_rows: int) -> FieldValues:
+def _seen_values(jobs: pd.DataFrame, name: str, mode: str, rare_rows: int, of_rows: Ints | None) -> FieldValues:
     positions, texts = _factorised(jobs[name])
-    counts = np.bincount(positions[positions >= 0], minlength=len(texts))
+    *counted, missing = np.bincount(np.where(positions < 0, len(texts), positions), of_rows, len(texts) + 1)
+    counts = np.array(counted)
     order = -counts if mode == "corrected" else np.zeros(len(texts))  # faithful: by text, as scikit-learn does
     ranked = np.lexsort((np.array(texts, dtype=object), order)) if texts else np.zeros(0, dtype=np.int64)
-    kept = tuple(texts[i] for i in ranked if counts[i] >= rare_rows)
-    rare = tuple(texts[i] for i in ranked if counts[i] < rare_rows)
-    return FieldValues(name, kept, rare, int((positions < 0).sum()))
+    kept = tuple(texts[i] for i in ranked if counts[i] >= max(1, rare_rows))
+    rare = tuple(texts[i] for i in ranked if 0 < counts[i] < rare_rows)
+    return FieldValues(name, kept, rare, int(missing))
 
 
 def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
@@ -263,9 +273,15 @@ def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
 
 
 def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Return (n_rows,) positions in the distinct values (-1 = missing) and these as texts."""
-    positions, uniques = column.factorize(use_na_sentinel=True)
-    texts = [str(value) for value in uniques]
+    """Return (n_rows,) positions in the values (-1 = missing) and these as texts; some may have no row."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if isinstance(column.dtype, pd.CategoricalDtype) and len(column.cat.categories) <= len(column):
+        positions, values = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        positions, uniques = column.factorize(use_na_sentinel=True)
+        values = pd.Index(uniques)
+    texts = [str(value) for value in values]
     merged = {text: place for place, text in enumerate(dict.fromkeys(texts))}  # 1 and '1' are the same value
     if len(merged) == len(texts):
         return positions.astype(np.int64), texts
@@ -330,13 +346,24 @@ def merge_rows(rows: Encoded, targets: Ints, weights: Floats) -> TrainingRows:
         targets: (n_rows,) positions of the classes.
         weights: (n_rows,) of the rows.
     """
-    key = np.zeros(len(rows), dtype=np.int64)
-    for part in (targets, *rows.codes.T, *(_places(column) for column in rows.numbers.T)):
+    key, first = _joint((targets, *rows.codes.T, *(_places(column) for column in rows.numbers.T)))
+    counted: Floats = np.bincount(key, weights=weights, minlength=len(first)).astype(np.float64)
+    return TrainingRows(rows.take(first), targets[first], counted)
+
+
+def distinct_rows(jobs: pd.DataFrame, fields: tuple[str, ...], targets: Ints) -> tuple[Ints, Ints]:
+    """Return (n_rows,) places among the distinct (fields, class) pairs, and (n_distinct,) the first row of each."""
+    return _joint((targets, *(jobs[name].factorize(use_na_sentinel=True)[0].astype(np.int64) + 1 for name in fields)))
+
+
+def _joint(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
+    """Return (n_rows,) places among the distinct rows of columns that hold no negative, and the first row of each."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for part in columns:
         key = _places(key * (int(part.max(initial=0)) + 1) + part)
     first = np.empty(int(key.max(initial=-1)) + 1, dtype=np.int64)
     first[key[::-1]] = np.arange(len(key))[::-1]  # of rows with one key the first is written last
-    counted: Floats = np.bincount(key, weights=weights, minlength=len(first)).astype(np.float64)
-    return TrainingRows(rows.take(first), targets[first], counted)
+    return key, first
 
 
 def _places(column: Ints | Floats) -> Ints:
@@ -347,9 +374,16 @@ def _places(column: Ints | Floats) -> Ints:
     return np.where(places < 0, len(values), places).astype(np.int64)
 
 
-def training_rows(encoder: MetadataEncoder, rows: Encoded, targets: Ints) -> TrainingRows:
-    """Return the merged rows that trees are grown on; in corrected mode each stands there in the ways of `NOVELTY`."""
-    merged = merge_rows(rows, targets, np.ones(len(rows)))
+def training_rows(encoder: MetadataEncoder, rows: Encoded, targets: Ints, counts: Ints | None = None) -> TrainingRows:
+    """Return the merged rows that trees are grown on; in corrected mode each stands there in the ways of `NOVELTY`.
+
+    Args:
+        encoder: fitted on them.
+        rows: metadata.
+        targets: (n_rows,) positions of the classes.
+        counts: (n_rows,) training rows that each row stands for; None = itself.
+    """
+    merged = merge_rows(rows, targets, np.ones(len(rows)) if counts is None else counts.astype(np.float64))
     if encoder.mode == "faithful":
         return merged
     names = [values.field for values in encoder.categories]

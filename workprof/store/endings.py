@@ -82,14 +82,16 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
         name if name in have else "CAST(NULL AS DOUBLE)" for name in ("start_time_s", "end_time_s", "duration_s")
     )
     starts, ends = one(cursor, f"SELECT count({start}) > 0, count({end}) > 0 FROM {rows}")
-    status = "coalesce(lower(trim(status)), '')" if "status" in have else "''"
+    says_running, says_waiting, says_nothing = (
+        _statuses(cursor, rows) if "status" in have else ("FALSE", "FALSE", "TRUE")
+    )
     used = " OR ".join(f"coalesce({name} > 0, FALSE)" for name in USAGE_FIELDS if name in have) or "FALSE"
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
     open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'})"
-    running = f"({_begins(status, RUNNING)} OR ({status} = '' AND {start} IS NOT NULL AND {open_end}))"
+    running = f"({says_running} OR ({says_nothing} AND {start} IS NOT NULL AND {open_end}))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
-    absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({status} = '' OR NOT {FINISHED}))"
-    never = f"(NOT {running} AND ({absent} OR ({_begins(status, WAITING)} AND coalesce({duration}, 0) <= 0)))"
+    absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says_nothing} OR NOT {FINISHED}))"
+    never = f"(NOT {running} AND ({absent} OR ({says_waiting} AND coalesce({duration}, 0) <= 0)))"
     ended = f"NOT {running} AND NOT {never}"
     return _Conditions(
         running,
@@ -97,6 +99,27 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
         f"({end} IS NULL AND {start} IS NOT NULL AND coalesce({duration} >= 0, FALSE) AND {ended})",
         f"({start} IS NULL AND {end} IS NOT NULL AND coalesce({duration} > 0, FALSE) AND {ended})",
     )
+
+
+MOST_SPELLINGS = 200
+"""Statuses up to which a condition names them: to compare a row's status is a hundredth of the work of reading it."""
+
+
+def _statuses(cursor: duckdb.DuckDBPyConnection, rows: str) -> tuple[str, str, str]:
+    """Return the conditions that a row's status is a running one, a waiting one, or missing."""
+    word = "coalesce(lower(trim(status)), '')"
+    meanings = (_begins(word, RUNNING), _begins(word, WAITING), f"{word} = ''")
+    lists = ", ".join(f"list(status) FILTER (WHERE {meaning} AND status IS NOT NULL)" for meaning in meanings)
+    spellings = one(cursor, f"SELECT {lists} FROM (SELECT DISTINCT status FROM {rows})")
+    running, waiting, missing = (
+        meaning if len(spelled or ()) > MOST_SPELLINGS else _is_one_of(spelled or ())
+        for meaning, spelled in zip(meanings, spellings, strict=True)
+    )
+    return running, waiting, f"(status IS NULL OR {missing})"
+
+
+def _is_one_of(spellings: Sequence[str]) -> str:
+    return f"coalesce(status IN ({', '.join(map(text, spellings))}), FALSE)" if spellings else "FALSE"
 
 
 def _begins(status: str, cause: str) -> str:
