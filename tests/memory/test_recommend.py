@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,9 @@ from workprof.memory.recommend import (
     recommend,
     recommendation_of,
 )
-from workprof.memory.replay import charge, finished_order
+from workprof.memory.replay import ReplaySettings, charge, finished_order, replay
 from workprof.memory.retry import RetrySettings
+from workprof.memory.size_lists import policy_sizes
 from workprof.memory.trial import COLD_RUNS, FrontierSettings, Judged, frontier_charges_of
 from workprof.memory.usage import runs_of
 from workprof.memory.why import WhySettings, why
@@ -381,3 +383,24 @@ def test_acceptable_kills_are_whole_in_the_reason():
         "Every setting kills more than the acceptable 3 on the first half of the runs; the most cautious has 5 kills"
     )
     assert _none_fits(before, limit, ()) == f"{words}."
+
+
+def test_of_a_longer_trace_the_latest_runs_are_tried_and_the_others_counted():
+    table = jobs(1_500).sample(frac=1, random_state=2).reset_index(drop=True)
+    latest = table[table["start_time_s"] >= 500 * HOUR].reset_index(drop=True)
+    few = FrontierSettings(latest_runs=1_000)
+    for keys in (table, table.assign(start_time_s=np.nan)):
+        result, wanted = recommended(keys, frontier=few), recommended(latest)
+        assert result.left_out == {"a start before the latest 1,000 runs": 500}
+        assert (result.recommended, result.sizes, result.n_judged) == (wanted.recommended, wanted.sizes, 500)
+    charges = frontier_charges_of({"jobs": table}, few)
+    settings = RecommendationSettings(frontier=few)
+    assert recommend({"jobs": table}, settings, charges).left_out == result.left_out
+    asked = ReplaySettings(policies=("krr", "workprof"), prices_runs=(), latest_runs=1_000)
+    replayed, wanted = replay({"jobs": table}, asked), replay({"jobs": latest}, asked)
+    assert replayed.left_out == result.left_out | wanted.left_out
+    assert (replayed.n_test, replayed.policies["workprof"].failures) == (1_000, wanted.policies["workprof"].failures)
+    assert replayed.policies["krr"].wasted_gb_h == pytest.approx(wanted.policies["krr"].wasted_gb_h)
+    listed = policy_sizes({"jobs": table}, replace(asked, policies=("krr",)))
+    assert listed.left_out["a start before the latest 1,000 runs"] == 500
+    assert listed.sizes == policy_sizes({"jobs": latest}, replace(asked, policies=("krr",))).sizes

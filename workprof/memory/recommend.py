@@ -40,7 +40,7 @@ from workprof.memory.trial import (
     gb_h_words,
     trial_runs,
 )
-from workprof.memory.usage import Runs, evidence_of, evidence_words, with_killed
+from workprof.memory.usage import Runs, evidence_of, evidence_words, latest_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,9 +210,10 @@ def recommendation_of(
         NotEnoughData: when no run is left, or none has a request.
     """
     started = time.perf_counter()
-    if len(frames["jobs"]) > MOST_STORED_RUNS:
+    jobs, _ = latest_of(frames["jobs"], settings.frontier.latest_runs)
+    if len(jobs) > MOST_STORED_RUNS:
         progress(0.0, "Ordering the runs")
-        runs = trial_runs(with_killed(frames["jobs"], settings.frontier.target), settings.frontier)
+        runs = trial_runs(with_killed(jobs, settings.frontier.target), settings.frontier)
         result = recommend(frames, settings, ReplayedCharges(runs, settings.frontier), progress)
         return Made(replace(result, seconds=time.perf_counter() - started), {})
     charges = frontier_charges_of(frames, settings.frontier, progress)
@@ -228,7 +229,8 @@ def recommend(
 ) -> Recommendation:
     """Return the recommendation from charges of the same runs; see `recommendation_of`."""
     started = time.perf_counter()
-    jobs = with_killed(frames["jobs"], settings.frontier.target)
+    latest, earlier = latest_of(frames["jobs"], settings.frontier.latest_runs)
+    jobs = with_killed(latest, settings.frontier.target)
     runs = trial_runs(jobs, settings.frontier)
     table = TrialTable(runs, charges)
     key, names = keys_of(jobs, runs, PROFILE if settings.by == PROFILE else TASK)
@@ -240,7 +242,7 @@ def recommend(
     past, judged = table.halves(counted)
     choice = _choose(table, past, judged, settings, progress)
     progress(REPLAY_SHARE, "Sizing the next runs")
-    left_out = dict(runs.left_out)
+    left_out = earlier | dict(runs.left_out)
     left_out |= {"no request in the task": int(unrequested.sum()), "above the cap": int(never_fit.sum())}
     if settings.leave_out_bursts:
         left_out["in a burst"] = int((in_burst & ~never_fit & ~unrequested).sum())
@@ -268,7 +270,7 @@ def recommend(
         sizes=advised_sizes(jobs, table, judged, choice.sizing, settings.by),
         held=held_by(jobs, table, judged, choice.sizing, settings.by),
         left_out={reason: n for reason, n in left_out.items() if n},
-        notes=(*_notes(runs, table, never_run(runs, cap)), *_evidence_notes(frames["jobs"], settings)),
+        notes=(*_notes(runs, table, never_run(runs, cap)), *_evidence_notes(latest, settings)),
         seconds=time.perf_counter() - started,
     )
 

@@ -48,12 +48,15 @@ from workprof.memory.policies import (
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 from workprof.memory.usage import (
+    MOST_REPLAYED,
     Evidence,
+    LatestRuns,
     Runs,
     Target,
     evidence_of,
     finished_of,
     killed_for_memory,
+    latest_of,
     rows_by_task,
     runs_of,
 )
@@ -402,6 +405,7 @@ class ReplaySettings:
             key="memory_cold",
         ),
     ] = 10
+    latest_runs: LatestRuns = MOST_REPLAYED
     retry: RetrySettings = field(default_factory=RetrySettings)
     sizing: SizingSettings = field(default_factory=SizingSettings)
     prices_runs: Annotated[
@@ -983,12 +987,17 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
     warm_sizing()
-    runs, orders = ordered_runs(frames, settings)
+    jobs, earlier = latest_of(frames["jobs"], settings.latest_runs)
+    runs, orders = ordered_runs({**frames, "jobs": jobs}, settings)
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     charges = _charge_all(orders, settings, progress, with_requests=with_requests)
     result = _summed(runs, orders, charges, settings, progress)
-    evidence = evidence_of(frames["jobs"], settings.used_target)
-    return replace(result, evidence=evidence, seconds=time.perf_counter() - started)
+    return replace(
+        result,
+        left_out=earlier | result.left_out,
+        evidence=evidence_of(jobs, settings.used_target),
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _summed(

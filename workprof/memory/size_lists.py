@@ -23,7 +23,7 @@ from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
 from workprof.memory.retry import attempt_sizes, lifted_by, only
-from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request
+from workprof.memory.usage import Runs, latest_of, requesting, runs_of, with_flat_request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,7 +248,8 @@ def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, p
     name = settings.policies[0]
     progress(None, f"Replaying {name}")
     policy = Workprof(settings.sizing) if name in ("workprof", Workprof.name) else policy_named(name)
-    runs, (ordered, *_) = ordered_runs(frames, settings)
+    jobs, earlier = latest_of(frames["jobs"], settings.latest_runs)
+    runs, (ordered, *_) = ordered_runs({**frames, "jobs": jobs}, settings)
     charges = charge(policy, ordered, settings.retry)
     sizes = []
     for place, past in enumerate(ordered.sequences):
@@ -263,7 +264,7 @@ def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, p
         sizes=tuple(sizes),
         cap_bytes=settings.retry.cap_bytes,
         never=never_run(runs, settings.retry.cap_bytes),
-        left_out=dict(runs.left_out) | ordered.left_out,
+        left_out=earlier | dict(runs.left_out) | ordered.left_out,
         notes=(),
     )
 

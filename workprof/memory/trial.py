@@ -28,7 +28,17 @@ from workprof.memory.replay import (
     settings_at_submission,
 )
 from workprof.memory.retry import RetrySettings
-from workprof.memory.usage import Request, Runs, Target, runs_of, with_flat_request, with_killed
+from workprof.memory.usage import (
+    MOST_REPLAYED,
+    LatestRuns,
+    Request,
+    Runs,
+    Target,
+    latest_of,
+    runs_of,
+    with_flat_request,
+    with_killed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +54,7 @@ class FrontierSettings:
 
     target: Target = "peak_rss"
     request_bytes: Request = 0.0
+    latest_runs: LatestRuns = MOST_REPLAYED
     retry: RetrySettings = field(default_factory=RetrySettings)
 
 
@@ -142,7 +153,8 @@ def frontier_charges_of(
     """
     started = time.perf_counter()
     progress(0.0, "Ordering the runs")
-    runs = trial_runs(with_killed(frames["jobs"], settings.target), settings)
+    jobs, _ = latest_of(frames["jobs"], settings.latest_runs)
+    runs = trial_runs(with_killed(jobs, settings.target), settings)
     again = ReplayedCharges(runs, settings)
     under = []
     for at in range(len(again.sizing)):

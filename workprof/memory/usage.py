@@ -49,6 +49,19 @@ Request = Annotated[
         label="Assume one request for all",
     ),
 ]
+LatestRuns = Annotated[
+    int,
+    Setting(
+        "Of a longer trace the latest so many runs are replayed, by their starts; the earlier ones are counted.",
+        unit="runs",
+        least=1_000,
+        most=1_000_000_000,
+        key="memory_latest_runs",
+        label="Latest runs",
+    ),
+]
+MOST_REPLAYED = 1_000_000
+"""A replay holds some 3 kB a run, and of more runs the sizes change little."""
 Headroom = Annotated[
     float,
     Setting(
@@ -197,6 +210,19 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
         labels=_labels(jobs, rows) | {REQUEST: pd.factorize(requested)[0].astype(np.int64)},
         left_out=left_out,
     )
+
+
+def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Return the rows that started last, in the order of the table, and the number of all others by its reason.
+
+    Rows without a start count by their submission, those without either as the latest.
+    """
+    if len(jobs) <= most:
+        return jobs, {}
+    submit, start = (_or_nothing(jobs, name) for name in ("submit_time_s", "start_time_s"))
+    when = np.where(np.isfinite(start), start, np.where(np.isfinite(submit), submit, np.inf))
+    latest = np.sort(np.argsort(when, kind="stable")[-most:])
+    return jobs.iloc[latest], {f"a start before the latest {most:,} runs": len(jobs) - most}
 
 
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
