@@ -98,4 +98,5 @@ def _allocation(context: PageContext, grouped: Groups) -> None:
         tables.show(table, columns, key="nodes_allocation_table", alt=counted(len(table), "kind") + " of jobs")
         name = f"{safe_name(context.dataset.name)}-node-allocation"
         tables.csv(table, name, "nodes_allocation_csv", "Download CSV")
-    notes(one for one in result.notes if one not in grouped.notes)
+    above = {*grouped.notes, *(f"{node} is in no group: {reason}" for node, reason in grouped.not_grouped.items())}
+    notes(one for one in result.notes if one not in above)

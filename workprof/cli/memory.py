@@ -504,9 +504,7 @@ def _replay_text(result: ReplayResult) -> str:
     sized = f"memory measure {TARGET_WORDS[result.target]}, input {result.input_column}"
     head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
     evidence = evidence_words(result.evidence)
-    return "\n".join(
-        (head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows), *result.notes)
-    )
+    return "\n".join((head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows)))
 
 
 def _rollup_text(result: Rollup) -> str:
@@ -649,8 +647,8 @@ def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
 
 
 def _notes(result: Any) -> Iterable[str]:
-    notes: Iterable[str] = result.notes
-    return notes
+    excluded = [f"{rows:,} with {reason}" for reason, rows in getattr(result, "left_out", {}).items() if rows]
+    return (*result.notes, *([f"excluded: {', '.join(excluded)}"] if excluded else []))
 
 
 def _looked_at(dataset: str, _: Any) -> str:
