@@ -8,6 +8,7 @@ doing into LOG, one line whenever that changes.
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -127,6 +128,7 @@ def _child(work, home, log, argument):
 def main():
     import tests.faults.works  # noqa: F401  the imports of every child
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts tests in the background deaf to it
     print("ready", flush=True)
     for line in sys.stdin:
         command, *arguments = json.loads(line)

@@ -250,13 +250,13 @@ def sum_by_field(encoder: MetadataEncoder, columns: Floats) -> Floats:
 
 def _seen_values(jobs: pd.DataFrame, name: str, mode: str, rare_rows: int, of_rows: Ints | None) -> FieldValues:
     positions, texts = _factorised(jobs[name])
-    *counted, missing = np.bincount(np.where(positions < 0, len(texts), positions), of_rows, len(texts) + 1)
-    counts = np.array(counted)
+    counts = np.bincount(np.where(positions < 0, len(texts), positions), of_rows, len(texts) + 1)
+    missing, counts, values = counts[-1], counts[:-1], np.array(texts, dtype=object)
     order = -counts if mode == "corrected" else np.zeros(len(texts))  # faithful: by text, as scikit-learn does
-    ranked = np.lexsort((np.array(texts, dtype=object), order)) if texts else np.zeros(0, dtype=np.int64)
-    kept = tuple(texts[i] for i in ranked if counts[i] >= max(1, rare_rows))
-    rare = tuple(texts[i] for i in ranked if 0 < counts[i] < rare_rows)
-    return FieldValues(name, kept, rare, int(missing))
+    ranked = np.lexsort((values, order)) if texts else np.zeros(0, dtype=np.int64)
+    enough = counts[ranked] >= max(1, rare_rows)
+    kept, rare = values[ranked[enough]], values[ranked[~enough & (counts[ranked] > 0)]]
+    return FieldValues(name, tuple(kept.tolist()), tuple(rare.tolist()), int(missing))
 
 
 def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
@@ -281,10 +281,10 @@ def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
     else:
         positions, uniques = column.factorize(use_na_sentinel=True)
         values = pd.Index(uniques)
-    texts = [str(value) for value in values]
-    merged = {text: place for place, text in enumerate(dict.fromkeys(texts))}  # 1 and '1' are the same value
-    if len(merged) == len(texts):
+    texts = [value if type(value) is str else str(value) for value in values.tolist()]
+    if len(set(texts)) == len(texts):
         return positions.astype(np.int64), texts
+    merged = {text: place for place, text in enumerate(dict.fromkeys(texts))}  # 1 and '1' are the same value
     places = np.array([*(merged[text] for text in texts), -1], dtype=np.int64)
     return places[positions], list(merged)
 

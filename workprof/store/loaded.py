@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workprof.store.compile import Plan
 from workprof.store.reports import Check, Column, JoinStep
@@ -49,6 +49,7 @@ class Joined:
     Attributes:
         rows_read: of the instance table, and the rejects of the other tables.
         one_to_many: steps that are meant to multiply rows.
+        whole: table -> its rows, where it was read whole and no row refused.
     """
 
     plan: Plan
@@ -57,6 +58,7 @@ class Joined:
     rows_read: int
     rejected: int
     one_to_many: tuple[str, ...] = ()
+    whole: Mapping[str, int] = field(default_factory=dict)
 
 
 def step(name: str, rows_in: int, rows_out: int) -> JoinStep:

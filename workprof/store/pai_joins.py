@@ -120,11 +120,15 @@ def join_workers(
     """Stage the joined rows and return what every step did to them."""
     workers = find(cursor, tables["pai_instance_table"], progress)
     sides = [letter for letter in KEYS if NAMES[letter] in tables]
-    rejected = 0
+    rejected, whole = 0, {}
     for letter in sides:
-        progress(SMALL.low, f"{SMALL.message}: {NAMES[letter]}")
-        cursor.execute(f"CREATE TEMP TABLE side_{letter} AS SELECT * FROM {tables[NAMES[letter]].sql}")
-        rejected += tables[NAMES[letter]].refused(cursor, stage.rejects)
+        name = NAMES[letter]
+        progress(SMALL.low, f"{SMALL.message}: {name}")
+        cursor.execute(f"CREATE TEMP TABLE side_{letter} AS SELECT * FROM {tables[name].sql}")
+        refused = tables[name].refused(cursor, stage.rejects)
+        if not refused:
+            (whole[name],) = one(cursor, f"SELECT count(*) FROM side_{letter}")
+        rejected += refused
     plan = _plan("x" in sides)
     _create(cursor, stage, plan)
     cursor.execute("SET disabled_optimizers='join_order,build_side_probe_side'")
@@ -139,7 +143,9 @@ def join_workers(
     steps, checks = _join_steps(cursor, stage, workers, bad_instances, sides)
     _drop(cursor, sides)
     not_rows = len(tables["pai_instance_table"].not_rows)
-    return Joined(plan, steps, checks, workers.rows + not_rows + rejected, rejected + bad_instances)
+    if not bad_instances:
+        whole["pai_instance_table"] = workers.rows
+    return Joined(plan, steps, checks, workers.rows + not_rows + rejected, rejected + bad_instances, whole=whole)
 
 
 def _latest(instances: RawTable) -> str:

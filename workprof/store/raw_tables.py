@@ -89,15 +89,20 @@ class RawTable:
             cursor.execute(f"INSERT INTO {quoted(table)} VALUES (?, ?, ?, ?)", [line, self.name, content, reason])
         return rejects.collect(cursor, table, self.spooled, f"{self.name}.") + len(self.not_rows)
 
-    def balanced(self, cursor: duckdb.DuckDBPyConnection) -> Balance:
-        """Return what became of the lines that are neither a row nor a reject.
+    def balanced(self, cursor: duckdb.DuckDBPyConnection, n_rows: int | None = None) -> Balance:
+        """Return what became of the lines that are neither a row nor a reject; call it after `refused`.
 
-        They are counted by a scan of their own: the joins read a table in parts. Call it after `refused`.
+        Args:
+            cursor: of the ingest.
+            n_rows: of a table that was read whole without a reject. Else, as the joins read a table in parts, its rows
+                are counted by a scan of their own.
         """
-        names = [column.name for column in TABLES[self.name]]
-        relation = csv_relation(self.spooled, [SourceColumn(name, TEXT) for name in names], self.dialect)
-        rejects.forget(cursor)  # a scan without rejects leaves those of the one before it
-        rows = int(one(cursor, f"SELECT count(*) FROM {relation.sql}")[0]) + rejects.last_refused(cursor, self.spooled)
+        names, rows = [column.name for column in TABLES[self.name]], n_rows
+        if rows is None:
+            relation = csv_relation(self.spooled, [SourceColumn(name, TEXT) for name in names], self.dialect)
+            rejects.forget(cursor)  # a scan without rejects leaves those of the one before it
+            (rows,) = one(cursor, f"SELECT count(*) FROM {relation.sql}")
+            rows = int(rows) + rejects.last_refused(cursor, self.spooled)
         return balance(cursor, self.accounts, self.spooled, names, self.dialect, rows)
 
 

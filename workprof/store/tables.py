@@ -38,7 +38,7 @@ def load(
     join = pai_joins.join_as_published if faithful else pai_joins.join_workers
     joined = join(cursor, stage, tables, progress)
     plan = joined.plan
-    lost, of_lines = _balanced(cursor, tables, options)
+    lost, of_lines = _balanced(cursor, tables, joined.whole, options)
     if not faithful and options.aggregation != "instance":
         plan = pai_joins.aggregate(cursor, stage, plan, options.aggregation, tables, progress)
         declared = replace(declared, summed=True)
@@ -61,7 +61,10 @@ def load(
 
 
 def _balanced(
-    cursor: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], options: IngestOptions
+    cursor: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, RawTable],
+    whole: Mapping[str, int],
+    options: IngestOptions,
 ) -> tuple[int, tuple[Check, ...]]:
     """Return the lost lines of all tables, and what became of other lines.
 
@@ -69,8 +72,8 @@ def _balanced(
         TraceError: when lines are lost, and the options accept no loss.
     """
     lost, result = 0, []
-    for table in tables.values():
-        balanced = table.balanced(cursor)
+    for name, table in tables.items():
+        balanced = table.balanced(cursor, whole.get(name))
         balanced.refuse_loss(options.accept_loss)
         lost += balanced.lost
         result += [replace(one, message=f"{table.spooled.origin}: {one.message}") for one in balanced.checks]
