@@ -30,3 +30,18 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
 def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
     """Return the same, or None where the table has no such column."""
     return numbers_of(jobs, name) if name in jobs.columns else None
+
+
+def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Return the rows that started last, in the order of the table, and the number of all others by its reason.
+
+    Rows without a start count by their submission, those without either as the latest.
+    """
+    if len(jobs) <= most:
+        return jobs, {}
+    when = np.full(len(jobs), np.inf)
+    for name in ("submit_time_s", "start_time_s"):
+        if (times := numbers_if_present(jobs, name)) is not None:
+            when = np.where(np.isfinite(times), times, when)
+    latest = np.sort(np.argsort(when, kind="stable")[-most:])
+    return jobs.iloc[latest], {f"a start before the latest {most:,} runs": len(jobs) - most}

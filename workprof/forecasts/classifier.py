@@ -33,8 +33,10 @@ from workprof.forecasts.boosting import (
 )
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
+    MOST_LEARNED,
     Encoded,
     Inputs,
+    LatestRuns,
     MetadataEncoder,
     encode,
     fit_encoder,
@@ -128,6 +130,7 @@ class ClassifierSettings:
             label="Profiles found among",
         ),
     ] = "all"
+    latest_runs: LatestRuns = MOST_LEARNED
     seed: Seed = 0
 
     def __post_init__(self) -> None:

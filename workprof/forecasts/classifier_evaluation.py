@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints, latest_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import RELIABILITY_BINS, reliability_bins
 from workprof.forecasts.classifier import ClassifierSettings, labelled, predict, train_classifier
-from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.encoder import not_learned, usable_fields
 from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, UNSEEN, Predictions
 from workprof.forecasts.splits import SPLITS, Fold, make_folds
 from workprof.profiles.assign import make_quick_assigner
@@ -257,7 +257,8 @@ def evaluate_classifier(
         NotEnoughData: when no split can be made.
         SettingsError: for `cluster_on` 'train' with profiles by OPTICS, which take no further rows.
     """
-    jobs, labels = labelled(frames["jobs"])
+    latest, earlier = latest_of(frames["jobs"], settings.latest_runs)
+    jobs, labels = labelled(latest)
     if settings.mode == "faithful":
         jobs, labels = jobs[labels != NO_PROFILE], labels[labels != NO_PROFILE]
     alone = settings.cluster_on == "train"
@@ -297,7 +298,7 @@ def evaluate_classifier(
         classes=scores[shown].classes,
         fields=fields,
         n_rows=len(jobs),
-        notes=_notes(scores, not_made, settings),
+        notes=(*_notes(scores, not_made, settings), *(f"{one}." for one in not_learned(earlier))),
         train_seconds=scores[shown].train_seconds,
         seconds=watch.seconds,
         beside={split: one for split, one in beside.items() if split in scores},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, latest_of, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
@@ -22,7 +22,7 @@ from workprof.core.shown import Shown
 from workprof.forecasts.candidates import CANDIDATES, MANY_ROWS, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
 from workprof.forecasts.censored import completed
 from workprof.forecasts.classifier import ClassifierSettings, labelled, most_probable
-from workprof.forecasts.encoder import usable_fields
+from workprof.forecasts.encoder import not_learned, usable_fields
 from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
 from workprof.forecasts.estimates import (
     EstimateEvaluationSettings,
@@ -412,7 +412,9 @@ def run_evaluation(
     frames: Mapping[str, pd.DataFrame], settings: EstimateEvaluationSettings, progress: Progress = silent
 ) -> EstimateEvaluation:
     """Return `evaluate_estimates` of the frames that the settings speak of."""
-    return evaluate_estimates(frames, settings.estimates, progress)
+    jobs, earlier = latest_of(frames["jobs"], settings.estimates.latest_runs)
+    result = evaluate_estimates({**frames, "jobs": jobs}, settings.estimates, progress)
+    return replace(result, notes=(*result.notes, *not_learned(earlier))) if earlier else result
 
 
 def _folds_of(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Ints
+from workprof.core.arrays import Ints, latest_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings, LoadedClassifier, fit_classifier
+from workprof.forecasts.encoder import not_learned
 from workprof.forecasts.estimates import (
     LEFT_OUT,
     TARGETS,
@@ -78,6 +79,7 @@ class ForecasterSettings:
             nominal=self.nominal,
             seed=self.classifier.seed,
             unfinished=self.unfinished,
+            latest_runs=self.classifier.latest_runs,
         )
 
 
@@ -172,8 +174,10 @@ def train_forecaster(
         ColumnMissing: without profiles or any submit-time field.
         NotEnoughData: with too few rows or profiles.
     """
-    jobs = frames["jobs"]
-    classifier = fit_classifier(frames, settings.classifier, part_of(progress, 0.0, CLASSIFIER_SHARE))
+    jobs, earlier = latest_of(frames["jobs"], settings.classifier.latest_runs)
+    classifier = fit_classifier({"jobs": jobs}, settings.classifier, part_of(progress, 0.0, CLASSIFIER_SHARE))
+    if earlier:
+        classifier = replace(classifier, notes=(*classifier.notes, *(f"{one}." for one in not_learned(earlier))))
     models: dict[str, EstimateModel] = {}
     row_ids: dict[str, Ints] = {}
     left_out: dict[str, str] = {}

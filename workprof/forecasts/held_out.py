@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Ints, numbers_of
+from workprof.core.arrays import Ints, latest_of, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
@@ -56,7 +56,7 @@ def hold_out(frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, p
         ColumnMissing: without profiles or any submit-time field.
         NotEnoughData: with too few rows, jobs or profiles.
     """
-    jobs = frames["jobs"]
+    jobs, _ = latest_of(frames["jobs"], settings.classifier.latest_runs)
     split = "by_job" if UNIT_COLUMNS[0] in jobs.columns else "random"
     fold = holdout(jobs, split, SHARE, settings.classifier.seed)
     train, test = jobs.iloc[fold.train], jobs.iloc[fold.test]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools
+from workprof.core.arrays import Bools, latest_of
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -40,7 +40,7 @@ from workprof.memory.trial import (
     gb_h_words,
     trial_runs,
 )
-from workprof.memory.usage import Runs, evidence_of, evidence_words, latest_of, with_killed
+from workprof.memory.usage import Runs, evidence_of, evidence_words, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd

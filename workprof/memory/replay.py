@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Floats, Ints, numbers_of
+from workprof.core.arrays import Floats, Ints, latest_of, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.parallel import each
@@ -56,7 +56,6 @@ from workprof.memory.usage import (
     evidence_of,
     finished_of,
     killed_for_memory,
-    latest_of,
     rows_by_task,
     runs_of,
 )

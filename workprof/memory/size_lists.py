@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.core.arrays import Floats
+from workprof.core.arrays import Floats, latest_of
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.stats import wilson
@@ -23,7 +23,7 @@ from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
 from workprof.memory.retry import attempt_sizes, lifted_by, only
-from workprof.memory.usage import Runs, latest_of, requesting, runs_of, with_flat_request
+from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request
 
 if TYPE_CHECKING:
     import pandas as pd

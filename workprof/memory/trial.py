@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints, latest_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
@@ -34,7 +34,6 @@ from workprof.memory.usage import (
     Request,
     Runs,
     Target,
-    latest_of,
     runs_of,
     with_flat_request,
     with_killed,

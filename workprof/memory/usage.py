@@ -212,19 +212,6 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
     )
 
 
-def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the rows that started last, in the order of the table, and the number of all others by its reason.
-
-    Rows without a start count by their submission, those without either as the latest.
-    """
-    if len(jobs) <= most:
-        return jobs, {}
-    submit, start = (_or_nothing(jobs, name) for name in ("submit_time_s", "start_time_s"))
-    when = np.where(np.isfinite(start), start, np.where(np.isfinite(submit), submit, np.inf))
-    latest = np.sort(np.argsort(when, kind="stable")[-most:])
-    return jobs.iloc[latest], {f"a start before the latest {most:,} runs": len(jobs) - most}
-
-
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
     result = numbers_if_present(jobs, name)
     return np.full(len(jobs), np.nan) if result is None else result
