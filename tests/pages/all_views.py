@@ -50,7 +50,7 @@ FORM = (
     "classify_wrong_cost",
     "classify_rare_*",
 )
-FORM += ("classify_least_*", "classify_seed", "classify_interval_*", "classify_coverage")
+FORM += ("classify_least_*", "classify_latest_*", "classify_seed", "classify_interval_*", "classify_coverage")
 KEPT_MODELS = {"memory_task": "HEAVY", "memory_k": "2", "memory_sampling": "none", "memory_trials": "0"}
 KEPT_REPLAY = {"memory_policies": list(whole_home.POLICIES)}
 KEPT_PHASES = {"phases_run": whole_home.RUN, "phases_mode": "faithful", "phases_splits": "1", "phases_open_splits": "0"}
