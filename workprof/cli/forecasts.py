@@ -197,7 +197,6 @@ def _classifier_text(result: ClassifierEvaluation) -> str:
     scores = result.splits[strict]
     words = SPLITS[strict].removeprefix("a ")
     head = f"profile predicted correctly for {format_share(scores.accuracy, 0)} of the runs (split {strict}: {words})"
-    head += "\n" + "\n".join(result.notes)
     return f"{head}\n\n{table(rows)}\n\nby profile, lowest F1 first ({result.shown})\n{table(worst)}"
 
 
