@@ -1,4 +1,4 @@
-"""The dashboard: the server that it runs in, and its page settings, gate, menu, and the page that was asked for."""
+"""The dashboard: the server that it runs in, and its page settings, gate, menu, and the page of the address."""
 
 import os
 import sys

@@ -36,7 +36,7 @@ from workprof.memory.facts import AFTER, known_when
 from workprof.memory.policies import ORACLES
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
-from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words
+from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words, excluded_words
 from workprof.memory.why import WhySettings
 
 
@@ -239,10 +239,10 @@ def _method(result: ReplayResult) -> None:
     if notes:
         st.info(markdown_text(notes, 900), icon=":material/info:")
     st.caption(f"{markdown_text(sized_from_words(result), 300)}.")
-    left_out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
+    left_out = excluded_words(result.left_out)
     if evidence := evidence_words(result.evidence):
         st.caption(f"{markdown_text(evidence, 600)}.")
     st.caption(
-        f"{markdown_text('Excluded: ' + ', '.join(left_out) if left_out else 'No run is excluded', 300)}. Memory "
+        f"{markdown_text('Excluded: ' + left_out if left_out else 'No run is excluded', 300)}. Memory "
         f"measure: {TARGET_WORDS[result.target]}; computed in {format_duration(result.seconds)}."
     )

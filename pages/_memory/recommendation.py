@@ -35,6 +35,7 @@ from workprof.memory.exports import EXPORTS, FOR_EVERY_KEY
 from workprof.memory.questions import RECOMMENDATION
 from workprof.memory.recommend import Recommendation, RecommendationSettings, next_step
 from workprof.memory.size_lists import sizes_of_recommendation
+from workprof.memory.usage import excluded_words
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -180,8 +181,8 @@ def _method(result: Recommendation) -> None:
     for words in (cost_sentence(result), bursts_sentence(result), *(f"{note}." for note in result.notes)):
         if words:
             st.caption(markdown_text(words[:1].upper() + words[1:], 400))
-    left_out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
-    excluded = f"Excluded: {', '.join(left_out)}" if left_out else "No run is excluded"
+    left_out = excluded_words(result.left_out)
+    excluded = f"Excluded: {left_out}" if left_out else "No run is excluded"
     st.caption(f"{markdown_text(excluded, 300)}. Computed in {format_duration(result.seconds)}.")
 
 

@@ -37,7 +37,7 @@ from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
-from workprof.memory.usage import TARGET_WORDS, evidence_words
+from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words
 from workprof.memory.why import Why
 from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
@@ -647,8 +647,8 @@ def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
 
 
 def _notes(result: Any) -> Iterable[str]:
-    excluded = [f"{rows:,} with {reason}" for reason, rows in getattr(result, "left_out", {}).items() if rows]
-    return (*result.notes, *([f"excluded: {', '.join(excluded)}"] if excluded else []))
+    excluded = excluded_words(getattr(result, "left_out", {}))
+    return (*result.notes, *([f"excluded: {excluded}"] if excluded else []))
 
 
 def _looked_at(dataset: str, _: Any) -> str:

@@ -33,10 +33,8 @@ from workprof.forecasts.boosting import (
 )
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
-    MOST_LEARNED,
     Encoded,
     Inputs,
-    LatestRuns,
     MetadataEncoder,
     encode,
     fit_encoder,
@@ -46,7 +44,7 @@ from workprof.forecasts.encoder import (
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
 from workprof.forecasts.splits import TIMES
-from workprof.profiles.settings import Mode, ProfileSettings, Seed
+from workprof.profiles.settings import MOST_USED, LatestRuns, Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +128,7 @@ class ClassifierSettings:
             label="Profiles found among",
         ),
     ] = "all"
-    latest_runs: LatestRuns = MOST_LEARNED
+    latest_runs: LatestRuns = MOST_USED
     seed: Seed = 0
 
     def __post_init__(self) -> None:

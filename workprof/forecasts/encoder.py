@@ -57,19 +57,6 @@ Inputs = Annotated[
     ),
 ]
 
-LatestRuns = Annotated[
-    int,
-    Setting(
-        "Of a longer trace the latest so many runs are learned, by their starts; the earlier ones are counted.",
-        unit="runs",
-        least=1_000,
-        most=1_000_000_000,
-        label="Latest runs",
-    ),
-]
-MOST_LEARNED = 1_000_000
-"""More runs of the same jobs change little of what is learned."""
-
 
 def not_learned(earlier: dict[str, int]) -> list[str]:
     """Return what `latest_of` left out, in sentences."""

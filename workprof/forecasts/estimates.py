@@ -25,7 +25,7 @@ from workprof.forecasts.candidates import (
     train_candidates,
 )
 from workprof.forecasts.censored import GROWING, completed
-from workprof.forecasts.encoder import MOST_LEARNED, Inputs, LatestRuns, usable_fields
+from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
 from workprof.forecasts.intervals import (
     Calibration,
@@ -40,7 +40,7 @@ from workprof.forecasts.intervals import (
     validate,
 )
 from workprof.forecasts.splits import N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
-from workprof.profiles.settings import Mode, ProfileSettings, Seed
+from workprof.profiles.settings import MOST_USED, LatestRuns, Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +188,7 @@ class EstimateSettings:
     ] = 0.9
     n_folds: Annotated[int, Setting("Folds of an evaluation; by time there is one.", least=2, label="Folds")] = N_FOLDS
     seed: Seed = 0
-    latest_runs: LatestRuns = MOST_LEARNED
+    latest_runs: LatestRuns = MOST_USED
     unfinished: Unfinished = LEFT_OUT
 
 

@@ -48,9 +48,7 @@ from workprof.memory.policies import (
 )
 from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
 from workprof.memory.usage import (
-    MOST_REPLAYED,
     Evidence,
-    LatestRuns,
     Runs,
     Target,
     evidence_of,
@@ -59,6 +57,7 @@ from workprof.memory.usage import (
     rows_by_task,
     runs_of,
 )
+from workprof.profiles.settings import MOST_USED, LatestRuns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -404,7 +403,7 @@ class ReplaySettings:
             key="memory_cold",
         ),
     ] = 10
-    latest_runs: LatestRuns = MOST_REPLAYED
+    latest_runs: LatestRuns = MOST_USED
     retry: RetrySettings = field(default_factory=RetrySettings)
     sizing: SizingSettings = field(default_factory=SizingSettings)
     prices_runs: Annotated[

@@ -29,8 +29,6 @@ from workprof.memory.replay import (
 )
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import (
-    MOST_REPLAYED,
-    LatestRuns,
     Request,
     Runs,
     Target,
@@ -38,6 +36,7 @@ from workprof.memory.usage import (
     with_flat_request,
     with_killed,
 )
+from workprof.profiles.settings import MOST_USED, LatestRuns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +52,7 @@ class FrontierSettings:
 
     target: Target = "peak_rss"
     request_bytes: Request = 0.0
-    latest_runs: LatestRuns = MOST_REPLAYED
+    latest_runs: LatestRuns = MOST_USED
     retry: RetrySettings = field(default_factory=RetrySettings)
 
 

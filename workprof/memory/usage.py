@@ -49,19 +49,6 @@ Request = Annotated[
         label="Assume one request for all",
     ),
 ]
-LatestRuns = Annotated[
-    int,
-    Setting(
-        "Of a longer trace the latest so many runs are replayed, by their starts; the earlier ones are counted.",
-        unit="runs",
-        least=1_000,
-        most=1_000_000_000,
-        key="memory_latest_runs",
-        label="Latest runs",
-    ),
-]
-MOST_REPLAYED = 1_000_000
-"""A replay holds some 3 kB a run, and of more runs the sizes change little."""
 Headroom = Annotated[
     float,
     Setting(
@@ -236,6 +223,11 @@ def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
     named = jobs["task_name"].iloc[rows].astype("object")
     codes, names = named.where(named.notna(), "(no task name)").factorize()
     return codes.astype(np.int64), tuple(str(name) for name in names)
+
+
+def excluded_words(left_out: Mapping[str, int]) -> str:
+    """Return the runs that count in no figure, by reason: '12 with no use of memory, 3 with no run time'."""
+    return ", ".join(f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows)
 
 
 def with_flat_request(runs: Runs, request_bytes: float) -> Runs:

@@ -79,7 +79,7 @@ class Groups(Shown):
         reference_rand: adjusted Rand index with the reference; NaN without one.
         not_grouped: node -> reason.
         notes: what a reader must know.
-        published: whether the published definitions were asked for.
+        published: whether the published definitions were used.
     """
 
     settings: GroupSettings

@@ -317,7 +317,7 @@ FORTH, BACK = "tx_c", "rx_c"
 
 
 def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of iperf3 over TCP; a direction that was not asked for is absent.
+    """Return the metrics of iperf3 over TCP; a direction that was not tested is absent.
 
     Raises:
         TraceError: when the output is cut short or iperf3 reports an error.
@@ -372,7 +372,7 @@ def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """Return the metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
 
     Raises:
-        TraceError: when a test that was asked for is missing, or a line or its unit is unknown.
+        TraceError: when a test that was named is missing, or a line or its unit is unknown.
     """
     values: dict[str, float] = {}
     test = ""

@@ -99,7 +99,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _group_is_gone(process: subprocess.Popen[bytes], how: int = 0) -> bool:
     """Return whether nothing of the group is left; what is left gets the signal (0 = none)."""
-    process.poll()  # a leader that nobody has asked for its status would count as there
+    process.poll()  # an ended leader counts as there until its status is read
     try:
         os.killpg(process.pid, how)
     except ProcessLookupError:

@@ -164,7 +164,7 @@ class Factor:
     """A rule for the factor.
 
     Attributes:
-        name: as asked for.
+        name: of the setting.
         title: what it is, in words.
         rule: (local, target, what is known of the task) -> factor.
         scales_median: whether it also applies to tasks whose runtime does not follow their input size.

@@ -52,7 +52,7 @@ class Coverage:
     """How often the measured runtime lay in its interval, each interval made without its workflow and its target.
 
     Attributes:
-        confidence: that was asked for.
+        confidence: of the setting.
         share: that was reached, 0-1; NaN without a prediction to judge.
         median_width: upper end / lower end, the median.
         n: predictions judged.
@@ -94,7 +94,7 @@ class RuntimeForecast:
     Attributes:
         runtime_s: expected.
         low_s, high_s: ends of the interval.
-        confidence: asked for; what it reached before is told by `coverage`.
+        confidence: of the setting; what it reached before is told by `coverage`.
         factor: by which the local runtime was scaled.
         from_line: False where the median stands in for the line.
         n_past: errors behind the interval.

@@ -129,7 +129,7 @@ class SuitePlan:
     """The runs in order.
 
     Attributes:
-        runs: all that were asked for.
+        runs: all that were named.
         within_budget: how many of them are expected to fit.
         expected_s: of those.
     """
@@ -296,7 +296,7 @@ class RunLine:
 
     Attributes:
         stressed: None = the stress ended before the run did, so it is not known.
-        provenance: tool_version, kernel, cpu_model, cores, threads, seconds asked for, the stress and its trouble.
+        provenance: tool_version, kernel, cpu_model, cores, threads, seconds given, the stress and its trouble.
     """
 
     node: str

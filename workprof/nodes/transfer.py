@@ -195,7 +195,7 @@ def transfer(
 
     Raises:
         NoRows: when a machine has no report, or nothing can be predicted.
-        NotEnoughData: when a machine has no scores, or none of the factors asked for can be computed.
+        NotEnoughData: when a machine has no scores, or none of the named factors can be computed.
 
     Source: Perona (Scheinert et al. 2022), Table III. Ours adds factors that keep the ratio of the scores, and
     `per-task`, which scales computing and waiting apart, medians like lines, and each task as measured elsewhere.
@@ -290,7 +290,7 @@ def default_predictions(result: Transfer) -> Floats:
     """Return the runtimes in seconds that our factor predicts.
 
     Raises:
-        SettingsError: when it was not among the factors asked for, or could not be computed.
+        SettingsError: when it was not among the named factors, or could not be computed.
     """
     if DEFAULT_FACTOR not in result.predicted.by_method:
         reason = result.left_out.get(DEFAULT_FACTOR, "it was not requested")

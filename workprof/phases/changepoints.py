@@ -169,7 +169,7 @@ class ChangePointSettings:
 
     @property
     def chosen_readout(self) -> str:
-        """The read-out asked for, or the mode's."""
+        """The read-out that was chosen, or the mode's."""
         return READOUT[self.mode] if self.readout is None else self.readout
 
     def hazard_for(self, n_samples: int) -> float:

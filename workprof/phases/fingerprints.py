@@ -138,7 +138,7 @@ def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) 
 
 
 def _scaled(values: Floats, settings: FingerprintSettings) -> Floats:
-    """Return a copy, log(1 + |x|) with the sign of x where logarithms are asked for."""
+    """Return a copy, log(1 + |x|) with the sign of x where logarithms are chosen."""
     result: Floats = np.sign(values) * np.log1p(np.abs(values)) if settings.log else values.copy()
     return result
 
@@ -402,7 +402,7 @@ def stretches_of(one: Fingerprint) -> Stretches:
 
 
 class RenormalisedRuns:
-    """Runs whose fingerprints are asked for under the normaliser of one training part after another.
+    """Runs whose fingerprints are needed under the normaliser of one training part after another.
 
     Signed statistics move with mean and deviation, and the corrected search for phases depends on neither: such
     fingerprints are made once in the counters' own units and then moved. All others are made again each time.

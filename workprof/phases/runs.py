@@ -93,7 +93,7 @@ SYSTEM72: tuple[str, ...] = (
     "perf.cpu-migrations/s",
 )
 """The system-wide counters that phases are read from, by the recorder's names; none looks into the workload itself. A
-dataset is asked for those of them that it has.
+dataset gives those of them that it has.
 
 Source: Hossain et al. use 72 hardware and software counters of PerfSpect. Ours are software counters of /proc and
 tracepoints of perf, chosen on recordings without hardware counters: only their number is the paper's.

@@ -239,7 +239,7 @@ class KnownPredictions:
 
     Attributes:
         truth: workload of each test run.
-        ours: what recognition answers, in the mode that was asked for.
+        ours: what recognition answers, in the mode that was chosen.
         learners: name -> answers.
         baselines: name -> answers.
         n_truncated: see `KnownFigures`.

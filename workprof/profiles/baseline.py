@@ -209,7 +209,7 @@ def label_baseline(
         progress: told the share that is done.
 
     Raises:
-        ColumnMissing: when a named feature or label is absent, or 'clustered' rows are asked for without `profile`.
+        ColumnMissing: when a named feature or label is absent, or the rows are 'clustered' ones without `profile`.
         NotEnoughData: with fewer than 5 rows or two usable features.
 
     Source:

@@ -232,7 +232,7 @@ class FeatureMatrix:
 
     names: tuple[str, ...]  # (n_features,) columns that are used
     numbers: Floats  # (n_rows, n_features) in the fields' own units; NaN = missing (0 instead in faithful mode)
-    left_out: dict[str, str]  # name -> reason of the columns that were asked for and cannot be used
+    left_out: dict[str, str]  # name -> reason of the columns that were named and cannot be used
     missing: dict[str, int]  # name -> rows without a finite value, for the columns that have any
 
 

@@ -126,7 +126,7 @@ class ProfileFit(Shown):
 
     settings: ProfileSettings  # as given, with sizes resolved to rows
     features: tuple[str, ...]  # names that were used
-    left_out: dict[str, str]  # name -> reason of the features that were asked for but could not be used
+    left_out: dict[str, str]  # name -> reason of the features that were named but could not be used
     imputed: dict[str, int]  # name -> rows whose missing value was filled in
     notes: tuple[str, ...]
     """Warnings (over 40 % outliers, one profile over 80 %, a constant feature, a sample, ...)."""

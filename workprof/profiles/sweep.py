@@ -204,7 +204,7 @@ class SweepRun:
     """One run of a sweep."""
 
     settings: ProfileSettings  # resolved
-    grid_size: int  # the size that the grid asked for (OPTICS on a sample uses a smaller one)
+    grid_size: int  # the size in the grid (OPTICS on a sample uses a smaller one)
     scores: ProfileScores  # of the run
     labels: NDArray[np.int16]  # (n_rows,) profile of each clustered row, -1 = outlier
     seconds: float  # of this run, its share of what the group computes once included

@@ -182,7 +182,7 @@ class Engine:
             folder: where Spark may write rows that are not bounded.
 
         Raises:
-            SettingsError: when a cluster of Spark is asked for all rows: they come through one process.
+            SettingsError: for all rows of a cluster of Spark: they come through one process.
         """
         if self.name == "duckdb":
             sql = str(extra("ibis", "pull").to_sql(expression, dialect="duckdb"))

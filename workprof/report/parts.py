@@ -1,4 +1,4 @@
-"""What a report is made of: its parts, and heavy questions asked for it."""
+"""What a report is made of: its parts, and the heavy questions behind it."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def _of_python(value: object) -> object:
 
 
 def proposed(look: Look, options: IngestOptions) -> Suggestion:
-    """Return the proposal of a look; of a mapping that is asked for, what it would make of the columns."""
+    """Return the proposal of a look; of a given mapping, what it would make of the columns."""
     likely = guesses(look)
     if options.mapping:
         chosen = {field: _chosen(field, source, look, likely) for field, source in options.mapping.items()}

@@ -339,7 +339,7 @@ class Suggestion:
         columns: names in the file's order.
         types: name -> DuckDB type guessed from the first rows.
         sample: name -> first few values as text.
-        mapping: field -> guessed source, or as it was asked for.
+        mapping: field -> guessed source, or as it was given.
         missing: required fields that no column seems to hold.
         delimiter, encoding: as guessed.
         evidence: field -> what its column becomes.

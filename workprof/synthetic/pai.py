@@ -107,7 +107,7 @@ def _numbers(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _hosts(batch: Batch, population: Population, rng: np.random.Generator) -> dict[str, Any]:
-    """Return the machine of every row, its size, the device, and the type that the task asked for."""
+    """Return the machine of every row, its size, the device, and the type that the task requested."""
     machines = population.machines
     workloads = [ALL_KINDS[kind].workload for kind in batch.job_kind[batch.task_job]]
     host_type = draw_host_types(workloads, rng)

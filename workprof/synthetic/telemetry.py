@@ -234,7 +234,7 @@ def _ends(shares: NDArray[np.float64], seconds: int) -> NDArray[np.int64]:
 
 
 def _shares_of_time(busy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return busy and idle percent that add up to 100; a machine asked for more than it has is full."""
+    """Return busy and idle percent that add up to 100; a machine of which more is wanted than it has is full."""
     whole = busy.sum(axis=1, keepdims=True)
     fitted = busy * np.minimum(1.0, 99.0 / whole)
     return np.hstack([fitted, 100 - fitted.sum(axis=1, keepdims=True)])

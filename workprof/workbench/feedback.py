@@ -1,4 +1,4 @@
-"""The feedback loop: finished jobs in, drift and advice out, a refit when it is asked for."""
+"""The feedback loop: finished jobs in, drift and advice out, a refit on demand."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def kind_of(step: str) -> str:
 
 
 class Views:
-    """Small summaries of tables by (dataset hash, question), the ones asked for last; safe to share between threads."""
+    """Small summaries of tables by (dataset hash, question), those used last; safe to share between threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most

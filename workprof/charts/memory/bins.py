@@ -20,6 +20,7 @@ from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, needed_bytes, own_bins
 from workprof.memory.scenarios import Scenario
+from workprof.memory.usage import excluded_words
 from workprof.store.reports import Dataset
 
 
@@ -238,8 +239,8 @@ def _note(result: Bins, *, of_task: bool) -> str:
     words += "; the Models tab shows how often that fails." if of_task else "."
     if result.stride_bytes:
         words += f" Stride {gb(result.stride_bytes / GB)}; all choices would be {result.n_trials:,.0f} trials."
-    out = [f"{rows:,} with {reason}" for reason, rows in result.left_out.items() if rows]
-    return words + (f" Excluded: {', '.join(out)}." if out else "")
+    excluded = excluded_words(result.left_out)
+    return words + (f" Excluded: {excluded}." if excluded else "")
 
 
 NOTE = (

@@ -28,6 +28,7 @@ from workprof.memory.assessment import (
     Utilisation,
     task_classes,
 )
+from workprof.memory.usage import excluded_words
 
 CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), HEAVY: (COLOURS[4], "diamond")}
 """Colour and symbol of a class of tasks."""
@@ -132,8 +133,8 @@ def assessment_sentence(result: Assessment) -> str:
 
 def left_out_words(left_out: dict[str, int]) -> str:
     """Return the rows that are in no figure."""
-    reasons = [f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows]
-    return f"Runs excluded: {', '.join(reasons)}." if reasons else "No run is excluded."
+    excluded = excluded_words(left_out)
+    return f"Runs excluded: {excluded}." if excluded else "No run is excluded."
 
 
 def _used(label: str, result: Utilisation, meaning: str) -> Headline:

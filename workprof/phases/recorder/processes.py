@@ -22,7 +22,7 @@ from workprof.core.units import KIB, MIB
 from workprof.phases.recorder.counters import Readings
 
 GONE = ("Z", "X", "x")
-"""States of processes that have ended and only wait to be asked for."""
+"""States of processes that have ended and only wait to be reaped."""
 
 
 @dataclass(frozen=True)
