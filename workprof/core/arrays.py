@@ -1,11 +1,13 @@
-"""Names of the array types, and columns of a job table as numbers."""
+"""Names of the array types, columns of a job table as numbers, and its latest rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from workprof.core.fields import Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +32,20 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
 def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
     """Return the same, or None where the table has no such column."""
     return numbers_of(jobs, name) if name in jobs.columns else None
+
+
+LatestRuns = Annotated[
+    int,
+    Setting(
+        "Of a longer trace the latest so many runs are used, by their starts; the earlier ones are counted.",
+        unit="runs",
+        least=1_000,
+        most=1_000_000_000,
+        label="Latest runs",
+    ),
+]
+MOST_USED = 1_000_000
+"""Runs that a replay or a training takes by default: a replay holds some 3 kB each, and more change little."""
 
 
 def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:

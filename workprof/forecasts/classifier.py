@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -44,7 +44,7 @@ from workprof.forecasts.encoder import (
 )
 from workprof.forecasts.predictions import NO_PROFILE, Predictions, Rules, concatenated, decide, unseen_submitter
 from workprof.forecasts.splits import TIMES
-from workprof.profiles.settings import MOST_USED, LatestRuns, Mode, ProfileSettings, Seed
+from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
     import pandas as pd

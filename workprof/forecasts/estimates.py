@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.arrays import MOST_USED, Bools, Floats, Ints, LatestRuns, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -40,7 +40,7 @@ from workprof.forecasts.intervals import (
     validate,
 )
 from workprof.forecasts.splits import N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
-from workprof.profiles.settings import MOST_USED, LatestRuns, Mode, ProfileSettings, Seed
+from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from workprof.core.arrays import Floats, Ints, latest_of, numbers_of
+from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns, latest_of, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.parallel import each
@@ -57,7 +57,6 @@ from workprof.memory.usage import (
     rows_by_task,
     runs_of,
 )
-from workprof.profiles.settings import MOST_USED, LatestRuns
 
 if TYPE_CHECKING:
     import pandas as pd

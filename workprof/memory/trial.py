@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, latest_of
+from workprof.core.arrays import MOST_USED, Bools, Floats, Ints, LatestRuns, latest_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
@@ -36,7 +36,6 @@ from workprof.memory.usage import (
     with_flat_request,
     with_killed,
 )
-from workprof.profiles.settings import MOST_USED, LatestRuns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -140,18 +140,6 @@ TargetClusters = Annotated[
     ),
 ]
 Seed = Annotated[int, Setting("Of every random draw.", least=0)]
-LatestRuns = Annotated[
-    int,
-    Setting(
-        "Of a longer trace the latest so many runs are used, by their starts; the earlier ones are counted.",
-        unit="runs",
-        least=1_000,
-        most=1_000_000_000,
-        label="Latest runs",
-    ),
-]
-MOST_USED = 1_000_000
-"""Runs that a replay or a training takes by default: a replay holds some 3 kB each, and more change little."""
 
 
 @settings
