@@ -255,4 +255,4 @@ def test_a_run_killed_for_memory_is_known_to_other_tasks_from_its_end_on(order):
 
 def test_the_note_on_long_tasks_names_the_policy_that_looks_at_the_latest_alone():
     result = replay({"jobs": made(600)}, ReplaySettings(policies=("workprof",), prices_runs=()))
-    assert result.notes[-1].endswith(" runs: its latest 400 alone count for workprof_task")
+    assert result.notes[-1].endswith(" runs: its latest 400 alone count for workprof, task alone")

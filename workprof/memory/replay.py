@@ -1163,10 +1163,10 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
         notes.append(f"{ordered.n_without_input:,} runs without an input take the median of their task's first runs")
     longest = max(len(one) for one in ordered.sequences)
     ours = BY_TASK if ordered.known else Workprof.name
-    latest = [name for name in (ours, "local_min_waste") if name in {ours, *settings.policies}]
+    latest = [POLICY_WORDS[name] for name in (ours, "local_min_waste") if name in {ours, *settings.policies}]
     if longest > LATEST_RUNS:
         notes.append(f"a task has {longest:,} runs: its latest {LATEST_RUNS} alone count for {' and '.join(latest)}")
-    refitted = [name for name in ("tovar", "min_waste", "linear_offset") if name in settings.policies]
+    refitted = [POLICY_WORDS[name] for name in ("tovar", "min_waste", "linear_offset") if name in settings.policies]
     if longest > REFIT_EACH and refitted:
         notes.append(
             f"beyond {REFIT_EACH:,} runs of a task, {', '.join(refitted)} learn anew only when the known runs have "
