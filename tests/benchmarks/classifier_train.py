@@ -2,7 +2,7 @@
 
 About 75,000 rows, five fields, 26 profiles, as published. Both sides are scored by macro-F1 on other groups' jobs (the
 mean over five turns, so that the largest group is tested once); ours by its most likely profile, as the reference never
-abstains, and its time includes the hold-out that chooses rounds, temperature and threshold. The reference starts
+abstains, and its time includes the hold-outs that choose rounds, temperatures and threshold. The reference starts
 from base_score 0.5, XGBoost's default when the paper was written: today's makes the loss of this problem diverge.
 """
 
@@ -26,15 +26,17 @@ turns = make_folds(jobs, "by_group", {TURNS}, 0)
 OURS = (
     DATA
     + """
-from workprof.forecasts.classifier import predict, train_classifier
+from workprof.forecasts.classifier import most_probable, predict, train_classifier
 from workprof.forecasts.classifier import ClassifierSettings
 settings = ClassifierSettings(fields=METADATA_FIELDS)
 train_classifier(jobs[:2_000], labels[:2_000], settings)  # imports
-times = []
+times, uncalibrated = [], []
 for _ in range(3):
     started = time.perf_counter()
     model = train_classifier(jobs, labels, settings)
     times.append(time.perf_counter() - started)
+    most_probable(jobs, labels, jobs[:1], settings)
+    uncalibrated.append(time.perf_counter() - started - times[-1])
 seconds = min(times)
 scores = []
 for turn in turns:
@@ -42,7 +44,7 @@ for turn in turns:
     best = predict(part, jobs.iloc[turn.test]).best
     scores.append(f1_score(labels[turn.test], best, average="macro"))
 told = {"f1": float(np.mean(scores)), "columns": int(model.encoder.starts[-1]), "distinct": model.n_distinct,
-        "rows": len(jobs), "values": int(sum(jobs[name].nunique() for name in METADATA_FIELDS))}
+        "uncalibrated": min(uncalibrated), "rows": len(jobs), "values": int(sum(jobs[name].nunique() for name in METADATA_FIELDS))}
 """
 )
 
@@ -80,6 +82,8 @@ def run() -> Measured:
         reference="sklearn OneHotEncoder of every value and xgboost.XGBClassifier",
         note=(
             f"macro-F1 by group: ours {ours.told['f1']:.3f}, reference {theirs.told['f1']:.3f}; {ours.told['rows']:,} "
-            f"rows of {ours.told['values']:,} values as {ours.told['distinct']:,} of {ours.told['columns']:,} columns"
+            f"rows of {ours.told['values']:,} values as {ours.told['distinct']:,} of {ours.told['columns']:,} columns; "
+            f"without the hold-outs that calibrate ours takes {ours.told['uncalibrated']:.2f} s, "
+            f"{theirs.seconds / ours.told['uncalibrated']:.0f} times"
         ),
     )

@@ -16,7 +16,7 @@ import pytest
 
 from workprof.core.errors import HomeBusy, SettingsError
 from workprof.core.settings import Settings
-from workprof.store.catalogue import STATEMENTS
+from workprof.store.catalogue import TABLES
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -179,7 +179,8 @@ def test_threads_read_while_one_of_them_writes(filled):
 def test_a_killed_ingest_leaves_nothing(settings, tmp_path, moment):
     kept, killed = tmp_path / "kept.csv", tmp_path / "killed.csv"
     kept.write_text("job_name,duration_s\na,1\n")
-    content = ("job_name,duration_s\n" + "".join(f"job{i},{i}\n" for i in range(ROWS)) + "bad,x\n").encode()
+    rows = "".join(f"job{i},{i},{'' if i % 9 == 0 else 2 * i}\n" for i in range(ROWS))  # some still run
+    content = ("job_name,start_time_s,end_time_s\n" + rows + "bad,x,\n").encode()
     killed.write_bytes(gzip.compress(content, 1) if moment == "spooling" else content)
     with TraceStore(settings) as store:
         store.ingest([kept], IngestOptions())
@@ -194,10 +195,27 @@ def test_a_killed_ingest_leaves_nothing(settings, tmp_path, moment):
         assert store.preview("kept")["job_name"].tolist() == ["a"]
         for folder in ("spool", "tmp"):
             assert list((settings.home / folder).iterdir()) == []
-        with store._database.cursor() as cursor:
-            tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-        assert len(tables) == len(STATEMENTS) + 2 * len(names)
+        assert len(tables_of(store)) == len(TABLES) + 2 * len(names)
         assert store.ingest([killed], IngestOptions(format="generic")).rows == ROWS
+
+
+def test_what_a_killed_ingest_staged_goes_with_the_next_one_also_where_others_have_the_home_open(settings, tmp_path):
+    path = tmp_path / "running.csv"
+    path.write_text("job_name,start_time_s,end_time_s\n" + "".join(f"job{i},{i},\n" for i in range(1_000)) + "a,1,9\n")
+    with TraceStore(settings) as store:
+        with store.writing(), store._database.transaction() as cursor:  # as one killed after its rows were staged
+            cursor.execute("CREATE TABLE stage_x AS SELECT 1 AS value")
+        with TraceStore(settings):
+            assert tables_of(store) - {"stage_x"} == TABLES
+        assert "stage_x" in tables_of(store)  # its ingest may be running, for all that a reader knows
+        report = store.ingest([path], IngestOptions())
+        assert report.running == 1_000
+        assert tables_of(store) == TABLES | {f"rows_{report.hash}", f"rejects_{report.hash}"}
+
+
+def tables_of(store):
+    with store._database.cursor() as cursor:
+        return {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
 @pytest.mark.soak

@@ -13,6 +13,7 @@ import pytest
 
 from workprof.core.errors import Cancelled, ColumnMissing, NoRows, SettingsError, TraceError, UnitUnknown, WorkprofError
 from workprof.core.units import GIB, MIB
+from workprof.store.catalogue import TABLES
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.store.trace_store import TraceStore
 
@@ -276,10 +277,13 @@ def test_cancel_leaves_nothing(store, write, settings, at):
         if message.startswith(at):
             raise Cancelled("stopped")
 
-    path = write("big.csv.gz", gzip.compress((GOOD * 20 + "x,y,z\n").encode()))
+    rows = "job_name,start_time_s,end_time_s\n" + "a,1,20\n" * 900 + "b,7,\n" * 900 + "x,y,z\n"  # half of them run
+    path = write("big.csv.gz", gzip.compress(rows.encode()))
     with pytest.raises(Cancelled):
         store.ingest([path], IngestOptions(format="generic"), stop)
     assert store.datasets() == ()
+    with store._database.cursor() as cursor:
+        assert {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()} == TABLES
     assert list((settings.home / "spool").iterdir()) == []
     assert list((settings.home / "rejects").iterdir()) == []
     assert store.ingest([path], IngestOptions(format="generic")).rows > 0

@@ -58,9 +58,9 @@ NAMED = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
 TABLES = {table[1] for statement in STATEMENTS if (table := NAMED.search(statement))}
 
 
-def is_complete(cursor: duckdb.DuckDBPyConnection) -> bool:
+def is_complete(cursor: duckdb.DuckDBPyConnection, *, drop: bool) -> bool:
     """Tell whether there is nothing for `create` to do."""
-    return _names(cursor) >= TABLES and not _left(cursor)
+    return _names(cursor) >= TABLES and not (drop and _left(cursor))
 
 
 def create(cursor: duckdb.DuckDBPyConnection, *, drop: bool) -> None:
@@ -69,6 +69,13 @@ def create(cursor: duckdb.DuckDBPyConnection, *, drop: bool) -> None:
         cursor.execute(statement)
     for name in _left(cursor) if drop else ():
         cursor.execute(f'DROP TABLE "{name}"')
+
+
+def drop_staged(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Drop what an ingest that came to no end has staged; for the one writer, who has staged nothing yet."""
+    for name in _names(cursor):
+        if name.startswith(STAGE):
+            cursor.execute(f'DROP TABLE "{name}"')
 
 
 def _names(cursor: duckdb.DuckDBPyConnection) -> set[str]:

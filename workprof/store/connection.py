@@ -55,6 +55,16 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def commit_so_far(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Commit the transaction that `cursor` is in, and begin another.
+
+    DuckDB writes the rows of a large table while they are made. Where the same transaction changes one of them it
+    cannot keep what it wrote, and writes all of them once more, into its log.
+    """
+    cursor.execute("COMMIT")
+    cursor.execute("BEGIN TRANSACTION")
+
+
 class Database:
     """The open database of one home."""
 

@@ -17,7 +17,7 @@ from workprof.formats.declare import NUMBER
 from workprof.formats.fields import FIELDS, TIME_FIELDS, USAGE_FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import FIELD_ORDER, FINISHED, FLAGS, STILL_RUNNING, UNSTARTED
-from workprof.store.connection import quoted, text
+from workprof.store.connection import commit_so_far, quoted, text
 from workprof.store.loaded import Stage
 from workprof.store.reports import Column
 
@@ -44,12 +44,14 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
 
     An end follows from a start and a duration, a start from an end and a duration; a running row's duration, where it
     says none, is the time to the last moment of any row. `status` keeps the trace's own word; where there is none,
-    'running' or 'waiting' stands for it.
+    'running' or 'waiting' stands for it. Rows that are to change are committed before (`commit_so_far`).
     """
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
     conditions = _conditions(cursor, have, rows)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(conditions).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
+    if running or never or ends or starts:
+        commit_so_far(cursor)
     needed = {"end_time_s": ends, "start_time_s": starts, "duration_s": running, "status": running + never}
     for field in (FIELDS[name] for name, count in needed.items() if count and name not in have):
         have[field.name] = Column(field.name, field.type, field.unit, "", numeric=field.type == NUMBER)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from workprof.core.errors import Cancelled, TraceError
+from workprof.core.errors import Cancelled, TraceError, WorkprofError
 from workprof.core.progress import Progress
 from workprof.formats import MEASUREMENTS, TABLES, declared, generic, has_reader
 from workprof.formats.fields import FIELDS
@@ -141,6 +141,7 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
             if known:
                 return known
             with database.modest(task.hashing.content_bytes or 0), database.transaction() as cursor:
+                catalogue.drop_staged(cursor)
                 loaded = _stage(cursor, stage, task, spooled)
                 hashed = task.hashing.result(task.progress, LAST_HASH)
                 task.hashing.refuse_changed(spooled)
@@ -159,6 +160,8 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
     except BaseException:
         if rejects_path is not None:
             rejects_path.unlink(missing_ok=True)
+        with contextlib.suppress(duckdb.Error, WorkprofError), database.transaction() as cursor:
+            catalogue.drop_staged(cursor)  # where this cannot be, say for want of room, the next ingest does it
         raise
     task.progress(FINISH.high, "done")
     return report

@@ -75,7 +75,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
             return False
         with self._database.cursor() as cursor:
             try:
-                return catalogue.is_complete(cursor)
+                return catalogue.is_complete(cursor, drop=self.alone)
             except duckdb.CatalogException:  # no table at all
                 return False
 
