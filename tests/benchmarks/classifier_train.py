@@ -44,7 +44,8 @@ for turn in turns:
     best = predict(part, jobs.iloc[turn.test]).best
     scores.append(f1_score(labels[turn.test], best, average="macro"))
 told = {"f1": float(np.mean(scores)), "columns": int(model.encoder.starts[-1]), "distinct": model.n_distinct,
-        "uncalibrated": min(uncalibrated), "rows": len(jobs), "values": int(sum(jobs[name].nunique() for name in METADATA_FIELDS))}
+        "uncalibrated": min(uncalibrated), "rows": len(jobs),
+        "values": int(sum(jobs[name].nunique() for name in METADATA_FIELDS))}
 """
 )
 
