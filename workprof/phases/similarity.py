@@ -70,7 +70,7 @@ class MatchSettings:
             most=0.5,
             label="False rejects",
         ),
-    ] = 0.2
+    ] = 0.25
 
 
 MOST_CACHED_COSTS = 100_000
