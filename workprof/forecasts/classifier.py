@@ -32,6 +32,7 @@ from workprof.forecasts.boosting import (
     tune,
 )
 from workprof.forecasts.encoder import (
+    INPUT_WORDS,
     METADATA_FIELDS,
     Encoded,
     Inputs,
@@ -345,7 +346,10 @@ def _notes(settings: ClassifierSettings, encoder: MetadataEncoder, tuning: Tunin
             f"{format_count(n_left_out)} outliers are excluded from training; such jobs still get a profile.",
         )
     several = [v for v in encoder.categories if v.rare]
-    pooled = [f"{format_count(len(v.rare))} of {format_count(len(v.kept) + len(v.rare))} {v.field}" for v in several]
+    pooled = [
+        f"{INPUT_WORDS[v.field].lower()} ({format_count(len(v.rare))} of {format_count(len(v.kept) + len(v.rare))})"
+        for v in several
+    ]
     notes = [tuning.note]
     if pooled:
         notes.append(f"Values with fewer than {encoder.rare_rows} rows are pooled as rare: {', '.join(pooled)}.")

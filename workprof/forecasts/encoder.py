@@ -35,22 +35,24 @@ PLAN_FIELDS = ("requested_cpu_percent", "requested_memory_bytes", "requested_gpu
 
 SUBMIT_FIELDS = METADATA_FIELDS + PLAN_FIELDS
 
+INPUT_WORDS = {
+    "job_name": "Job name",
+    "user": "User",
+    "task_name": "Task",
+    "group": "Group",
+    "workload": "Workload",
+    "requested_cpu_percent": "Requested CPU",
+    "requested_memory_bytes": "Requested memory",
+    "requested_gpu_percent": "Requested GPU",
+    "instances": "Instances",
+}
+
 Inputs = Annotated[
     tuple[str, ...],
     Setting(
         "Inputs, known at submission, A,B,...",
         choices=SUBMIT_FIELDS,
-        shown={
-            "job_name": "Job name",
-            "user": "User",
-            "task_name": "Task",
-            "group": "Group",
-            "workload": "Workload",
-            "requested_cpu_percent": "Requested CPU",
-            "requested_memory_bytes": "Requested memory",
-            "requested_gpu_percent": "Requested GPU",
-            "instances": "Instances",
-        },
+        shown=INPUT_WORDS,
         columns="any",
         empty="default: metadata and request; as published: the published five",
         label="Inputs",
