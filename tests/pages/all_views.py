@@ -1,5 +1,10 @@
 """Every view of every page with what has a kept result there, and the controls that do not stand in the address."""
 
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
 from tests.pages import whole_home
 from workprof.forecasts.questions import EVALUATE_ESTIMATES
 from workprof.phases.questions import EVALUATE
@@ -54,27 +59,34 @@ FORM += ("classify_least_*", "classify_latest_*", "classify_seed", "classify_int
 KEPT_MODELS = {"memory_task": "HEAVY", "memory_k": "2", "memory_sampling": "none", "memory_trials": "0"}
 KEPT_REPLAY = {"memory_policies": list(whole_home.POLICIES)}
 KEPT_PHASES = {"phases_run": whole_home.RUN, "phases_mode": "faithful", "phases_splits": "1", "phases_open_splits": "0"}
-KEPT_PHASES |= {"phases_nearest": "true"}
 
 
-FOLDS = {
-    "memory": (
-        *("memory_next_sizes", "memory_plan_method", "memory_boxes_open", "memory_facts_open", "memory_groups_open"),
-        *("memory_classes_open", "memory_tasks_method", "memory_assess_more", "memory_curve_open"),
-        *("memory_bins_exports",),
-        *("memory_bins_method", "memory_policies_open", "memory_learning_open", "memory_policy_sizes"),
-        *("memory_policies_method", "memory_waterfall_open", "memory_models_open", "memory_confusion_open"),
-        *("memory_inputs_open", "memory_models_method", "memory_load_open", "memory_plan_open"),
-        *("memory_violations_open", "memory_rollup_open", "memory_ledger_rows_open", "memory_ledger_runs_open"),
-        *("memory_ledger_lost_open", "memory_why_open", "memory_ledger_exports", "memory_ledger_method"),
-    )
-}
-"""Page -> its folded sections, by their parameters in the address."""
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+OTHER_PREFIX = {"feedback": "classify"}
+"""Beginning of a control's name -> its page, where that is another word."""
+
+
+@cache
+def folds():
+    """Return page -> its folded sections, by their parameters in the address: what is given to `fold` as its key."""
+    result = {}
+    for path in sorted(set(PAGES.rglob("*.py")) - set((PAGES / "_parts").rglob("*.py"))):  # those name no section
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        for key in (call.args[1] for call in calls if getattr(call.func, "attr", "") == "fold"):
+            name = key.value if isinstance(key, ast.Constant) else getattr(module_of(path), key.id)
+            prefix = name.split("_")[0]
+            result.setdefault(OTHER_PREFIX.get(prefix, prefix), []).append(name)
+    return result
+
+
+def module_of(path):
+    """Return the module of a file of the pages."""
+    return import_module(".".join(path.relative_to(PAGES.parent).with_suffix("").parts))
 
 
 def unfolded(page):
     """Return the parameters that open all folded sections of a page."""
-    return dict.fromkeys(FOLDS.get(page, ()), "true")
+    return dict.fromkeys(folds().get(page, ()), "true")
 
 
 class View:
@@ -103,7 +115,7 @@ def views():
         yield View("profiles", tab, OTHER_PROFILES, FORM)
     yield View("profiles", "Cluster tendency", OTHER_PROFILES, FORM)
     yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)
-    yield View("classify", "One job", {"classify_job": "7", "classify_similar": "true"}, (*FORM, "classify_job"))
+    yield View("classify", "One job", {"classify_job": "7"}, (*FORM, "classify_job"))
     yield View("classify", "One job", {"classify_from": "own fields"}, (*FORM, "classify_from"))
     yield View("classify", "One job", {"classify_search": "ps"}, FORM)
     for tab in ("Batch", "Model", "Drift"):
@@ -117,24 +129,20 @@ def views():
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))
     yield View("memory", "Policies", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
-    for tab in ("Transfer", "Scenarios"):
+    for tab in ("Groups", "Transfer", "Scenarios"):
         yield View("nodes", tab)
-    yield View("nodes", "Groups", {"nodes_allocation": "true"})
-    opened = dict.fromkeys(("nodes_every_pair", "nodes_sensitivity", "nodes_dropped"), "true")
-    yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"} | opened, ("nodes_score", "nodes_exclude"))
-    yield View("nodes", "Ranking", {"nodes_profile": "0", "nodes_use": "true"}, ("nodes_score", "nodes_exclude"))
+    yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"}, ("nodes_score", "nodes_exclude"))
+    yield View("nodes", "Ranking", {"nodes_profile": "0"}, ("nodes_score", "nodes_exclude"))
     yield View(
         "nodes",
         "Degradation",
-        {"nodes_quality": "true", "nodes_method": "true"},
+        {},
         ("nodes_detect_*", "nodes_detector", "nodes_alarms", "nodes_train*", "nodes_trials", "nodes_epochs"),
     )
     for tab in ("Timeline", "Fingerprint"):
         yield View("phases", tab, {"phases_run": whole_home.RUN})
     for tab in ("Match", "Library", "Evaluation"):
-        yield View(
-            "phases", tab, KEPT_PHASES | {"phases_nearest": "true"}, ("phases_run", "phases_set", *keys(EVALUATE))
-        )
+        yield View("phases", tab, KEPT_PHASES, ("phases_run", "phases_set", *keys(EVALUATE)))
     yield View("phases", "Live")
     for tab in ("Validation", "Columns", "Preview"):
         yield View("data", tab)

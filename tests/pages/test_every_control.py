@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 
 from tests.pages import addresses, whole_home
-from tests.pages.all_views import KEPT_PHASES, NOT_IN_THE_ADDRESS, OTHER_PROFILES, View, views
+from tests.pages.all_views import KEPT_PHASES, NOT_IN_THE_ADDRESS, OTHER_PROFILES, View, unfolded, views
 from tests.pages.conftest import ROOT, problems
 
 pytestmark = pytest.mark.slow
@@ -228,7 +228,7 @@ RESET = {
 @pytest.mark.parametrize("name", RESET)
 def test_reset_sets_every_control_back_and_leaves_dataset_and_view(page, name):
     tab, given = RESET[name]
-    usual = page(name, tab)
+    usual = page(name, tab, **dict.fromkeys(unfolded(name), "false"))  # folded sections are closed, too
     test = page(name, tab, **given)
     assert addresses.values(test) != addresses.values(usual)
     pressed(test, f"{name}_reset")
