@@ -8,12 +8,14 @@ import pytest
 
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import Packed, pack, unpack
+from workprof.core.settings import from_environment
 from workprof.core.units import GB
 from workprof.memory.bin_models import MODELS, SAMPLINGS, PredictorSettings, faithful_predictor, u_score_of
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.model_tables import TableSettings, train_tables
 from workprof.memory.models import ranking_of, train_predictors
 from workprof.memory.retry import RetrySettings
+from workprof.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 
@@ -277,3 +279,23 @@ def test_two_lonely_large_runs():
     found = trained(jobs, replace(QUICK, models=MODELS, sampling=SAMPLINGS, bins=BinSettings(task="t", k=4)))
     assert any("instead of 4" in note for note in found.notes)
     assert np.isfinite([made.replayed_improvement for made in found.models]).all()
+
+
+def test_of_a_large_trace_models_learn_from_runs_of_the_task_that_are_drawn(tmp_path, monkeypatch):
+    draw = np.random.default_rng(4)
+    table = pd.DataFrame({"job_name": [f"j{n}" for n in range(900)], "task_name": ["sort", "it's"] * 450})
+    size = draw.integers(1, 50, 900)
+    table = table.assign(duration_s=60.0, requested_memory_bytes=8e9, peak_memory_bytes=size * 1e8, files=size)
+    found = {}
+    for most in (900, 300, 600):
+        monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / str(most)))
+        monkeypatch.setattr("workprof.workbench.memory.MOST_USED", most)
+        with Workbench(from_environment()) as bench:
+            bins = BinSettings(task="it's", k=2)
+            settings = PredictorSettings(bins=bins, models=("xgboost",), sampling=("none",), trials=0)
+            found[most] = bench.bin_models(bench.ingest(table).hash, settings)
+    assert [len(one.test_rows) for one in found.values()] == [135, 90, 135]
+    (told,) = [note for note in found[300].notes if "drawn at random" in note]
+    assert told == "300 runs of it's were drawn at random; the trace has 900"
+    assert found[600].models[0].accuracy == found[900].models[0].accuracy  # all 450 of the task
+    assert not [note for note in (*found[600].notes, *found[900].notes) if "drawn" in note]

@@ -323,6 +323,10 @@ MOST_RUNS = 5_000
 """A support vector machine takes time with the square of its runs; of a larger task so many are drawn."""
 
 
+DRAWN_OF = "drawn_of"
+"""In the attributes of a table: the finished runs of the trace of which these were drawn."""
+
+
 @dataclass(frozen=True)
 class TaskRuns:
     """The runs of the task.
@@ -419,6 +423,9 @@ def run_hours(runs: Runs) -> Floats:
 
 def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
     bins, notes = settings.bins, []
+    if DRAWN_OF in jobs.attrs:
+        of_task = f" of {bins.task}" if bins.task else ""
+        notes.append(f"{len(jobs):,} runs{of_task} were drawn at random; the trace has {jobs.attrs[DRAWN_OF]:,}")
     runs = runs_of(jobs, bins.target)
     runs = runs.of(bins.task) if bins.task else runs
     if np.isnan(runs.requested_bytes).all() and not bins.request_bytes:

@@ -19,7 +19,7 @@ from workprof.core.units import format_bytes
 from workprof.store import catalogue, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, ROW_ID
-from workprof.store.connection import Database, quoted
+from workprof.store.connection import Database, quoted, text
 from workprof.store.mapping import shown
 from workprof.store.reports import Column, IngestReport, SampleReport, Stratum, shares_of
 
@@ -50,10 +50,17 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which rows to draw: at most so many of the finished ones with a number above 0 in a column, always the same."""
+    """Which rows to draw: at most so many of the finished ones with a number above 0 in a column, always the same.
+
+    Attributes:
+        rows: at most.
+        above_0: the column.
+        task: of which alone; '' = of all.
+    """
 
     rows: int
     above_0: str
+    task: str = ""
 
 
 def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, rows: int) -> None:
@@ -87,6 +94,7 @@ def frame(
     n_rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
     if drawn:
         own = f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} AND {quoted(drawn.above_0)} > 0"
+        own += f" AND task_name = {text(drawn.task)}" if drawn.task else ""
         where = f" WHERE rowid IN ({own} ORDER BY hash(rowid), rowid LIMIT {drawn.rows}) ORDER BY rowid"
         (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {quoted(entry.table)}{where})")
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}

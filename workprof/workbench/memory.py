@@ -9,15 +9,19 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.core.arrays import MOST_USED
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.memory import questions
 from workprof.memory.assessment import DRAWN
+from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.facts import MOST_TESTED
 from workprof.memory.ledger_settings import PROFILE, usual_rows
+from workprof.memory.model_data import DRAWN_OF
+from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
 from workprof.memory.plan import RECOMMENDED, PlanSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
@@ -156,6 +160,23 @@ def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
     }
 
 
+def _of_task(bench: Any, entry: Dataset, settings: PredictorSettings | TableSettings, *_: object) -> Frames:
+    """Return a function that reads every column of the finished jobs; of a large table of drawn rows of the task."""
+    predictor = settings.predictor if isinstance(settings, TableSettings) else settings
+    column, names = USAGE_COLUMNS[predictor.bins.target], {one.name for one in bench.columns(entry.hash)}
+    if entry.finished_rows <= MOST_USED or not {column, "task_name"} <= names:
+        every: Frames = bench.frames_of(entry, None)
+        return every
+
+    def read() -> Mapping[str, pd.DataFrame]:
+        jobs = bench.frames_of(entry, None, drawn=Drawn(MOST_USED, column, predictor.bins.task))()["jobs"]
+        if len(jobs) == MOST_USED:
+            jobs.attrs[DRAWN_OF] = entry.finished_rows
+        return {"jobs": jobs}
+
+    return read
+
+
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
     """Return a function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
     columns = questions.REPLAY.columns(settings)
@@ -195,8 +216,8 @@ class MemoryQuestions(ProfileQuestions):
     improvement = ask(questions.CURVE)
     profile_bins = ask(questions.PROFILE_BINS, frames=_with_profiles)
     profile_improvement = ask(questions.PROFILE_CURVE, frames=_with_profiles)
-    bin_models = ask(questions.TRAIN)
-    bin_tables = ask(questions.TABLES)
+    bin_models = ask(questions.TRAIN, frames=_of_task)
+    bin_tables = ask(questions.TABLES, frames=_of_task)
     replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
     why_size = ask(questions.WHY)
     recommendation = ask(
