@@ -15,6 +15,7 @@ from workprof.forecasts.encoder import (
     fit_encoder,
     is_seen,
     merge_rows,
+    read_fields,
     sum_by_field,
     to_matrix,
     training_rows,
@@ -53,7 +54,7 @@ def test_counted_rows_and_categories_give_the_recipe_of_all_rows():
     jobs = small_table()[["job_name", "user", "group", "task_name"]].sample(400, random_state=1, replace=True)
     fields, targets = tuple(jobs.columns), np.arange(400) % 3
     wanted = fit_encoder(jobs, fields, "corrected", 4)
-    places, first = distinct_rows(jobs, fields, targets)
+    places, first = distinct_rows(read_fields(jobs, fields), targets)
     assert len(first) < 400
     assert (targets[first][places] == targets).all()
     assert jobs.iloc[first[places]].equals(jobs.iloc[first].iloc[places])
@@ -61,6 +62,10 @@ def test_counted_rows_and_categories_give_the_recipe_of_all_rows():
     for table in (jobs, jobs.astype("category")):
         held = table.iloc[first]
         assert fit_encoder(held, fields, "corrected", 4, counts) == wanted
+        assert fit_encoder(read_fields(table, fields).take(first), fields, "corrected", 4, counts) == wanted
+        np.testing.assert_array_equal(
+            encode(wanted, read_fields(table, fields).take(first)).codes, encode(wanted, held).codes
+        )
         plain = training_rows(wanted, encode(wanted, jobs), targets)
         counted = training_rows(wanted, encode(wanted, held), targets[first], counts)
         np.testing.assert_array_equal(counted.rows.codes, plain.rows.codes)

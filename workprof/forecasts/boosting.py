@@ -22,6 +22,7 @@ from workprof.core.units import format_count
 from workprof.forecasts.encoder import (
     Encoded,
     MetadataEncoder,
+    ReadFields,
     TrainingRows,
     distinct_rows,
     encode,
@@ -278,23 +279,21 @@ def most_rounds(settings: ClassifierSettings) -> int:
     return PUBLISHED_ROUNDS if settings.mode == "faithful" else ROUNDS[-1]
 
 
-def tune(
-    jobs: pd.DataFrame, targets: Ints, classes: Ints, fields: tuple[str, ...], settings: ClassifierSettings
-) -> Tuning:
+def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, settings: ClassifierSettings) -> Tuning:
     """Return the choices; in faithful mode the published values.
 
     Args:
-        jobs: training rows.
+        jobs: training rows, which are split.
+        inputs: their fields.
         targets: (n_rows,) positions in `classes`.
         classes: (n_classes,).
-        fields: inputs.
         settings: what to do.
     """
     nan = float("nan")
     if settings.mode == "faithful":
         return Tuning(PUBLISHED_ROUNDS, 1.0, 0.0, "", 0, nan, nan, "Published values; nothing is tuned.")
     split, fold = _split(jobs, settings)
-    distinct = _distinct(jobs, targets, fields)
+    distinct = _distinct(inputs, targets)
     test = _tried(distinct, fold, settings)
     if test is None:
         threshold = settings.threshold or settings.wrong_cost / (1 + settings.wrong_cost)
@@ -326,11 +325,11 @@ def tune(
     )
 
 
-def best_rounds(jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...], settings: ClassifierSettings) -> int:
+def best_rounds(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, settings: ClassifierSettings) -> int:
     """Return the number of rounds that `tune` chooses, without calibrating anything; its arguments."""
     if settings.mode == "faithful":
         return PUBLISHED_ROUNDS
-    test = _tried(_distinct(jobs, targets, fields), _split(jobs, settings)[1], settings)
+    test = _tried(_distinct(inputs, targets), _split(jobs, settings)[1], settings)
     return ROUNDS[-1] if test is None else test[0].n_rounds
 
 
@@ -347,7 +346,7 @@ def _split(jobs: pd.DataFrame, settings: ClassifierSettings) -> tuple[str, Fold]
 class _Distinct:
     """Training rows of which those equal in all fields and in their class are one: each fold counts them anew."""
 
-    jobs: pd.DataFrame  # (n_distinct,) the fields
+    inputs: ReadFields  # (n_distinct rows)
     targets: Ints  # (n_distinct,)
     places: Ints  # (n_rows,) of the training rows among them
 
@@ -356,9 +355,9 @@ class _Distinct:
         return np.bincount(self.places[rows], minlength=len(self.targets))
 
 
-def _distinct(jobs: pd.DataFrame, targets: Ints, fields: tuple[str, ...]) -> _Distinct:
-    places, first = distinct_rows(jobs, fields, targets)
-    return _Distinct(jobs[list(fields)].iloc[first], targets[first], places)
+def _distinct(inputs: ReadFields, targets: Ints) -> _Distinct:
+    places, first = distinct_rows(inputs, targets)
+    return _Distinct(inputs.take(first), targets[first], places)
 
 
 def _tried(rows: _Distinct, fold: Fold, settings: ClassifierSettings) -> tuple[_Trial, _HeldOut] | None:
@@ -384,11 +383,12 @@ def _held_out(
     test = np.flatnonzero((tested > 0) & np.isin(rows.targets, known))
     if not len(test) or len(known) < 2:
         return ()
-    jobs, counts, fields = rows.jobs.iloc[train], learned[train], tuple(rows.jobs.columns)
-    encoder = fit_encoder(jobs, fields, settings.mode, rare_rows_of(settings, len(rows.places)), counts)
-    training = training_rows(encoder, encode(encoder, jobs), inner.astype(np.int64), counts)
+    counts, rare_rows = learned[train], rare_rows_of(settings, len(rows.places))
+    encoder = fit_encoder(rows.inputs.take(train), rows.inputs.fields, settings.mode, rare_rows, counts)
+    every = encode(encoder, rows.inputs)
+    training = training_rows(encoder, every.take(train), inner.astype(np.int64), counts)
     booster = grow_trees(encoder, training, len(known), rounds[-1], by_field=True)
-    new = merge_rows(encode(encoder, rows.jobs.iloc[test]), rows.targets[test], tested[test].astype(np.float64))
+    new = merge_rows(every.take(test), rows.targets[test], tested[test].astype(np.float64))
     kinds = newness(encoder, new.rows)
     result = []
     for n_rounds in rounds:

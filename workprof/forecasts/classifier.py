@@ -40,6 +40,7 @@ from workprof.forecasts.encoder import (
     encode,
     fit_encoder,
     rare_rows_of,
+    read_fields,
     training_rows,
     usable_fields,
 )
@@ -275,15 +276,16 @@ def train_classifier(
     used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
     watch = Stopwatch(progress, STEPS)
     with watch.step("encode", "Encoding the metadata"):
-        encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
-        training = training_rows(encoder, encode(encoder, used), targets)
+        inputs = read_fields(used, fields)
+        encoder = fit_encoder(inputs, fields, settings.mode, rare_rows_of(settings, len(used)))
+        training = training_rows(encoder, encode(encoder, inputs), targets)
     message = "Growing the trees, and choosing rounds and threshold on held-out jobs"
     with (
         watch.step("grow", message),
         ThreadPoolExecutor(max_workers=1) as beside,
     ):  # XGBoost frees Python while it grows
         growing = beside.submit(grow_trees, encoder, training, len(classes), most_rounds(settings))
-        tuning = tune(used, targets, classes, fields, settings)
+        tuning = tune(used, inputs, targets, classes, settings)
         booster = growing.result()[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):
         frozen = to_json_bytes(booster)
@@ -314,9 +316,10 @@ def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, setti
     used, targets, classes = used_rows(jobs, np.asarray(labels, dtype=np.int64), settings)
     fields = usable_fields(used, settings.fields, settings.mode)
     used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
-    encoder = fit_encoder(used, fields, settings.mode, rare_rows_of(settings, len(used)))
-    training = training_rows(encoder, encode(encoder, used), targets)
-    booster = grow_trees(encoder, training, len(classes), best_rounds(used, targets, fields, settings))
+    inputs = read_fields(used, fields)
+    encoder = fit_encoder(inputs, fields, settings.mode, rare_rows_of(settings, len(used)))
+    training = training_rows(encoder, encode(encoder, inputs), targets)
+    booster = grow_trees(encoder, training, len(classes), best_rounds(used, inputs, targets, settings))
     first = int(classes[0] == NO_PROFILE)
     place = first + margins(booster, encoder, encode(encoder, queries))[:, first:].argmax(axis=1)
     return np.asarray(classes[place], dtype=np.int64)

@@ -177,8 +177,56 @@ class Encoded:
         return Encoded(self.codes[rows], self.numbers[rows])
 
 
+@dataclass(frozen=True)
+class ReadFields:
+    """Fields of a table, read once: recipes are fitted on parts of it, and rows of it encoded.
+
+    Attributes:
+        fields: those of the table, in the order requested.
+        n_rows: of the table.
+        texts: of a categorical field its values, in alphabetical order; some may have no row.
+        places: of a categorical field the position of each text.
+        positions: of a categorical field (n_rows,) positions in `texts`, -1 = missing.
+        numbers: of a plan field (n_rows,) values.
+    """
+
+    fields: tuple[str, ...]
+    n_rows: int
+    texts: dict[str, NDArray[np.object_]]
+    places: dict[str, dict[str, int]]
+    positions: dict[str, Ints]
+    numbers: dict[str, Floats]
+
+    def take(self, rows: Ints) -> ReadFields:
+        """Return the rows at positions."""
+        positions = {name: values[rows] for name, values in self.positions.items()}
+        numbers = {name: values[rows] for name, values in self.numbers.items()}
+        return ReadFields(self.fields, len(rows), self.texts, self.places, positions, numbers)
+
+
+def read_fields(jobs: pd.DataFrame, fields: tuple[str, ...]) -> ReadFields:
+    """Return those of the fields that a table has.
+
+    Raises:
+        TraceError: when a plan field holds something that is no number.
+    """
+    result = ReadFields(tuple(name for name in fields if name in jobs.columns), len(jobs), {}, {}, {}, {})
+    for name in result.fields:
+        if name not in METADATA_FIELDS:
+            result.numbers[name] = _plan(jobs, name)
+            continue
+        positions, texts = _factorised(jobs[name])
+        values = np.array(texts, dtype=object)
+        order = np.argsort(values)
+        rank = np.empty(len(order) + 1, dtype=np.int64)
+        rank[order], rank[-1] = np.arange(len(order)), -1
+        result.texts[name], result.positions[name] = values[order], rank[positions]
+        result.places[name] = {text: place for place, text in enumerate(values[order].tolist())}
+    return result
+
+
 def fit_encoder(
-    jobs: pd.DataFrame, fields: tuple[str, ...], mode: str, rare_rows: int, counts: Ints | None = None
+    jobs: pd.DataFrame | ReadFields, fields: tuple[str, ...], mode: str, rare_rows: int, counts: Ints | None = None
 ) -> MetadataEncoder:
     """Return the recipe of training rows.
 
@@ -192,27 +240,29 @@ def fit_encoder(
     Raises:
         TraceError: when a plan field holds something that is no number.
     """
-    values = tuple(_seen_values(jobs, name, mode, rare_rows, counts) for name in fields if name in METADATA_FIELDS)
-    numbers = tuple(_range(jobs, name) for name in fields if name not in METADATA_FIELDS)
+    rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, fields)
+    values = tuple(_seen_values(rows, name, mode, rare_rows, counts) for name in fields if name in METADATA_FIELDS)
+    numbers = tuple(_range(rows, name) for name in fields if name not in METADATA_FIELDS)
     return MetadataEncoder(values, numbers, mode, rare_rows)
 
 
-def encode(encoder: MetadataEncoder, jobs: pd.DataFrame) -> Encoded:
+def encode(encoder: MetadataEncoder, jobs: pd.DataFrame | ReadFields) -> Encoded:
     """Return rows in the recipe's codes; a field that the table lacks counts as not given.
 
     Raises:
         ColumnMissing: when the table has none of the fields.
         TraceError: when a plan field holds something that is no number.
     """
-    if not any(name in jobs.columns for name in encoder.fields):
+    rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, encoder.fields)
+    if not rows.fields:
         fields = ", ".join(encoder.fields)
         raise ColumnMissing(f"the table has none of the classifier's fields; give at least one of {fields}")
-    n_rows = len(jobs)
-    codes = [_codes(seen, jobs) for seen in encoder.categories]
-    numbers = [_plan(jobs, number.field) for number in encoder.numbers]
+    codes = [_codes(seen, rows) for seen in encoder.categories]
+    absent = np.full(rows.n_rows, np.nan)
+    numbers = [rows.numbers.get(number.field, absent) for number in encoder.numbers]
     return Encoded(
-        np.column_stack(codes) if codes else np.zeros((n_rows, 0), dtype=np.int64),
-        np.column_stack(numbers) if numbers else np.zeros((n_rows, 0)),
+        np.column_stack(codes) if codes else np.zeros((rows.n_rows, 0), dtype=np.int64),
+        np.column_stack(numbers) if numbers else np.zeros((rows.n_rows, 0)),
     )
 
 
@@ -255,28 +305,29 @@ def sum_by_field(encoder: MetadataEncoder, columns: Floats) -> Floats:
     return np.stack([columns[..., a:b].sum(axis=-1) for a, b in pairwise(encoder.starts)], axis=-1)
 
 
-def _seen_values(jobs: pd.DataFrame, name: str, mode: str, rare_rows: int, of_rows: Ints | None) -> FieldValues:
-    positions, texts = _factorised(jobs[name])
-    counts = np.bincount(np.where(positions < 0, len(texts), positions), of_rows, len(texts) + 1)
-    missing, counts, values = counts[-1], counts[:-1], np.array(texts, dtype=object)
-    order = -counts if mode == "corrected" else np.zeros(len(texts))  # faithful: by text, as scikit-learn does
-    ranked = np.lexsort((values, order)) if texts else np.zeros(0, dtype=np.int64)
+def _seen_values(rows: ReadFields, name: str, mode: str, rare_rows: int, of_rows: Ints | None) -> FieldValues:
+    positions, values = rows.positions[name], rows.texts[name]
+    counts = np.bincount(np.where(positions < 0, len(values), positions), of_rows, len(values) + 1)
+    missing, counts = counts[-1], counts[:-1]
+    order = -counts if mode == "corrected" else np.zeros(len(values))  # faithful: by text, as scikit-learn does
+    ranked = np.argsort(order, kind="stable")
     enough = counts[ranked] >= max(1, rare_rows)
     kept, rare = values[ranked[enough]], values[ranked[~enough & (counts[ranked] > 0)]]
     return FieldValues(name, tuple(kept.tolist()), tuple(rare.tolist()), int(missing))
 
 
-def _codes(seen: FieldValues, jobs: pd.DataFrame) -> Ints:
+def _codes(seen: FieldValues, rows: ReadFields) -> Ints:
     """Return (n_rows,) codes: a kept value's place, then rare, not given, unseen."""
     rare, missing, unseen = (len(seen.kept) + state for state in range(len(STATES)))
-    if seen.field not in jobs.columns:
-        return np.full(len(jobs), missing, dtype=np.int64)
-    positions, texts = _factorised(jobs[seen.field])
-    given = set(texts)
-    code_of = {text: code for code, text in enumerate(seen.kept) if text in given}
-    code_of |= dict.fromkeys(given.intersection(seen.rare), rare)
-    codes = np.array([*(code_of.get(text, unseen) for text in texts), missing], dtype=np.int64)
-    return codes[positions]  # -1, the last, where missing
+    if seen.field not in rows.positions:
+        return np.full(rows.n_rows, missing, dtype=np.int64)
+    place = rows.places[seen.field]
+    n = len(place)
+    codes = np.full(n + 2, unseen, dtype=np.int64)  # n: where values land that the table does not have; -1: missing
+    codes[[place.get(text, n) for text in seen.rare]] = rare
+    codes[[place.get(text, n) for text in seen.kept]] = np.arange(len(seen.kept))
+    codes[-1] = missing
+    return codes[rows.positions[seen.field]]
 
 
 def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
@@ -298,8 +349,6 @@ def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
 
 def _plan(jobs: pd.DataFrame, name: str) -> Floats:
     """Return (n_rows,) values as XGBoost holds them, in single precision."""
-    if name not in jobs.columns:
-        return np.full(len(jobs), np.nan)
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     numbers = numbers_of(jobs, name)
@@ -315,8 +364,8 @@ def _plan(jobs: pd.DataFrame, name: str) -> Floats:
     return single
 
 
-def _range(jobs: pd.DataFrame, name: str) -> NumberRange:
-    numbers = _plan(jobs, name)
+def _range(rows: ReadFields, name: str) -> NumberRange:
+    numbers = rows.numbers[name]
     given = numbers[~np.isnan(numbers)]
     return (
         NumberRange(name, float(given.min()), float(given.max())) if len(given) else NumberRange(name, np.nan, np.nan)
@@ -358,9 +407,10 @@ def merge_rows(rows: Encoded, targets: Ints, weights: Floats) -> TrainingRows:
     return TrainingRows(rows.take(first), targets[first], counted)
 
 
-def distinct_rows(jobs: pd.DataFrame, fields: tuple[str, ...], targets: Ints) -> tuple[Ints, Ints]:
+def distinct_rows(rows: ReadFields, targets: Ints) -> tuple[Ints, Ints]:
     """Return (n_rows,) places among the distinct (fields, class) pairs, and (n_distinct,) the first row of each."""
-    return _joint((targets, *(jobs[name].factorize(use_na_sentinel=True)[0].astype(np.int64) + 1 for name in fields)))
+    texts = (positions + 1 for positions in rows.positions.values())
+    return _joint((targets, *texts, *map(_places, rows.numbers.values())))
 
 
 def _joint(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:

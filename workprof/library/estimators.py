@@ -27,9 +27,11 @@ from workprof.forecasts.candidates import boost, boosted_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, with_categories
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
+    ReadFields,
     encode,
     fit_encoder,
     rare_rows_of,
+    read_fields,
     training_rows,
 )
 from workprof.profiles.features import FeatureMatrix, apply_transform, fit_transform
@@ -183,19 +185,19 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(labels)
         self.classes_, targets = np.unique(labels, return_inverse=True)
         settings = ClassifierSettings(rare_rows=self.rare_rows, seed=self.random_state or 0)
-        fields = tuple(jobs.columns)
-        self.encoder_ = fit_encoder(jobs, fields, "corrected", rare_rows_of(settings, len(jobs)))
+        inputs = read_fields(jobs, tuple(jobs.columns))
+        self.encoder_ = fit_encoder(inputs, inputs.fields, "corrected", rare_rows_of(settings, len(jobs)))
         if len(self.classes_) == 1:
             self.booster_ = None
             return self
-        rows = training_rows(self.encoder_, encode(self.encoder_, jobs), targets.astype(np.int64))
-        self.tuning_ = self._tuned(jobs, targets.astype(np.int64), settings)
+        rows = training_rows(self.encoder_, encode(self.encoder_, inputs), targets.astype(np.int64))
+        self.tuning_ = self._tuned(jobs, inputs, targets.astype(np.int64), settings)
         self.booster_ = grow_trees(self.encoder_, rows, len(self.classes_), self.tuning_.n_rounds)
         return self
 
-    def _tuned(self, jobs: pd.DataFrame, targets: Ints, settings: ClassifierSettings) -> Tuning:
+    def _tuned(self, jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, settings: ClassifierSettings) -> Tuning:
         try:
-            return tune(jobs, targets, np.arange(len(self.classes_)), tuple(jobs.columns), settings)
+            return tune(jobs, inputs, targets, np.arange(len(self.classes_)), settings)
         except NotEnoughData as error:
             nan = float("nan")
             return Tuning(ROUNDS[-1], 1.0, 0.0, "", 0, nan, nan, f"Nothing is calibrated: {error}")
