@@ -6,7 +6,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.compiled import compiled
-from workprof.profiles.kernels.nearest import Space, box_gaps, partial_sort, take_closer, to_block
+from workprof.profiles.kernels.nearest import Space, box_gaps, count_below, partial_sort, take_closer, to_block
 
 Fitted = tuple[Floats, Ints, Floats]
 """Of the fitted rows, in block order: reduced core distance, node of the condensed tree that the row falls out of, and
@@ -78,12 +78,11 @@ def _collect(
         gaps: (n_blocks,) of the new row's block.
         limits: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
             it is not known.
-        room: values and items (2 * wanted + widest block,), and gaps (n_blocks,) of the row itself, overwritten.
+        room: values and items (2 * wanted + widest block,), overwritten, and gaps (n_blocks,) of the row itself.
     """
-    _, lanes, starts, low, high, manhattan = space
+    _, lanes, starts, _, _, manhattan = space
     values, items, row_gaps = room
     wanted, limit = limits
-    box_gaps(query, query, low, high, manhattan, row_gaps)
     tile = np.empty(len(values) - 2 * wanted)
     filled = 0
     for other in nearest_first:
@@ -94,6 +93,8 @@ def _collect(
         start = starts[other]
         part = tile[: starts[other + 1] - start]
         to_block(lanes, start, query, manhattan, part)
+        if count_below(part, limit) == 0:
+            continue
         filled = take_closer(values, items, filled, part, start, limit)
         if filled >= 2 * wanted or (filled >= wanted and limit == np.inf):
             partial_sort(values, items, 0, filled, wanted - 1)
@@ -125,6 +126,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
+            box_gaps(points[row], points[row], low, high, manhattan, row_gaps)
             n_near = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
             joined, _, reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
@@ -151,7 +153,7 @@ def _nearest_core(
         nearest_first: (n_blocks,) order in which blocks are looked at.
         gaps: (n_blocks,) least reduced distance of the new row's block to each block.
         cores: reduced core distances (n,) and the smallest of each block (n_blocks,).
-        room: overwritten.
+        room: overwritten; the gaps are those of the row then.
     """
     _, lanes, starts, low, high, manhattan = space
     core, least = cores
