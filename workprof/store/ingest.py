@@ -1,4 +1,4 @@
-"""Stage, validate, commit: a trace becomes a dataset inside one transaction, or leaves nothing behind.
+"""Stage, validate, commit: a trace becomes a dataset in the last transaction, or leaves nothing behind.
 
 What the files hold is hashed beside the reading; only where a dataset of exactly as many bytes is there already is the
 hash awaited first, so that the same content is recognised before anything is staged.

@@ -11,7 +11,7 @@ from workprof.store.reports import Check, Column, JoinStep
 
 @dataclass(frozen=True)
 class Stage:
-    """Names of the tables that a loader fills inside the ingest's transaction."""
+    """Names of the tables that a loader fills; the ingest renames them, or drops them."""
 
     rows: str
     rejects: str
