@@ -364,6 +364,15 @@ def test_what_was_not_evaluated_is_said():
     assert shown["Accuracy"] == "no data"
 
 
+def test_where_too_few_runs_are_learned_for_a_threshold_no_rejection_is_claimed():
+    found = dataclasses.replace(given.evaluation(), c=float("nan"), rejected_share=0.0, false_reject_share=0.0)
+    assert "none can be called unknown" in evaluation_sentence(found)
+    assert "0.0 %" not in evaluation_sentence(found)
+    shown = {line.label: line.value for line in evaluation_headlines(found)}
+    assert [shown[name] for name in ("With rejections", "Unknown rejected", "Known rejected")] == ["no data"] * 3
+    assert measures_of(found) == ()
+
+
 def test_the_open_set_curve_marks_the_chosen_c_and_names_the_best():
     chart = open_curve(given.evaluation(), "pair_model")
     assert [shape.x0 for shape in chart.figure.layout.shapes] == [1.25]

@@ -193,7 +193,7 @@ def _over_request(have: set[str]) -> Iterable[Question]:
                 f"{what} over request",
                 "info",
                 count_where(f"{usage} > {request}"),
-                f"runs use more {what} than they requested",
+                f"runs use more {_spelt(what)} than they requested",
             )
 
 
@@ -206,8 +206,12 @@ def _over_capacity(capacities: Iterable[Capacity], have: set[str]) -> Iterable[Q
                 f"{what} over capacity",
                 "warning",
                 count_where(f"{capacity.usage} > {limit}"),
-                f"runs with {what} above what their machine has",
+                f"runs with {_spelt(what)} above what their machine has",
             )
+
+
+def _spelt(what: str) -> str:
+    return what.replace("cpu", "CPU").replace("gpu", "GPU")
 
 
 def _duplicates(declared: Format, columns: Sequence[Column]) -> str:

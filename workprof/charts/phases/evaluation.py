@@ -160,7 +160,7 @@ LONGEST_ROW = 24
 
 def evaluation_headlines(result: Evaluation) -> tuple[Headline, ...]:
     """Return accuracy, rejection of unknown workloads and false rejects."""
-    known = result.known
+    known, rejects = result.known, not _has_no_threshold(result)
     best = max(result.baselines.values(), default=math.nan)
     return (
         Headline(
@@ -171,16 +171,18 @@ def evaluation_headlines(result: Evaluation) -> tuple[Headline, ...]:
         ),
         Headline(
             "With rejections",
-            _share(known.accuracy_with_rejections if known else math.nan),
+            _share(known.accuracy_with_rejections if known and rejects else math.nan),
             "The same, a rejected run counted as wrong.",
         ),
         Headline(
             "Unknown rejected",
-            _share(result.rejected_share),
+            _share(result.rejected_share if rejects else math.nan),
             "Runs of workloads that were not in the training, mean over these.",
         ),
         Headline(
-            "Known rejected", _share(result.false_reject_share), "Held-out runs of known workloads: lower is better."
+            "Known rejected",
+            _share(result.false_reject_share if rejects else math.nan),
+            "Held-out runs of known workloads: lower is better.",
         ),
     )
 
@@ -192,7 +194,9 @@ def evaluation_sentence(result: Evaluation) -> str:
         best = max(result.baselines, key=lambda name: result.baselines[name], default="")
         beside = f", {NAMES.get(best, best)} {_share(result.baselines[best])}" if best else ""
         parts.append(f"{_share(result.known.accuracy)} of held-out runs are recognised{beside}")
-    if result.unknown:
+    if _has_no_threshold(result):
+        parts.append("none can be called unknown: too few runs of each workload for a threshold, record at least four")
+    elif result.unknown:
         parts.append(
             f"{_share(result.rejected_share)} of the runs of unknown workloads are rejected, with "
             f"{_share(result.false_reject_share)} of the known ones"
@@ -297,8 +301,13 @@ def confusion_chart(known: KnownFigures) -> Chart:
 
 
 def measures_of(result: Evaluation) -> tuple[str, ...]:
-    """Return the measures that have a curve."""
-    return tuple(curve.measure for curve in result.curves)
+    """Return the measures that have a curve; none where no run can be rejected."""
+    return () if _has_no_threshold(result) else tuple(curve.measure for curve in result.curves)
+
+
+def _has_no_threshold(result: Evaluation) -> bool:
+    """Tell whether workloads were left out, and no trial had a threshold by which one could be called unknown."""
+    return bool(result.unknown) and not math.isfinite(result.c)
 
 
 def _curve_sentence(curve: Curve) -> str:
