@@ -4,6 +4,7 @@ import pytest
 from tests import naive
 from tests.profiles.planted import awkward_points, blobs
 from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.profiles.kernels.nearest import partial_sort
 from workprof.profiles.tree import find_neighbours, make_blocks
 
 POINTS = awkward_points()
@@ -52,6 +53,28 @@ def test_blocks_hold_every_row_once():
     assert np.array_equal(np.sort(blocks.order), np.arange(1001))
     assert np.ptp(np.diff(blocks.starts)) <= 1
     assert np.array_equal(blocks.points[:, :4], points[blocks.order])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 6, 9])
+def test_any_number_of_columns_is_searched(width, metric):
+    points = np.random.default_rng(width).normal(size=(700, width)) * np.logspace(-3, 3, width)
+    found = find_neighbours(points, metric, (12,))
+    assert true_core(found, 12) == pytest.approx(naive.core_distances(points, metric, 12), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 5, 1000])
+def test_a_partial_sort_parts_at_the_nth_smallest(n_values):
+    rng = np.random.default_rng(n_values)
+    for n in (1, 2, 3, 10, 300):
+        for nth in {0, 1, n // 2, n - 1} & set(range(n)):
+            given = rng.integers(0, n_values, n + 4).astype(float)
+            values, items = given.copy(), np.arange(n + 4)
+            partial_sort(values, items, 2, n + 2, nth)
+            assert values[2 + nth] == np.sort(given[2 : n + 2])[nth]
+            assert values[2 : 2 + nth].max(initial=-1) <= values[2 + nth] <= values[2 + nth : n + 2].min()
+            assert np.array_equal(given[items], values)
+            assert np.array_equal(items[[0, 1, -2, -1]], [0, 1, n + 2, n + 3])
 
 
 def test_one_row_has_no_neighbours():

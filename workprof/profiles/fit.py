@@ -313,25 +313,28 @@ def _assign(
     assigner = make_quick_assigner(prepared.points, tree, fall)
     labels, strength, xy = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty((n_rows, 2))
     core, own = np.empty(n_rows), prepared.rows
+    clustered = np.zeros(n_rows, dtype=bool)
+    clustered[own] = True
+    others = np.flatnonzero(~clustered)
     plane = (prepared.points.mean(axis=0), flat.loadings)
-    for first, part in _assigned_parts(prepared, assigner, plane):
-        here = slice(first, first + len(part["labels"]))
-        labels[here], strength[here], core[here], xy[here] = (part[name] for name in PART)
-        report(ASSIGNED_SHARE * here.stop / n_rows)
+    done = 0
+    for part in _assigned_parts(prepared, others, assigner, plane):
+        rows = others[done : done + len(part["labels"])]
+        labels[rows], strength[rows], core[rows], xy[rows] = (part[name] for name in PART)
+        done += len(rows)
+        report(ASSIGNED_SHARE * done / len(others))
     labels[own], strength[own], xy[own] = result.rows.labels, result.strength, result.xy
     if result.rows.labels.max(initial=-1) >= 0:
-        at_rim = assigner.at_rim(labels, core)
-        at_rim[own] = False  # these are in the tree
-        rows = np.flatnonzero(at_rim)
+        rows = others[assigner.at_rim(labels[others], core[others])]
         rows = rows[draw_rows(len(rows), MOST_RIM_ROWS, settings.seed)]
         rim = settle_rim(prepared.points, tree, fall, prepared.scaled(rows), core[rows])
         labels[rows], strength[rows], labels[own] = rim.labels, rim.strength, rim.fitted
         core[own] = tree.core_distance
         labels[(labels >= 0) & (core > rim.apart[labels])] = -1
         strength[labels < 0] = 0.0
-    published, clustered = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
-    published[own], clustered[own] = result.rows.published, result.rows.clustered
-    return _Every(row_ids_of(prepared.table), RowResults(labels, published, clustered), strength, xy)
+    silhouettes = RowResults(labels, np.full(n_rows, np.nan), np.full(n_rows, np.nan))
+    silhouettes.published[own], silhouettes.clustered[own] = result.rows.published, result.rows.clustered
+    return _Every(row_ids_of(prepared.table), silhouettes, strength, xy)
 
 
 PART = ("labels", "strength", "core", "xy")
@@ -339,19 +342,19 @@ Plane = tuple[Floats, Floats]
 """Centre (n_dims,) and loadings (2, n_dims) of the map."""
 
 
-def _assigned_parts(prepared: Prepared, assigner: Assigner, plane: Plane) -> Iterator[tuple[int, Arrays]]:
-    """Yield the first row of each part of the table, and what `_assign_part` makes of it, or had made before."""
-    n_rows, whole = len(prepared.table), (assigner, plane)
-    same = (assigner.blocks.points, assigner.core, assigner.fall.lambda_, assigner.fall.profile)
-    clustering = hashlib.blake2b(b"".join(array.tobytes() for array in same), digest_size=8).hexdigest()
-    names = {first: f"{clustering}-{n_rows}-{first}" for first in range(0, n_rows, ROWS_AT_ONCE)}
+def _assigned_parts(prepared: Prepared, rows: Ints, assigner: Assigner, plane: Plane) -> Iterator[Arrays]:
+    """Yield what `_assign_part` makes, or had made before, of each part of the rows (n_rows,) to assign."""
+    whole = (assigner, plane)
+    task = hashlib.blake2b(digest_size=8)
+    for array in (assigner.blocks.points, assigner.core, assigner.fall.lambda_, assigner.fall.profile, rows):
+        task.update(array.data)
+    names = {first: f"{task.hexdigest()}-{first}" for first in range(0, len(rows), ROWS_AT_ONCE)}
     missing = [first for first, name in names.items() if not has_part(name)]
-    scaled = (prepared.scaled(np.arange(first, min(first + ROWS_AT_ONCE, n_rows))) for first in missing)
-    made = each(_assign_part, whole, scaled)
+    made = each(_assign_part, whole, (prepared.scaled(rows[first : first + ROWS_AT_ONCE]) for first in missing))
     for first, name in names.items():
         part = next(made) if first in missing else read_part(name)
         write_part(name, part)
-        yield first, part
+        yield part
 
 
 def _assign_part(whole: tuple[Assigner, Plane], points: Floats) -> Arrays:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,8 @@ LISTED = 32
 """Neighbours kept by name: enough for most rows to find one in a denser place (see `kernels.boruvka`)."""
 
 BLOCKS_PER_CHUNK = 8
-DIMS_AT_ONCE = 4
-"""Columns that the compiled loops take in one step."""
+DIMS_AT_ONCE = 2
+"""Columns that the compiled loops take in one step, or twice as many."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Blocks:
     """Rows in blocks of neighbours: a balanced k-d tree's leaves, nothing else of the tree."""
 
     order: Ints  # (n,) row number at each position
-    points: Floats  # (n, d) values in block order; d is a multiple of four, padded with zeros
-    lanes: Floats  # (d, n) the same, transposed
+    points: Floats  # (n, d) values in block order; d is even, padded with zeros
+    lanes: Floats  # (n * d,) the same block by block, each column by column; a block is one stretch of memory
     starts: Ints  # (n_blocks + 1,) first position of each block
     low: Floats  # (d, n_blocks) lower corner of each block's bounding box
     high: Floats  # (d, n_blocks) upper corner
@@ -121,8 +122,8 @@ def make_blocks(points: Floats) -> Blocks:
     ordered = np.ascontiguousarray(padded[order])
     low = np.minimum.reduceat(ordered, starts[:-1], axis=0)
     high = np.maximum.reduceat(ordered, starts[:-1], axis=0)
-    lanes, low, high = (np.ascontiguousarray(corner.T) for corner in (ordered, low, high))
-    return Blocks(order, ordered, lanes, starts, low, high)
+    lanes = np.concatenate([ordered[first:last].T.ravel() for first, last in pairwise(starts)])
+    return Blocks(order, ordered, lanes, starts, np.ascontiguousarray(low.T), np.ascontiguousarray(high.T))
 
 
 @dataclass(frozen=True)

@@ -60,30 +60,39 @@ Clustering = tuple[Space, int, Fitted, Nodes]
 """The fitted rows in blocks, min_samples, and what is known of the rows and of the condensed tree's nodes."""
 
 
+Near = tuple[Ints, Floats]
+"""Blocks of fitted rows (n_blocks,), the nearest first, and their gaps to the block of a new row (n_blocks,)."""
+
+Looked = tuple[Floats, Ints, Floats]
+"""What is known of one new row: its gaps to each block (n_blocks,); where its distances to the rows of each stand, -1 =
+not computed (n_blocks,); and these distances, reduced (n_blocks + 1, widest block)."""
+
+
 @compiled
 def _collect(
     space: Space,
     query: Floats,
-    nearest_first: Ints,
-    gaps: Floats,
+    near: Near,
     limits: tuple[int, float],
-    room: tuple[Floats, Ints, Floats],
+    room: tuple[Floats, Ints],
+    looked: Looked,
 ) -> int:
     """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
 
     Args:
         space: the fitted rows in blocks.
         query: the new row.
-        nearest_first: (n_blocks,) order in which blocks are looked at, by their gap to the new row's block.
-        gaps: (n_blocks,) of the new row's block.
+        near: of the new row's block.
         limits: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
             it is not known.
-        room: values and items (2 * wanted + widest block,), overwritten, and gaps (n_blocks,) of the row itself.
+        room: values and items (2 * wanted + widest block,), overwritten.
+        looked: of the new row, whose distances to some blocks may be there; its last distances are overwritten.
     """
     _, lanes, starts, _, _, manhattan = space
-    values, items, row_gaps = room
+    values, items = room
     wanted, limit = limits
-    tile = np.empty(len(values) - 2 * wanted)
+    nearest_first, gaps = near
+    row_gaps, place, distances = looked
     filled = 0
     for other in nearest_first:
         if gaps[other] >= limit:
@@ -91,8 +100,9 @@ def _collect(
         if row_gaps[other] >= limit:
             continue
         start = starts[other]
-        part = tile[: starts[other + 1] - start]
-        to_block(lanes, start, query, manhattan, part)
+        part = distances[place[other], : starts[other + 1] - start]
+        if place[other] < 0:
+            to_block(lanes, start, query, manhattan, part)
         if count_below(part, limit) == 0:
             continue
         filled = take_closer(values, items, filled, part, start, limit)
@@ -102,6 +112,13 @@ def _collect(
     if filled > wanted:
         partial_sort(values, items, 0, filled, wanted - 1)
     return min(filled, wanted)
+
+
+@compiled
+def _room_for_one(starts: Ints) -> Looked:
+    """Return room for what is known of one new row."""
+    n_blocks = len(starts) - 1
+    return np.empty(n_blocks), np.full(n_blocks, -1), np.empty((n_blocks + 1, np.max(starts[1:] - starts[:-1])))
 
 
 @compiled
@@ -121,25 +138,30 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
     wanted = min(2 * min_samples, starts[-1])
     size = 2 * wanted + np.max(starts[1:] - starts[:-1])
     values, items = np.empty(size), np.empty(size, np.int64)
-    gaps, row_gaps = np.empty(len(starts) - 1), np.empty(len(starts) - 1)
+    gaps, looked = np.empty(len(starts) - 1), _room_for_one(starts)
     for block in range(first, last):
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
-            box_gaps(points[row], points[row], low, high, manhattan, row_gaps)
-            n_near = _collect(space, points[row], nearest_first, gaps, (wanted, np.inf), (values, items, row_gaps))
+            box_gaps(points[row], points[row], low, high, manhattan, looked[0])
+            n_near = _collect(space, points[row], (nearest_first, gaps), (wanted, np.inf), (values, items), looked)
             joined, _, reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
             distance = reach if manhattan else np.sqrt(reach)
             result[0][row], result[1][row] = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
 
 
-Room = tuple[Floats, Floats]
-"""For the gaps of a row to each block (n_blocks,), and its distances to the rows of one (widest block,)."""
+@compiled
+def _count_reached(tile: Floats, core: Floats, reach: float) -> int:
+    """Return how many rows, at the distances of a tile and with these core distances (w,), are reached by `reach`."""
+    count = 0
+    for j in range(len(tile)):
+        count += max(tile[j], core[j]) <= reach
+    return count
 
 
 @compiled
 def _nearest_core(
-    space: Space, query: Floats, nearest_first: Ints, gaps: Floats, cores: tuple[Floats, Floats], room: Room
+    space: Space, query: Floats, near: Near, cores: tuple[Floats, Floats], looked: Looked
 ) -> tuple[int, float, float]:
     """Return the fitted row that `query` (d,) reaches first, that reach, and a bound on the row's own core distance.
 
@@ -150,15 +172,17 @@ def _nearest_core(
     Args:
         space: the fitted rows in blocks.
         query: the new row.
-        nearest_first: (n_blocks,) order in which blocks are looked at.
-        gaps: (n_blocks,) least reduced distance of the new row's block to each block.
+        near: of the new row's block.
         cores: reduced core distances (n,) and the smallest of each block (n_blocks,).
-        room: overwritten; the gaps are those of the row then.
+        looked: overwritten with what is known of the new row then.
     """
     _, lanes, starts, low, high, manhattan = space
     core, least = cores
-    row_gaps, tile = room
+    nearest_first, gaps = near
+    row_gaps, place, distances = looked
     box_gaps(query, query, low, high, manhattan, row_gaps)
+    place[:] = -1
+    n_looked = 0
     best, reach, length, bound = -1, np.inf, np.inf, np.inf
     for other in nearest_first:
         if gaps[other] > reach:
@@ -166,8 +190,12 @@ def _nearest_core(
         if max(row_gaps[other], least[other]) > reach or (least[other] == reach and row_gaps[other] >= length):
             continue
         start = starts[other]
-        part = tile[: starts[other + 1] - start]
+        part = distances[n_looked, : starts[other + 1] - start]
         to_block(lanes, start, query, manhattan, part)
+        place[other] = n_looked
+        n_looked += 1
+        if _count_reached(part, core[start : start + len(part)], reach) == 0:
+            continue
         for j in range(len(part)):
             distance = part[j]
             value = max(distance, core[start + j])
@@ -210,21 +238,19 @@ def assign_soon(
     wanted = min(min_samples + 1, starts[-1])
     widest = np.max(starts[1:] - starts[:-1])
     values, items = np.empty(2 * wanted + widest), np.empty(2 * wanted + widest, np.int64)
-    tile, gaps, row_gaps = np.empty(widest), np.empty(len(starts) - 1), np.empty(len(starts) - 1)
+    gaps, looked = np.empty(len(starts) - 1), _room_for_one(starts)
     for block in range(first, last):
         box_gaps(query_low[:, block], query_high[:, block], low, high, manhattan, gaps)
         nearest_first = np.argsort(gaps)
         for row in range(query_starts[block], query_starts[block + 1]):
-            joined, reach, bound = _nearest_core(
-                space, points[row], nearest_first, gaps, (fitted[0], least), (row_gaps, tile)
-            )
+            joined, reach, bound = _nearest_core(space, points[row], (nearest_first, gaps), (fitted[0], least), looked)
             distance = reach if manhattan else np.sqrt(reach)
             profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
             core = distance if profile >= 0 else np.inf
             searched = distance < rim[-1] if profile < 0 else max(distance, bound) > rim[profile]
             if searched:
                 most = np.inf if wanted == starts[-1] else (bound if manhattan else bound**2) * (1 + NEAR)
-                n_near = _collect(space, points[row], nearest_first, gaps, (wanted, most), (values, items, row_gaps))
+                n_near = _collect(space, points[row], (nearest_first, gaps), (wanted, most), (values, items), looked)
                 nearer, own, nearer_reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
                 if own >= reach:
                     joined, reach = nearer, nearer_reach

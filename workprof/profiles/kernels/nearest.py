@@ -12,38 +12,48 @@ from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.compiled import compiled
 
 Space = tuple[Floats, Floats, Ints, Floats, Floats, bool]
-"""Rows in blocks, as compiled loops take them: points (n, d), lanes (d, n), starts (n_blocks + 1,), lower and upper
+"""Rows in blocks, as compiled loops take them: points (n, d), lanes (n * d,), starts (n_blocks + 1,), lower and upper
 corners (d, n_blocks) of the blocks' boxes (see `tree.Blocks`), and whether distances are Manhattan's."""
 
 
 @compiled
 def partial_sort(values: Floats, items: Ints, first: int, last: int, nth: int) -> None:
-    """Reorder values[first:last] and items with them so that the `nth` smallest stands at first + nth (Hoare)."""
-    low, high, target = first, last - 1, first + nth
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                items[i], items[j] = items[j], items[i]
-                i += 1
-                j -= 1
-        if target <= j:
-            high = j
-        elif target >= i:
-            low = i
-        else:
+    """Reorder values[first:last] and items with them so that the `nth` smallest stands at first + nth.
+
+    A quickselect whose passes have no branches (Lomuto's): every value changes places, and only the border moves or
+    not, which takes half the time of a pass that stops at values on the wrong side (Hoare's). A second pass parts the
+    values equal to the pivot, so that many equal ones cost no more.
+    """
+    low, high, target = first, last, first + nth
+    while high - low > 1:
+        one, two, three = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(one, two), min(max(one, two), three))
+        border = low
+        for i in range(low, high):
+            value, item = values[i], items[i]
+            values[i], items[i] = values[border], items[border]
+            values[border], items[border] = value, item
+            border += value < pivot
+        if target < border:
+            high = border
+            continue
+        low = border
+        for i in range(low, high):
+            value, item = values[i], items[i]
+            values[i], items[i] = values[border], items[border]
+            values[border], items[border] = value, item
+            border += value <= pivot
+        if target < border:
             return
+        low = border
 
 
 @compiled
 def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
-    """Reorder `order` (n,) into 2**levels blocks of nearly equal size by halving at the median of the widest column.
+    """Reorder `order` (n,) into 2**levels blocks of nearly equal size by halving at the median of one column.
+
+    It is the column of the largest variance; by the widest one, which a single row can be, an eighth more blocks are
+    near a row.
 
     Args:
         points: (n, d).
@@ -62,55 +72,71 @@ def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
         for b in range(len(starts) - 1):
             first, last = starts[b], starts[b + 1]
             finer[2 * b], finer[2 * b + 1] = first, (first + last) // 2
-            widest, spread = 0, -1.0
+            column, largest = 0, -1.0
             for d in range(width):
-                low, high = np.inf, -np.inf
+                origin, total, squares = points[order[first], d], 0.0, 0.0
                 for i in range(first, last):
-                    low, high = min(low, points[order[i], d]), max(high, points[order[i], d])
-                if high - low > spread:
-                    widest, spread = d, high - low
+                    away = points[order[i], d] - origin
+                    total += away
+                    squares += away * away
+                variance = squares - total * total / max(1, last - first)
+                if variance > largest:
+                    column, largest = d, variance
             for i in range(first, last):
-                keys[i] = points[order[i], widest]
+                keys[i] = points[order[i], column]
             partial_sort(keys, order, first, last, (first + last) // 2 - first)
         starts = finer
     return starts
 
 
 @compiled
-def _squared_to_block(lanes: Floats, start: int, query: Floats, tile: Floats) -> None:
-    """Fill `tile` (w,) with squared distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
-    end = start + len(tile)
+def _squared_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
+    """Fill `tile` (w,) with squared distances of `query` (d,) to the rows of a block with these lanes (d * w,)."""
+    width, fours = len(tile), len(query) - len(query) % 4
     tile[:] = 0.0
-    for d in range(0, len(query), 4):
+    for d in range(0, fours, 4):
         a0, a1, a2, a3 = query[d], query[d + 1], query[d + 2], query[d + 3]
-        l0, l1 = lanes[d, start:end], lanes[d + 1, start:end]
-        l2, l3 = lanes[d + 2, start:end], lanes[d + 3, start:end]
-        for j in range(len(tile)):
+        l0, l1 = lanes[d * width : (d + 1) * width], lanes[(d + 1) * width : (d + 2) * width]
+        l2, l3 = lanes[(d + 2) * width : (d + 3) * width], lanes[(d + 3) * width : (d + 4) * width]
+        for j in range(width):
             x0, x1, x2, x3 = l0[j] - a0, l1[j] - a1, l2[j] - a2, l3[j] - a3
             tile[j] = tile[j] + x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
+    if fours < len(query):
+        a0, a1 = query[fours], query[fours + 1]
+        l0, l1 = lanes[fours * width : (fours + 1) * width], lanes[(fours + 1) * width : (fours + 2) * width]
+        for j in range(width):
+            x0, x1 = l0[j] - a0, l1[j] - a1
+            tile[j] = tile[j] + x0 * x0 + x1 * x1
 
 
 @compiled
-def _absolute_to_block(lanes: Floats, start: int, query: Floats, tile: Floats) -> None:
-    """Fill `tile` (w,) with Manhattan distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
-    end = start + len(tile)
+def _absolute_to_block(lanes: Floats, query: Floats, tile: Floats) -> None:
+    """Fill `tile` (w,) with Manhattan distances of `query` (d,) to the rows of a block with these lanes (d * w,)."""
+    width, fours = len(tile), len(query) - len(query) % 4
     tile[:] = 0.0
-    for d in range(0, len(query), 4):
+    for d in range(0, fours, 4):
         a0, a1, a2, a3 = query[d], query[d + 1], query[d + 2], query[d + 3]
-        l0, l1 = lanes[d, start:end], lanes[d + 1, start:end]
-        l2, l3 = lanes[d + 2, start:end], lanes[d + 3, start:end]
-        for j in range(len(tile)):
+        l0, l1 = lanes[d * width : (d + 1) * width], lanes[(d + 1) * width : (d + 2) * width]
+        l2, l3 = lanes[(d + 2) * width : (d + 3) * width], lanes[(d + 3) * width : (d + 4) * width]
+        for j in range(width):
             x0, x1, x2, x3 = l0[j] - a0, l1[j] - a1, l2[j] - a2, l3[j] - a3
             tile[j] = tile[j] + abs(x0) + abs(x1) + abs(x2) + abs(x3)
+    if fours < len(query):
+        a0, a1 = query[fours], query[fours + 1]
+        l0, l1 = lanes[fours * width : (fours + 1) * width], lanes[(fours + 1) * width : (fours + 2) * width]
+        for j in range(width):
+            x0, x1 = l0[j] - a0, l1[j] - a1
+            tile[j] = tile[j] + abs(x0) + abs(x1)
 
 
 @compiled
 def to_block(lanes: Floats, start: int, query: Floats, manhattan: bool, tile: Floats) -> None:
-    """Fill `tile` (w,) with reduced distances of `query` (d,) to the rows of `lanes` (d, n) from `start` on."""
+    """Fill `tile` (w,) with reduced distances of `query` (d,) to the w rows of the block that begins at row `start`."""
+    block = lanes[start * len(query) : (start + len(tile)) * len(query)]
     if manhattan:
-        _absolute_to_block(lanes, start, query, tile)
+        _absolute_to_block(block, query, tile)
     else:
-        _squared_to_block(lanes, start, query, tile)
+        _squared_to_block(block, query, tile)
 
 
 @compiled
@@ -162,13 +188,16 @@ def take_closer(values: Floats, items: Ints, filled: int, tile: Floats, start: i
 
 @compiled
 def _look_at(space: Space, block: int, other: int, gaps: Floats, candidates: Candidates, wanted: int) -> None:
-    """Offer the rows of block `other` to the rows of `block`; `gaps` (n_rows_of_block, n_blocks) rule blocks out."""
-    points, lanes, starts, _, _, manhattan = space
+    """Offer the rows of block `other` to the rows of `block`; `gaps` (n_rows_of_block,) is overwritten."""
+    points, lanes, starts, low, high, manhattan = space
     values, items, filled, limit = candidates
+    width, rows = points.shape[1], len(gaps)
+    mine = lanes[starts[block] * width : starts[block + 1] * width].reshape(width, rows)
+    box_gaps(low[:, other], high[:, other], mine, mine, manhattan, gaps)
     start = starts[other]
     tile = np.empty(starts[other + 1] - start)
-    for r in range(starts[block + 1] - starts[block]):
-        if gaps[r, other] >= limit[r]:
+    for r in range(rows):
+        if gaps[r] >= limit[r]:
             continue
         to_block(lanes, start, points[starts[block] + r], manhattan, tile)
         if count_below(tile, limit[r]) == 0:
@@ -223,24 +252,21 @@ def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: Neare
         last: one past the last block.
         result: results.
     """
-    points, _, starts, low, high, manhattan = space
+    _, _, starts, low, high, manhattan = space
     n_blocks, wanted = len(starts) - 1, sizes[-1] + 1  # the row itself is the first of its own neighbours
     widest = starts[1] - starts[0] + 1  # blocks differ by one row at most
     room = 2 * wanted + widest
     values, items = np.empty((widest, room)), np.empty((widest, room), np.int64)
     filled, limit = np.empty(widest, np.int64), np.empty(widest)
-    gaps, row_gaps = np.empty(n_blocks), np.empty((widest, n_blocks))
+    gaps, row_gaps = np.empty(n_blocks), np.empty(widest)
     for block in range(first, last):
         rows = starts[block + 1] - starts[block]
         filled[:] = 0
         limit[:] = np.inf
         box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
         gaps[block] = -1.0
-        for r in range(rows):
-            query = points[starts[block] + r]
-            box_gaps(query, query, low, high, manhattan, row_gaps[r])
         for other in np.argsort(gaps):
             if gaps[other] >= limit[:rows].max():
                 break
-            _look_at(space, block, other, row_gaps, (values, items, filled, limit), wanted)
+            _look_at(space, block, other, row_gaps[:rows], (values, items, filled, limit), wanted)
         _write_rows(starts[block], rows, sizes, (values, items, filled, limit), result)
