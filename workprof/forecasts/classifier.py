@@ -21,6 +21,7 @@ from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.units import format_count
 from workprof.forecasts.boosting import (
     PUBLISHED_ROUNDS,
+    Booster,
     Tuning,
     best_rounds,
     from_json_bytes,
@@ -37,6 +38,7 @@ from workprof.forecasts.encoder import (
     Encoded,
     Inputs,
     MetadataEncoder,
+    TrainingRows,
     encode,
     fit_encoder,
     rare_rows_of,
@@ -189,7 +191,7 @@ def with_categories(jobs: pd.DataFrame) -> pd.DataFrame:
 
 CHUNK_ROWS = 20_000
 
-STEPS = {"encode": 0.2, "grow": 0.98, "keep": 1.0}
+STEPS = {"encode": 0.1, "grow": 0.98, "keep": 1.0}
 
 
 @dataclass(frozen=True)
@@ -275,18 +277,23 @@ def train_classifier(
     fields = usable_fields(used, settings.fields, settings.mode)
     used = with_categories(used[[name for name in used.columns if name in {*fields, *HELD_OUT_BY}]])
     watch = Stopwatch(progress, STEPS)
-    with watch.step("encode", "Encoding the metadata"):
+    with watch.step("encode", "Reading the metadata"):
         inputs = read_fields(used, fields)
+
+    def grow() -> tuple[MetadataEncoder, TrainingRows, Booster]:
         encoder = fit_encoder(inputs, fields, settings.mode, rare_rows_of(settings, len(used)))
         training = training_rows(encoder, encode(encoder, inputs), targets)
+        return encoder, training, grow_trees(encoder, training, len(classes), most_rounds(settings))
+
     message = "Growing the trees, and choosing rounds and threshold on held-out jobs"
     with (
         watch.step("grow", message),
         ThreadPoolExecutor(max_workers=1) as beside,
     ):  # XGBoost frees Python while it grows
-        growing = beside.submit(grow_trees, encoder, training, len(classes), most_rounds(settings))
+        growing = beside.submit(grow)
         tuning = tune(used, inputs, targets, classes, settings)
-        booster = growing.result()[: tuning.n_rounds]
+        encoder, training, booster = growing.result()
+        booster = booster[: tuning.n_rounds]
     with watch.step("keep", "Keeping the trees"):
         frozen = to_json_bytes(booster)
     return ClassifierModel(
