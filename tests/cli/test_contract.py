@@ -97,6 +97,31 @@ def test_is_there_anything_to_cluster(workprof, sample):
 
 
 @pytest.mark.slow
+def test_the_runs_of_files_have_the_profiles_of_a_dataset(workprof, sample, home, tmp_path):
+    """The file has the names and units of the trace, not those of the dataset."""
+    found = workprof("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out", "--json").json
+    assert found.keys() == {
+        "folder", "files", "reused", "rows", "without_values", "notes", "seconds", "profiles",
+    }  # fmt: skip
+    written = pd.read_parquet(tmp_path / "out" / "small.parquet")
+    assert list(written.columns) == ["profile", "name", "strength"]
+    assert (found["files"], found["reused"], found["rows"], len(written)) == (1, 0, 3000, 3000)
+    assert {one["profile"]: one["runs"] for one in found["profiles"]} == written["profile"].value_counts().to_dict()
+    fit = workprof("profiles", "fit", "small", "--json").json
+    sizes = {one["profile"]: one["size"] for one in fit["profiles"]}
+    for one in found["profiles"][:-1]:  # a clustered run counts itself as its nearest now: some more are in a profile
+        assert sizes[one["profile"]] <= one["runs"] <= 1.1 * sizes[one["profile"]]
+    again = workprof("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out")
+    assert "3,000 runs of 1 file assigned" in again.out
+    assert ", 1 of them there before" in again.out
+    other = ("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out", "--min-cluster-size", 60)
+    assert workprof(*other, "--json").json["reused"] == 0
+    wrong = workprof("profiles", "assign", "small", tmp_path / "none.parquet", "-o", tmp_path / "out")
+    assert wrong.status == 2
+    assert "there is no file or folder" in wrong.err
+
+
+@pytest.mark.slow
 def test_presets_and_options(workprof, sample):
     coarse = workprof("profiles", "fit", "small", "--preset", "coarse", "--metric", "manhattan", "--json").json
     assert coarse["settings"]["min_cluster_size"] == 30

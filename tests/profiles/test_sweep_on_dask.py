@@ -9,13 +9,15 @@ import time
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.memory.test_replay import jobs
 from tests.profiles.planted import job_table
-from workprof.core.errors import SettingsError
+from workprof.core.errors import SettingsError, TraceError
 from workprof.core.parallel import loops_on
+from workprof.core.progress import silent
 from workprof.core.records import pack
 from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
@@ -23,6 +25,7 @@ from workprof.forecasts.forecaster import ForecasterSettings, train_forecaster
 from workprof.memory.replay import ReplaySettings, replay
 from workprof.profiles import fit
 from workprof.profiles.fit import fit_profiles
+from workprof.profiles.part_files import PartFile, assign_files, file_assigner, list_files
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, sweep_group
 
@@ -152,6 +155,44 @@ def test_a_worker_that_is_killed_loses_nothing(scheduler, question, monkeypatch)
     assert ours.arrays.keys() == theirs.arrays.keys()
     for name, array in ours.arrays.items():
         np.testing.assert_array_equal(array, theirs.arrays[name])
+
+
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore::ResourceWarning:distributed", "ignore::DeprecationWarning:distributed")
+def test_workers_read_and_write_the_files_of_a_trace(scheduler, tmp_path):
+    """Forty files, one of two workers killed after the first: every file is there, as one process writes it."""
+    table = job_table(6_000)
+    found = fit_profiles({"jobs": table}, ProfileSettings(sample_rows=1_000))
+    whole = file_assigner(found, table, [*map(str, range(found.scores.n_clusters)), "none"])
+    (tmp_path / "parts").mkdir()
+    for i, first in enumerate(range(0, len(table), 150)):
+        table.iloc[first : first + 150].to_parquet(tmp_path / "parts" / f"{i:02}.parquet")
+    columns = {name: [(name, 1.0)] for name in found.features}
+    address, processes = scheduler
+
+    def kill_one(share, words):
+        if share > 0 and processes[-1].poll() is None:
+            processes[-1].kill()
+
+    def written(where, progress=silent):
+        result = assign_files(
+            whole, list_files([tmp_path / "parts"], tmp_path / where, columns), tmp_path / where, progress
+        )
+        assert result.reused == 0
+        return result, [pd.read_parquet(one) for one in sorted((tmp_path / where).glob("*.parquet"))]
+
+    here, ours = written("here")
+    with loops_on(address):
+        there, theirs = written("there", kill_one)
+    assert processes[-1].poll() is not None
+    assert processes[-2].poll() is None
+    assert len(ours) == len(theirs) == 40
+    assert all(one.equals(other) for one, other in zip(ours, theirs, strict=True))
+    assert np.array_equal(here.runs, there.runs)
+    (tmp_path / "parts" / "00.parquet").unlink()
+    gone = PartFile(str(tmp_path / "parts" / "00.parquet"), str(tmp_path / "there" / "none.parquet"), 1, ())
+    with loops_on(address), pytest.raises(TraceError, match="every worker must see the files"):
+        assign_files(whole, [gone], tmp_path / "there")
 
 
 @pytest.mark.soak

@@ -16,12 +16,15 @@ from workprof.core.units import format_share
 from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins
+from workprof.profiles.names import OUTLIERS
+from workprof.profiles.part_files import AssignedFiles
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
 from workprof.profiles.stability import Stability
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.sweep import SweepRun
+from workprof.store.outputs import checked_output
 from workprof.workbench.sweeps import SweepState
 
 app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
@@ -208,6 +211,56 @@ register(
         parameter("dataset", Dataset),
         *options(STABILITY),
         *(one for one in options(FIT) if one.name in FURTHER),
+        *OUT,
+    ],
+)
+
+
+def _assign(dataset: str, files: list[Path], output: Path, home: Path | None, as_json: bool, **given: Any) -> None:
+    settings = settings_of(FIT, given)
+    checked_output(output, folder=True)
+    with opened(home) as workbench:
+        found = workbench.assign_files(dataset, files, output, settings, progress_line())
+    for note in found.notes:
+        warn(f"note: {note}")
+    emit(_assigned_json(found), as_json, lambda: _assigned_text(found))
+
+
+def _assigned_json(found: AssignedFiles) -> dict[str, object]:
+    labels = [*range(len(found.names) - 1), OUTLIERS]
+    profiles = [
+        {"profile": label, "name": name, "runs": int(runs)}
+        for label, name, runs in zip(labels, found.names, found.runs, strict=True)
+    ]
+    return {
+        **{name: value for name, value in vars(found).items() if name not in {"names", "runs"}},
+        "profiles": profiles,
+    }
+
+
+def _assigned_text(found: AssignedFiles) -> str:
+    there = f", {found.reused:,} of them there before" if found.reused else ""
+    files = f"{found.files:,} file{'s' if found.files != 1 else ''}"
+    head = f"{found.rows:,} runs of {files} assigned in {found.seconds:.1f} s, written to {found.folder}{there}"
+    rows: list[dict[str, object]] = [
+        {"profile": name, "runs": f"{runs:,}", "share": format_share(runs / found.rows)}
+        for name, runs in zip(found.names, found.runs.tolist(), strict=True)
+    ]
+    return f"{head}\n\n{table(rows)}"
+
+
+FILES = typer.Argument(help="Parquet files, or folders of them, with the dataset's features.", show_default=False)
+INTO = typer.Option("-o", "--output", help="Folder to write to: a file of the same name for each.", show_default=False)
+register(
+    app,
+    "assign",
+    "Write the profiles of the runs in Parquet files, say a whole trace of which the dataset is a sample.",
+    _assign,
+    [
+        parameter("dataset", Dataset),
+        parameter("files", Annotated[list[Path], FILES]),
+        parameter("output", Annotated[Path, INTO]),
+        *options(FIT),
         *OUT,
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -100,6 +101,13 @@ class Assigner:
         result, strengths, own = np.empty_like(labels), np.empty_like(strength), np.empty_like(cores)
         result[queries.order], strengths[queries.order], own[queries.order] = labels, strength, cores
         return result, strengths, own
+
+    def key(self, *more: Ints) -> str:
+        """Return a digest of the clustering, and of further arrays."""
+        result = hashlib.blake2b(self.metric.encode(), digest_size=8)
+        for array in (self.blocks.points, self.core, self.fall.lambda_, self.fall.profile, *more):
+            result.update(array.data)
+        return result.hexdigest()
 
     def at_rim(self, labels: Ints, core: Floats) -> Bools:
         """Return (n_new,) whether a row is at the rim of its profile, or an outlier that may yet join one."""

@@ -5,7 +5,6 @@ Re-cut, don't refit: the spanning tree is kept, and a change of size, method or 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -161,9 +160,9 @@ class ProfileFit(Shown):
         Raises:
             SettingsError: for OPTICS, which has no such tree, or when the table has other rows than the fit.
         """
-        points, tree = self._grown_again(jobs)
+        prepared, tree = self.grown_again(jobs)
         settings = self.settings
-        return to_hdbscan(points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
+        return to_hdbscan(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
     def assigner(self, jobs: pd.DataFrame) -> Assigner:
         """Return this clustering in the form that takes runs which it has not seen, say those outside its sample.
@@ -178,11 +177,12 @@ class ProfileFit(Shown):
         Raises:
             SettingsError: as `to_hdbscan`.
         """
-        points, tree = self._grown_again(jobs)
+        prepared, tree = self.grown_again(jobs)
         settings = self.settings
-        return make_assigner(points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
+        return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def _grown_again(self, jobs: pd.DataFrame) -> tuple[Floats, SpanningTree]:
+    def grown_again(self, jobs: pd.DataFrame) -> tuple[Prepared, SpanningTree]:
+        """Return the clustered rows, scaled, and their spanning tree; arguments and errors of `to_hdbscan`."""
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared = prepare(jobs, self.settings)
@@ -192,7 +192,7 @@ class ProfileFit(Shown):
                 f"the table gives {len(rows):,} rows to cluster, not the {len(self.row_ids):,} rows of this fit; give "
                 "the table that was clustered"
             )
-        return prepared.points, grow_tree(prepared, Stopwatch(silent, STEPS))
+        return prepared, grow_tree(prepared, Stopwatch(silent, STEPS))
 
 
 def fit_profiles(
@@ -345,10 +345,8 @@ Plane = tuple[Floats, Floats]
 def _assigned_parts(prepared: Prepared, rows: Ints, assigner: Assigner, plane: Plane) -> Iterator[Arrays]:
     """Yield what `_assign_part` makes, or had made before, of each part of the rows (n_rows,) to assign."""
     whole = (assigner, plane)
-    task = hashlib.blake2b(digest_size=8)
-    for array in (assigner.blocks.points, assigner.core, assigner.fall.lambda_, assigner.fall.profile, rows):
-        task.update(array.data)
-    names = {first: f"{task.hexdigest()}-{first}" for first in range(0, len(rows), ROWS_AT_ONCE)}
+    key = assigner.key(rows)
+    names = {first: f"{key}-{first}" for first in range(0, len(rows), ROWS_AT_ONCE)}
     missing = [first for first, name in names.items() if not has_part(name)]
     made = each(_assign_part, whole, (prepared.scaled(rows[first : first + ROWS_AT_ONCE]) for first in missing))
     for first, name in names.items():

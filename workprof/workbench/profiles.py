@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from workprof.core.errors import NotEnoughData
+from workprof.core.parallel import loops_on
 from workprof.core.progress import Progress, silent
+from workprof.core.units import factor
+from workprof.formats import rules_of
+from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, Labelled, shown_names, successors
+from workprof.profiles.part_files import AssignedFiles, assign_files, file_assigner, list_files
 from workprof.profiles.settings import (
     FEATURE_SETS,
     ProfileSettings,
@@ -123,6 +129,42 @@ class ProfileQuestions(DatasetQuestions):
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
     )
     stability = ask(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
+
+    def assign_files(
+        self,
+        dataset: str,
+        paths: Sequence[Path],
+        output: Path,
+        settings: ProfileSettings | None = None,
+        progress: Progress = silent,
+    ) -> AssignedFiles:
+        """Write the profiles of the runs in Parquet files, as a clustering of a dataset has them, and count them.
+
+        The files are those of a larger trace, of which the dataset is a sample; on the cluster that WORKPROF_DASK names
+        its workers read and write them (`workprof.profiles.part_files.assign_files`). What is not clustered yet is.
+
+        Args:
+            dataset: that is clustered.
+            paths: Parquet files, or folders of them, with the columns of the dataset's features, under the names that
+                `export` gives them or, in its units, under those of the dataset's format.
+            output: folder to write to, made where absent.
+            settings: of the clustering; None = the defaults.
+            progress: told each step and file.
+
+        Raises:
+            As `workprof.profiles.part_files.list_files`, `file_assigner` and `assign_files`.
+        """
+        entry, chosen = self.dataset(dataset), settings or ProfileSettings()
+        fit = self.profiles(entry.hash, chosen, progress)
+        named: dict[str, list[tuple[str, float]]] = {feature: [(feature, 1.0)] for feature in fit.features}
+        for rule in rules_of(entry.format):
+            if rule.field in named:
+                named[rule.field].append((rule.source, 1.0 if rule.unit == PLAIN else factor(rule.unit)))
+        files = list_files(paths, output, named)
+        jobs = self.frames_of(entry, questions.FIT.columns(fit.settings))()["jobs"]
+        whole = file_assigner(fit, jobs, self.profile_names(entry.hash, chosen))
+        with loops_on(self.settings.dask):
+            return assign_files(whole, files, output, progress)
 
     def profile_names(self, dataset: str, settings: ProfileSettings | None = None) -> tuple[str, ...]:
         """Return what the profiles of a clustering are called: 'bert · worker (P0)', by label.
