@@ -183,3 +183,20 @@ def test_a_file_that_goes_or_breaks_meanwhile_is_told(fit, whole, jobs, tmp_path
     with pytest.raises(TraceError, match="every worker must see the files"):
         assign_files(whole, files, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_clustering_without_a_profile_assigns_none(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).random((300, 2)), columns=["one", "two"])
+    settings = ProfileSettings(features=("one", "two"), min_cluster_size=140)
+    found = fit_profiles({"jobs": table}, settings)
+    assert found.scores.n_clusters == 0
+    table.to_parquet(tmp_path / "runs.parquet")
+    files = list_files([tmp_path / "runs.parquet"], tmp_path / "out", columns(found))
+    assert assign_files(file_assigner(found, table, ["none"]), files, tmp_path / "out").runs.tolist() == [300]
+
+
+def test_optics_assigns_nothing():
+    table = job_table(300)
+    found = fit_profiles({"jobs": table}, ProfileSettings(algorithm="optics"))
+    with pytest.raises(SettingsError, match="has no HDBSCAN tree"):
+        file_assigner(found, table, ["none"])

@@ -47,7 +47,7 @@ class FileAssigner:
 
     assigner: Assigner
     transform: FittedTransform  # of the clustering; its features are the columns that are read
-    least: Floats  # (n_profiles,) membership strength below which a row is an outlier
+    least: Floats  # (n_profiles + 1,) membership strength below which a row is an outlier; the last one is theirs
     names: tuple[str, ...]  # of the profiles, by label; the last one is that of the outliers
     key: str  # of all that the profile of a row depends on, and of the names
 
@@ -76,11 +76,11 @@ def file_assigner(fit: ProfileFit, jobs: pd.DataFrame, names: Sequence[str]) -> 
     prepared, tree = fit.grown_again(jobs)
     settings, transform = fit.settings, prepared.transform
     _, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)
-    assigner, least = make_quick_assigner(prepared.points, tree, fall), np.zeros(len(names) - 1)
+    assigner, least = make_quick_assigner(prepared.points, tree, fall), np.zeros(len(names))
     if fit.sample_rows:
         assigned = fit.labels >= 0
         assigned[prepared.rows] = False
-        least = np.full(len(least), np.inf)
+        least[:-1] = np.inf
         np.minimum.at(least, fit.labels[assigned], fit.probabilities[assigned])
         least[np.isinf(least)] = 0.0
     what = [assigner.key(), to_json(transform), least.tolist(), list(names)]
