@@ -12,6 +12,7 @@ from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsE
 from workprof.core.records import canonical_json, pack, unpack
 from workprof.forecasts.boosting import (
     NEWNESS,
+    TEMPERATURES,
     best_temperature,
     best_threshold,
     grow_trees,
@@ -194,6 +195,17 @@ def test_bad_input_is_told(small):
 def test_an_input_is_chosen_once():
     with pytest.raises(SettingsError, match="choose each once"):
         ClassifierSettings(fields=("user", "user"))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_temperature_is_that_of_the_whole_grid(seed):
+    draw = np.random.default_rng(seed)
+    scores = draw.normal(size=(300, 5)) * draw.choice([0.1, 1.0, 5.0, 50.0])
+    targets = np.where(draw.random(300) < 0.6, scores.argmax(axis=1), draw.integers(0, 5, 300))
+    scores[:, draw.integers(0, 5)] = -1e9 if seed % 3 == 0 else 0.0
+    weights = draw.integers(1, 9, 300).astype(float)
+    losses = [log_loss(scores, targets, weights, float(one)) for one in TEMPERATURES]
+    assert best_temperature(scores, targets, weights) == TEMPERATURES[int(np.argmin(losses))]
 
 
 def test_temperature_undoes_overconfidence():

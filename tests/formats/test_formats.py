@@ -7,7 +7,17 @@ import pytest
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import SettingsError
 from workprof.core.units import FACTORS, factor
-from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, pai_sample, pai_tables
+from workprof.formats import (
+    FORMATS,
+    MEASUREMENTS,
+    NAMES,
+    TABLES,
+    declared,
+    generic,
+    pai_sample,
+    pai_tables,
+    plain_rules_of,
+)
 from workprof.formats.fields import ABSURD_ABOVE, DESCRIPTIONS, FIELDS, REQUESTS, TEXT_FIELDS, USAGE_FIELDS
 
 ALL = [*FORMATS.values(), pai_tables.CORRECTED, pai_tables.FAITHFUL]
@@ -79,3 +89,13 @@ def test_the_sample_declares_all_of_its_33_columns():
     header = (FOLDER / "pai" / "pai_sample_dev.csv").read_text().split("\n", 1)[0].strip().split(",")
     assert len(header) == 33
     assert {column.name for column in pai_sample.FORMAT.columns} == set(header)
+
+
+def test_rules_are_plain_where_the_field_is_the_column_in_another_unit():
+    plain = {rule.field: rule.source for rule in plain_rules_of("pai-sample")}
+    assert plain["peak_memory_bytes"] == "max_mem"
+    assert "start_time_s" not in plain  # 0 is no time there
+    for name in ("alibaba-instances-named", "azure-named"):  # shares of a machine, and cores times their use
+        assert not {rule.field for rule in plain_rules_of(name)} & set(USAGE_FIELDS)
+    for name in ("borg", "borg-events", "slurm", "philly", "no format"):  # rows are folded, or read by a reader
+        assert plain_rules_of(name) == ()

@@ -163,6 +163,17 @@ def test_a_recut_of_a_sample_assigns_every_run_again():
     assert np.array_equal(again.probabilities, whole.probabilities)
 
 
+def test_a_row_equal_to_many_outliers_has_the_core_distance_of_these():
+    """Nothing is nearer than they are, so that no row is looked for: it was read from beyond the array."""
+    points, _ = blobs(600)
+    points = np.vstack([points, np.full((6, points.shape[1]), 40.0)])
+    tree = tree_of(points, "euclidean", 4)
+    labels, fall = cut_with_fall(tree, 30)
+    assert (labels.labels[600:] < 0).all()
+    found, strength, core = make_quick_assigner(points, tree, fall).assign_with_core(points[600:])
+    assert (found.tolist(), strength.tolist(), core.tolist()) == ([-1] * 6, [0.0] * 6, [0.0] * 6)
+
+
 def test_a_large_trace_is_fitted_on_a_sample_by_default(monkeypatch):
     monkeypatch.setattr(settings, "MOST_FITTED_ROWS", 2_000)
     monkeypatch.setattr(settings, "FITTED_ROWS", 1_000)

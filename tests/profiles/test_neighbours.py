@@ -77,6 +77,16 @@ def test_a_partial_sort_parts_at_the_nth_smallest(n_values):
             assert np.array_equal(items[[0, 1, -2, -1]], [0, 1, n + 2, n + 3])
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_partial_sort_of_values_that_rise_and_fall_takes_no_longer(order):
+    """A pivot that is the smallest each time makes 3,000,000,000 steps of these: minutes."""
+    half = np.arange(40_000.0) * order
+    for given in (np.concatenate([half, half[::-1]]), np.concatenate([half, half])):
+        values, items = given.copy(), np.arange(len(given))
+        partial_sort(values, items, 0, len(given), 30_000)
+        assert values[30_000] == np.sort(given)[30_000]
+
+
 def test_one_row_has_no_neighbours():
     with pytest.raises(NotEnoughData, match="1 row"):
         find_neighbours(np.zeros((1, 2)), "euclidean", (3,))

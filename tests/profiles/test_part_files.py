@@ -1,6 +1,7 @@
 """Profiles of runs in Parquet files, file by file."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from tests.profiles.planted import job_table
 from workprof.core.errors import Cancelled, ColumnMissing, NoRows, SettingsError, TraceError
 from workprof.profiles import part_files
 from workprof.profiles.fit import fit_profiles
-from workprof.profiles.part_files import assign_files, file_assigner, list_files
+from workprof.profiles.part_files import FileList, assign_files, file_assigner, list_files
 from workprof.profiles.settings import ProfileSettings
 
 SAMPLED = ProfileSettings(sample_rows=1_000)
@@ -71,7 +72,8 @@ def test_files_have_the_profiles_of_their_runs(fit, whole, jobs, parts, tmp_path
     assert np.array_equal(written["profile"], labels)
     assert np.array_equal(written["strength"], strength)
     assert list(written["name"]) == [whole.names[label] for label in labels]
-    assert (found.rows, found.files, found.reused, found.without_values, found.notes) == (3_000, 3, 0, 0, ())
+    assert (found.rows, found.files, found.reused, found.without_values) == (3_000, 3, 0, 0)
+    assert found.notes == ("Files that do not end in .parquet were left out: 1.",)
     assert (
         dict(zip(found.names, found.runs.tolist(), strict=True))
         == written["name"].value_counts().reindex(whole.names, fill_value=0).to_dict()
@@ -107,9 +109,12 @@ def test_a_file_that_was_assigned_is_left_as_it_is(fit, whole, parts, tmp_path):
     again = assign_files(whole, files, out)
     assert again.reused == 3
     assert np.array_equal(first.runs, again.runs)
-    os.utime(files[0].source, ns=(1, 1))
-    os.truncate(files[1].target, 100)
+    os.utime(files.files[0].source, ns=(1, 1))
+    (out / "b.parquet").unlink()
+    (out / ".b.parquet.1234.part").write_text("of a call that was killed")
     assert assign_files(whole, files, out).reused == 1
+    sideways = FileList((replace(files.files[2], source=files.files[0].source),), 0)
+    assert assign_files(whole, sideways, out).reused == 0  # of another file, whatever its size and date
     renamed = file_assigner(fit, job_table(3_000), [*whole.names[:-1], "outlier"])
     assert assign_files(renamed, files, out).reused == 0
     assert not list(out.rglob("*.part"))
@@ -152,6 +157,13 @@ def test_what_is_no_file_of_runs_is_refused(fit, jobs, parts, tmp_path):
     refused(SettingsError, "does not end in .parquet", parts / "notes.txt")
     refused(SettingsError, "would both be written", parts / "a.parquet", parts / "day=2" / "a.parquet")
     refused(SettingsError, "is one of the files to assign", parts, into=parts)
+    refused(SettingsError, "is given twice", parts / "a.parquet", parts)
+    refused(SettingsError, "is given twice", parts, parts / "day=2")
+    for content in (b"", b"something else", (parts / "b.parquet").read_bytes()):
+        out.mkdir(exist_ok=True)
+        (out / "a.parquet").write_bytes(content)
+        refused(SettingsError, "holds no profiles that this command wrote", parts / "a.parquet")
+    (out / "a.parquet").unlink()
     (tmp_path / "nothing").mkdir()
     refused(NoRows, "there is no run in", tmp_path / "nothing")
     jobs.iloc[:0].to_parquet(tmp_path / "empty.parquet")
@@ -162,13 +174,53 @@ def test_what_is_no_file_of_runs_is_refused(fit, jobs, parts, tmp_path):
     refused(ColumnMissing, f"has no column {fit.features[1]}, of which", tmp_path / "fewer.parquet")
     jobs.assign(**{fit.features[1]: "many"}).to_parquet(tmp_path / "texts.parquet")
     refused(TraceError, f"column {fit.features[1]} is .*string, no number", tmp_path / "texts.parquet")
+    table = pa.Table.from_pandas(jobs)
+    pq.write_table(table.append_column(fit.features[0], table[fit.features[0]]), tmp_path / "twice.parquet")
+    refused(TraceError, f"has 2 columns {fit.features[0]}", tmp_path / "twice.parquet")
 
 
 def test_output_inside_the_folder_is_no_part_of_it(fit, whole, parts):
     for reused in (0, 3):
         files = list_files([parts], parts / "profiles", columns(fit))
         assert assign_files(whole, files, parts / "profiles").reused == reused
-        assert len(files) == 3
+        assert len(files.files) == 3
+    assert len(list_files([parts / "day=2"], parts.parent, columns(fit)).files) == 1  # nor the other way round
+
+
+def test_whatever_a_number_is_stored_as_is_read(fit, whole, jobs, tmp_path):
+    first, second, third = fit.features[:3]
+    table = jobs.assign(**{first: 2**63 - 1, second: None, third: -1e200})
+    table.loc[0, third] = -1e308
+    table.to_parquet(tmp_path / "runs.PARQUET")
+    found = assign_files(whole, list_files([tmp_path], tmp_path / "out", columns(fit)), tmp_path / "out")
+    assert found.runs.sum() == len(jobs)
+    assert found.runs[-1] == len(jobs)  # beyond all numbers once they are scaled
+
+
+def test_shares_that_are_not_those_of_the_dataset_are_told(fit, whole, jobs, tmp_path):
+    """Such as those of a file in other units."""
+    first = fit.features[0]
+    jobs.assign(**{first: jobs[first] * 100}).to_parquet(tmp_path / "runs.parquet")
+    found = assign_files(whole, list_files([tmp_path], tmp_path / "out", columns(fit)), tmp_path / "out")
+    assert "look at the units of the files' columns" in found.notes[0]
+
+
+def test_a_tree_of_other_profiles_is_refused(fit, whole, jobs):
+    swapped = replace(fit, labels=np.where(fit.labels == 0, 1, np.where(fit.labels == 1, 0, fit.labels)))
+    with pytest.raises(SettingsError, match="has other profiles than the clustering itself"):
+        file_assigner(swapped, jobs, whole.names)
+    with pytest.raises(SettingsError, match="has other profiles than the clustering itself"):
+        file_assigner(fit, jobs, whole.names[1:])
+
+
+def test_a_footer_that_tells_of_other_rows_is_told(fit, whole, jobs, tmp_path):
+    path = tmp_path / "runs.parquet"
+    jobs.to_parquet(path)
+    files = list_files([path], tmp_path / "out", columns(fit))
+    jobs.iloc[:100].to_parquet(path)
+    with pytest.raises(TraceError, match="holds 100 rows where its footer told of 3,000"):
+        assign_files(whole, files, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_file_that_goes_or_breaks_meanwhile_is_told(fit, whole, jobs, tmp_path):

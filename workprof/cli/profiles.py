@@ -37,13 +37,18 @@ def profiles() -> None:
 
 def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
     with opened(home) as workbench:
-        changes: dict[str, Any] = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
-        settings = settings_of(FIT, given, ProfileSettings(**changes))
+        settings = _settings(workbench, dataset, preset, given)
         fit = workbench.profiles(dataset, settings, progress_line())
         names = workbench.profile_names(dataset, settings)
     for note in fit.notes:
         warn(f"note: {note}")
     emit(fit_json(fit, names), as_json, lambda: _fit_text(fit, names))
+
+
+def _settings(workbench: Any, dataset: str, preset: str | None, given: dict[str, Any]) -> ProfileSettings:
+    changes: dict[str, Any] = preset_overrides(preset, workbench.dataset(dataset).finished_rows) if preset else {}
+    settings: ProfileSettings = settings_of(FIT, given, ProfileSettings(**changes))
+    return settings
 
 
 PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
@@ -216,10 +221,12 @@ register(
 )
 
 
-def _assign(dataset: str, files: list[Path], output: Path, home: Path | None, as_json: bool, **given: Any) -> None:
-    settings = settings_of(FIT, given)
+def _assign(
+    dataset: str, files: list[Path], output: Path, preset: str | None, home: Path | None, as_json: bool, **given: Any
+) -> None:
     checked_output(output, folder=True)
     with opened(home) as workbench:
+        settings = _settings(workbench, dataset, preset, given)
         found = workbench.assign_files(dataset, files, output, settings, progress_line())
     for note in found.notes:
         warn(f"note: {note}")
@@ -241,7 +248,8 @@ def _assigned_json(found: AssignedFiles) -> dict[str, object]:
 def _assigned_text(found: AssignedFiles) -> str:
     there = f", {found.reused:,} of them there before" if found.reused else ""
     files = f"{found.files:,} file{'s' if found.files != 1 else ''}"
-    head = f"{found.rows:,} runs of {files} assigned in {found.seconds:.1f} s, written to {found.folder}{there}"
+    runs = f"{found.rows:,} run{'s' if found.rows != 1 else ''} of {files}"
+    head = f"{runs} assigned in {found.seconds:.1f} s, written to {found.folder}{there}"
     rows: list[dict[str, object]] = [
         {"profile": name, "runs": f"{runs:,}", "share": format_share(runs / found.rows)}
         for name, runs in zip(found.names, found.runs.tolist(), strict=True)
@@ -261,6 +269,7 @@ register(
         parameter("files", Annotated[list[Path], FILES]),
         parameter("output", Annotated[Path, INTO]),
         *options(FIT),
+        parameter("preset", PRESET, None),
         *OUT,
     ],
 )

@@ -38,7 +38,18 @@ from workprof.formats.declare import Format, Rule
 from workprof.formats.measured import MEASUREMENTS
 from workprof.formats.pai_tables import CORRECTED
 
-__all__ = ["AUTO", "FORMATS", "MEASUREMENTS", "NAMES", "TABLES", "declared", "has_reader", "rules_of", "utc_offset_s"]
+__all__ = [
+    "AUTO",
+    "FORMATS",
+    "MEASUREMENTS",
+    "NAMES",
+    "TABLES",
+    "declared",
+    "has_reader",
+    "plain_rules_of",
+    "rules_of",
+    "utc_offset_s",
+]
 
 FORMATS: dict[str, Format] = {
     known.name: known
@@ -106,6 +117,15 @@ def rules_of(name: str) -> tuple[Rule, ...]:
     if name == TABLES:
         return tuple(CORRECTED.rules)
     return tuple(FORMATS[name].rules) if name in FORMATS else ()
+
+
+def plain_rules_of(name: str) -> tuple[Rule, ...]:
+    """Return the rules whose field is the source's column in another unit; none where rows are folded into runs."""
+    known = FORMATS.get(name)
+    if known is None or known.windows or known.events or known.steps or known.reader:
+        return ()
+    more = {one.field for one in known.made} | {*known.normalised, *known.zero_is_missing}
+    return tuple(rule for rule in known.rules if rule.field not in more)
 
 
 def utc_offset_s(name: str) -> int:

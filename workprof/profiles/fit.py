@@ -181,8 +181,8 @@ class ProfileFit(Shown):
         settings = self.settings
         return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def grown_again(self, jobs: pd.DataFrame) -> tuple[Prepared, SpanningTree]:
-        """Return the clustered rows, scaled, and their spanning tree; arguments and errors of `to_hdbscan`."""
+    def grown_again(self, jobs: pd.DataFrame, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
+        """Return the clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared = prepare(jobs, self.settings)
@@ -192,7 +192,7 @@ class ProfileFit(Shown):
                 f"the table gives {len(rows):,} rows to cluster, not the {len(self.row_ids):,} rows of this fit; give "
                 "the table that was clustered"
             )
-        return prepared, grow_tree(prepared, Stopwatch(silent, STEPS))
+        return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
 
 
 def fit_profiles(

@@ -14,7 +14,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import loops_on
 from workprof.core.progress import Progress, silent
 from workprof.core.units import factor
-from workprof.formats import rules_of
+from workprof.formats import plain_rules_of
 from workprof.formats.declare import PLAIN
 from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
@@ -33,7 +33,9 @@ from workprof.profiles.settings import (
 )
 from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
+from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.reports import Dataset, ProfileNote
+from workprof.store.spool import Spooled
 from workprof.workbench.datasets import DatasetQuestions
 from workprof.workbench.question_methods import Extras, Frames, ask
 
@@ -145,24 +147,32 @@ class ProfileQuestions(DatasetQuestions):
 
         Args:
             dataset: that is clustered.
-            paths: Parquet files, or folders of them, with the columns of the dataset's features, under the names that
-                `export` gives them or, in its units, under those of the dataset's format.
+            paths: Parquet files, or folders of them, of one row a run, with the columns of the dataset's features under
+                the names that `export` gives them. A column that the dataset's format only gives another name and
+                unit may have these.
             output: folder to write to, made where absent.
             settings: of the clustering; None = the defaults.
             progress: told each step and file.
 
         Raises:
+            TraceError: for a file that would take much more than its bytes, as `ingest` does.
             As `workprof.profiles.part_files.list_files`, `file_assigner` and `assign_files`.
         """
         entry, chosen = self.dataset(dataset), settings or ProfileSettings()
         fit = self.profiles(entry.hash, chosen, progress)
-        named: dict[str, list[tuple[str, float]]] = {feature: [(feature, 1.0)] for feature in fit.features}
-        for rule in rules_of(entry.format):
+        named = {feature: [(feature, 1.0)] for feature in fit.features}
+        for rule in plain_rules_of(entry.format):
             if rule.field in named:
                 named[rule.field].append((rule.source, 1.0 if rule.unit == PLAIN else factor(rule.unit)))
         files = list_files(paths, output, named)
+        for one in files.files:
+            refuse_promises(Spooled(Path(one.source), one.source, parquet=True), self.settings.expansion_limit)
+        progress(0.0, "Preparing the assignment")
         jobs = self.frames_of(entry, questions.FIT.columns(fit.settings))()["jobs"]
-        whole = file_assigner(fit, jobs, self.profile_names(entry.hash, chosen))
+        kept = (
+            self._cache.get(step.key(entry.hash, of), SpanningTree) for step, of in _tree(self, entry, fit.settings)
+        )
+        whole = file_assigner(fit, jobs, self.profile_names(entry.hash, chosen), next(kept, None))
         with loops_on(self.settings.dask):
             return assign_files(whole, files, output, progress)
 

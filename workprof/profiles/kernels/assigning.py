@@ -246,10 +246,11 @@ def assign_soon(
             joined, reach, bound = _nearest_core(space, points[row], (nearest_first, gaps), (fitted[0], least), looked)
             distance = reach if manhattan else np.sqrt(reach)
             profile, strength = _place(joined, 1.0 / distance if distance > 0 else np.inf, fitted, nodes)
-            core = distance if profile >= 0 else np.inf
+            most = (bound if manhattan else bound**2) * (1 + NEAR)
+            core = distance if profile >= 0 or most == 0.0 else np.inf  # 0: as many rows are equal to it
             searched = distance < rim[-1] if profile < 0 else max(distance, bound) > rim[profile]
-            if searched:
-                most = np.inf if wanted == starts[-1] else (bound if manhattan else bound**2) * (1 + NEAR)
+            if searched and most > 0.0:
+                most = np.inf if wanted == starts[-1] else most
                 n_near = _collect(space, points[row], (nearest_first, gaps), (wanted, most), (values, items), looked)
                 nearer, own, nearer_reach = _join(values[:n_near], items[:n_near], min_samples, fitted[0])
                 if own >= reach:
