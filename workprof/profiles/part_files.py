@@ -382,7 +382,7 @@ def assign_file(whole: FileAssigner, part: PartFile) -> FileProfiles:
                 writer.write_batch(pa.record_batch(columns, schema=schema))
             if int(runs.sum()) + without != part.n_rows:
                 raise TraceError(
-                    f"{source} holds {int(runs.sum()) + without:,} rows where its footer told of {part.n_rows:,}; "
+                    f"{source} holds {int(runs.sum()) + without:,} rows, not the {part.n_rows:,} of its footer; "
                     "write it again, or wait until it is written"
                 )
             result = FileProfiles(tuple(runs.tolist()), without, reused=False)
