@@ -21,7 +21,10 @@ def _numbers(unit: str, *names: str) -> tuple[Field, ...]:
     return tuple(Field(name, NUMBER, unit) for name in names)
 
 
-TEXT_FIELDS = ("job_name", "task_name", "user", "group", "workload", "run_name", "node", "gpu_type", "status")
+TEXT_FIELDS = (
+    *("job_name", "task_name", "user", "group", "workload", "run_name", "node", "gpu_type", "status"),
+    *("cluster", "namespace", "container"),
+)
 
 JOB_FIELDS: tuple[Field, ...] = (
     *(Field(name, TEXT) for name in TEXT_FIELDS),
@@ -35,6 +38,8 @@ JOB_FIELDS: tuple[Field, ...] = (
     *_numbers("B", "read_bytes", "write_bytes"),
     *_numbers("", "read_count", "write_count"),
     *_numbers("B", "input_bytes"),
+    *_numbers("", "peak_memory_is_lower_bound", "out_of_memory_kills"),
+    Field("windows", TEXT),
 )
 
 FIELDS: dict[str, Field] = {field.name: field for field in JOB_FIELDS}
@@ -69,6 +74,13 @@ DESCRIPTIONS: dict[str, str] = {
     "read_count": "Reads (calls).",
     "write_count": "Writes (calls).",
     "input_bytes": "Size of the input, known before the run.",
+    "cluster": "The cluster that the run was on.",
+    "namespace": "The Kubernetes namespace.",
+    "container": "The container of the pod.",
+    "peak_memory_is_lower_bound": "1 where peak_memory_bytes is only known to be at least so large, else 0.",
+    "out_of_memory_kills": "How often the run was killed for memory: its use was then at least its limit.",
+    "windows": "Use by window of a run that does not end: JSON with start_s, length_s and lists of peak_memory_bytes and "
+    "cpu_usage_percent.",
 }
 """What each field means; the schema of a dataset says it again."""
 
