@@ -10,7 +10,7 @@ from tests.command_line import run_here
 from workprof.core.causes import CAUSES
 from workprof.core.settings import from_environment
 from workprof.memory.replay import ReplaySettings, replay
-from workprof.memory.usage import evidence_of, evidence_words, killed_for_memory
+from workprof.memory.usage import evidence_of, evidence_words, killed_for_memory, runs_of, with_killed
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.workbench import Workbench
 
@@ -129,6 +129,7 @@ def test_a_limit_or_a_larger_use_is_the_bound_and_a_row_with_neither_tells_nothi
         finished=jobs["status"] == "COMPLETED",
     )
     assert killed_for_memory(jobs, "peak_rss")["peak_memory_bytes"].tolist() == [8e9, 4.5e9]
+    assert runs_of(with_killed(jobs, "peak_rss")).lower_bound.tolist() == [False] * N + [True, True]
     words = evidence_words(evidence_of(jobs, "peak_rss"))
     assert "4 out of memory" in words
     assert "of which 2 tell a use of at least their limit" in words

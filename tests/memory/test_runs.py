@@ -54,3 +54,14 @@ def test_the_last_part_of_a_name_will_do_where_it_is_the_only_one():
     assert len(runs.of("index")) == len(runs.of("A:B:index")) == 1
     with pytest.raises(SettingsError, match="short for 2 tasks"):
         runs.of("sort")
+
+
+def test_a_use_by_task_and_a_kill_make_lower_bounds():
+    marked = table(peak_memory_is_lower_bound=[1.0, 0.0, 1.0, np.nan], out_of_memory_kills=[0.0, 2.0, 0.0, np.nan])
+    runs = runs_of(marked)
+    assert runs.lower_bound.tolist() == [True, True, False]
+    assert runs.take(runs.lower_bound).rows.tolist() == [0, 1]
+    assert runs.of("a").lower_bound.tolist() == [True]
+    ended = table(status=["COMPLETED", "OUT_OF_MEMORY", "COMPLETED", "FAILED"], finished=[True, False, True, False])
+    assert runs_of(ended).lower_bound.tolist() == [False, True, False]
+    assert not runs_of(table()).lower_bound.any()

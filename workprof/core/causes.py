@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Ints
+from workprof.core.arrays import Bools, Ints, numbers_if_present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +73,9 @@ _WORDS = {
 }
 """Whole statuses, in lower case, of Borg and Alibaba: Borg's SCHEDULE runs, while another's 'scheduled' waits."""
 
+KILLS = "out_of_memory_kills"
+"""Column: how often a run was killed for memory."""
+
 
 def cause_of(status: str) -> str:
     """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
@@ -106,3 +109,13 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
         [*(CAUSES.index(cause_of(str(name))) for name in names), CAUSES.index(OTHER)], dtype=np.int64
     )
     return np.where(finished, -1, cause_codes[codes])
+
+
+def was_killed_for_memory(jobs: pd.DataFrame) -> Bools:
+    """Return (n,) whether a run was killed for memory: at its end by its status, or before by the count of kills.
+
+    A pod whose container was killed may have been started again since, and have finished or still run.
+    """
+    by_status = causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)
+    kills = numbers_if_present(jobs, KILLS)
+    return np.asarray(by_status if kills is None else by_status | (kills > 0))

@@ -79,8 +79,8 @@ DESCRIPTIONS: dict[str, str] = {
     "container": "The container of the pod.",
     "peak_memory_is_lower_bound": "1 where peak_memory_bytes is only known to be at least so large, else 0.",
     "out_of_memory_kills": "How often the run was killed for memory: its use was then at least its limit.",
-    "windows": "Use by window of a run that does not end: JSON with start_s, length_s and lists of peak_memory_bytes and "
-    "cpu_usage_percent.",
+    "windows": "Use by window of a run that does not end: JSON with start_s, length_s and lists of peak_memory_bytes "
+    "and cpu_usage_percent.",
 }
 """What each field means; the schema of a dataset says it again."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workprof.core.causes import KILLS
 from workprof.core.question import Question
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
@@ -21,13 +22,14 @@ from workprof.memory.recommend import CHARGES_STEP, Recommendation, Recommendati
 from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.trial import FrontierCharges, FrontierSettings
-from workprof.memory.usage import LABELS
+from workprof.memory.usage import LABELS, LOWER_BOUND
 from workprof.memory.why import Why, WhySettings
 
 PAGE = "memory"
 SIZING = (
     *("task_name", "requested_memory_bytes", "duration_s", "submit_time_s", "peak_memory_bytes", "rss"),
     *("requested_cpu_percent", "cpu_usage_percent", "start_time_s", "end_time_s", "attempt"),
+    *(LOWER_BOUND, KILLS),
 )
 """Columns that sizing itself needs."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
-from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of
+from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of, was_killed_for_memory
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
 from workprof.core.text import near
@@ -58,6 +58,9 @@ Headroom = Annotated[
 
 NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
 
+LOWER_BOUND = "peak_memory_is_lower_bound"
+"""Column that is 1 where the use of memory is only known to be at least so large."""
+
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""
 
@@ -79,6 +82,8 @@ class Runs:
         task: (n,) codes of their tasks.
         tasks: (n_tasks,) names, in order of appearance.
         used_bytes: (n,) above 0.
+        lower_bound: (n,) whether the use is only known to be at least `used_bytes`: measured by task only, or of a run
+            that was killed for memory.
         requested_bytes: (n,) NaN where nothing was requested.
         hours: (n,) run time, 0 or more; some clocks have whole seconds.
         submit_s: (n,) time of submission, NaN where it is not known.
@@ -93,6 +98,7 @@ class Runs:
     task: Ints
     tasks: tuple[str, ...]
     used_bytes: Floats
+    lower_bound: Bools
     requested_bytes: Floats
     hours: Floats
     submit_s: Floats
@@ -119,6 +125,7 @@ class Runs:
             rows=self.rows[chosen],
             task=self.task[chosen],
             used_bytes=self.used_bytes[chosen],
+            lower_bound=self.lower_bound[chosen],
             requested_bytes=self.requested_bytes[chosen],
             hours=self.hours[chosen],
             submit_s=self.submit_s[chosen],
@@ -189,6 +196,7 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
         task=task,
         tasks=tasks,
         used_bytes=used[rows],
+        lower_bound=_lower_bounds(jobs)[rows],
         requested_bytes=requested,
         hours=seconds[rows] / HOUR_S,
         submit_s=_or_nothing(jobs, "submit_time_s")[rows],
@@ -202,6 +210,11 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
 def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
     result = numbers_if_present(jobs, name)
     return np.full(len(jobs), np.nan) if result is None else result
+
+
+def _lower_bounds(jobs: pd.DataFrame) -> Bools:
+    """Return (n_rows,) whether a row's use is only known to be at least so large."""
+    return np.asarray((_or_nothing(jobs, LOWER_BOUND) > 0) | was_killed_for_memory(jobs))
 
 
 def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
@@ -305,7 +318,7 @@ def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     if killed.empty:
         return finished
     column = USAGE_COLUMNS[target]
-    above = killed.assign(**{column: killed[column] * JUST_ABOVE}).drop(columns="finished")
+    above = killed.assign(**{column: killed[column] * JUST_ABOVE}).drop(columns="finished").assign(**{LOWER_BOUND: 1.0})
     return pd.concat([finished, above], ignore_index=True)
 
 
