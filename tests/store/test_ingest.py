@@ -119,7 +119,7 @@ SLURM_LIKE = (
 
 
 def test_durations_sizes_and_cores_are_read_as_systems_write_them(store, write):
-    """What cannot be read is a reject with its own line, also behind a line that is no row."""
+    """What cannot be read is told with its own line, also behind a line that is no row; a time rejects its row."""
     mapping = {
         "job_name": FieldSource("JobID"),
         "duration_s": FieldSource("Elapsed"),
@@ -129,18 +129,19 @@ def test_durations_sizes_and_cores_are_read_as_systems_write_them(store, write):
         "submit_time_s": FieldSource("Submit"),
     }
     report = store.ingest([write("dump.csv", SLURM_LIKE)], IngestOptions(format="generic", mapping=mapping))
-    assert (report.rows, report.rejected, report.rows_read) == (3, 3, 6)
+    assert (report.rows, report.rejected, report.rows_read) == (4, 2, 6)
     frame = store.frame("dump", list(mapping))
-    assert frame["duration_s"].tolist() == [30_188.0, 93_784.0, 60.0]
-    assert frame["requested_memory_bytes"].tolist() == [4 * GIB, 16 * GIB, GIB]
+    assert frame["duration_s"].tolist() == [30_188.0, 93_784.0, 30.0, 60.0]
+    assert frame["requested_memory_bytes"].fillna(-1).tolist() == [4 * GIB, 16 * GIB, -1, GIB]
     assert frame["peak_memory_bytes"].tolist()[:2] == [3_500_000 * 1024, 2.5 * GIB]
-    assert np.isnan(frame["peak_memory_bytes"].tolist()[2])
-    assert frame["requested_cpu_percent"].tolist() == [200.0, 400.0, 100.0]
-    assert frame["submit_time_s"].tolist() == [1716753290.0, 1716753291.0, 1716753294.0]
+    assert np.isnan(frame["peak_memory_bytes"].tolist()[3])
+    assert frame["requested_cpu_percent"].tolist() == [200.0, 400.0, 50.0, 100.0]
+    assert frame["submit_time_s"].tolist() == [1716753290.0, 1716753291.0, 1716753293.0, 1716753294.0]
     rejects = store.rejects("dump").sort_values("line")
-    assert sorted(set(rejects["line"])) == [4, 5, 6]
-    assert rejects["text"].tolist()[:1] + rejects["text"].tolist()[-1:] == ["never", "lots"]
-    assert rejects["column"].tolist()[:1] + rejects["column"].tolist()[-1:] == ["Elapsed", "ReqMem"]
+    assert sorted(set(rejects["line"])) == [4, 5]
+    assert (rejects["column"].tolist()[0], rejects["text"].tolist()[0]) == ("Elapsed", "never")
+    (told,) = (check for check in report.checks if check.name == "bad cells")
+    assert (told.count, "ReqMem: 'lots' in line 6" in told.message) == (1, True)
 
 
 def test_a_guess_takes_texts_that_are_values(store, write):

@@ -122,7 +122,7 @@ def test_what_is_no_job_is_a_reject(store, write):
         {"JOBID": "9", "ERROR": "Job <9> is not found"},
         7,
         {"STAT": "DONE"},
-        week(1)[0] | {"MAX_MEM": "x"},
+        week(1)[0] | {"RUN_TIME": "x"},
     ]
     report = store.ingest([write("s.json", document(records))], IngestOptions())
     assert (report.rows, report.rejected) == (3, 4)

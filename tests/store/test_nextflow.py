@@ -174,9 +174,19 @@ def test_thousands_of_attempts_add_up(store, write, raw):
     assert (hours * frame["peak_memory_bytes"]).sum() == pytest.approx(used, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("column", "wrong"), [("realtime", "soon"), ("peak_rss", "5 parsecs"), ("%cpu", "much"), ("submit", "tomorrow")]
-)
+@pytest.mark.parametrize(("column", "wrong"), [("peak_rss", "5 parsecs"), ("%cpu", "much"), ("submit", "tomorrow")])
+def test_a_cell_that_times_no_run_is_missing_where_it_is_none(store, write, column, wrong):
+    lines = PRINTED.splitlines()
+    cells = lines[2].split("\t")
+    cells[DEFAULT.index(column)] = wrong
+    lines[2] = "\t".join(cells)
+    report = store.ingest([write("bad.tsv", "\n".join(lines))], IngestOptions())
+    assert (report.rows, report.rejected) == (4, 0)
+    (told,) = (check for check in report.checks if check.name == "bad cells")
+    assert f"{column}: {wrong!r} in line 3" in told.message
+
+
+@pytest.mark.parametrize(("column", "wrong"), [("realtime", "soon")])
 def test_what_is_no_value_is_a_reject_with_its_line(store, write, column, wrong):
     lines = PRINTED.splitlines()
     cells = lines[2].split("\t")

@@ -113,7 +113,8 @@ def test_what_is_no_record_is_a_reject(store, write):
     report = store.ingest([write("q.txt", SMALL + RULE + "\nqname  all.q\nowner x\n")], IngestOptions())
     assert (report.rows, report.rejected) == (2, 1)
     bad = SMALL.replace("8.5G", "lots")
-    assert store.ingest([write("bad.txt", bad)], IngestOptions()).rejected == 1
+    report = store.ingest([write("bad.txt", bad)], IngestOptions())
+    assert (report.rejected, [check.count for check in report.checks if check.name == "bad cells"]) == (0, [1])
 
 
 def test_a_table_between_colons_is_not_taken(store, write):

@@ -65,17 +65,47 @@ def test_a_merged_dump_with_few_columns(store, write):
     assert frame["peak_memory_bytes"][0] == GIB
 
 
-@pytest.mark.parametrize(("wrong", "column"), [("12 parsecs", "Elapsed"), ("lots", "ReqMem"), ("5Q", "MaxRSS")])
-def test_what_is_no_value_is_a_reject_with_its_line(store, write, wrong, column):
-    at = RAW.split("\n", 1)[0].split("|").index(column)
+def with_cell(line, column, value):
+    """RAW with another cell."""
     lines = RAW.splitlines()
-    cells = lines[7].split("|")
-    cells[at] = wrong
-    lines[7] = "|".join(cells)
-    report = store.ingest([write("bad.txt", "\n".join(lines) + "\n")], IngestOptions())
+    cells = lines[line - 1].split("|")
+    cells[RAW.split("\n", 1)[0].split("|").index(column)] = value
+    lines[line - 1] = "|".join(cells)
+    return "\n".join(lines) + "\n"
+
+
+def test_a_time_that_is_none_is_a_reject_with_its_line(store, write):
+    report = store.ingest([write("bad.txt", with_cell(8, "Elapsed", "12 parsecs"))], IngestOptions())
     assert (report.rejected, report.rows_read) == (1, 13)
     reject = store.rejects("bad").iloc[0]
-    assert (reject["line"], reject["column"], reject["text"]) == (8, column, wrong)
+    assert (reject["line"], reject["column"], reject["text"]) == (8, "Elapsed", "12 parsecs")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "column"),
+    [("lots", "ReqMem"), ("5Q", "MaxRSS"), ("some", "TotalCPU"), ("x", "Submit"), ("0.00K", "NNodes")],
+)
+def test_another_cell_that_is_none_is_missing_and_told(store, write, wrong, column):
+    good = store.ingest([write("good.txt", RAW)], IngestOptions())
+    report = store.ingest([write("bad.txt", with_cell(8, column, wrong))], IngestOptions())
+    assert (report.rows, report.rejected) == (good.rows, 0)
+    (told,) = (check for check in report.checks if check.name == "bad cells")
+    assert (told.level, told.count) == ("warning", 1)
+    assert f"{column}: {wrong!r} in line 8" in told.message
+
+
+def test_counts_with_a_suffix_leave_the_jobs_whole(store, write):
+    """NordicHPC/slurm2sql, tests/test-data1.csv: ReqNodes 0.00K under --units=K."""
+    text = (
+        "JobID|State|Elapsed|ReqNodes|NNodes|ReqCPUS|ReqMem|MaxRSS\n"
+        "7|COMPLETED|01:00:00|0.00K|1|4|8G|\n7.batch|COMPLETED|01:00:00|0.00K|1|4|8G|3145728K\n"
+    )
+    report = store.ingest([write("k.txt", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (1, 0)
+    (told,) = (check for check in report.checks if check.name == "bad cells")
+    assert (told.count, "ReqNodes: '0.00K' in line 2 and 1 more" in told.message) == (2, True)
+    fields = ["requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent"]
+    assert store.frame("k", fields)[fields].to_numpy().tolist() == [[8 * GIB, 3 * GIB, 400.0]]
 
 
 def test_without_any_time_it_is_refused(store, write):

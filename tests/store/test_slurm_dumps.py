@@ -271,7 +271,7 @@ def test_the_default_of_sacct_has_no_times_and_says_so(store, write):
 
 def test_lines_that_are_no_jobs_of_a_screen_are_rejects(store, write):
     widths = {"JobID": 14, "State": 10, "Elapsed": 12, "MaxRSS": 12}
-    text = screen([*MONTH[:4], MONTH[0] | {"MaxRSS": "lots"}], widths)
+    text = screen([*MONTH[:4], MONTH[0] | {"Elapsed": "lots"}], widths)
     head = "\n".join(text.splitlines()[:2])
     report = store.ingest([write("s.txt", text + head + "\n" + "sacct: error: slurmdbd went away\n")], IngestOptions())
     assert report.rejected == 2

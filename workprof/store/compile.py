@@ -19,6 +19,9 @@ FLAGS = "flags"
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
 
+TIMING = ("start_time_s", "end_time_s", "duration_s")
+"""Fields that time a run: a row is rejected where one of them says something that is none."""
+
 NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED = 1, 2, 4, 8
 """Bits of `flags`: what was in a row before its value became NULL, and rows without an end or a start."""
 
@@ -29,7 +32,8 @@ class Output:
 
     Attributes:
         sql: over the source's columns, and over `read_name` where its source is a text.
-        reads: SQL of the number that a text says; '' = the source is no text. A row whose text says none is a reject.
+        reads: SQL of the number that a text says; '' = the source is no text. A text that says none is a missing value,
+            and of `TIMING` a rejected row.
     """
 
     column: Column
@@ -182,12 +186,12 @@ def _further(
         taken.add(name.lower())
         truth = name.startswith(declared.truth_prefix)
         unit = units.get(column.name, "")
-        if column.type == TEXT and declared.declared_type(column.name) == NUMBER and unit:
-            scale = factor(unit)
-            quantity = next(own for own, known in UNITS_OF.items() if unit in known)
-            reads = text_sql(column.name, quantity, unit, declared, decimal)
+        if column.type == TEXT and declared.declared_type(column.name) == NUMBER:
+            scale = factor(unit) if unit else 1.0
+            quantity = next((own for own, known in UNITS_OF.items() if unit in known), "") if unit else ""
+            reads = text_sql(column.name, quantity, unit or PLAIN, declared, decimal)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
-            outputs.append(Output(made, f"{read_name(name)} / {scale!r}", reads))
+            outputs.append(Output(made, f"{read_name(name)} / {scale!r}" if unit else read_name(name), reads))
             continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
