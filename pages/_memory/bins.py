@@ -18,6 +18,7 @@ from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
+from workprof.answers.tasks import task_labels
 from workprof.charts.memory.bins import (
     BEFOREHAND,
     bin_headlines,
@@ -31,7 +32,6 @@ from workprof.charts.memory.bins import (
     usage_ecdf,
 )
 from workprof.charts.memory.plans import bins_scenario
-from workprof.charts.memory.tasks import task_labels
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text, shortened
 from workprof.charts.theme import OUTLIERS

@@ -15,6 +15,7 @@ from pages._memory import bins, scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
+from workprof.answers.tasks import task_labels
 from workprof.charts.memory.models import (
     MODEL_COLUMNS,
     best_models_table,
@@ -30,7 +31,6 @@ from workprof.charts.memory.models import (
     samplings_table,
 )
 from workprof.charts.memory.plans import models_scenario, waterfall
-from workprof.charts.memory.tasks import task_labels
 from workprof.charts.text import markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name

@@ -15,7 +15,7 @@ from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import saved_scenarios, tabs
 from pages._parts.controls import LARGEST_GB, choice, number
-from workprof.charts.memory.tasks import task_labels
+from workprof.answers.tasks import task_labels
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.scenarios import Scenario

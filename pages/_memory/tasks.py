@@ -11,6 +11,7 @@ from pages._memory import scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, tables
 from pages._parts.controls import LARGEST_GB, choice, number
+from workprof.answers.tasks import task_labels
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
 from workprof.charts.memory.tasks import (
     GROUP_COLUMNS,
@@ -20,7 +21,6 @@ from workprof.charts.memory.tasks import (
     classes_chart,
     group_table,
     left_out_words,
-    task_labels,
     task_table,
     with_limits,
 )

@@ -12,9 +12,9 @@ import streamlit as st
 
 from pages._frame.errors import guard
 from pages._parts import tables
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import label_text, markdown_text
+from workprof.core.table import csv_bytes
 
 Shared = TypeVarTuple("Shared")
 

@@ -8,13 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.help.terms import explained
 from workprof.charts.text import column_words, visible_table
-from workprof.core.table import Column
-
-MISSING = "–"
-"""In a cell without a value."""
+from workprof.core.answer import Table
+from workprof.core.table import MISSING, Column, csv_bytes
 
 
 def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] = (), **further: Any) -> Any:
@@ -24,15 +21,21 @@ def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] 
     return st.dataframe(visible_table(pd.DataFrame(frame)), hide_index=True, placeholder=MISSING, **further)
 
 
+def answer(table: Table, **further: Any) -> Any:
+    """Show a table of an answer as `show` does."""
+    return show(table.shown(), table.held, **further)
+
+
 def columns(declared: Sequence[Column]) -> dict[str, Any]:
     """Return the `column_config` of a declared table: headings, formats, help and the glossary's meaning of terms."""
     given = {}
     for one in declared:
-        look = {"help": one.help, "width": one.width, "pinned": one.pinned, "format": one.form}
+        look = {"help": one.help, "width": one.width, "pinned": one.pinned}
+        look |= {"format": one.shown_form if one.number else ""}
         known: dict[str, Any] = {name: value for name, value in look.items() if value}
-        kind: Any = st.column_config.NumberColumn if one.form else st.column_config.Column
+        kind: Any = st.column_config.NumberColumn if one.number else st.column_config.Column
         if known or one.heading:
-            given[one.name] = kind(one.heading or None, **known)
+            given[one.name] = kind(one.title if one.heading else None, **known)
     return headings([one.name for one in declared], given)
 
 

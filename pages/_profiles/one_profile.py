@@ -13,12 +13,11 @@ from pages._frame.cross_link import Link
 from pages._parts import clusterings, controls, figures, tabs
 from pages._profiles import selection
 from pages._profiles.views import View
-from workprof.charts.memory.tasks import gb_h
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
 from workprof.charts.text import counted, label, markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
-from workprof.core.units import format_duration, format_share
+from workprof.core.units import format_duration, format_share, gb_h
 from workprof.formats.measured import BENCHMARKS
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import ProfileCard

@@ -15,7 +15,6 @@ from pages._frame import link
 from pages._frame.errors import guard
 from pages._parts import figures, tables
 from pages._profiles.views import View
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.profiles.jobs import (
     LONGEST,
     MOST_POINTS,
@@ -28,6 +27,7 @@ from workprof.charts.profiles.jobs import (
 )
 from workprof.charts.text import counted
 from workprof.charts.theme import OUTLIERS
+from workprof.core.table import csv_bytes
 
 PLOT, PICKED = "profiles_map_plot", "profiles_picked"
 DRAWN = "profiles_selection_drawn"

@@ -10,10 +10,11 @@ import streamlit as st
 
 from pages._frame.visit import Visit
 from pages._parts import controls, figures
-from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
+from workprof.charts.downloads import labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import counted, label
+from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings

@@ -10,7 +10,7 @@ from pages._parts import clusterings, controls, figures
 from pages._parts.controls import choice
 from pages._runs import links
 from pages._runs.links import Parameters
-from workprof.charts.memory.tasks import task_labels
+from workprof.answers.tasks import task_labels
 from workprof.charts.runs import (
     comparison_sentence,
     number_changes_table,

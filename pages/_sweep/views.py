@@ -13,7 +13,6 @@ from pages._frame.cross_link import Link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep.maps import (
     Names,
     comparison_headlines,
@@ -35,6 +34,7 @@ from workprof.charts.sweep.runs import (
     target_bars,
 )
 from workprof.core.question import parameters_of
+from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
 from workprof.profiles.questions import FIT
 from workprof.profiles.sweep import RunComparison, SweepRun

@@ -7,8 +7,9 @@ import pandas as pd
 
 from tests.charts import records_for_tests as made
 from tests.charts.test_data_charts import DATASET
-from workprof.charts.downloads import csv_bytes, labels_table, model_card, parquet_bytes, summary_table
+from workprof.charts.downloads import labels_table, model_card, parquet_bytes, summary_table
 from workprof.charts.profiles.overview import profile_names
+from workprof.core.table import csv_bytes
 
 NAMES = profile_names(made.fit(), made.NOTES)
 

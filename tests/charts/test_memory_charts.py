@@ -9,6 +9,7 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
+from workprof.answers.tasks import task_labels
 from workprof.charts.memory.bins import bin_headlines, bin_table, bins_sentence, improvement_chart, usage_ecdf
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
 from workprof.charts.memory.models import (
@@ -50,16 +51,13 @@ from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
     classes_chart,
-    gb,
-    gb_h,
     group_table,
     row_labels,
-    task_labels,
     task_table,
     with_limits,
 )
 from workprof.charts.theme import readable
-from workprof.core.units import GB, saved
+from workprof.core.units import GB, gb, gb_h, saved
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
 from workprof.memory.facts import FactPointsSettings, fact_points_of

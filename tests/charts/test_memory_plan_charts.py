@@ -26,8 +26,7 @@ from workprof.charts.memory.load import (
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.plans import waterfall, waterfall_table
 from workprof.charts.memory.recommendation import size_table
-from workprof.charts.memory.tasks import gb, gb_h
-from workprof.core.units import GB
+from workprof.core.units import GB, gb, gb_h
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.memory.plan import PlanSettings
 from workprof.memory.rollup import RollupSettings, rollup_of

@@ -29,12 +29,13 @@ MAY_IMPORT = {
     **dict.fromkeys(MIDDLE, GROUND | MIDDLE),
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
     "forecasts": GROUND | {"forecasts", "profiles"},  # what is foretold is the profiles
-    "charts": GROUND | METHODS | {"charts", "store"},  # records only, see the test below
+    "answers": GROUND | METHODS | {"answers"},
+    "charts": GROUND | METHODS | {"answers", "charts", "store"},  # records only, see the test below
     "workbench": GROUND | MIDDLE | METHODS | {"workbench"},
-    "library": GROUND | MIDDLE | METHODS | {"library", "workbench"},
-    "report": GROUND | MIDDLE | METHODS | {"report", "workbench", "charts"},
-    "cli": GROUND | MIDDLE | METHODS | {"cli", "workbench", "report"},
-    "service": GROUND | MIDDLE | METHODS | {"cli", "workbench", "service"},  # answers are those of the commands
+    "library": GROUND | MIDDLE | METHODS | {"answers", "library", "workbench"},
+    "report": GROUND | MIDDLE | METHODS | {"answers", "report", "workbench", "charts"},
+    "cli": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "report"},
+    "service": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "service"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [
@@ -78,6 +79,16 @@ def test_imports_point_down():
         if module.split(".")[1] not in MAY_IMPORT[room(path)]
     ]
     assert wrong == []
+
+
+def test_answers_draw_nothing_and_know_no_face():
+    """Words and tables alone: imported in a process of their own, they bring neither figures nor a page or a shell."""
+    rooms = [f"workprof.answers.{path.stem}" for path in python_files(PACKAGE / "answers") if path.stem != "__init__"]
+    assert rooms
+    code = f"import sys, {', '.join(rooms)}; print(*[one for one in FACES if one in sys.modules])"
+    code = code.replace("FACES", repr(["plotly", "streamlit", "typer"]))
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
 
 
 def test_charts_import_records_of_the_store_only():

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from workprof.charts.downloads import csv_bytes
 from workprof.core.settings import Settings
+from workprof.core.table import csv_bytes
 from workprof.core.text import FORMULA_STARTS, spreadsheet_text
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore

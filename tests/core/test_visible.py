@@ -6,9 +6,9 @@ import unicodedata
 import pandas as pd
 import pytest
 
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.text import visible_table
 from workprof.core.settings import Settings
+from workprof.core.table import csv_bytes
 from workprof.core.text import TURNING, shell_line, visible
 from workprof.memory.bin_search import BinSettings
 from workprof.store.reports import IngestOptions

@@ -12,8 +12,8 @@ import pytest
 
 from tests.hostile_texts import MARK, TURNING
 from tests.pages import hostile_home
-from workprof.charts.downloads import csv_bytes
 from workprof.core.settings import from_environment
+from workprof.core.table import csv_bytes
 from workprof.core.text import FORMULA_STARTS
 from workprof.report.bundle import report_bundle
 from workprof.report.html import report_html

@@ -14,11 +14,10 @@ import pytest
 from tests.pages.conftest import SAMPLE
 from workprof.charts.memory.plans import rollup_scenario
 from workprof.charts.memory.recommendation import recommendation_sentence, saving_headlines
-from workprof.charts.memory.tasks import gb_h
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
-from workprof.core.units import compact
+from workprof.core.units import compact, gb_h
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.hopkins import HopkinsSettings

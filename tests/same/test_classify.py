@@ -9,11 +9,11 @@ import pytest
 from pages._classify.one_job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.feedback import drift_table, quantile_table
 from workprof.charts.text import shortened
 from workprof.cli.forecasts import classifier_json, forecast_json
 from workprof.core.records import to_json
+from workprof.core.table import csv_bytes
 from workprof.core.units import GB, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings

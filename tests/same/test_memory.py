@@ -7,7 +7,6 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.charts.memory.policies import policy_name
-from workprof.charts.memory.tasks import gb_h
 from workprof.cli.memory import (
     assessment_json,
     bins_json,
@@ -17,7 +16,7 @@ from workprof.cli.memory import (
     rollup_json,
 )
 from workprof.core.records import to_json
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.memory.plans import comparison_table
-from workprof.charts.memory.tasks import gb_h, number
-from workprof.core.units import GB, format_share
+from workprof.core.table import csv_bytes
+from workprof.core.units import GB, format_share, gb_h, number
 from workprof.memory.plan import PlanSettings, ViolationSettings
 
 pytestmark = pytest.mark.slow

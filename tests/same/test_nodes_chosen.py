@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.same.reading import bar
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.nodes.groups import transfer_table
 from workprof.charts.nodes.ranking import node_comparison_table
 from workprof.cli.nodes import transfer_json
 from workprof.core.records import to_json
+from workprof.core.table import csv_bytes
 from workprof.core.units import format_share
 from workprof.nodes.transfer import TransferSettings
 

@@ -10,11 +10,11 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.same.reading import same_figures, same_metrics
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.phases.evaluation import distance_matrix, threshold_table
 from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.cli.phases import evaluation_json, match_json, phases_json
 from workprof.core.records import to_json
+from workprof.core.table import csv_bytes
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveSettings

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.charts.downloads import csv_bytes, summary_table
+from workprof.charts.downloads import summary_table
 from workprof.charts.profiles.overview import LABEL_WORDS
 from workprof.charts.text import label
 from workprof.cli.profiles import fit_json
 from workprof.core.records import to_json
+from workprof.core.table import csv_bytes
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.profiles.settings import ProfileSettings

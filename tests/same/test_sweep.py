@@ -6,9 +6,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from tests.same.reading import bar, same_figures
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.sweep.maps import moved_jobs
 from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_names, runner_up
+from workprof.core.table import csv_bytes
 from workprof.profiles.names import name_at
 from workprof.profiles.sweep import SweepSettings
 

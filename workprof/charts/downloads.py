@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Mapping
@@ -12,22 +11,8 @@ import pandas as pd
 import workprof
 from workprof.charts.profiles.overview import PUBLISHED
 from workprof.core.records import to_json
-from workprof.core.text import spreadsheet_text
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import Dataset
-
-
-def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a table as CSV in UTF-8; texts that a spreadsheet would run get an apostrophe."""
-    safe = frame.copy()
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = [spreadsheet_text(item) if isinstance(item, str) else item for item in safe[name]]
-    safe.columns = pd.Index([spreadsheet_text(str(name)) for name in safe.columns])
-    text: str = safe.to_csv(index=False)
-    if "\r" in text:  # the csv module leaves a lone CR bare, and a spreadsheet begins a row after it
-        text = safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
-    return text.encode(errors="replace")
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:

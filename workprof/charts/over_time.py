@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import PATH_SIGN, task_labels
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import PATH_SIGN, task_labels
 from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.text import counted, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS

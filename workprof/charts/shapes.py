@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
 from workprof.charts.theme import COLOURS, SCALE, ink, readable
+from workprof.core.answer import Answer
 
 Given = ParamSpec("Given")
 MOST_DRAWN_ONCE = 64
@@ -112,6 +113,11 @@ class Headline:
     def help(self) -> str:
         """What it means here, and what the glossary says of its label."""
         return explained(self.label, self.meaning)
+
+
+def headlines(answer: Answer) -> tuple[Headline, ...]:
+    """The figures of an answer, with what the glossary says of their labels."""
+    return tuple(Headline(one.label, one.value, one.meaning, one.detail) for one in answer.figures)
 
 
 NEUTRAL = "#7b828c"

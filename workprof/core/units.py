@@ -172,6 +172,23 @@ def compact(value: float) -> str:
     )
 
 
+def number(value: float) -> str:
+    """Return a number with about three digits: '0.31', '12.3', '8,724'."""
+    if not math.isfinite(value):
+        return "no data"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def gb(value: float) -> str:
+    """Return '12.3 GB'."""
+    return f"{number(value)} GB" if math.isfinite(value) else "no data"
+
+
+def gb_h(value: float) -> str:
+    """Return '8.72 k GB·h'."""
+    return f"{compact(value)} GB·h" if math.isfinite(value) else "no data"
+
+
 def _in_steps(value: float, steps: tuple[tuple[str, float], ...], unit: str) -> str:
     """Return a number in the largest of the steps, largest first, that it reaches once it is rounded."""
     rounded = float(f"{value:.3g}")

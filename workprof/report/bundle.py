@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.charts.downloads import csv_bytes
 from workprof.charts.shapes import Chart
 from workprof.core.progress import Progress
 from workprof.core.records import to_json
+from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
 from workprof.report.html import report_html
 from workprof.report.parts import Decision, Table

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from workprof.answers.tasks import task_labels
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.plans import scenario_table
 from workprof.charts.memory.recommendation import (
@@ -15,7 +16,6 @@ from workprof.charts.memory.recommendation import (
     recommendation_sentence,
     saving_headlines,
 )
-from workprof.charts.memory.tasks import task_labels
 from workprof.charts.nodes.ranking import (
     decision_sentence,
     degraded_sentences,

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown
 from workprof.charts import shapes
 from workprof.charts.memory.plans import bins_scenario
-from workprof.charts.memory.tasks import gb, gb_h, shown
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Floats
-from workprof.core.units import GB, format_share, saved
+from workprof.core.units import GB, format_share, gb, gb_h, saved
 from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, needed_bytes, own_bins

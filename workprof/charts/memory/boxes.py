@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import CLASS_LOOKS, gb, row_labels, shown
+from workprof.charts.memory.tasks import CLASS_LOOKS, row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import column_words, counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.units import gb
 from workprof.memory.assessment import Assessment, TaskAssessment
 from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.tasks import shown
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import LONGEST_ROW, assessment_sentence, gb_h, row_labels, shown, task_table
+from workprof.charts.memory.tasks import LONGEST_ROW, assessment_sentence, row_labels, task_table
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, ROW_PX
-from workprof.core.units import format_share
+from workprof.core.units import format_share, gb_h
 from workprof.memory.advised_sizes import OUTSIDE, RUN, TASK, Held
 from workprof.memory.assessment import Assessment
 from workprof.memory.recommend import Recommendation

@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import number, row_labels
+from workprof.charts.memory.tasks import row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import format_share
+from workprof.core.units import format_share, number
 from workprof.memory.findings import Finding
 from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
 from workprof.memory.ledger_exports import advice_words, amount_words, evidence_words, whose

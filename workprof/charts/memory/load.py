@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown, task_labels
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import gb, gb_h, shown, task_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
-from workprof.core.units import DAY_S, HOUR_S, format_share
+from workprof.core.units import DAY_S, HOUR_S, format_share, gb, gb_h
 from workprof.memory.load import CAPACITY, CAPPED, HALF, NOT_SIMULATED, PLANNED, REQUESTED, Above, Course, Load
 from workprof.memory.plan import NeverRun
 from workprof.memory.rollup import Rollup

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown
 from workprof.charts import shapes
 from workprof.charts.memory.policies import OURS, policy_name
-from workprof.charts.memory.tasks import gb_h, number, shown
 from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import column_words, counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Ints
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share, saved
+from workprof.core.units import GB, format_share, gb_h, number, saved
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult

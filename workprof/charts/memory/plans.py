@@ -8,16 +8,17 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.tasks import shown, task_labels
 from workprof.charts import shapes
 from workprof.charts.memory.models import every_model
 from workprof.charts.memory.policies import picked
-from workprof.charts.memory.tasks import gb, gb_h, number, row_labels, shown, task_labels
+from workprof.charts.memory.tasks import row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.question import Question, address_of
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share, saved
+from workprof.core.units import GB, format_share, gb, gb_h, number, saved
 from workprof.memory.bins import Bins
 from workprof.memory.load import PLANNED as PLANNED_COURSE
 from workprof.memory.models import ModelResult, PredictorResult, Waterfall

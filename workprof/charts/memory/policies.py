@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown
 from workprof.charts import shapes
 from workprof.charts.memory.recommendation import Plane, better, kill_ticks
-from workprof.charts.memory.tasks import gb, gb_h, number, shown
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, format_share, saved
+from workprof.core.units import GB, format_share, gb, gb_h, number, saved
 from workprof.memory.plan import Violations
 from workprof.memory.policies import POLICY_WORDS
 from workprof.memory.replay import FrontierPoint, PolicyFigures, ReplayResult

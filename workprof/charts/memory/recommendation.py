@@ -10,13 +10,14 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.tasks import shown, task_labels
 from workprof.charts import shapes
-from workprof.charts.memory.tasks import gb_h, number, row_labels, shown, task_labels
+from workprof.charts.memory.tasks import row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import DAY_S, GB, format_share, saved
+from workprof.core.units import DAY_S, GB, format_share, gb_h, number, saved
 from workprof.memory.advised_sizes import RUN, TASK, AdvisedSize
 from workprof.memory.recommend import Recommendation, TriedSetting
 from workprof.memory.replay import PolicyFigures

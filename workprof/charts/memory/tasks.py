@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.tasks import shown, task_labels
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
-from workprof.core.units import GB, compact, format_share
+from workprof.core.units import GB, format_share, gb, gb_h
 from workprof.memory.assessment import (
     CLASSES,
     FEWEST_RUNS,
@@ -34,38 +35,6 @@ CLASS_LOOKS = {LIGHT: (COLOURS[2], "circle"), MODERATE: (COLOURS[1], "square"), 
 """Colour and symbol of a class of tasks."""
 
 LONGEST_ROW = 24
-PATH_SIGN = ":"
-"""Between the parts of a task's name in a Nextflow trace; the last part says what it does."""
-
-
-def number(value: float) -> str:
-    """Return a number with about three digits: '0.31', '12.3', '8,724'."""
-    if not math.isfinite(value):
-        return "no data"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def gb(value: float) -> str:
-    """Return '12.3 GB'."""
-    return f"{number(value)} GB" if math.isfinite(value) else "no data"
-
-
-def gb_h(value: float) -> str:
-    """Return '8.72 k GB·h'."""
-    return f"{compact(value)} GB·h" if math.isfinite(value) else "no data"
-
-
-def task_labels(tasks: Sequence[str]) -> dict[str, str]:
-    """Return shown name -> task: the last part of a path, more parts where two tasks end alike."""
-    result: dict[str, str] = {}
-    for task in tasks:
-        result[_shortest(task, tasks)] = task
-    return result
-
-
-def shown(task: str) -> str:
-    """Return the last part of a task's path."""
-    return task.rsplit(PATH_SIGN, 1)[-1] or task
 
 
 def row_labels(tasks: Sequence[str]) -> list[str]:
@@ -77,15 +46,6 @@ def row_labels(tasks: Sequence[str]) -> list[str]:
         plotly_text(f"{end} ({place + 1})" if ends.count(end) > 1 else end, 2 * LONGEST_ROW)
         for place, end in enumerate(ends)
     ]
-
-
-def _shortest(task: str, tasks: Sequence[str]) -> str:
-    parts = task.split(PATH_SIGN)
-    for n_parts in range(1, len(parts)):
-        ending = PATH_SIGN.join(parts[-n_parts:])
-        if ending and sum(other == ending or other.endswith(PATH_SIGN + ending) for other in tasks) == 1:
-            return ending
-    return task
 
 
 def assessment_headlines(result: Assessment) -> tuple[Headline, ...]:
