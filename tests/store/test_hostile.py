@@ -33,7 +33,6 @@ REFUSED = {
     "bomb.csv.gz": (gzip.compress(HEADER.encode() + b"aaaaaaaaaaaaaaa,1\n" * 16_000_000, 1), "compression bomb"),
     "fake.parquet": (b"PAR1" + os.urandom(1000) + b"PAR1", "broken Parquet"),
     "nul.csv": (GOOD.encode() + b"a\x00b,1\n", "binary"),
-    "lone_cr.csv": (GOOD + "a\rb,2\n", "carriage return"),
 }
 
 

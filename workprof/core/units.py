@@ -19,6 +19,9 @@ MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
 
+FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
+"""A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""
+
 DURATION_FACTORS = {
     "ms": 1e-3,
     "us": 1e-6,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workprof.core.units import GIB, KIB
+from workprof.core.units import DAY_S, GIB, KIB
 from workprof.formats.declare import NUMBER, TEXT
 
 
@@ -106,13 +106,56 @@ REQUESTS = (
 )
 """A usage and the request that it is compared with."""
 
-ABSURD_MEMORY_BYTES = float(GIB * KIB * KIB)
-ABSURD_ABOVE = {
-    "cpu_usage_percent": 100_000.0,
-    "gpu_usage_percent": 10_000.0,
-    "mean_memory_bytes": ABSURD_MEMORY_BYTES,
-    "peak_memory_bytes": ABSURD_MEMORY_BYTES,
-    "mean_gpu_memory_bytes": ABSURD_MEMORY_BYTES,
-    "peak_gpu_memory_bytes": ABSURD_MEMORY_BYTES,
+TIMING = ("start_time_s", "end_time_s", "duration_s")
+"""A row whose cell of one of these cannot be read is a reject; any other field is missing in its row then."""
+
+LONGEST_S, LATEST_S = 100 * 365.25 * DAY_S, 1e11
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a field can be, in its own unit.
+
+    Attributes:
+        most: of a run on one machine, no more than the largest on earth has.
+        of_a_system: of a run that takes a whole system.
+    """
+
+    most: float
+    of_a_system: float
+    least: float = 0.0
+
+
+def _alike(bounds: Bounds, *names: str) -> dict[str, Bounds]:
+    return dict.fromkeys(names, bounds)
+
+
+BOUNDS: dict[str, Bounds] = {
+    **_alike(Bounds(LATEST_S, LATEST_S), *TIME_FIELDS),
+    **_alike(Bounds(LONGEST_S, LONGEST_S), "duration_s", "time_limit_s"),
+    **_alike(Bounds(4_096 * 100.0, 2e7 * 100), "requested_cpu_percent", "cpu_usage_percent"),
+    **_alike(Bounds(256 * 100.0, 1e6 * 100), "requested_gpu_percent", "gpu_usage_percent"),
+    **_alike(
+        Bounds(64.0 * GIB * KIB, 16.0 * GIB * KIB * KIB),
+        *("requested_memory_bytes", "mean_memory_bytes", "peak_memory_bytes"),
+        *("mean_gpu_memory_bytes", "peak_gpu_memory_bytes"),
+    ),
+    **_alike(Bounds(1e18, 1e18), "read_bytes", "write_bytes", "input_bytes"),
+    **_alike(Bounds(1e15, 1e15), "read_count", "write_count"),
+    **_alike(Bounds(1e9, 1e9), "instances", "out_of_memory_kills"),
+    "peak_memory_is_lower_bound": Bounds(1, 1),
 }
-"""No single machine has 1,000 cores' or 100 GPUs' worth of use by one instance, or a pebibyte of memory."""
+"""By field: a value outside is no value. The largest machines have 64 TiB, 2,048 threads and 16 GPUs; the largest
+systems 10 PB and 11 million cores. A moment is before the year 5138."""
+
+LARGEST_NUMBER = 1e150
+"""Of any other column: its square is a number still."""
+
+OF_UNIT = {"s": 1e15, "B": 1e21, "percent": 2e9}
+"""The most that a further column of a unit can be, in that unit."""
+
+
+def within(field: str, sql: str) -> str:
+    """Return the SQL of a number of a field, NULL where it is out of bounds: a fallback is read then."""
+    bounds = BOUNDS[field]
+    return f"CASE WHEN ({sql}) BETWEEN {bounds.least!r} AND {bounds.of_a_system!r} THEN ({sql}) END"

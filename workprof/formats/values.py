@@ -6,7 +6,7 @@ ten million cells take one pass, and a page that shows what five values would be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import duckdb
 
@@ -146,10 +146,24 @@ MOMENTS = (
     "%m/%d/%Y %I:%M:%S %p",
     "%m/%d/%Y %I:%M %p",
     "%d.%m.%Y %H:%M",
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M",
+    "%m/%d/%Y",
+    "%d.%m.%Y",
 )
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
+
+YEAR_FIRST = ("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d")
+
+TWO_DIGITS = r"^\s*\d{1,2}[/.]\d{1,2}[/.]\d\d(?:\D|$)"
+"""A moment whose year has two digits: 69 to 99 are of the last century, 00 to 68 of this one (POSIX, strptime)."""
+
+OPEN = r"[+-]?inf(?:inity)?|9999-.*"
+NOT_KNOWN = r"epoch|1970-01-01(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
+"""Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch'."""
+
+
+def no_moment(text: str, *which: str) -> str:
+    """Return the SQL of whether a text says that a moment is open or not known."""
+    return f"coalesce(regexp_full_match(trim({text}), '(?i:{'|'.join(which or (OPEN, NOT_KNOWN))})'), FALSE)"
 
 
 def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: bool = False) -> str:
@@ -158,13 +172,26 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     A moment without a zone is UTC (the connection's zone is set so). With `day_first` 5/4 is in April.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
-    orders = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
-    formats = ", ".join(f"'{each}'" for each in orders)
+    formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
+    short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
     return (
         f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
-        f"WHEN regexp_matches({value}, '^\\d{{4}}-\\d\\d-\\d\\d') THEN epoch(TRY_CAST({value} AS TIMESTAMPTZ)) "
-        f"ELSE epoch(try_strptime({value}, [{formats}])) END"
+        f"WHEN starts_with({value}, '9999-') THEN NULL "
+        f"WHEN regexp_matches({value}, '^\\d{{4}}-\\d\\d-\\d\\d') "
+        f"THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) "
+        f"WHEN {no_moment(value)} THEN NULL "
+        f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
+        f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"
     )
+
+
+def _short(form: str) -> str:
+    """Return a form with a year of two digits; strptime takes '26' for the year 26 where four are meant."""
+    return form.replace("/%Y", "/%y").replace(".%Y", ".%y")
+
+
+def _listed(forms: Iterable[str]) -> str:
+    return ", ".join(f"'{form}'" for form in forms)
 
 
 THOUSANDS = r"[+-]?\d{1,3}(?:\.\d{3})+(?:\s*[A-Za-z%]+)?"

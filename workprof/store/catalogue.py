@@ -355,14 +355,21 @@ class Known:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._last: _Reading | None = None
+        database.after_writing = self._read
 
     def entries(self) -> tuple[Entry, ...]:
         """Return every entry, newest first."""
         last, commits = self._last, self._database.commits
         if last is None or (last.commits != commits and not self._database.written_elsewhere):
-            with self._database.cursor() as cursor:
-                last = self._last = _Reading(commits, whole_entries(cursor))
+            last = self._read()
         return last.entries
+
+    def _read(self) -> _Reading:
+        """Read anew; of this process's own changes at once, as another process may write next."""
+        commits = self._database.commits
+        with self._database.cursor() as cursor:
+            result = self._last = _Reading(commits, whole_entries(cursor))
+        return result
 
     def entry(self, name_or_hash: str) -> Entry:
         """Return the entry of that name, that hash or at least eight first characters of it; it may be damaged.

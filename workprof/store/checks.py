@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
-from workprof.formats.fields import ABSURD_ABOVE, REQUESTS, USAGE_FIELDS
+from workprof.formats.fields import BOUNDS, REQUESTS, USAGE_FIELDS
 from workprof.store.catalogue import Entry, one
-from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, STILL_RUNNING, UNSTARTED, ZERO_TIME
+from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, SHORT_YEAR, STILL_RUNNING, UNSTARTED, ZERO_TIME
 from workprof.store.connection import quoted
 from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestReport, TimeCoverage
 
@@ -140,6 +140,12 @@ def _times(have: set[str]) -> Iterable[Question]:
             "see whether the duration is in another unit",
         )
     yield Question(
+        "years of two digits",
+        "info",
+        _flag(SHORT_YEAR),
+        "runs have years of two digits: 00 to 68 are read as 2000 to 2068, 69 to 99 as 1969 to 1999",
+    )
+    yield Question(
         "zero time stamp", "warning", _flag(ZERO_TIME), "runs with a time stamp of 0, which means 'not known'"
     )
     if "duration_s" in have:
@@ -175,7 +181,7 @@ def _usage(have: set[str], summed: bool) -> Iterable[Question]:
     if used:
         negative = " OR ".join(f"{name} < 0" for name in used)
         yield Question("negative usage", "error", count_where(negative), "runs with a negative usage")
-    absurd = [f"{name} > {limit!r}" for name, limit in ABSURD_ABOVE.items() if name in have]
+    absurd = [f"{name} > {BOUNDS[name].most!r}" for name in used if "count" not in name]
     if absurd and not summed:
         yield Question(
             "absurd usage",

@@ -16,14 +16,14 @@ from workprof.store.reports import Column
 ROW_ID = "row_id"
 FINISHED = "finished"
 FLAGS = "flags"
+DERIVED = "duration"
+"""Source of a duration that is end - start."""
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
 
-TIMING = ("start_time_s", "end_time_s", "duration_s")
-"""Fields that time a run: a row is rejected where one of them says something that is none."""
-
-NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED = 1, 2, 4, 8
-"""Bits of `flags`: what was in a row before its value became NULL, and rows without an end or a start."""
+NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED, OPEN_TIME, SHORT_YEAR = 1, 2, 4, 8, 16, 32
+"""Bits of `flags`: what was in a row before its value became NULL, rows without an end or a start, rows whose end (or
+start) is written as infinite, and rows with a year of two digits."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ class Plan:
         nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
         for at, output in enumerate(self.texts):
             number, cell = read_name(output.column.name), quoted(output.column.source)
+            said = f" AND NOT {values.no_moment(cell)}" if output.column.name in TIME_FIELDS else ""
             items.append(
-                f"CASE WHEN {number} IS NULL AND trim({cell}) NOT IN ({nulls}) THEN {cell} END AS {unread(at)}"
+                f"CASE WHEN {number} IS NULL AND trim({cell}) NOT IN ({nulls}){said} THEN {cell} END AS {unread(at)}"
             )
         return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 
@@ -126,7 +127,9 @@ def compile_plan(
 def number_sql(name: str, kind: str, unit: str) -> str:
     """Return a finite number in workprof's unit, else NULL."""
     column = quoted(name)
-    if kind in (TIMESTAMP, INTERVAL):
+    if kind == TIMESTAMP:
+        return f"CASE WHEN {column} < TIMESTAMPTZ '9999-01-01' THEN nullif(epoch({column}), 0) END"
+    if kind == INTERVAL:
         return f"epoch({column})"
     scale = 1.0 if unit == PLAIN else factor(unit)
     value = column if kind == NUMBER else f"CAST({column} AS DOUBLE)"
@@ -168,7 +171,7 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
 
 def _duration(start: str, end: str) -> Output:
     sql = f"CASE WHEN {end} >= {start} THEN {end} - {start} END"
-    return Output(Column("duration_s", NUMBER, "s", "duration", numeric=True), sql)
+    return Output(Column("duration_s", NUMBER, "s", DERIVED, numeric=True), sql)
 
 
 def _further(
@@ -219,6 +222,35 @@ def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) 
         and rule.field in TIME_FIELDS
         and types[rule.source] in (NUMBER, "BIGINT")
     ]
-    infinite = " OR ".join(f"NOT isfinite({quoted(name)})" for name in numbers) or "FALSE"
-    zero = " OR ".join(f"{name} = 0" for name in zeros) or "FALSE"
-    return f"(CASE WHEN {infinite} THEN {NOT_FINITE} ELSE 0 END) + (CASE WHEN {zero} THEN {ZERO_TIME} ELSE 0 END)"
+    times = [(rule, types[rule.source]) for rule in present if rule.field in TIME_FIELDS]
+    bits = {
+        NOT_FINITE: [f"NOT isfinite({quoted(name)})" for name in numbers],
+        ZERO_TIME: [f"{name} = 0" for name in zeros],
+        OPEN_TIME: [_is_open(rule, kind) for rule, kind in times if rule.field != "submit_time_s"],
+        SHORT_YEAR: [_has_short_year(quoted(rule.source)) for rule, kind in times if kind == TEXT],
+    }
+    return (
+        " + ".join(
+            f"(CASE WHEN {' OR '.join(conditions)} THEN {bit} ELSE 0 END)"
+            for bit, conditions in bits.items()
+            if conditions
+        )
+        or "0"
+    )
+
+
+def _is_open(rule: Rule, kind: str) -> str:
+    """Return the SQL of whether a start or an end is written as one that does not come; an end may be 'epoch' too."""
+    cell = quoted(rule.source)
+    if kind == TEXT:
+        words = (values.OPEN, values.NOT_KNOWN) if rule.field == "end_time_s" else (values.OPEN,)
+        return f"CASE WHEN {read_name(rule.field)} IS NULL THEN {values.no_moment(cell, *words)} ELSE FALSE END"
+    if kind == TIMESTAMP:
+        never = f"NOT isfinite({cell}) OR {cell} >= TIMESTAMPTZ '9999-01-01'"
+        return f"{never} OR {cell} = TIMESTAMPTZ '1970-01-01'" if rule.field == "end_time_s" else never
+    return f"isinf({cell})" if kind == NUMBER else "FALSE"
+
+
+def _has_short_year(cell: str) -> str:
+    """Return the SQL of whether a moment has a year of two digits; most are ISO 8601, which a look at one tells."""
+    return f"CASE WHEN substr({cell}, 5, 1) = '-' THEN FALSE ELSE regexp_matches({cell}, '{values.TWO_DIGITS}') END"

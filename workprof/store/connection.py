@@ -18,7 +18,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -89,6 +89,8 @@ class Database:
         self._timer: threading.Timer | None = None
         self._commits = 0
         self._signature: tuple[tuple[int, int, int], ...] = ()
+        self.after_writing: Callable[[], object] = lambda: None
+        """Called after a change by this process, before others may write."""
         try:
             if settings.readonly or self.home.database.exists():
                 with self.cursor():
@@ -219,7 +221,10 @@ class Database:
                     self._begin_writing(progress)
                 self._depth += 1
                 try:
+                    before = self._commits
                     yield
+                    if self._depth == 1 and self._commits != before:
+                        self.after_writing()
                 finally:
                     self._depth -= 1
                     if not self._depth:
@@ -268,11 +273,12 @@ class Database:
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield a cursor in a transaction: committed at the end, rolled back on any error. Hold `writing` around it."""
         with self.cursor() as cursor:
+            self.home.open_log()  # of what is committed on the way
             cursor.execute("BEGIN TRANSACTION")
             try:
                 yield cursor
+                self.home.open_log()
                 cursor.execute("COMMIT")
-                narrow(self.home.log)
                 self._commits += 1  # by whoever holds `writing`: one at a time
             except BaseException:
                 with contextlib.suppress(duckdb.Error):

@@ -3,23 +3,29 @@
 A row that started and has no end, and whose status is a running one or missing, is running at the end of the trace: it
 has not finished, and its duration so far is the last moment of the trace less its start. A row that never started has
 no duration at all. Both keep their place in the table and are marked in `flags`.
+
+The last moment of a trace is not that of a clock gone wrong: moments of a few rows that lie further after all others
+than these reach are left out of it, and told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import duckdb
 
 from workprof.core.causes import RUNNING, WAITING, starts_of, words_of
+from workprof.core.text import visible
+from workprof.core.units import DAY_S, FIRST_EPOCH_S, format_duration
 from workprof.formats.declare import NUMBER
-from workprof.formats.fields import FIELDS, TIME_FIELDS, USAGE_FIELDS
+from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, USAGE_FIELDS
 from workprof.store.catalogue import one
-from workprof.store.compile import FIELD_ORDER, FINISHED, FLAGS, STILL_RUNNING, UNSTARTED
+from workprof.store.compile import DERIVED, FIELD_ORDER, FINISHED, FLAGS, OPEN_TIME, STILL_RUNNING, UNSTARTED
 from workprof.store.connection import commit_so_far, quoted, text
 from workprof.store.loaded import Stage
-from workprof.store.reports import Column
+from workprof.store.reports import Check, Column
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,16 @@ class _Conditions:
     start: str
 
 
-def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Fill what follows of start, end and duration, mark the rows that run or never ran, and return the columns.
+@dataclass(frozen=True)
+class Settled:
+    """The columns of the table once every row has what follows, and the check of moments that lie beyond the trace."""
+
+    columns: tuple[Column, ...]
+    checks: tuple[Check, ...] = ()
+
+
+def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> Settled:
+    """Fill what follows of start, end and duration, and mark the rows that run or never ran.
 
     An end follows from a start and a duration, a start from an end and a duration; a running row's duration, where it
     says none, is the time to the last moment of any row. `status` keeps the trace's own word; where there is none,
@@ -67,15 +81,90 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
         cursor.execute(f"UPDATE {rows} SET end_time_s = start_time_s + duration_s WHERE {conditions.end}")
     if starts:
         cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {conditions.start}")
+    last = _last_moment(cursor, have, rows)
     if running and "start_time_s" in have:
-        last = f"greatest({', '.join(f'max({name})' for name in TIME_FIELDS if name in have)})"
-        (moment,) = one(cursor, f"SELECT {last} FROM {rows}")
         cursor.execute(
-            f"UPDATE {rows} SET duration_s = ? - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
-            "AND duration_s IS NULL",
-            [moment],
+            f"UPDATE {rows} SET duration_s = $1 - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
+            "AND duration_s IS NULL AND start_time_s <= $1",
+            [last.moment],
         )
-    return tuple(sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER))))
+    ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
+    return Settled(tuple(ordered), last.checks)
+
+
+MOST_BEYOND = 100
+BEYOND_SHARE = 0.01
+"""So many rows, or this share of few, may lie beyond the trace: more are a part of it."""
+FEWEST_ROWS = 20
+"""With fewer rows a later one is a later run; an end alone may still be wrong."""
+
+
+@dataclass(frozen=True)
+class _Last:
+    moment: float | None
+    checks: tuple[Check, ...] = ()
+
+
+def _last_moment(cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str) -> _Last:
+    """Return the last moment of a trace, and what lies beyond it.
+
+    Beyond is what lies further after the moments before it than twice these reach from their middle, and more than a
+    day. An end that the row's own duration confirms is none.
+    """
+    times = [name for name in TIME_FIELDS if name in have]
+    if not times:
+        return _Last(None)
+    highest = ", ".join(f"max({name}, {MOST_BEYOND + 1})" for name in times)
+    n_rows, *lists = one(cursor, f"SELECT count(*), {highest} FROM {rows}")
+    moments = sorted((moment for listed in lists for moment in listed or ()), reverse=True)
+    if not moments:
+        return _Last(None)
+    gaps = [at for at in range(1, len(moments)) if moments[at - 1] - moments[at] > DAY_S]
+    if not gaps:
+        return _Last(moments[0])
+    (middle,) = one(cursor, f"SELECT approx_quantile(coalesce({', '.join(times)}), 0.5) FROM {rows}")
+    most = min(MOST_BEYOND, max(1, int(BEYOND_SHARE * n_rows)))
+    for at in reversed(gaps):
+        if moments[at - 1] - moments[at] <= 2 * (moments[at] - middle):
+            continue
+        late = _beyond(cursor, have, rows, moments[at], n_rows)
+        if 0 < len(late) <= most:
+            return _Last(moments[at], (_told(late, moments[at]),))
+    return _Last(moments[0])
+
+
+def _beyond(
+    cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str, last: float, n_rows: int
+) -> list[tuple[str, float]]:
+    """Return names and moments of the rows beyond a moment; none where it is no last one after all."""
+    start, end, duration = (name if name in have else "NULL" for name in ("start_time_s", "end_time_s", "duration_s"))
+    own = "duration_s" in have and have["duration_s"].source != DERIVED
+    confirmed = f"coalesce(abs({duration} - ({end} - {start})) <= 0.1 * ({end} - {start}), FALSE)" if own else "FALSE"
+    times = [name for name in TIME_FIELDS if name in have]
+    later = f"greatest({', '.join(times)})"
+    names = [f"CAST({name} AS VARCHAR)" for name in NAME_FIELDS if name in have]
+    found = cursor.execute(
+        f"SELECT coalesce({', '.join([*names, repr('')])}), {later}, {confirmed}, coalesce({start} > ?, FALSE) "
+        f"FROM {rows} WHERE {later} > ? ORDER BY 2 DESC LIMIT {MOST_BEYOND + 1}",
+        [last, last],
+    ).fetchall()
+    sound = any(known or (wholly and n_rows < FEWEST_ROWS) for _, _, known, wholly in found)
+    return [] if sound else [(name, moment) for name, moment, _, _ in found]
+
+
+def _told(late: Sequence[tuple[str, float]], last: float) -> Check:
+    shown = ", ".join(f"{visible(name[:40])} at {_moment_text(moment)}" for name, moment in late[:3])
+    message = (
+        f"{len(late):,} rows have a moment far after all others ({shown}): the trace is taken to end at "
+        f"{_moment_text(last)}; correct these moments if they are wrong"
+    )
+    return Check("beyond the trace", "warning", len(late), message)
+
+
+def _moment_text(moment: float) -> str:
+    if FIRST_EPOCH_S < moment < LATEST_S:
+        return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{format_duration(moment)} on the trace's clock"
 
 
 def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) -> _Conditions:
@@ -90,7 +179,8 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
     used = " OR ".join(f"coalesce({name} > 0, FALSE)" for name in USAGE_FIELDS if name in have) or "FALSE"
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
     open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'})"
-    running = f"({says_running} OR ({says_nothing} AND {start} IS NOT NULL AND {open_end}))"
+    written_open = f"({FLAGS} & {OPEN_TIME}) > 0"
+    running = f"({says_running} OR ({says_nothing} AND ({written_open} OR ({start} IS NOT NULL AND {open_end}))))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
     absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says_nothing} OR NOT {FINISHED}))"
     never = f"(NOT {running} AND ({absent} OR ({says_waiting} AND coalesce({duration}, 0) <= 0)))"

@@ -197,6 +197,12 @@ class Home:
             self._writer.close()
             self._writer = None
 
+    def open_log(self) -> None:
+        """Make the write-ahead log its owner's alone before DuckDB makes it anybody's."""
+        with contextlib.suppress(OSError):  # a full disk, a log of somebody else: DuckDB tells
+            os.close(os.open(self.log, os.O_CREAT | os.O_WRONLY, FILE))
+        narrow(self.log)
+
     def writer_elsewhere(self) -> str:
         """Return the PID of another process that writes or waits for that, '' where none does."""
         if self._writer is not None or fcntl is None:

@@ -258,9 +258,7 @@ def _clear_errors(origin: str) -> Iterator[None]:
     except duckdb.InvalidInputException as error:
         if MIXED_LINE_ENDS not in str(error):
             raise TraceError(f"{origin} cannot be read ({str(error).splitlines()[0][:300]}); check the file") from error
-        raise TraceError(
-            f"{origin} has a broken quote, or a carriage return (CR) alone inside a line; mend that place"
-        ) from error
+        raise TraceError(f"{origin} has a broken quote; mend that place") from error
     except duckdb.Error as error:
         raise TraceError(
             f"{origin} cannot be read ({str(error).splitlines()[0][:300]}); check the format and the file"

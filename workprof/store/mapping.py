@@ -13,7 +13,17 @@ import numpy as np
 from workprof.core.arrays import Floats
 from workprof.core.causes import OTHER, cause_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
-from workprof.core.units import DAY_S, DURATION_FACTORS, FACTORS, GIB, KIB, UNITS_OF, factor
+from workprof.core.units import (
+    DAY_S,
+    DURATION_FACTORS,
+    FACTORS,
+    FIRST_EPOCH_S,
+    GIB,
+    KIB,
+    LAST_EPOCH_S,
+    UNITS_OF,
+    factor,
+)
 from workprof.formats import generic, values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
@@ -169,9 +179,6 @@ MOSTLY = 0.8
 """Share of a column's values that must be values of a field: one 'Unknown' does not hide a column."""
 
 EPOCHS = (("s", 1e0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
-FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
-"""A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""
-
 OFFSET_S = 600.0, 2.0e8
 """A trace on a clock of its own lasts from ten minutes to six years."""
 

@@ -17,11 +17,11 @@ from workprof.core.progress import Progress
 from workprof.core.text import visible
 from workprof.formats import generic
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
-from workprof.formats.fields import FIELDS, TIME_FIELDS
+from workprof.formats.fields import FIELDS, TIME_FIELDS, TIMING
 from workprof.store import checks, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
-from workprof.store.compile import FINISHED, TIMING, Output, Plan, compile_plan, unread
+from workprof.store.compile import FINISHED, Output, Plan, compile_plan, unread
 from workprof.store.connection import quoted, text
 from workprof.store.endings import settle
 from workprof.store.folding import Folded, complete
@@ -113,7 +113,8 @@ def load(
     rejected += _refused(cursor, stage, source)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
-    runs = replace(runs, columns=settle(cursor, stage, runs.columns))
+    settled = settle(cursor, stage, runs.columns)
+    runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
         columns = ", ".join(column.name for column in source.relation.columns)

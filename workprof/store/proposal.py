@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from workprof.core.arrays import Floats
 from workprof.core.errors import ColumnMissing, TraceError, UnitUnknown
 from workprof.core.progress import silent
-from workprof.core.units import GB, MINUTE_S, format_duration
+from workprof.core.units import FIRST_EPOCH_S, GB, MINUTE_S, format_duration
 from workprof.formats import generic
 from workprof.formats.declare import TEXT
 from workprof.formats.fields import FIELDS, REQUESTS, TIME_FIELDS
@@ -26,7 +26,6 @@ from workprof.store.look import LOOK_BYTES, LOOK_ROWS, Look, cells_of, texts_of
 from workprof.store.mapping import (
     AS_CHOSEN,
     DATES,
-    FIRST_EPOCH_S,
     IN_NAME,
     IN_VALUES,
     LARGEST_NODE_BYTES,

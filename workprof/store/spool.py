@@ -11,6 +11,7 @@ import hashlib
 import io
 import itertools
 import os
+import re
 import shutil
 import tarfile
 import zlib
@@ -149,7 +150,10 @@ def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> by
             break
     head = b"".join(parts)[:size]
     named = encoding or _marked_encoding(head)
-    return _as_utf8(head, named, path.name) if named else head
+    plain = _as_utf8(head, named, path.name) if named else head
+    if is_columnar(plain):
+        return plain
+    return b"".join(_Even([plain])) if _ends_with_cr(plain) else _without_strays(plain)
 
 
 def _marked_encoding(head: bytes) -> str:
@@ -256,8 +260,8 @@ class TextOptions:
 
     Attributes:
         encoding: of the file; '' = UTF-8.
-        even_line_ends: write LF for every CR LF (within quotes too). A text that mixes both near its beginning is
-            written so unasked.
+        even_line_ends: write LF for every CR LF and a space for every other CR (within quotes too). A text that mixes
+            both near its beginning, or ends its lines with CR alone, is written with LF unasked.
         long_lines: a line may be of any length: a document on one line, or a tool's whole output.
         expansion_limit: how many times its size a compressed file may unpack to.
         sheet: of a workbook; '' = the first that holds a table.
@@ -317,14 +321,17 @@ def spool(path: Path, target: Path, options: TextOptions, progress: Progress, sp
         _link(path, place, progress, span)
         return Spooled(place, path.name, long_lines=_without_long_lines(place, options))
     hashed = _Hashed(_watched(chunks(path, options.expansion_limit), path, not packed, progress, span))
-    write_bytes(_rewritten(hashed, options, path.name), place)
+    rewritten = _rewritten(hashed, options, path.name)
+    write_bytes(rewritten, place)
     unpacked = Unpacked(hashed.sha256.digest(), hashed.size_bytes) if packed else None
     if head_of(place, 4) == PARQUET_MAGIC:
         parquet = place.rename(place.with_suffix(".parquet"))
         return Spooled(parquet, path.name, parquet=True, unpacked=unpacked)
     if is_arrow(head_of(place)):
         return replace(_parquet_of_arrow(path, place, target, options, progress, span), unpacked=unpacked)
-    return Spooled(place, path.name, long_lines=_without_long_lines(place, options), unpacked=unpacked)
+    found = _strays(rewritten.strays) if isinstance(rewritten, _Even) else ()
+    long_lines = _without_long_lines(place, options)
+    return Spooled(place, path.name, long_lines=long_lines, unpacked=unpacked, checks=found)
 
 
 def _table_of_workbook(path: Path, target: Path, options: TextOptions, progress: Progress, span: Span) -> Spooled:
@@ -399,7 +406,7 @@ def _without_long_lines(path: Path, options: TextOptions) -> tuple[LongLine, ...
     return () if is_json(head) and json_shape(head).kind != LINES else set_aside_long_lines(path)
 
 
-def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterator[bytes]:
+def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iterable[bytes]:
     chunks = iter(source)
     head = next(chunks, b"")
     encoding, whole = options.encoding or _marked_encoding(head), itertools.chain((head,), chunks)
@@ -407,21 +414,55 @@ def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iter
     first = next(utf8, b"")
     whole = itertools.chain((first,), utf8)
     even = options.even_line_ends or (first[:4] != PARQUET_MAGIC and _mixes_line_ends(first[:LOOK_BYTES]))
-    return _even(whole) if even else whole
+    return _Even(whole) if even else whole
 
 
 def _mixes_line_ends(head: bytes) -> bool:
-    """Tell whether both CR LF and LF stand in a text's first bytes: DuckDB takes the first for all of them."""
-    return 0 < head.count(b"\r\n") < head.count(b"\n")
+    """Tell whether a text's first bytes end lines in two ways, of which DuckDB takes the first, or with CR alone."""
+    return 0 < head.count(b"\r\n") < head.count(b"\n") or _ends_with_cr(head)
 
 
-def _even(source: Iterable[bytes]) -> Iterator[bytes]:
-    held = b""
-    for chunk in source:
-        text = held + chunk
-        held = b"\r" if text.endswith(b"\r") else b""
-        yield text[: len(text) - len(held)].replace(b"\r\n", b"\n")
-    yield held
+def _ends_with_cr(head: bytes) -> bool:
+    """Tell whether lines end with CR alone, as on the first Macs: LF stands within cells at most."""
+    feeds = head.count(b"\n")
+    return head.count(b"\r") - head.count(b"\r\n") > feeds
+
+
+STRAY = re.compile(rb"\r(?!\n|\Z)")
+"""A CR within a line: no reader of CSV takes it outside quotes."""
+AT_AN_END = re.compile(rb"(?<=[,;|\t\"\n])\r(?!\n|\Z)|\r(?=[,;|\t\"])")
+
+
+def _without_strays(text: bytes) -> bytes:
+    """Return a text without the CR at the ends of its cells, and with a space for one inside a cell."""
+    return STRAY.sub(b" ", AT_AN_END.sub(b"", text)) if b"\r" in text else text
+
+
+class _Even:
+    """A text with LF for CR LF, and for CR alone where that ends the lines of its first bytes; else without these.
+
+    Attributes:
+        strays: how many were left out, or written as a space.
+    """
+
+    def __init__(self, source: Iterable[bytes]) -> None:
+        self._source, self.strays = source, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        held, alone = b"", None
+        for chunk in self._source:
+            text = held + chunk
+            alone = _ends_with_cr(text[:LOOK_BYTES]) if alone is None else alone
+            held = b"\r" if text.endswith(b"\r") else b""
+            even = text[: len(text) - len(held)].replace(b"\r\n", b"\n")
+            self.strays += 0 if alone else even.count(b"\r")
+            yield even.replace(b"\r", b"\n") if alone else _without_strays(even)
+        yield b"\n" if held else b""
+
+
+def _strays(count: int) -> tuple[Check, ...]:
+    message = f"{count:,} carriage returns (CR) stand within lines; each is read as a space"
+    return (Check("carriage returns", "warning", count, message),) if count else ()
 
 
 def _link(path: Path, target: Path, progress: Progress, span: Span) -> Path:

@@ -42,7 +42,8 @@ def load(
     if not faithful and options.aggregation != "instance":
         plan = pai_joins.aggregate(cursor, stage, plan, options.aggregation, tables, progress)
         declared = replace(declared, summed=True)
-    columns = settle(cursor, stage, plan.columns)
+    settled = settle(cursor, stage, plan.columns)
+    columns = settled.columns
     rows, finished, result = counted(cursor, stage, declared, columns, False, progress)
     if not rows:
         raise NoRows(f"the joins leave no rows: {_steps_text(joined.steps)}; do the tables belong together?")
@@ -53,7 +54,7 @@ def load(
         rows=rows,
         finished_rows=finished,
         rejected=joined.rejected,
-        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *result),
+        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *settled.checks, *result),
         joins=joined.steps,
         mode=options.join,
         lost=lost,

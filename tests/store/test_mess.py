@@ -1,0 +1,160 @@
+"""Files of a kind that were read wrong without a word: times of another century, ends that never come, broken lines."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+
+import numpy as np
+import pytest
+
+from workprof.store.home import WRITER
+from workprof.store.reports import IngestOptions
+
+pytestmark = pytest.mark.slow
+
+AUTO = IngestOptions()
+DAY = 86_400.0
+OCT_1 = 1_790_812_800.0
+"""2026-10-01."""
+
+
+def loaded(store, path, *columns):
+    report = store.ingest([path], AUTO)
+    frame = store.frame(report.hash, list(columns), finished_only=False)
+    return report, frame, {check.name: check for check in report.checks}
+
+
+@pytest.mark.parametrize(
+    "start, end",
+    [
+        ("{d}/{m}/26 {h}:00", "{d}/{m}/26 {h}:30"),
+        ("{m}/{d}/26 {h}:00", "{m}/{d}/26 {h}:30"),
+        ("{d}.{m}.26 {h}:00", "{d}.{m}.26 {h}:30"),
+        ("{d}.{m}.26 {h}:00:00", "{d}.{m}.26 {h}:30:00"),
+    ],
+)
+def test_years_of_two_digits_are_of_this_century_up_to_68_and_told(store, write, start, end):
+    rows = [(start.format(d=d, m=10, h=7), end.format(d=d, m=10, h=7)) for d in range(14, 20)]
+    text = "job;started;finished\n" + "".join(f"j{at};{a};{b}\n" for at, (a, b) in enumerate(rows))
+    _, frame, checks = loaded(store, write("y.csv", text), "start_time_s", "duration_s")
+    assert frame["start_time_s"].tolist() == [OCT_1 + (d - 1) * DAY + 7 * 3600 for d in range(14, 20)]
+    assert frame["duration_s"].tolist() == [1800.0] * 6
+    assert checks["years of two digits"].count == 6
+
+
+def test_years_of_four_digits_are_not_told(store, write):
+    text = "job;started;finished\n" + "".join(f"j{d};{d}.10.2026 07:00;{d}.10.2026 07:30\n" for d in range(14, 20))
+    _, frame, checks = loaded(store, write("y.csv", text), "start_time_s")
+    assert frame["start_time_s"].min() == OCT_1 + 13 * DAY + 7 * 3600
+    assert "years of two digits" not in checks
+
+
+OPEN = ["infinity", "-infinity", "Infinity", "epoch", "9999-12-31 00:00:00", "9999-12-31", "1970-01-01 00:00:00"]
+
+
+@pytest.mark.parametrize("word", OPEN)
+@pytest.mark.parametrize("late", [False, True])
+def test_an_end_that_never_comes_is_a_run_that_goes_on(store, write, word, late):
+    """`late`: after the rows from which the type of the column is guessed."""
+    rows = [f"j{at},2026-10-01 {at % 20:02}:00:00,2026-10-01 {at % 20:02}:30:00,4" for at in range(300)]
+    rows.insert(299 if late else 3, f"open,2026-10-01 05:00:00,{word},4")
+    text = "job,started,finished,memory_gb\n" + "\n".join(rows) + "\n"
+    report, frame, _ = loaded(store, write("o.csv", text), "job_name", "start_time_s", "end_time_s", "duration_s")
+    assert (report.rows, report.rejected, report.running) == (301, 0, 1)
+    going = frame[frame["job_name"] == "open"].iloc[0]
+    assert np.isnan(going["end_time_s"])
+    assert going["duration_s"] == OCT_1 + 19.5 * 3600 - going["start_time_s"]
+    assert frame[frame["job_name"] != "open"]["duration_s"].sum() == 300 * 1800
+
+
+def test_a_start_that_never_comes_has_no_time(store, write):
+    text = "job;started;finished\n" + "".join(f"j{h};2026-10-01 0{h}:00:00;2026-10-01 0{h}:30:00\n" for h in range(6))
+    report, frame, _ = loaded(store, write("s.csv", text + "j6;infinity;2026-10-01 05:00:00\n"), "duration_s")
+    assert (report.rows, report.rejected, report.running) == (7, 0, 1)
+    assert frame["duration_s"].sum() == 6 * 1800
+
+
+def going_on(ends, extra=""):
+    rows = [f"j{h},2026-10-01 {h:02}:00:00,2026-10-01 {h:02}:30:00\n" for h in range(20)]
+    return "job,started,finished\n" + "".join(rows) + "going,2026-10-01 12:00:00,\n" + extra + ends
+
+
+@pytest.mark.parametrize("end", ["2062-10-01 00:00:00", "2027-01-01 00:00:00", "2026-10-20 08:00:00"])
+def test_a_late_end_does_not_stretch_running_rows_and_is_told(store, write, end):
+    path = write("late.csv", going_on(f"late,2026-10-01 01:00:00,{end}\n"))
+    _, frame, checks = loaded(store, path, "job_name", "duration_s")
+    assert frame.set_index("job_name")["duration_s"]["going"] == 7.5 * 3600
+    assert checks["beyond the trace"].count == 1
+    assert f"late at {end}" in checks["beyond the trace"].message
+
+
+def test_a_late_end_that_the_own_duration_confirms_is_the_end_of_the_trace(store, write):
+    text = "job_name,start_time_s,end_time_s,duration_s\n"
+    text += "".join(f"j{h},{h * 3600},{h * 3600 + 600},600\n" for h in range(30))
+    path = write("long.csv", text + f"going,100,,\nlong,0,{20 * DAY:.0f},{20 * DAY:.0f}\n")
+    _, frame, checks = loaded(store, path, "job_name", "duration_s")
+    assert frame.set_index("job_name")["duration_s"]["going"] == 20 * DAY - 100
+    assert "beyond the trace" not in checks
+
+
+def test_many_late_rows_are_a_part_of_the_trace(store, write):
+    later = "".join(f"k{at},2026-11-0{at} 01:00:00,2026-11-0{at} 02:00:00\n" for at in range(1, 5))
+    _, frame, checks = loaded(store, write("two.csv", going_on("", later)), "job_name", "duration_s")
+    assert "beyond the trace" not in checks
+    assert frame.set_index("job_name")["duration_s"]["going"] > 30 * DAY
+
+
+HEADER = "job_name,node,duration_s\n"
+
+
+@pytest.mark.parametrize("rows", [50, 20_000])
+def test_lines_that_end_with_carriage_returns_alone(store, write, rows):
+    lines = [f"j{at},n{at % 3},{at}" for at in range(rows)]
+    text = "\r".join([HEADER.strip(), *lines]) + "\r"
+    report, frame, _ = loaded(store, write("mac.csv", text), "node", "duration_s")
+    assert (report.rows, report.rejected) == (rows, 0)
+    assert set(frame["node"]) == {"n0", "n1", "n2"}
+    assert frame["duration_s"].sum() == rows * (rows - 1) / 2
+
+
+@pytest.mark.parametrize("place", [3, 30_000])
+def test_a_carriage_return_within_a_line_loses_no_row_and_is_told(store, write, place):
+    lines = [f"j{at},n{at % 3},{at}" for at in range(40_000)]
+    lines[place] = f"j{place},n1\r,{place}"
+    lines[place + 1] = f"j\r{place + 1},n1,{place + 1}"
+    path = write("stray.csv", HEADER + "\n".join(lines) + "\n")
+    report, frame, checks = loaded(store, path, "node", "job_name", "duration_s")
+    assert (report.rows, report.rejected) == (40_000, 0)
+    assert set(frame["node"]) == {"n0", "n1", "n2"}
+    assert frame["job_name"][place + 1] == f"j {place + 1}"
+    assert checks["carriage returns"].count == 2
+
+
+def test_a_process_sees_what_it_loaded_while_another_writes(store, settings, write):
+    store.ingest([write("one.csv", HEADER + "a,n,1\n")], AUTO)
+    assert [dataset.name for dataset in store.datasets()] == ["one"]
+    store.ingest([write("two.csv", HEADER + "b,n,2\n")], AUTO)
+    with (settings.home / WRITER).open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as a process that writes holds it
+        assert {dataset.name for dataset in store.datasets()} == {"one", "two"}
+        assert store.dataset("two").rows == 1
+
+
+def test_the_log_is_as_private_as_the_database_from_its_first_moment(store, settings, write):
+    log, seen = settings.home / "workprof.duckdb.wal", set()
+
+    def look(fraction, message):
+        seen.update(stat.S_IMODE(path.stat().st_mode) for path in (log,) if path.exists())
+
+    before = os.umask(0)
+    try:
+        with store.writing():
+            store.ingest(
+                [write("run.csv", "job,started,finished\na,1790000000,1790000600\nb,1790000000,\n")], AUTO, look
+            )
+            look(1, "")
+    finally:
+        os.umask(before)
+    assert seen == {0o600}
