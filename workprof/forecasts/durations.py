@@ -153,6 +153,7 @@ class ObservedDurations(Shown):
     n_zero: int  # rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here
     n_without_group: int  # usable rows without a value in the grouping column; they are in `everything` only
     seconds: float  # of the computation
+    notes: tuple[str, ...] = ()  # what to know about the rows, in words
 
     @property
     def n_left_out(self) -> int:

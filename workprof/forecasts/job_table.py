@@ -26,12 +26,14 @@ class JobForecasts(Shown):
         forecasts: profiles and, by target, estimates with intervals; bytes, seconds, percent of one core or GPU.
         fit: the clustering that the profiles are of.
         forecaster: what was trained; it is reused by `workprof.forecasts.forecaster.LoadedForecaster`.
+        notes: columns and rows that were not used, in words.
     """
 
     jobs: pd.DataFrame
     forecasts: Forecasts
     fit: ProfileFit
     forecaster: Forecaster
+    notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> Mapping[int, str]:

@@ -20,7 +20,7 @@ from workprof.forecasts.durations import EVERYTHING, GROUPINGS, DurationSettings
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
-from workprof.library.tables import Jobs, Source, jobs_of, passing_workbench, plain_table
+from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, passing_workbench, plain_table
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommendation_of
 from workprof.nodes.parsed_runs import COLUMNS
 from workprof.nodes.ranking import Ranking, rank_measured
@@ -28,9 +28,11 @@ from workprof.nodes.ranking import rank_nodes as rank_benchmarks
 from workprof.nodes.selection import MeasuredSettings, RankSettings
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.series import SeriesChanges, changes_of_series
+from workprof.profiles.features import expand_features
 from workprof.profiles.fit import ProfileFit, fit_profiles
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 from workprof.store.in_memory import Given, is_column, is_path, is_table
+from workprof.store.mapping import shown
 
 Columns = Mapping[str, Source]
 
@@ -61,7 +63,28 @@ def profile(
     named = _names("features", features) if features is not None else chosen.features
     own = () if len(named) == 1 and named[0] in FEATURE_SETS else named
     jobs = jobs_of(data, {}, columns, also=own)
-    return fit_profiles({"jobs": jobs.finished}, replace(chosen, features=jobs.names or named))
+    if not own:
+        _refuse_few_features(jobs, named, chosen.mode)
+    fit = fit_profiles({"jobs": jobs.finished}, replace(chosen, features=jobs.names or named))
+    return replace(fit, notes=(*fit.notes, *jobs.notes))
+
+
+def _refuse_few_features(jobs: Jobs, named: Sequence[str], mode: str) -> None:
+    """Refuse a table of no published format of which hardly any number is known to be a feature.
+
+    Raises:
+        ColumnMissing: when at least half of the features are absent, and numbers are there that are no field.
+    """
+    wanted, _ = expand_features(tuple(named) or default_features(mode))
+    lacking = [name for name in wanted if name not in jobs.frame.columns]
+    unknown = [name for name in jobs.ignored if pd.api.types.is_numeric_dtype(jobs.frame[name])]
+    if jobs.published or not unknown or 2 * len(lacking) < len(wanted):
+        return
+    raise ColumnMissing(
+        f"the table is of no format that workprof knows, and {len(lacking)} of the {len(wanted)} columns that profiles "
+        f"are found by are not there ({', '.join(lacking)}). Its numbers {shown(unknown)} are no field: name the "
+        "columns to compare in features=, or say which field each is in columns="
+    )
 
 
 def size_memory(  # noqa: PLR0913  by name
@@ -104,7 +127,7 @@ def size_memory(  # noqa: PLR0913  by name
         chosen = replace(chosen, frontier=replace(chosen.frontier, request_bytes=flat))
     made = recommendation_of({"jobs": jobs.frame}, chosen)
     result: Recommendation = made.record
-    return result
+    return replace(result, notes=(*result.notes, *jobs.notes))
 
 
 def durations(
@@ -141,7 +164,7 @@ def durations(
         named |= {group: by} if group != by else {}
         chosen = replace(chosen, by=group)
     jobs = jobs_of(data, named, columns)
-    return observed_durations({"jobs": jobs.finished}, chosen)
+    return replace(observed_durations({"jobs": jobs.finished}, chosen), notes=jobs.notes)
 
 
 def forecast(
@@ -166,15 +189,12 @@ def forecast(
         ColumnMissing: when either table lacks what is learned from.
         NotEnoughData: with too few jobs or profiles.
     """
-    learned, table = jobs_of(train, {}, columns).finished, plain_table(new)
-    held = {str(name) for name in table.columns}
-    known = {field: given for field, given in (columns or {}).items() if _column(given) in held}
-    jobs = jobs_of(table, {}, known).frame.drop(columns="row_id")
-    return forecast_jobs(learned, jobs, settings or ForecasterSettings())
-
-
-def _column(given: Source) -> str:
-    return given if isinstance(given, str) else given[0]
+    chosen = settings or ForecasterSettings()
+    learned = jobs_of(train, {}, columns)
+    _refuse_few_features(learned, chosen.classifier.profiles.features, chosen.classifier.profiles.mode)
+    jobs = new_jobs_of(new, learned, columns)
+    result = forecast_jobs(learned.finished, jobs.frame.drop(columns=[ROW_ID]), chosen)
+    return replace(result, notes=(*learned.notes, *(f"New jobs: {note}" for note in jobs.notes)))
 
 
 def change_points(

@@ -16,12 +16,15 @@ from workprof.core.errors import ColumnMissing, SettingsError, TraceError, UnitU
 from workprof.core.settings import from_environment
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
-from workprof.formats import generic, values
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.history import TIMES
+from workprof.formats import FORMATS, generic, rules_of, values
 from workprof.formats.fields import FIELDS, TEXT_FIELDS, TIME_FIELDS
-from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table
+from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table, written
 from workprof.store.mapping import shown, units_of, words_of
-from workprof.store.reports import FieldSource, IngestOptions
+from workprof.store.reports import FieldSource, IngestOptions, IngestReport
 from workprof.workbench import Workbench
+from workprof.workbench.datasets import IN_MEMORY
 
 Source = str | tuple[str, str]
 """A column, or a column and its unit: 'rss' or ('rss', 'MiB')."""
@@ -39,10 +42,23 @@ class Jobs:
         frame: one row per run with `row_id`, fields in their own units, other columns as given; `finished` where it
             holds a status.
         names: further columns that were named, as the table has them.
+        format: that it was read as; '' = by the names of its columns alone.
+        rules: column -> field and unit, as the table was read.
+        ignored: columns that are no field and were not named.
+        notes: what was not read, and what was found wrong, in words.
     """
 
     frame: pd.DataFrame
     names: tuple[str, ...]
+    format: str
+    rules: dict[str, tuple[str, FieldSource]]
+    ignored: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def published(self) -> bool:
+        """Whether its columns are those of a format that others write, too."""
+        return self.format not in ("", generic.FORMAT.name)
 
     @property
     def finished(self) -> pd.DataFrame:
@@ -103,11 +119,13 @@ def jobs_of(
     columns: Mapping[str, Source] | None = None,
     also: Sequence[str] = (),
 ) -> Jobs:
-    """Return a job table from a table in memory or a file of any format.
+    """Return a job table from a file of any format, or from a table in memory as from a file that holds it.
+
+    A table that lacks what makes runs (names, times) is read by the names of its fields and of the arguments alone.
 
     Args:
         data: the table or the path.
-        named: field -> column by argument; None = the column of the field's own name, in the field's own unit.
+        named: field -> column by argument; None = as the format has it.
         columns: further fields -> columns.
         also: further columns that have to be there.
 
@@ -117,20 +135,32 @@ def jobs_of(
         TraceError: when a value cannot be read.
     """
     sources = sources_of(named, columns)
-    if is_path(data):
-        return _from_file(Path(os.fspath(data)), sources, also)  # type: ignore[arg-type]
-    if not is_table(data):
+    if not is_path(data) and not is_table(data):
         raise SettingsError(f"the table is a {type(data).__name__}; give {WANTED}")
-    frame = frame_of(data).rename(columns=str)
-    if not len(frame):
+    if is_table(data) and not len(frame_of(data)):
         raise TraceError("the table has no row")
+    with passing_workbench() as bench, tempfile.TemporaryDirectory(prefix="workprof-") as folder:
+        path = Path(os.fspath(data)) if is_path(data) else written(data, Path(folder), IN_MEMORY)  # type: ignore[arg-type]
+        found = bench.detect([path])
+        try:
+            return _from_file(bench, path, found, sources, also)
+        except ColumnMissing:
+            if found != generic.FORMAT.name:
+                raise
+            return _by_name(plain_table(data), sources, also)
+
+
+def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequence[str]) -> Jobs:
+    """Return a table whose fields are the columns of their names and those that the arguments name."""
     for name in (*(source.column for source in sources.values()), *also):
         _require(name, frame)
     made = {field: _field(frame, field, source) for field, source in sources.items()}
     own = {name: _field(frame, name, None) for name in frame.columns if name in FIELDS and name not in made}
     others = frame.drop(columns=[name for name in (*made, *own, ROW_ID, "finished") if name in frame.columns])
     jobs = others.assign(**made, **own, **{ROW_ID: np.arange(len(frame), dtype=np.int64)})
-    return Jobs(_with_finished(jobs), tuple(also))
+    rules = {source.column: (field, source) for field, source in sources.items()}
+    ignored = tuple(name for name in others.columns if name not in (*rules, *also))
+    return Jobs(_with_finished(jobs), tuple(also), "", rules, ignored, _ignored_words(ignored))
 
 
 def _require(name: str, frame: pd.DataFrame) -> None:
@@ -208,33 +238,96 @@ def _with_finished(jobs: pd.DataFrame) -> pd.DataFrame:
     return jobs.assign(finished=done)
 
 
-def _from_file(path: Path, sources: Mapping[str, FieldSource], also: Sequence[str]) -> Jobs:
-    with passing_workbench() as bench:
-        options = IngestOptions()
-        if sources:
-            options = IngestOptions(format=generic.FORMAT.name, mapping=_mapping(bench, path, sources))
-        entry = bench.dataset(bench.ingest(path, options).hash)
-        frame = dict(bench.frames_of(entry, None, every=True)())["jobs"]
-        names = tuple(bench._store.resolve(entry.hash, tuple(also)))
-        if entry.finished_rows == entry.rows:
-            frame = frame.drop(columns="finished")
-        return Jobs(frame, names)
+def _from_file(
+    bench: Workbench, path: Path, found: str, sources: Mapping[str, FieldSource], also: Sequence[str]
+) -> Jobs:
+    options, own = IngestOptions(format=found), found == generic.FORMAT.name
+    if sources or (own and also):
+        options = replace(options, mapping=_mapping(bench, path, sources, sure=own))
+    report = bench.ingest(path, options)
+    entry = bench.dataset(report.hash)
+    frame = dict(bench.frames_of(entry, None, every=True)())["jobs"]
+    names = tuple(bench._store.resolve(entry.hash, tuple(also)))
+    if entry.finished_rows == entry.rows:
+        frame = frame.drop(columns="finished")
+    known = {column.name for column in FORMATS[found].columns} if found in FORMATS else set()
+    ignored = tuple(
+        one.source or one.name
+        for one in bench.columns(entry.hash)
+        if one.name in frame.columns and one.name not in {*FIELDS, *names, ROW_ID, *known}
+    )
+    return Jobs(frame, names, found, _rules(report, options), ignored, _notes(report, ignored if own else ()))
 
 
-def _mapping(bench: Workbench, path: Path, sources: Mapping[str, FieldSource]) -> dict[str, FieldSource]:
-    """Return the mapping of a file: what the arguments say, and of the other fields what is sure."""
+def _rules(report: IngestReport, options: IngestOptions) -> dict[str, tuple[str, FieldSource]]:
+    """Return column -> field and unit, as a file was read."""
+    given = {field: FieldSource(one["from"], one.get("unit", "")) for field, one in report.mapping.items()}
+    declared = {rule.field: FieldSource(rule.source, rule.unit) for rule in rules_of(report.format)}
+    return {source.column: (field, source) for field, source in (declared | given | dict(options.mapping)).items()}
+
+
+def _ignored_words(ignored: Sequence[str]) -> tuple[str, ...]:
+    if not ignored:
+        return ()
+    return (f"Not used, as they are no field: {shown(ignored)}; name them in features= or columns=.",)
+
+
+def _notes(report: IngestReport, ignored: Sequence[str]) -> tuple[str, ...]:
+    warned = (f"{check.name}: {check.message}." for check in report.checks if check.level != "info")
+    lost = f"{report.rejected:,} of {report.rows_read:,} rows could not be read and are left out."
+    return (*_ignored_words(ignored), *((lost,) if report.rejected else ()), *warned)
+
+
+def _mapping(bench: Workbench, path: Path, sources: Mapping[str, FieldSource], *, sure: bool) -> dict[str, FieldSource]:
+    """Return the mapping of a file: what the arguments say, and, if asked, of the other fields what is sure."""
     given = {
         field: source if field in TEXT_FIELDS else replace(source, unit=unit_of(field, source))
         for field, source in sources.items()
     }
+    if not sure:
+        return given
     taken = {source.column for source in given.values()}
     seen = bench.suggest(path, IngestOptions(format=generic.FORMAT.name))
-    sure = {
+    others = {
         field: source
         for field, source in seen.mapping.items()
         if seen.evidence[field].sure and source.column not in taken and field not in given
     }
-    return sure | given
+    return others | given
+
+
+def new_jobs_of(data: Given, learned: Jobs, columns: Mapping[str, Source] | None) -> Jobs:
+    """Return jobs that were not run yet: a trace as `jobs_of`, or a table with the columns of the one learned from.
+
+    Raises:
+        ColumnMissing: when no column is known at submission.
+        TraceError: when a value cannot be read.
+    """
+    table = plain_table(data) if is_table(data) else None
+    try:
+        result = jobs_of(data, {}, _held(columns, table))
+        if result.format and result.format == learned.format:
+            return result
+    except (ColumnMissing, UnitUnknown):
+        pass
+    frame = plain_table(data)
+    rules = {
+        field: source
+        for name, (field, source) in learned.rules.items()
+        if name in frame.columns and field in (*SUBMIT_FIELDS, *TIMES) and field not in frame.columns
+    }
+    return _by_name(frame, rules | sources_of({}, _held(columns, frame)), ())
+
+
+def _held(columns: Mapping[str, Source] | None, table: pd.DataFrame | None) -> dict[str, Source]:
+    """Return the columns that a table holds: new jobs lack what is measured."""
+    there = None if table is None else {str(name) for name in table.columns}
+    named = dict(columns or {})
+    return {
+        field: given
+        for field, given in named.items()
+        if there is None or (given if isinstance(given, str) else given[0]) in there
+    }
 
 
 def plain_table(data: Given) -> pd.DataFrame:

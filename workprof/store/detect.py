@@ -264,10 +264,10 @@ def _tables(paths: Sequence[Path]) -> NamedFiles:
 
 def _refuse_options_of_others(chosen: str, options: IngestOptions) -> None:
     """Refuse what a format cannot do, rather than load it under a name that promises it ('faithful')."""
-    if options.mapping and chosen not in (generic.FORMAT.name, WIDE):
+    if options.mapping and chosen not in (*FORMATS, WIDE):
         raise SettingsError(
-            f"a mapping belongs to formats generic (jobs) and {WIDE} (counters by the second), not {chosen}; add "
-            f"--format {generic.FORMAT.name}, or leave the mapping out"
+            f"a mapping belongs to formats of jobs and {WIDE} (counters by the second), not {chosen}; leave the "
+            "mapping out"
         )
     shares = chosen in FORMATS and FORMATS[chosen].normalised
     if not shares and (options.machine_memory_bytes or options.machine_cores):

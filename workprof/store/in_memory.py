@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -10,6 +11,7 @@ from typing import Protocol
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from workprof.core.errors import SettingsError, TraceError
 
@@ -56,7 +58,7 @@ def arrow_table(given: object) -> pa.Table:
         if repeated:
             raise TraceError(f"the column {repeated[0]!r} is there more than once; rename one of them")
         try:
-            return _plain(pa.Table.from_pandas(given.rename(columns=str), preserve_index=False))
+            return _plain(pa.Table.from_pandas(_of_one_kind(given.rename(columns=str)), preserve_index=False))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             text = "; ".join(str(one) for one in error.args)[:300]
             raise TraceError(f"a column holds values of several kinds ({text}); make them one kind") from error
@@ -66,6 +68,16 @@ def arrow_table(given: object) -> pa.Table:
         except pa.ArrowInvalid as error:
             raise SettingsError(f"a {type(given).__name__} is one column, not a table; give {WANTED}") from error
     raise SettingsError(f"the table is a {type(given).__name__}; give {WANTED}")
+
+
+def _of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose columns of texts and numbers together are texts: pandas reads a long file in parts."""
+    mixed = {}
+    for name in frame.columns[frame.dtypes == "object"]:
+        kinds = {type(value) for value in frame[name].dropna()}
+        if len(kinds) > 1 and kinds <= {str, int, float}:
+            mixed[name] = frame[name].map(str, na_action="ignore")
+    return frame.assign(**mixed) if mixed else frame
 
 
 def _plain(table: pa.Table) -> pa.Table:
@@ -84,11 +96,34 @@ def frame_of(given: object) -> pd.DataFrame:
     return frame
 
 
+NAMELESS = re.compile(r"Unnamed: \d+")
+"""What pandas calls a column whose heading is empty."""
+
+
 def written(given: object, folder: Path, name: str) -> Path:
-    """Write a table in memory into a folder as NAME.parquet and return the file; see `arrow_table`."""
-    path = folder / f"{name}.parquet"
-    pq.write_table(arrow_table(given), path)
+    """Write a table in memory into a folder and return the file; see `arrow_table`.
+
+    Texts and numbers become CSV, as they mostly were before: what a format knows of texts holds for them. What has
+    other kinds of values (moments, lengths of time) is kept with its types, as Parquet.
+    """
+    table = arrow_table(given)
+    if table.num_columns < 2 or not all(_as_text(field.type) for field in table.schema):
+        path = folder / f"{name}.parquet"
+        pq.write_table(table, path)
+        return path
+    path = folder / f"{name}.csv"
+    columns = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in table.columns]
+    columns = [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in columns]
+    names = ["" if NAMELESS.fullmatch(name) else name for name in table.column_names]
+    csv.write_csv(pa.table(columns, names=names), path)
     return path
+
+
+def _as_text(kind: pa.DataType) -> bool:
+    """Tell whether values lose nothing as texts of CSV."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
+    return any(is_kind(kind) for is_kind in (*kinds, pa.types.is_boolean, pa.types.is_null))
 
 
 def paths_of(given: object) -> list[Path]:

@@ -53,7 +53,8 @@ def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequ
 
     Args:
         declared: the format.
-        mapping: what the user said, or `guesses` that are sure; only for the generic format.
+        mapping: what the user said, or `guesses` that are sure; of another format than the generic one it takes the
+            place of that format's own rules.
         result: the file's columns.
 
     Raises:
@@ -62,7 +63,8 @@ def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequ
     """
     if declared.name != generic.FORMAT.name:
         _require(declared, result)
-        return declared.rules
+        given = tuple(checked(field, source, result) for field, source in mapping.items())
+        return (*given, *(rule for rule in declared.rules if rule.field not in mapping))
     rules = (*(checked(field, source, result) for field, source in mapping.items()), *own_rules(mapping, result))
     lacking = missing_fields({rule.field for rule in rules})
     if lacking:

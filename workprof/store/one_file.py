@@ -100,6 +100,8 @@ def load(
     """
     rejects.create_table(cursor, stage.rejects)
     spooled = next(iter(files.values()))
+    if options.mapping:  # a field that is given is made of nothing else
+        declared = replace(declared, made=tuple(one for one in declared.made if one.field not in options.mapping))
     if declared.reader is not None:
         before = rewrite_read(files, declared.reader, progress, REWRITE)
         source = _text_source(before.spooled, declared, options, progress, before)

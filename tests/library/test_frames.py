@@ -1,0 +1,145 @@
+"""A frame is read as the file that it came from: format, units and checks, whatever call is made."""
+
+import dataclasses
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workprof as wp
+from tests.formats.one_of_each import FILES
+from tests.library.test_calls import numbers
+from workprof.library.tables import jobs_of
+
+pytestmark = pytest.mark.slow
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
+
+MEASURED = ("usage", "util", "mem", "read", "write", "count")
+READS = {
+    **dict.fromkeys(("csv", "gpu-pods", "borg", "helios", "azure"), pd.read_csv),
+    "tsv": lambda given: pd.read_csv(given, sep="\t"),
+    "jsonl": lambda given: pd.read_json(given, lines=True),
+    "parquet": pd.read_parquet,
+    "sacct": lambda given: pd.read_csv(given, sep="|"),
+    "sacct.xlsx": pd.read_excel,
+    "nextflow": lambda given: pd.read_csv(given, sep="\t"),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_frame_of_a_format_has_the_rows_of_its_file(name, tmp_path):
+    dropped = FILES[name]
+    path = tmp_path / dropped.name
+    path.write_bytes(dropped.content)
+    theirs, ours = jobs_of(path, {}), jobs_of(READS[name](io.BytesIO(dropped.content)), {})
+    assert ours.format == theirs.format == dropped.format
+    stem = ["workload", "run_name"] if name == "nextflow" else []  # the file's name tells it
+    pd.testing.assert_frame_equal(ours.frame.drop(columns=stem), theirs.frame.drop(columns=stem))
+    assert ours.notes == theirs.notes
+
+
+def generic_table(n=300):
+    random = np.random.default_rng(3)
+    kind = random.integers(0, 3, n)
+    return pd.DataFrame(
+        {
+            "Job": [f"j{at}" for at in range(n)],
+            "Owner": random.choice(["ada", "bo"], n),
+            "Elapsed (min)": np.round(random.gamma(2, 20, n) * (1 + kind), 2),
+            "MaxRSS MiB": np.round((1 + 3 * kind) * random.uniform(800, 1000, n), 1),
+            "colour": random.choice(["red", "blue"], n),
+            "shelf": random.integers(0, 9, n),
+        }
+    )
+
+
+def test_units_in_the_headings_of_a_generic_table_hold_for_its_frame(tmp_path):
+    path = tmp_path / "runs.csv"
+    generic_table().to_csv(path, index=False)
+    ours, theirs = wp.durations(pd.read_csv(path)), wp.durations(path)
+    assert numbers(ours) == numbers(theirs)
+    assert ours.everything.points[-1] == pytest.approx(60 * generic_table()["Elapsed (min)"].max())
+    asked = ["duration_s", "peak_memory_bytes"]
+    assert numbers(wp.profile(pd.read_csv(path), asked)) == numbers(wp.profile(path, asked))
+    assert numbers(wp.size_memory(pd.read_csv(path))) == numbers(wp.size_memory(path))
+
+
+def test_columns_that_are_no_field_are_told():
+    for found in (wp.durations(generic_table()), wp.size_memory(generic_table())):
+        assert any("colour, shelf" in note for note in found.notes)
+    named = wp.profile(generic_table(), ["duration_s", "shelf"])
+    assert any("colour" in note and "shelf" not in note for note in named.notes)
+
+
+def test_hardly_any_feature_among_numbers_of_no_field_is_an_error_in_words():
+    table = generic_table().assign(cpu_usage_percent=50.0, reading=1.0)
+    with pytest.raises(wp.WorkprofError, match="of no format that workprof knows, and 8 of the 10"):
+        wp.profile(table)
+    with pytest.raises(wp.WorkprofError, match="of no format"):
+        wp.forecast(table, table.head(3))
+
+
+def test_a_start_and_an_end_make_a_duration(tmp_path):
+    start = 1.7e9 + 100.0 * np.arange(41)
+    table = pd.DataFrame({"job_name": [f"j{at}" for at in range(41)], "task_name": "t", "start_time_s": start})
+    table = table.assign(end_time_s=start + np.random.default_rng(1).permutation(41) * 10 + 108, status="Succeeded")
+    path = tmp_path / "runs.csv"
+    table.to_csv(path, index=False)
+    for given in (path, table, pd.read_csv(path)):
+        points = wp.durations(given).everything.points
+        assert (len(points), points[20]) == (41, 308.0)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return pd.read_parquet(SAMPLE).head(2_500)
+
+
+@pytest.fixture(scope="module")
+def sample_files(sample, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sample")
+    sample.to_parquet(folder / "pai.parquet")
+    sample.to_csv(folder / "pai.csv", index=False)
+    return folder / "pai.parquet", folder / "pai.csv"
+
+
+def test_profiles_of_the_sample_are_those_of_its_files(sample, sample_files):
+    kept, written = sample_files
+    theirs = wp.profile(kept)
+    assert len(theirs.features) == 10
+    assert numbers(wp.profile(sample)) == numbers(theirs)
+    assert numbers(wp.profile(pd.read_csv(written))) == numbers(wp.profile(written))
+
+
+def test_forecasts_of_a_frame_are_those_of_its_file(sample, sample_files):
+    kept, _ = sample_files
+    asked = wp.ForecasterSettings(split="random")
+    asked = dataclasses.replace(
+        asked, classifier=dataclasses.replace(asked.classifier, profiles=wp.ProfileSettings(min_cluster_size=60))
+    )
+    plan = ("plan_mem", "cap_mem_machine_spec")
+    measured = [name for name in sample.columns if name not in plan and name.rpartition("_")[2] in MEASURED]
+    new = sample.head(40)
+    found = [wp.forecast(kept, given, settings=asked) for given in (new, new.drop(columns=measured), sample.head(40))]
+    same = wp.forecast(sample, new, settings=asked)
+    for one in (*found, same):
+        assert np.array_equal(one.forecasts.profiles.probabilities, found[0].forecasts.profiles.probabilities)
+    assert len(same.to_frame()) == 40
+
+
+def test_columns_add_to_what_a_format_tells(sample, sample_files):
+    renamed = sample.assign(seconds_more=sample["end_time"] - sample["start_time"] + 7.0)
+    plain, given = jobs_of(sample, {}), jobs_of(renamed, {}, {"duration_s": ("seconds_more", "s")})
+    assert given.format == plain.format == "pai-sample"
+    wanted = (sample["end_time"] - sample["start_time"] + 7.0).to_numpy(dtype=float)
+    assert np.array_equal(given.frame["duration_s"].to_numpy(), wanted, equal_nan=True)
+    others = [name for name in plain.frame.columns if name != "duration_s"]
+    pd.testing.assert_frame_equal(given.frame[others], plain.frame[others])
+
+
+def test_texts_and_numbers_in_one_column_are_texts():
+    table = pd.DataFrame({"job_name": [1, "2_3", 4], "duration_s": [1.0, 2.0, 3.0]}, dtype="object")
+    assert jobs_of(table, {}).frame["job_name"].tolist() == ["1", "2_3", "4"]
