@@ -352,11 +352,13 @@ def _refuse_unread(cursor: duckdb.DuckDBPyConnection, source: Source, rows: str,
         TraceError: names the column.
     """
     for name, column in columns.items():
-        wrong, taken = one(cursor, f"SELECT count({name}), count({quoted(column.name)}) FROM {rows}")
+        counts = f"count({name}), count({quoted(column.name)}), arg_min({name}, rowid)"
+        wrong, taken, first = one(cursor, f"SELECT {counts} FROM {rows}")
         if wrong > taken:
             raise TraceError(
                 f"{source.spooled.origin}: {wrong:,} of {wrong + taken:,} values of column {column.source} are no "
-                f"value of {column.name}; check the mapping, the delimiter and the decimal sign"
+                f"value of {column.name}, the first {visible(first[:SHOWN_CHARACTERS])!r}; check the mapping, "
+                "the delimiter and the decimal sign"
             )
 
 
