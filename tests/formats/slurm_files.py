@@ -140,7 +140,7 @@ def seconds_of(text):
 
 
 def sums(text, delimiter="|"):
-    """Return jobs, finished jobs, GB h requested and used by finished ones: plain pandas over the printed text.
+    """Return jobs, finished jobs, GB h of a node requested and used by finished ones: plain pandas over the text.
 
     A step is of the attempt of its job that began when it did.
     """
@@ -152,7 +152,8 @@ def sums(text, delimiter="|"):
     jobs["seconds"] = jobs["Elapsed"].map(seconds_of)
     jobs["peak"] = peaks.reindex(pd.MultiIndex.from_frame(jobs[["job", "Start"]])).to_numpy()
     times = jobs["ReqMem"].map(lambda told: told[-1:])
-    each = jobs["ReqCPUS"].astype(float).where(times == "c", jobs["NNodes"].astype(float).where(times == "n", 1.0))
+    nodes = jobs["NNodes"].astype(float)
+    each = (jobs["ReqCPUS"].astype(float) / nodes).where(times == "c", (1 / nodes).where(times != "n", 1.0))
     jobs["asked"] = jobs["ReqMem"].map(bytes_of).replace(0, float("nan")) * each
     done = jobs[jobs["State"] == "COMPLETED"]
     hours = done["seconds"] / 3600

@@ -43,7 +43,7 @@ def test_a_dump_as_it_is_printed(store, write):
     assert frame["status"].tolist()[1:5] == ["OUT_OF_MEMORY", "COMPLETED", "CANCELLED", "RUNNING"]
     np.testing.assert_array_equal(frame["duration_s"], [7200, 86_401, 1800, 0, 266_400, 600])
     asked = frame["requested_memory_bytes"].to_numpy() / GIB
-    np.testing.assert_array_equal(asked, [16, 32, 16, 2, np.nan, np.nan])
+    np.testing.assert_array_equal(asked, [16, 32, 8, 2, np.nan, np.nan])
     peak = frame["peak_memory_bytes"].to_numpy()
     np.testing.assert_array_equal(peak, [5 * GIB, 33e6 * KIB, 900 * MIB, np.nan, 2.5 * GIB, GIB])
     np.testing.assert_array_equal(frame["requested_cpu_percent"], [400, 800, 6400, 100, 200, 200])
@@ -111,3 +111,111 @@ def test_counts_with_a_suffix_leave_the_jobs_whole(store, write):
 def test_without_any_time_it_is_refused(store, write):
     with pytest.raises(ColumnMissing, match="duration_s"):
         store.ingest([write("no.txt", "JobID|State|ReqMem\n1|COMPLETED|4G\n")], IngestOptions())
+
+
+def loaded(store, write, text, *fields):
+    """Return the checks by name and the fields of the runs of a dump."""
+    report = store.ingest([write("dump.txt", text)], IngestOptions())
+    frame = store.frame(report.dataset, list(fields), finished_only=False)
+    return {check.name: check for check in report.checks}, frame[list(fields)].to_numpy().tolist()
+
+
+TASKS = """\
+JobID|State|Elapsed|AllocCPUS|NNodes|NTasks|ReqMem|MaxRSS|AveRSS|TRESUsageInTot
+1|COMPLETED|00:50:00|8|1||16000M|||
+1.batch|COMPLETED|00:50:00|8|1|1||20264K|20264K|cpu=00:00:00,mem=20264K
+1.0|COMPLETED|00:50:00|8|1|8||1947276K|1947276K|cpu=05:49:59,mem=15578208K
+2|COMPLETED|00:50:00|8|2||16000M|||
+2.0|COMPLETED|00:50:00|8|2|8||1947276K|1900000K|cpu=05:49:59,mem=15200000K
+"""
+"""troycomi/reportseff#41: eight tasks on a node; the same over two nodes."""
+
+BOUND = ("peak_memory_bytes", "requested_memory_bytes", "peak_memory_is_lower_bound")
+
+
+def test_use_and_request_are_those_of_a_node(store, write):
+    checks, rows = loaded(store, write, TASKS, *BOUND)
+    assert rows == [[15578208 * KIB, 16000 * MIB, 0], [7600000 * KIB, 8000 * MIB, 0]]
+    assert checks["several nodes"].count == 1
+    assert "lower bound" not in checks
+
+
+def test_without_the_sum_the_mean_of_the_tasks_tells_it(store, write):
+    text = "\n".join(line.rsplit("|", 1)[0] for line in TASKS.splitlines()) + "\n"
+    assert loaded(store, write, text, *BOUND)[1] == [[15578208 * KIB, 16000 * MIB, 0], [7600000 * KIB, 8000 * MIB, 0]]
+
+
+@pytest.mark.parametrize("dropped", [("AveRSS", "TRESUsageInTot"), ("NTasks", "AveRSS", "TRESUsageInTot")])
+def test_the_largest_of_several_tasks_alone_is_a_lower_bound(store, write, dropped):
+    rows = [line.split("|") for line in TASKS.splitlines()]
+    kept = [at for at, name in enumerate(rows[0]) if name not in dropped]
+    checks, found = loaded(store, write, "".join("|".join(row[at] for at in kept) + "\n" for row in rows), *BOUND)
+    assert found == [[1947276 * KIB, 16000 * MIB, 1], [1947276 * KIB, 8000 * MIB, 1]]
+    assert checks["lower bound"].count == 2
+    assert "NTasks" in checks["lower bound"].message
+
+
+def test_tasks_that_are_spread_unevenly_are_a_lower_bound(store, write):
+    text = TASKS.replace("2.0|COMPLETED|00:50:00|8|2|8|", "2.0|COMPLETED|00:50:00|8|2|7|")
+    assert loaded(store, write, text, *BOUND)[1][1] == [7600000 * KIB, 8000 * MIB, 1]
+
+
+def test_a_batch_script_over_several_cores_is_one_task(store, write):
+    text = "JobID|State|Elapsed|AllocCPUS|ReqMem|MaxRSS\n1|COMPLETED|01:00:00|8|4G|\n1.batch|COMPLETED|01:00:00|8||1G\n"
+    assert loaded(store, write, text, *BOUND)[1] == [[GIB, 4 * GIB, 0]]
+
+
+KILLED = """\
+JobID|State|ExitCode|Elapsed|ReqMem|NTasks|MaxRSS
+1|FAILED|9:0|00:00:01|150M||
+1.batch|FAILED|9:0|00:00:01||1|10436K
+1.0|CANCELLED by 0|0:9|00:00:01||1|730628K
+2|FAILED|9:0|00:00:01|150M||
+2.0|CANCELLED by 0|0:9|00:00:01||1|30628K
+3|FAILED|3:0|00:00:01|150M||
+3.0|FAILED|3:0|00:00:01||1|730628K
+4|OUT_OF_MEMORY|0:125|00:00:01|150M||
+4.batch|OUT_OF_MEMORY|0:125|00:00:01||1|150M
+5|FAILED|1:0|00:00:01|150M||
+5.0|OUT_OF_ME+|0:125|00:00:01||1|150M
+6|CANCELLED by 7|0:0|00:00:01|150M||
+6.0|CANCELLED by 7|0:9|00:00:01||1|730628K
+"""
+
+
+def test_a_kill_for_memory_is_known_by_the_state_or_by_the_step_that_was_killed(store, write):
+    """Where Slurm kills by accounting (OverMemoryKill) the job fails with 9:0 and its step is cancelled with 0:9."""
+    checks, rows = loaded(store, write, KILLED, "job_name", "out_of_memory_kills")
+    assert rows == [["1", 1], ["2", 0], ["3", 0], ["4", 1], ["5", 1], ["6", 0]]
+    assert checks["killed for memory"].count == 2
+
+
+CPU = """\
+JobID|State|Elapsed|TotalCPU|UserCPU|SystemCPU|AveCPU|NTasks|ReqMem|MaxRSS
+1|COMPLETED|00:10:00|00:00:00|00:00:00|00:00:00|||4G|1G
+2|COMPLETED|00:10:00|00:00:00|00:04:00|00:01:00|||4G|1G
+3|COMPLETED|00:10:00|00:00:00|00:00:00|00:00:00|00:02:00|4|4G|1G
+4|COMPLETED|00:10:00|00:00:00|00:00:00|00:00:00|||4G|
+"""
+
+
+def test_a_cpu_time_of_zero_beside_other_use_is_not_known(store, write):
+    checks, rows = loaded(store, write, CPU, "cpu_usage_percent")
+    np.testing.assert_array_equal(np.array(rows, dtype=float).ravel(), [np.nan, 50, 80, 0])
+    assert checks["CPU time of zero"].count == 1
+
+
+GPUS = """\
+JobID|State|Elapsed|AllocTRES
+401|COMPLETED|01:00:00|billing=40,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=64G,node=1
+402|COMPLETED|01:00:00|billing=40,cpu=8,gres/gpu:a100=1,gres/gpu:v100=2,mem=64G,node=2
+403|COMPLETED|01:00:00|billing=40,cpu=8,gres/gpu=3,gres/gpu:a100=1,gres/gpu:v100=2,mem=64G,node=2
+404|COMPLETED|01:00:00|billing=40,cpu=8,gres/gpu:nvidia_a100_1g.5gb=1,gres/gpu=1,mem=64G,node=1
+405|COMPLETED|01:00:00|billing=40,cpu=8,gres/shard=4,mem=64G,node=1
+"""
+
+
+def test_several_kinds_of_gpus_are_summed_and_all_told(store, write):
+    _, rows = loaded(store, write, GPUS, "requested_gpu_percent", "gpu_type")
+    assert rows[:4] == [[200, "a100"], [300, "a100+v100"], [300, "a100+v100"], [100, "nvidia_a100_1g.5gb"]]
+    assert np.isnan(rows[4][0])

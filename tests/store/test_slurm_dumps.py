@@ -186,7 +186,7 @@ def test_jobs_of_squeue(store, write):
     frame = store.frame("queue", [*names, "status"], finished_only=False)
     assert frame["job_name"].tolist() == ["7", "6_[4-7]", "9"]
     np.testing.assert_array_equal(frame["start_time_s"], [1100, np.nan, 100])
-    np.testing.assert_array_equal(frame["requested_memory_bytes"] / GIB, [4, 2, 3])
+    np.testing.assert_array_equal(frame["requested_memory_bytes"] / GIB, [2, 2, 3])
     np.testing.assert_array_equal(frame["requested_cpu_percent"], [400, 200, 100])
     assert frame["time_limit_s"][0] == 3600
 
@@ -238,7 +238,10 @@ def test_fields_that_no_run_fills_are_not_there(store, write):
     screened = store.ingest(
         [write("s.txt", screen(MONTH[:9], {"JobID": 14, "State": 10, "Elapsed": 12}))], IngestOptions()
     )
-    assert set(names_of(store, screened)) <= {"job_name", "task_name", "status", "duration_s"} | TIMES
+    assert (
+        set(names_of(store, screened))
+        <= {"job_name", "task_name", "status", "duration_s", "out_of_memory_kills"} | TIMES
+    )
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,24 @@ class Made:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A check of a format's own: rows of the job table for which a condition holds.
+
+    Attributes:
+        level: 'info' or 'warning'.
+        where: SQL over the table's columns.
+        message: behind the number of rows.
+        needs: columns without which it is not asked.
+    """
+
+    name: str
+    level: str
+    where: str
+    message: str
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Steps:
     """Lines that belong to the run of another line: Slurm's '.batch', '.extern', '.0'.
 
@@ -253,6 +271,7 @@ class Format:
         reader: makes a table of files that are none.
         headings: a file's headings as the format spells them, in their order, None = they are of another format;
             without it `signature` tells, and headings are as documented.
+        findings: checks of its own.
         bare_quotes: delimiters under which the tool quotes nothing, so that a quote is a character as any other.
     """
 
@@ -287,6 +306,7 @@ class Format:
     reader: Reader | None = None
     headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
     bare_quotes: str = ""
+    findings: tuple[Finding, ...] = ()
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""

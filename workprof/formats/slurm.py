@@ -1,8 +1,10 @@
 """Slurm accounting: `sacct -P` with any `--format`; step lines are folded into their job.
 
 K, M, G, T are powers of 1024. `ReqMem` ends in n (per node) or c (per core) before Slurm 21.08, and is of the whole job
-since; 0 asks for a whole node and is no number of bytes. `MaxRSS` is the largest of one task: a job's peak is at least
-that of its largest step. `Elapsed` of a running job is what it ran so far, and its End is Unknown.
+since; 0 asks for a whole node and is no number of bytes. `MaxRSS` is the largest of one task. Request and use become
+those of one node: the sum over tasks (TRESUsageInTot, else AveRSS x NTasks) by the number of nodes; of a job that of
+its largest step. Where only `MaxRSS` is known of several tasks, the use is a lower bound. `Elapsed` of a running job is
+what it ran so far, and its End is Unknown.
 
 Source: Slurm's manual pages of sacct and sbatch.
 """
@@ -13,7 +15,7 @@ from collections.abc import Sequence
 
 from workprof.core.units import MIB
 from workprof.formats import values
-from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn, Steps
+from workprof.formats.declare import NUMBER, TEXT, Finding, Format, Made, Rule, SourceColumn, Steps
 
 NULLS = (
     *("", "Unknown", "None", "None assigned", "N/A", "INVALID", "UNLIMITED", "Partition_Limit", "NULL"),
@@ -111,6 +113,59 @@ def _of_usage(field: str, name: str, columns: Sequence[str], *, amount: bool = F
     return Made(field, _first(field, *read), may=(field, *columns), of_line=True)
 
 
+def _kinds(column: str, group: int) -> str:
+    """Return the SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
+    return f"regexp_extract_all(\"{column}\", '(?:^|,)gres/gpu:([^=,]+)=([^,]*)', {group})"
+
+
+def _gpus(column: str) -> str:
+    """Return the SQL of all GPUs of a list of resources: the number without a kind, else the sum of all kinds."""
+    whole = f"nullif(regexp_extract(\"{column}\", '(?:^|,)gres/gpu=([^,]*)', 1), '')"
+    summed = f"list_sum([{values.amount('each')} for each in {_kinds(column, 2)}])"
+    return f"CASE WHEN contains(\"{column}\", 'gres/gpu') THEN greatest({values.amount(whole)}, {summed}) END"
+
+
+_NODES = _first(*map(_count, ("NNodes", "AllocNodes", "ReqNodes")), values.plain(tres("AllocTRES", "node")), "1")
+_NODES = f"greatest({_NODES}, 1)"
+_CORES = _first(*map(_count, ("AllocCPUS", "NCPUS", "ReqCPUS")))
+_SPREAD = ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES")
+
+_ALONE = r"regexp_matches(job_name, '\.(?:batch|extern|interactive)$')"
+"""Steps of one task a node, whatever the file tells of their number."""
+
+_TASKS = f"coalesce({_count('NTasks')}, CASE WHEN {_ALONE} THEN {_NODES} END)"
+_ALL_TASKS = f"coalesce({values.size(tres('TRESUsageInTot', 'mem'))}, mean_memory_bytes * {_TASKS})"
+_LARGEST_TASK = f"coalesce(peak_memory_bytes, {values.size(tres('TRESUsageInMax', 'mem'))})"
+_MOST_TASKS_A_NODE = (
+    f"CASE WHEN {_TASKS} IS NOT NULL THEN ceil({_TASKS} / {_NODES}) "
+    f"WHEN regexp_matches(job_name, '\\.\\d+$') THEN ceil({_CORES} / {_NODES}) WHEN {_NODES} > 1 THEN 2 ELSE 1 END"
+)
+"""A numbered step whose number of tasks is not told may have one a core; a job over several nodes has several."""
+
+_MEMORY = ("peak_memory_bytes", "mean_memory_bytes", "NTasks", "TRESUsageInTot", "TRESUsageInMax", *_SPREAD)
+_MAY_BE_MORE = Made(
+    "peak_memory_is_lower_bound",
+    f"CASE WHEN {_ALL_TASKS} > 0 AND ({_NODES} = 1 OR {_TASKS} % {_NODES} = 0) THEN 0 "
+    f"ELSE {_LARGEST_TASK} * ({_MOST_TASKS_A_NODE}) END",
+    needs=("job_name",),
+    may=(*_MEMORY, "AllocCPUS", "NCPUS", "ReqCPUS"),
+    of_line=True,
+)
+"""Bytes that a node may have held of a line's tasks, 0 where it is known; once folded it becomes 1 or 0."""
+
+_CPU_TIMES = (
+    "TotalCPU",
+    "UserCPU + SystemCPU",
+    values.duration(tres("TRESUsageInTot", "cpu")),
+    f"AveCPU * {_count('NTasks')}",
+)
+
+_OTHER_USE = ("peak_memory_bytes", "read_bytes", "write_bytes")
+_NO_CPU = f"TotalCPU = 0 AND duration_s > 0 AND ({' OR '.join(f'{name} > 0' for name in _OTHER_USE)})"
+"""Some versions print 0 for a CPU time that they do not know."""
+
+_OUT_OF_MEMORY = "status LIKE 'OUT_OF_ME%'"
+
 FORMAT = Format(
     name="slurm",
     title="Slurm accounting (sacct -P)",
@@ -147,12 +202,33 @@ FORMAT = Format(
         step=r"^([^.]+)\.",
         largest=(
             *("peak_memory_bytes", "mean_memory_bytes", "read_bytes", "write_bytes", "MaxVMSize", "TotalCPU"),
-            *("gpu_usage_percent", "peak_gpu_memory_bytes"),
+            *("gpu_usage_percent", "peak_gpu_memory_bytes", "peak_memory_is_lower_bound", "out_of_memory_kills"),
         ),
     ),
     made=(
-        _of_usage("peak_memory_bytes", "mem", ("TRESUsageInMax", "TRESUsageInTot")),
         _of_usage("mean_memory_bytes", "mem", ("TRESUsageInAve",)),
+        _MAY_BE_MORE,
+        Made(
+            "peak_memory_bytes",
+            f"greatest({_LARGEST_TASK}, {_ALL_TASKS} / {_NODES})",
+            needs=("job_name",),
+            may=_MEMORY,
+            of_line=True,
+        ),
+        Made(
+            "out_of_memory_kills",
+            f"CASE WHEN {_OUT_OF_MEMORY} THEN 2 WHEN contains(job_name, '.') AND status LIKE 'CANCELLED%' "
+            "AND ExitCode = '0:9' THEN 1 ELSE 0 END",
+            needs=("job_name", "status"),
+            may=("ExitCode",),
+            of_line=True,
+        ),
+        Made(
+            "TotalCPU",
+            f"coalesce({', '.join(f'nullif({time}, 0)' for time in _CPU_TIMES)}, TotalCPU)",
+            may=("TotalCPU", "UserCPU", "SystemCPU", "TRESUsageInTot", "AveCPU", "NTasks"),
+            of_line=True,
+        ),
         _of_usage("read_bytes", "fs/disk", ("TRESUsageInTot", "TRESUsageInMax")),
         _of_usage("write_bytes", "fs/disk", ("TRESUsageOutTot", "TRESUsageOutMax")),
         _of_usage("peak_gpu_memory_bytes", "gres/gpumem", ("TRESUsageInMax",)),
@@ -174,39 +250,82 @@ FORMAT = Format(
         Made(
             "requested_memory_bytes",
             f"nullif(requested_memory_bytes, 0) * CASE {values.per('ReqMem')} "
-            "WHEN 'c' THEN requested_cpu_percent / 100 "
-            f"WHEN 'n' THEN {_first(*map(_count, ('NNodes', 'AllocNodes', 'ReqNodes')), '1')} ELSE 1 END",
+            f"WHEN 'c' THEN requested_cpu_percent / 100 / {_NODES} WHEN 'n' THEN 1 ELSE 1 / {_NODES} END",
             needs=("ReqMem",),
-            may=("requested_cpu_percent", "NNodes", "AllocNodes", "ReqNodes"),
+            may=("requested_cpu_percent", *_SPREAD),
         ),
         Made(
             "requested_memory_bytes",
             _first(
                 "requested_memory_bytes",
-                *(values.size(tres(column, "mem"), MIB) for column in ("ReqTRES", "AllocTRES")),
+                *(f"{values.size(tres(column, 'mem'), MIB)} / {_NODES}" for column in ("ReqTRES", "AllocTRES")),
             ),
-            may=("requested_memory_bytes", "ReqTRES", "AllocTRES"),
+            may=("requested_memory_bytes", "ReqTRES", *_SPREAD),
         ),
         Made(
             "requested_gpu_percent",
-            _first(*(values.amount(tres(column, "gres/gpu")) for column in ("ReqTRES", "AllocTRES"))),
+            _first(*map(_gpus, ("ReqTRES", "AllocTRES"))),
             may=("ReqTRES", "AllocTRES"),
         ),
         Made(
             "gpu_type",
-            _first(
-                *(
-                    f"nullif(regexp_extract(\"{column}\", 'gres/gpu:([^=,]+)=', 1), '')"
-                    for column in ("ReqTRES", "AllocTRES")
-                )
-            ),
+            _first(*(f"nullif(array_to_string({_kinds(column, 1)}, '+'), '')" for column in ("ReqTRES", "AllocTRES"))),
             may=("ReqTRES", "AllocTRES"),
         ),
-        Made("cpu_usage_percent", "100 * TotalCPU / nullif(duration_s, 0)", needs=("TotalCPU", "duration_s")),
+        Made(
+            "cpu_usage_percent",
+            f"CASE WHEN {_NO_CPU} THEN NULL ELSE 100 * TotalCPU / nullif(duration_s, 0) END",
+            needs=("TotalCPU", "duration_s"),
+            may=_OTHER_USE,
+        ),
+        Made(
+            "peak_memory_is_lower_bound",
+            "CASE WHEN peak_memory_bytes IS NOT NULL THEN (peak_memory_is_lower_bound > peak_memory_bytes)::DOUBLE END",
+            needs=("peak_memory_is_lower_bound", "peak_memory_bytes"),
+        ),
+        Made(
+            "out_of_memory_kills",
+            "(out_of_memory_kills = 2 OR (out_of_memory_kills = 1 AND status LIKE 'FAILED%' AND ExitCode = '9:0' "
+            "AND peak_memory_bytes > requested_memory_bytes))::DOUBLE",
+            needs=("out_of_memory_kills", "status"),
+            may=("ExitCode", "peak_memory_bytes", "requested_memory_bytes"),
+        ),
         Made(
             "status",
             "CASE WHEN status LIKE 'OUT_OF_ME%' THEN 'OUT_OF_MEMORY' ELSE regexp_extract(status, '^[A-Za-z_]+') END",
             needs=("status",),
+        ),
+    ),
+    findings=(
+        Finding(
+            "lower bound",
+            "warning",
+            "peak_memory_is_lower_bound = 1",
+            "runs have the memory of their largest task alone (MaxRSS) where a node may have held several (NTasks): a "
+            "lower bound of their use; ask sacct for NTasks, NNodes, AveRSS and TRESUsageInTot",
+            needs=("peak_memory_is_lower_bound",),
+        ),
+        Finding(
+            "several nodes",
+            "info",
+            "NNodes > 1",
+            "runs are over several nodes: memory requested and used is that of one node (NNodes says of how many)",
+            needs=("NNodes",),
+        ),
+        Finding(
+            "CPU time of zero",
+            "warning",
+            "TotalCPU = 0 AND duration_s > 0 AND cpu_usage_percent IS NULL",
+            "runs have a CPU time of 0 beside a duration and other use: it is not known, and counts as missing",
+            needs=("TotalCPU", "duration_s", "cpu_usage_percent"),
+        ),
+        Finding(
+            "killed for memory",
+            "info",
+            "out_of_memory_kills > 0 AND status NOT LIKE 'OUT_OF_ME%'",
+            "runs were killed for memory though their state is another: a step was killed (0:9) above the request, or "
+            "ran out of memory",
+            needs=("out_of_memory_kills", "status"),
         ),
     ),
 )

@@ -24,7 +24,7 @@ COLUMNS = (
     *("JobID", "JobName", "User", "Account", "Group", "Partition", "QOS", "Cluster", "State", "Reason", "ExitCode"),
     *("Submit", "Eligible", "Start", "End", "Elapsed", "Suspended", "Timelimit", "ReqMem", "ReqCPUS", "AllocCPUS"),
     *("NNodes", "NTasks", "NodeList", "TotalCPU", "UserCPU", "SystemCPU", "MaxRSS", "AveRSS", "MaxVMSize"),
-    *("MaxDiskRead", "MaxDiskWrite", "ReqTRES", "AllocTRES", "TRESUsageInMax", "TRESUsageInAve"),
+    *("MaxDiskRead", "MaxDiskWrite", "ReqTRES", "AllocTRES", "TRESUsageInMax", "TRESUsageInAve", "TRESUsageInTot"),
     *("ConsumedEnergyRaw", "Priority", "Reservation", "Constraints", "WCKey", "WorkDir", "SubmitLine"),
 )
 
@@ -258,6 +258,7 @@ def _step(job_id: str, step: Mapping[str, Any]) -> dict[str, str | float | None]
         "AllocTRES": _resources(_at(step, "tres", "allocated"), mebibytes=True),
         "TRESUsageInMax": _resources(most, mebibytes=False),
         "TRESUsageInAve": _resources(mean, mebibytes=False),
+        "TRESUsageInTot": _resources(_at(used, "total"), mebibytes=False),
         "ConsumedEnergyRaw": number(_at(step, "statistics", "energy", "consumed")),
     }
 

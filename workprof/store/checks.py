@@ -88,6 +88,11 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
                 "runs are a second or later attempt of their task",
             )
         )
+    result += [
+        Question(finding.name, finding.level, count_where(finding.where), finding.message)
+        for finding in declared.findings
+        if set(finding.needs) <= have
+    ]
     if "status" in have:
         result += _endings()
     return tuple(result)

@@ -89,7 +89,8 @@ def _empty(cursor: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[Colum
 
 
 def _possible(made: Made, present: set[str]) -> bool:
-    if not set(made.needs) <= present or (made.field not in FIELDS and made.field in present):
+    own = made.field not in FIELDS and made.field in present and made.field not in made.may
+    if own or not set(made.needs) <= present:
         return False
     return bool(made.needs) or bool(set(made.may) & present)
 
