@@ -37,7 +37,7 @@ from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
-from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words
+from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words
 from workprof.memory.why import Why
 from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
@@ -61,10 +61,16 @@ def assessment_json(result: Assessment) -> dict[str, Any]:
     """Return the JSON document of an assessment."""
     names = (
         *("task", "n", "requested_gb", "utilisation", "utilisation_by_time", "cpu_utilisation"),
-        *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_over_request"),
+        *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_without_use"),
+        *("n_lower_bound", "n_over_request"),
     )
     return {
+        "n_finished": result.n_finished,
         "n_runs": result.n_runs,
+        "n_requesting": result.n_requesting,
+        "n_judged": result.n_judged,
+        "n_lower_bound": result.n_lower_bound,
+        "n_without_use": result.memory.n_without_use,
         "requested_gb_h": result.requested_gb_h,
         "used_gb_h": result.used_gb_h,
         "wasted_gb_h": result.wasted_gb_h,
@@ -100,9 +106,13 @@ def _assessment_text(result: Assessment) -> str:
         for one in result.tasks[:SHOWN_TASKS]
     ]
     head = (
-        f"{result.n_runs:,} runs use {format_share(whole.utilisation)} of the memory that they request, "
-        f"{format_share(whole.utilisation_by_time)} weighted by run time"
+        f"{result.n_judged:,} of {result.n_finished:,} finished runs have a request and a use: they use "
+        f"{format_share(whole.utilisation)} of the memory that they request, {format_share(whole.utilisation_by_time)} "
+        f"weighted by run time.\nGB·h: {result.requested_gb_h:,.4g} requested by {result.n_requesting:,} of these, "
+        f"{result.used_gb_h:,.4g} used by {result.n_runs:,}, {result.wasted_gb_h:,.4g} not used by {result.n_judged:,}"
     )
+    if result.n_lower_bound:
+        head += f".\n{lower_bound_words(result.n_lower_bound, result.n_runs).capitalize()}"
     if result.evidence:
         head += f"\n{evidence_words(result.evidence)}"
     rest = len(result.tasks) - len(rows)

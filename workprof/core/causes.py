@@ -96,9 +96,17 @@ def words_of(cause: str) -> tuple[str, ...]:
 def causes_of(jobs: pd.DataFrame) -> Ints:
     """Return (n,) places in `CAUSES`, -1 = finished.
 
+    A run that was killed for memory counts so, however it went on: a pod whose container was killed may have been
+    started again since, and have finished or still run.
+
     Args:
-        jobs: `finished` (true or false; without it all have) and `status`.
+        jobs: `finished` (true or false; without it all have), `status` and `KILLS`.
     """
+    codes, kills = _ends_of(jobs), numbers_if_present(jobs, KILLS)
+    return codes if kills is None else np.where(kills > 0, CAUSES.index(OUT_OF_MEMORY), codes)
+
+
+def _ends_of(jobs: pd.DataFrame) -> Ints:
     if "finished" not in jobs.columns:
         return np.full(len(jobs), -1, dtype=np.int64)
     finished = jobs["finished"].to_numpy(dtype=bool)
@@ -112,10 +120,10 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
 
 
 def was_killed_for_memory(jobs: pd.DataFrame) -> Bools:
-    """Return (n,) whether a run was killed for memory: at its end by its status, or before by the count of kills.
+    """Return (n,) whether a run was killed for memory."""
+    return np.asarray(causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY))
 
-    A pod whose container was killed may have been started again since, and have finished or still run.
-    """
-    by_status = causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)
-    kills = numbers_if_present(jobs, KILLS)
-    return np.asarray(by_status if kills is None else by_status | (kills > 0))
+
+def still_running(jobs: pd.DataFrame) -> Bools:
+    """Return (n,) whether a run goes on at the end of the trace, killed before or not."""
+    return np.asarray(_ends_of(jobs) == CAUSES.index(RUNNING))

@@ -159,6 +159,7 @@ class Utilisation:
         n: runs with a use and a request.
         n_without_request: runs with a use only; they are in no sum.
         n_without_use: rows with a request only.
+        n_lower_bound: rows with both, whose use is only known to be at least so large: they are in no sum.
         used: sum of the uses of the n runs.
         requested: sum of their requests.
         utilisation: used / requested; NaN without a run. Above 1 where runs use more than they ask for.
@@ -169,6 +170,7 @@ class Utilisation:
     n: int
     n_without_request: int
     n_without_use: int
+    n_lower_bound: int
     used: float
     requested: float
     utilisation: float
@@ -177,15 +179,16 @@ class Utilisation:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Uses and requests, NaN where there is none, and hours; all (n,)."""
+    """Uses and requests, NaN where there is none, hours, and whether a use is only a lower bound; all (n,)."""
 
     used: Floats
     requested: Floats
     hours: Floats
+    lower_bound: Bools
 
     def take(self, chosen: Bools | Ints) -> Pairs:
         """Return some of the rows."""
-        return Pairs(self.used[chosen], self.requested[chosen], self.hours[chosen])
+        return Pairs(self.used[chosen], self.requested[chosen], self.hours[chosen], self.lower_bound[chosen])
 
 
 def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
@@ -195,7 +198,7 @@ def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
         The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
     """
     used, requested = pairs.used > 0, pairs.requested > 0
-    both = used & requested
+    both = used & requested & ~pairs.lower_bound
     hours = np.where(pairs.hours >= 0, pairs.hours, 0.0)[both]
     use, request = pairs.used[both], pairs.requested[both]
     return Utilisation(
@@ -203,6 +206,7 @@ def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
         n=int(both.sum()),
         n_without_request=int((used & ~requested).sum()),
         n_without_use=int((requested & ~used).sum()),
+        n_lower_bound=int((requested & used & pairs.lower_bound).sum()),
         used=float(use.sum()),
         requested=float(request.sum()),
         utilisation=_ratio(use, request, np.ones(len(use))),
@@ -212,7 +216,7 @@ def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
 
 def memory_pairs(runs: Runs) -> Pairs:
     """Return use and request of memory, in bytes."""
-    return Pairs(runs.used_bytes, runs.requested_bytes, runs.hours)
+    return Pairs(runs.used_bytes, runs.requested_bytes, runs.hours, runs.lower_bound)
 
 
 def cpu_pairs(jobs: pd.DataFrame) -> Pairs:
@@ -223,7 +227,7 @@ def cpu_pairs(jobs: pd.DataFrame) -> Pairs:
     nothing = np.full(len(jobs), np.nan)
     columns = [numbers_if_present(jobs, name) for name in ("cpu_usage_percent", "requested_cpu_percent", "duration_s")]
     used, requested, seconds = (nothing if column is None else column for column in columns)
-    return Pairs(used, requested, seconds / HOUR_S)
+    return Pairs(used, requested, seconds / HOUR_S, np.zeros(len(jobs), dtype=bool))
 
 
 def _ratio(used: Floats, requested: Floats, weights: Floats) -> float:
@@ -284,8 +288,11 @@ def _group(runs: Runs, request: tuple[float, float], tasks: list[Ints]) -> Reque
 
 
 def wasted_gb_h(runs: Runs) -> float:
-    """Return GB·h requested and not used; runs without a request, or that use more, waste nothing."""
-    spare = np.nan_to_num(runs.requested_bytes - runs.used_bytes, nan=0.0) / GB
+    """Return GB·h requested and not used.
+
+    Runs without a request or a use, that use more, or whose use is only a lower bound, waste nothing.
+    """
+    spare = np.where(runs.lower_bound, 0.0, np.nan_to_num(runs.requested_bytes - runs.used_bytes, nan=0.0)) / GB
     return float((np.maximum(spare, 0.0) * runs.hours).sum())
 
 
@@ -325,11 +332,13 @@ class TaskAssessment:
         utilisation_by_time: the same, weighted by hours.
         cpu_utilisation: use / request of CPU.
         cpu_utilisation_by_time: the same, weighted by hours.
-        requested_gb_h: GB·h requested.
-        wasted_gb_h: GB·h requested and not used.
+        requested_gb_h: GB·h requested, by its finished runs with a request and a run time, measured or not.
+        wasted_gb_h: GB·h requested and not used, by those with a use.
         size_class: 'light', 'moderate' or 'heavy'.
         too_few: whether it has fewer than `FEWEST_RUNS` runs.
         n_without_request: runs without a request.
+        n_without_use: finished runs with a request and a run time whose use is not known; they are not in `n`.
+        n_lower_bound: runs whose use is only known to be at least so large.
         n_over_request: runs that used more than they requested.
         box: for a box plot.
     """
@@ -347,6 +356,8 @@ class TaskAssessment:
     size_class: str
     too_few: bool
     n_without_request: int
+    n_without_use: int
+    n_lower_bound: int
     n_over_request: int
     box: Box
 
@@ -357,7 +368,11 @@ class Assessment(Shown):
 
     Attributes:
         settings: as asked.
-        n_runs: runs with a use of memory and a run time.
+        n_finished: rows that finished, which every figure is of.
+        n_runs: of them, runs with a use of memory and a run time: those of `used_gb_h`.
+        n_requesting: of them, runs with a request and a run time: those of `requested_gb_h`.
+        n_judged: of them, runs with both, whose use is no lower bound: those of `wasted_gb_h`, and of `memory`.
+        n_lower_bound: of `n_runs`, those whose use is only known to be at least so large.
         memory: utilisation of the whole.
         cpu: likewise; its n is 0 where the table has no CPU columns.
         tasks: those that waste most first.
@@ -367,12 +382,16 @@ class Assessment(Shown):
         n_too_few: tasks with too few runs.
         left_out: reason -> rows of the table.
         evidence: rows that did not finish, by cause; they are in no other figure.
-        requested_gb_h, used_gb_h, wasted_gb_h: of all runs; those without a request request and waste nothing.
+        requested_gb_h, used_gb_h, wasted_gb_h: of the runs that the counts above name.
         seconds: of the computation.
     """
 
     settings: AssessmentSettings
+    n_finished: int
     n_runs: int
+    n_requesting: int
+    n_judged: int
+    n_lower_bound: int
     memory: Utilisation
     cpu: Utilisation
     tasks: tuple[TaskAssessment, ...]
@@ -407,13 +426,17 @@ def assessment_of(
     started = time.perf_counter()
     progress(0.0, "Measuring how much is used")
     jobs = finished_of(frames["jobs"])
-    runs = replace(with_flat_request(runs_of(jobs, settings.target), settings.request_bytes), labels={})
+    every = with_flat_request(runs_of(jobs, settings.target, unmeasured=True), settings.request_bytes)
+    every = replace(every, labels={})
+    runs = every.take(~np.isnan(every.used_bytes))
     cpu = cpu_pairs(jobs)
-    rows = sorted(rows_by_task(runs), key=lambda own: -wasted_gb_h(runs.take(own)))
-    classes = _classes([runs.take(own) for own in rows], settings.classes)
+    rows = [own for own in rows_by_task(every) if not np.isnan(every.used_bytes[own]).all()]
+    rows.sort(key=lambda own: -wasted_gb_h(every.take(own)))
+    classes = _classes([every.take(own) for own in rows], settings.classes)
     tasks = tuple(
-        _task(runs.take(own), cpu.take(runs.rows[own]), kind) for own, kind in zip(rows, classes.classes, strict=True)
+        _task(every.take(own), cpu.take(every.rows[own]), kind) for own, kind in zip(rows, classes.classes, strict=True)
     )
+    whole = utilisation_of(memory_pairs(every), MEMORY)
     progress(0.3, "Looking for fields that predict memory")
     order = tuple(task.task for task in tasks)
     if DRAWN in frames:
@@ -423,8 +446,12 @@ def assessment_of(
         features = memory_facts(jobs, runs, order)
     return Assessment(
         settings=settings,
+        n_finished=len(jobs),
         n_runs=len(runs),
-        memory=utilisation_of(memory_pairs(runs), MEMORY),
+        n_requesting=int((every.requested_bytes > 0).sum()),
+        n_judged=whole.n,
+        n_lower_bound=int(runs.lower_bound.sum()),
+        memory=whole,
         cpu=utilisation_of(cpu, CPU),
         tasks=tasks,
         groups=request_groups(jobs, runs),
@@ -433,7 +460,7 @@ def assessment_of(
         n_too_few=sum(task.too_few for task in tasks),
         left_out=dict(runs.left_out),
         evidence=evidence_of(frames["jobs"], settings.target),
-        requested_gb_h=sum(task.requested_gb_h for task in tasks),
+        requested_gb_h=_requested_gb_h(every),
         used_gb_h=float(runs.used_bytes @ runs.hours) / GB,
         wasted_gb_h=wasted_gb_h(runs),
         seconds=time.perf_counter() - started,
@@ -447,29 +474,37 @@ def most_common(values: Floats) -> float:
 
 
 def _classes(parts: list[Runs], settings: ClassSettings) -> TaskClasses:
-    most = np.array([part.used_bytes.max() for part in parts])
+    most = np.array([np.nanmax(part.used_bytes) for part in parts])
     weights = [float(part.hours.sum()) if settings.weight == "time" else float(len(part)) for part in parts]
     return task_classes(most, np.array(weights), settings)
 
 
-def _task(runs: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
+def _requested_gb_h(runs: Runs) -> float:
+    return float((np.nan_to_num(runs.requested_bytes, nan=0.0) / GB * runs.hours).sum())
+
+
+def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
+    """Return what is known of a task from its finished runs, those without a use among them."""
+    runs = every.take(~np.isnan(every.used_bytes))
     name, used_gb = runs.tasks[runs.task[0]], runs.used_bytes / GB
-    memory, cpu = utilisation_of(memory_pairs(runs), MEMORY), utilisation_of(of_cpu, CPU)
+    memory, cpu = utilisation_of(memory_pairs(every), MEMORY), utilisation_of(of_cpu, CPU)
     p50, p95 = (float(value) for value in np.quantile(used_gb, [0.5, 0.95]))
     return TaskAssessment(
         task=name,
         n=len(runs),
-        requested_gb=most_common(runs.requested_bytes) / GB,
+        requested_gb=most_common(every.requested_bytes) / GB,
         peak_gb=PeakSizes(p50, p95, float(used_gb.max())),
         utilisation=memory.utilisation,
         utilisation_by_time=memory.utilisation_by_time,
         cpu_utilisation=cpu.utilisation,
         cpu_utilisation_by_time=cpu.utilisation_by_time,
-        requested_gb_h=float((np.nan_to_num(runs.requested_bytes, nan=0.0) / GB * runs.hours).sum()),
+        requested_gb_h=_requested_gb_h(every),
         wasted_gb_h=wasted_gb_h(runs),
         size_class=size_class,
         too_few=len(runs) < FEWEST_RUNS,
         n_without_request=memory.n_without_request,
+        n_without_use=memory.n_without_use,
+        n_lower_bound=int(runs.lower_bound.sum()),
         n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
         box=box_of(name, used_gb),
     )

@@ -31,7 +31,7 @@ from workprof.memory.bin_search import (
     stride_edges,
     usual_stride_bytes,
 )
-from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request
+from workprof.memory.usage import Runs, UsageCurve, requesting, runs_of, usage_curve, with_flat_request, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -344,6 +344,7 @@ def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
 
 def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
     """Return the runs of the settings' task that have a request, and their weights."""
+    jobs = with_killed(jobs, settings.target)
     runs = runs_of(jobs, settings.target)
     if settings.task:
         runs = runs.of(settings.task)

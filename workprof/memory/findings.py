@@ -336,8 +336,9 @@ def _instead(runs: LedgerRuns, settings: LedgerSettings, resource: str) -> tuple
     used, evidence = runs.used[resource], judged
     if resource in KILLS:  # it used at least what it had
         killed = (runs.cause == CAUSES.index(KILLS[resource])) & np.isfinite(requested) & np.isfinite(runs.hours)
-        used = np.where(killed, np.fmax(used, requested), used)
-        evidence = judged | killed
+        bounds = killed | (runs.finished & runs.bounded(resource) & np.isfinite(requested) & np.isfinite(runs.hours))
+        used = np.where(bounds, np.fmax(used, requested), used)
+        evidence = judged | bounds
     own = np.flatnonzero(evidence)
     if len(own) < limits.least_runs:
         few = f"{len(own):,} runs are" if len(own) > 1 else "one run is"

@@ -31,6 +31,7 @@ from workprof.memory.ledger_settings import (
     LedgerSettings,
     usual_rows,
 )
+from workprof.memory.usage import lower_bound_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +49,7 @@ class Amount:
         judged_requested, judged_used: of the judged runs alone: their quotient is the utilisation.
         n_judged: runs with request, use and time.
         n_no_time, n_no_request, n_no_use: the other finished runs, each counted once, for the first that it lacks.
+        n_lower_bound: finished runs with request, use and time whose use is only a lower bound: they are not judged.
         n_over: judged runs that used more than they requested.
         money: that the waste costs; NaN without a price.
     """
@@ -62,6 +64,7 @@ class Amount:
     n_no_time: int
     n_no_request: int
     n_no_use: int
+    n_lower_bound: int
     n_over: int
     money: float
 
@@ -156,6 +159,7 @@ def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerP
                 count(finished & ~timed),
                 count(finished & timed & np.isnan(requested)),
                 count(with_request & np.isnan(use)),
+                count(with_request & runs.bounded(one.name)),
                 count(judged & (use > requested)),
                 wasted * prices.of(one.name),
             )
@@ -288,6 +292,8 @@ def _notes(runs: LedgerRuns, totals: LedgerRow) -> tuple[str, ...]:
     for one, amount in zip(RESOURCES, totals.amounts, strict=True):
         lacking = {"a time": amount.n_no_time, "a request": amount.n_no_request, "a use": amount.n_no_use}
         text = ", ".join(f"{count:,} without {what}" for what, count in lacking.items() if count)
+        if amount.n_lower_bound:
+            notes.append(f"{one.hours}: {lower_bound_words(amount.n_lower_bound, totals.n_runs)}")
         missing = runs.absent[one.name]
         if missing:
             notes.append(f"{one.hours}: nothing is judged, the table has no column {' and no '.join(missing)}")

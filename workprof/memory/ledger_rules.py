@@ -22,6 +22,7 @@ from workprof.memory.ledger_settings import (
     LedgerSettings,
     Thresholds,
 )
+from workprof.memory.usage import lower_bound_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,9 @@ def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings)
     for resource, rules in OF_RESOURCE.items():
         judged, requested, used = runs.judged(resource), runs.requested[resource], runs.used[resource]
         if runs.absent[resource] or not judged.any():
+            bounds = int(runs.bounded(resource).sum())
             lacking = f"no finished run has both a request and a use of {resource.replace('_', ' ')}"
+            lacking = lower_bound_words(bounds, len(runs)) if bounds else lacking
             result |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
             continue
         wasted, total = runs.wasted(resource), _requested(runs, resource)

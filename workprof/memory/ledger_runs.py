@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.causes import CAUSES, RUNNING, causes_of
+from workprof.core.causes import causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
 from workprof.memory.ledger_settings import (
@@ -23,7 +23,7 @@ from workprof.memory.ledger_settings import (
     WEEK,
     LedgerSettings,
 )
-from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
+from workprof.memory.usage import ALL_RUNS, LOWER_BOUND, USAGE_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +47,7 @@ class LedgerRuns:
         requested: resource -> amounts, NaN = none.
         used: resource -> amounts, NaN = not measured.
         absent: resource -> columns that the table lacks.
+        lower_bound: whether the use of memory is only known to be at least so large.
     """
 
     cause: Ints
@@ -60,6 +61,7 @@ class LedgerRuns:
     requested: Mapping[str, Floats]
     used: Mapping[str, Floats]
     absent: Mapping[str, tuple[str, ...]]
+    lower_bound: Bools
 
     def __len__(self) -> int:
         return len(self.hours)
@@ -78,6 +80,7 @@ class LedgerRuns:
             {name: values[chosen] for name, values in self.requested.items()},
             {name: values[chosen] for name, values in self.used.items()},
             self.absent,
+            self.lower_bound[chosen],
         )
 
     @property
@@ -90,9 +93,16 @@ class LedgerRuns:
         return amounts if resource == LIMIT else amounts * self.hours
 
     def judged(self, resource: str) -> Bools:
-        """Return (n,) whether a run's waste is known: it finished, and request, use and time are there."""
+        """Return (n,) whether a run's waste is known: it finished, and request, use and time are there.
+
+        A use that is only a lower bound tells no waste.
+        """
         both = np.isfinite(self.requested[resource]) & np.isfinite(self.used[resource])
-        return self.finished & both & np.isfinite(self.hours)
+        return self.finished & both & np.isfinite(self.hours) & ~self.bounded(resource)
+
+    def bounded(self, resource: str) -> Bools:
+        """Return (n,) whether the use of a resource is only a lower bound."""
+        return self.lower_bound & np.isfinite(self.used[resource]) if resource == MEMORY else self.lower_bound & False
 
     def wasted(self, resource: str) -> Floats:
         """Return (n,) hours of a resource that were requested and not used; 0 where that is not known."""
@@ -121,7 +131,7 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     cause = causes_of(jobs)
     moments = np.concatenate([start, end, column("submit_time_s")])
     last = moments[np.isfinite(moments)].max(initial=-np.inf)
-    going = np.isnan(seconds) & (cause == CAUSES.index(RUNNING))
+    going = np.isnan(seconds) & still_running(jobs)
     seconds = np.where(going, last - start, seconds)
     hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
     if not np.isfinite(hours).any():
@@ -138,7 +148,9 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     who, whose = _rows(jobs, settings.by, begin)
     task, tasks = _named(jobs, "task_name", ALL_RUNS)
     ended = np.where(np.isnan(end), begin + hours * HOUR_S, end)
-    return LedgerRuns(cause, hours, begin, ended, who, whose, task, tasks, requested, used, absent)
+    return LedgerRuns(
+        cause, hours, begin, ended, who, whose, task, tasks, requested, used, absent, column(LOWER_BOUND) > 0
+    )
 
 
 def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from workprof.core.causes import CAUSES
+from workprof.core.causes import CAUSES, KILLS
 from workprof.core.fields import Setting, settings
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.usage import Target
+from workprof.memory.usage import LOWER_BOUND, Target
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ READS = (
     *(name for one in RESOURCES for name in (one.request, one.use)),
     *(name for names in CAPACITIES for name in names),
     *NODE_COLUMNS,
+    *(LOWER_BOUND, KILLS),
 )
 """Columns that the ledger reads where they are there."""
 

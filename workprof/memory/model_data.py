@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.causes import KILLS
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -21,7 +22,7 @@ from workprof.memory.bins import (
     saved_share,
 )
 from workprof.memory.facts import AFTER, BEFORE, REQUEST_COLUMNS, known_when
-from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of
+from workprof.memory.usage import LOWER_BOUND, USAGE_COLUMNS, Runs, runs_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ NOT_A_TRAIT = ("task_name", "submit_time_s")
 SOMETIMES_KNOWN = ("node",)
 """Chosen after the request as a rule, but a job may be tied to its node."""
 
-NEVER = ("row_id", *USAGE_COLUMNS.values())
+NEVER = ("row_id", *USAGE_COLUMNS.values(), LOWER_BOUND, KILLS)
 """Keys, and the target in both forms: no input whatever is ticked."""
 
 
@@ -426,6 +427,7 @@ def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
     if DRAWN_OF in jobs.attrs:
         of_task = f" of {bins.task}" if bins.task else ""
         notes.append(f"{len(jobs):,} runs{of_task} were drawn at random; the trace has {jobs.attrs[DRAWN_OF]:,}")
+    jobs = with_killed(jobs, bins.target)
     runs = runs_of(jobs, bins.target)
     runs = runs.of(bins.task) if bins.task else runs
     if np.isnan(runs.requested_bytes).all() and not bins.request_bytes:

@@ -18,7 +18,7 @@ from workprof.core.shown import Shown
 from workprof.core.stats import wilson
 from workprof.core.units import GB, MIB, PERCENT_FACTORS
 from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
-from workprof.memory.usage import Runs, Target, runs_of
+from workprof.memory.usage import Runs, Target, runs_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,7 +342,7 @@ def plan_of(frames: Mapping[str, pd.DataFrame], settings: PlanSettings, progress
     """
     started = time.perf_counter()
     progress(None, "Choosing a size for every task")
-    jobs = frames["jobs"]
+    jobs = with_killed(frames["jobs"], settings.target)
     runs = runs_of(jobs, settings.target)
     percent = numbers_if_present(jobs, "requested_cpu_percent")
     cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
@@ -491,7 +491,7 @@ def violations_of(
         ColumnMissing: when a needed column is absent.
         NotEnoughData: when no row has a use of memory and a run time.
     """
-    jobs = frames["jobs"]
+    jobs = with_killed(frames["jobs"], settings.plan.target)
     plan = plan_of(frames, settings.plan, progress)
     runs = runs_of(jobs, settings.plan.target)
     given = {one.task: one.size_bytes for one in plan.tasks}

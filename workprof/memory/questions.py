@@ -29,7 +29,7 @@ PAGE = "memory"
 SIZING = (
     *("task_name", "requested_memory_bytes", "duration_s", "submit_time_s", "peak_memory_bytes", "rss"),
     *("requested_cpu_percent", "cpu_usage_percent", "start_time_s", "end_time_s", "attempt"),
-    *(LOWER_BOUND, KILLS),
+    *("status", LOWER_BOUND, KILLS),
 )
 """Columns that sizing itself needs."""
 
@@ -39,7 +39,7 @@ def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda _: (*SIZING, *more)
 
 
-ASSESSED = (*SIZING, "status")
+ASSESSED = SIZING
 """Columns that an assessment needs of every row; where rows are many, others are read of those that are drawn."""
 
 
@@ -175,7 +175,7 @@ REPLAY = Question(
     finds="replay of the policies",
     version=4,
     reads=_named(lambda settings: settings.used_input),
-    optional=_sizing(*LABELS, "status"),
+    optional=_sizing(*LABELS),
     page=PAGE,
     tab="Policies",
 )
@@ -216,7 +216,7 @@ RECOMMENDATION = Question(
     "workprof.memory.recommend:recommendation_of",
     finds="recommended requests",
     version=2,
-    optional=_sizing(*LABELS, "status"),
+    optional=_sizing(*LABELS),
     page=PAGE,
     tab="Plan",
     command=("memory", "plan"),
@@ -229,7 +229,7 @@ FRONTIER_CHARGES = Question(
     FrontierCharges,
     "workprof.memory.trial:frontier_charges_of",
     finds="costs of every workprof setting",
-    optional=_sizing(*LABELS, "status"),
+    optional=_sizing(*LABELS),
     page=PAGE,
     tab="Plan",
     made_by=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),

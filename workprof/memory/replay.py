@@ -52,7 +52,7 @@ from workprof.memory.usage import (
     Runs,
     Target,
     evidence_of,
-    finished_of,
+    finished_for_sizes,
     killed_for_memory,
     rows_by_task,
     runs_of,
@@ -1048,7 +1048,7 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
 
 def ordered_runs(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, list[Ordered]]:
     """Return the runs of a table as `replay` takes them, and their tasks in its order, one for each seed."""
-    runs = runs_of(finished_of(frames["jobs"]), settings.used_target)
+    runs = runs_of(finished_for_sizes(frames["jobs"], settings.used_target), settings.used_target)
     return runs, _orders(_pool(runs, frames, settings), settings)
 
 
@@ -1073,14 +1073,15 @@ def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySetting
     """Return all runs that a replay knows, see `replay`; the published protocol knows the finished ones alone."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
-    target, jobs = settings.used_target, finished_of(frames["jobs"])
+    target = settings.used_target
+    jobs = finished_for_sizes(frames["jobs"], target)
     inputs = _inputs(jobs, own, settings)
     killed = killed_for_memory(frames["jobs"], target)
     earlier = [
         _renamed(part, jobs)
         for name, frame in frames.items()
         if name != "jobs"
-        for part in (finished_of(frame), killed_for_memory(frame, target))
+        for part in (finished_for_sizes(frame, target), killed_for_memory(frame, target))
     ]
     others = [one for one in (killed, *earlier) if len(one)]
     if settings.protocol == SIZEY or not others:

@@ -32,7 +32,7 @@ from workprof.memory.load import (
 )
 from workprof.memory.plan import AS_REQUESTED, NON_PARALLEL_TO_ONE, UNCHANGED, Plan, PlanSettings, cores_after, plan_of
 from workprof.memory.retry import Demand, RetrySettings, only, try_sizes
-from workprof.memory.usage import Request, Runs, requesting, runs_of, with_flat_request
+from workprof.memory.usage import Request, Runs, finished_of, requesting, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -414,9 +414,13 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
     Source:
         The load-aware provisioning thesis, Tables 12 and 13, for the measure 'one_each' and the rule for cores.
     """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
     started = time.perf_counter()
     progress(None, "Adding up what runs hold")
-    jobs = frames["jobs"]
+    every = with_killed(frames["jobs"], settings.plan.target)
+    n_finished = len(finished_of(frames["jobs"]))
+    jobs, killed = every[:n_finished], every[n_finished:]
     runs = requesting(with_flat_request(runs_of(jobs, settings.plan.target), settings.request_bytes))
     gb_h = runs.requested_bytes / GB * runs.hours
     bursts, inside = bursts_of(runs.task, runs.tasks, clock_of(jobs, runs).start_s, gb_h)
@@ -426,7 +430,7 @@ def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, prog
             raise NotEnoughData(f"all {len(runs):,} runs are in bursts; keep them")
         jobs = jobs.drop(index=jobs.index[runs.rows[inside]]).reset_index(drop=True)
         runs = requesting(with_flat_request(runs_of(jobs, settings.plan.target), settings.request_bytes))
-    plan = plan_of({"jobs": jobs}, settings.plan)
+    plan = plan_of({"jobs": pd.concat([jobs, killed], ignore_index=True) if len(killed) else jobs}, settings.plan)
     fits = runs.used_bytes <= (np.inf if settings.plan.cap_bytes is None else settings.plan.cap_bytes)
     if not fits.any():
         raise NotEnoughData(f"none of {len(runs):,} runs fits the cap of {plan.never.cap_gb:g} GB; give a higher one")

@@ -23,7 +23,7 @@ from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
 from workprof.memory.retry import attempt_sizes, lifted_by, only
-from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request
+from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -355,7 +355,7 @@ def bin_sizes(
         SettingsError, ColumnMissing, NotEnoughData: as `bins_of`.
     """
     result = bins_of(frames, settings, progress)
-    every = runs_of(frames["jobs"], settings.target)
+    every = runs_of(with_killed(frames["jobs"], settings.target), settings.target)
     every = every.of(settings.task) if settings.task else every
     runs = requesting(with_flat_request(every, settings.request_bytes))
     edges = np.unique(np.minimum(result.edges_bytes, math.inf if cap_bytes is None else cap_bytes))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
-from workprof.core.causes import CAUSES, OUT_OF_MEMORY, RUNNING, causes_of, was_killed_for_memory
+from workprof.core.causes import CAUSES, KILLS, OUT_OF_MEMORY, RUNNING, causes_of, still_running, was_killed_for_memory
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
 from workprof.core.text import near
@@ -159,13 +159,14 @@ def task_named(tasks: Sequence[str], name: str) -> str:
     raise SettingsError(f"there is no task {name!r}; choose one of {', '.join(tasks[:8])}{meant}")
 
 
-def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
+def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = False) -> Runs:
     """Return the runs of a job table.
 
     Args:
         jobs: columns of the store: the target's column and `duration_s`; `task_name`, `requested_memory_bytes`, times
             and `LABELS` where there are any.
         target: one of `USAGE_COLUMNS`.
+        unmeasured: whether runs without a use are among them, which is NaN then.
 
     Raises:
         SettingsError: for an unknown target.
@@ -182,10 +183,10 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
         if name not in jobs.columns:
             raise ColumnMissing(f"memory sizing needs the column {name}, which the table lacks; map it when you ingest")
     used, seconds = numbers_of(jobs, USAGE_COLUMNS[target]), numbers_of(jobs, "duration_s")
-    unmeasured, untimed = ~(used > 0), ~(seconds >= 0)
-    left_out = {"no use of memory": int(unmeasured.sum()), "no run time": int((untimed & ~unmeasured).sum())}
-    rows = np.flatnonzero(~(unmeasured | untimed))
-    if not len(rows):
+    without_use, untimed = ~(used > 0), ~(seconds >= 0)
+    left_out = {"no use of memory": int(without_use.sum()), "no run time": int((untimed & ~without_use).sum())}
+    rows = np.flatnonzero(~untimed if unmeasured else ~(without_use | untimed))
+    if (without_use | untimed).all():
         raise NotEnoughData(f"none of {len(jobs):,} rows has {USAGE_COLUMNS[target]} above 0 and a run time")
     requested = _or_nothing(jobs, "requested_memory_bytes")[rows]
     requested = np.where(requested > 0, requested, np.nan)
@@ -195,7 +196,7 @@ def runs_of(jobs: pd.DataFrame, target: str = "peak_rss") -> Runs:
         rows=rows,
         task=task,
         tasks=tasks,
-        used_bytes=used[rows],
+        used_bytes=np.where(without_use, np.nan, used)[rows],
         lower_bound=_lower_bounds(jobs)[rows],
         requested_bytes=requested,
         hours=seconds[rows] / HOUR_S,
@@ -243,6 +244,11 @@ def excluded_words(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows)
 
 
+def lower_bound_words(n: int, n_runs: int) -> str:
+    """Return that the use of so many runs is only a lower bound."""
+    return f"use is only known per task for {n:,} of {n_runs:,} runs: a lower bound, from which nothing is lowered"
+
+
 def with_flat_request(runs: Runs, request_bytes: float) -> Runs:
     """Return the runs with a request for those that have none; 0 bytes = as they are."""
     if not request_bytes:
@@ -283,54 +289,76 @@ class Evidence:
 
 
 def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that finished, without the column that says so: all of a table that has none."""
-    if "finished" not in jobs.columns:
-        return jobs
-    done = jobs["finished"].to_numpy(dtype=bool)
-    rows = jobs.drop(columns="finished")
+    """Return the rows that finished and were never killed for memory, without the column that says so.
+
+    They are all of a table without that column.
+    """
+    done, rows = causes_of(jobs) < 0, jobs.drop(columns="finished", errors="ignore")
     return (rows if done.all() else rows[done]).reset_index(drop=True)
+
+
+def finished_for_sizes(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the finished rows; one whose use is only a lower bound counts as using its request, if that is more.
+
+    Nothing says that less would do.
+    """
+    finished, column = finished_of(jobs), USAGE_COLUMNS[target]
+    bounds = _or_nothing(finished, LOWER_BOUND) > 0
+    if not bounds.any() or column not in finished.columns:
+        return finished
+    used, requested = numbers_of(finished, column), _or_nothing(finished, "requested_memory_bytes")
+    result: pd.DataFrame = finished.assign(**{column: np.where(bounds, np.fmax(used, requested), used)})
+    return result
 
 
 def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
     """Return the rows that were killed for memory, with their limit as their use where none above it was measured.
 
-    A row without a run time, or without either a limit or a use, tells nothing and is not among them.
+    A row without a run time, or without either a limit or a use, tells nothing and is not among them; one that still
+    runs has run up to the end of the trace.
     """
-    rows = jobs[causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY)]
-    column = USAGE_COLUMNS[target]
+    killed, column = was_killed_for_memory(jobs), USAGE_COLUMNS[target]
+    rows, ran = jobs[killed], _ran_s(jobs)[killed]
     bound = np.fmax(_or_nothing(rows, column), _or_nothing(rows, "requested_memory_bytes"))
-    known = (bound > 0) & (_or_nothing(rows, "duration_s") >= 0)
-    result: pd.DataFrame = rows.assign(**{column: bound})[known]
+    result: pd.DataFrame = rows.assign(**{column: bound, "duration_s": ran})[(bound > 0) & (ran >= 0)]
     return result
+
+
+def _ran_s(jobs: pd.DataFrame) -> Floats:
+    """Return (n,) run times, of runs that go on up to the end of the trace; NaN where that is not known."""
+    seconds = _or_nothing(jobs, "duration_s")
+    start, end = _clock(jobs, seconds)
+    still = still_running(jobs)
+    if not still.any() or not np.isfinite(end).any():
+        return seconds
+    return np.where(still & np.isnan(seconds), np.nanmax(end) - start, seconds)
 
 
 JUST_ABOVE = 1 + 1e-9
 
 
 def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Return the rows that finished, then those killed for memory as runs that use just more than their limit.
+    """Return the rows that sizes rest on: those that finished, then those killed for memory.
 
-    So each is a kill where its request is enforced, and a size that holds it is above its limit.
+    A killed run counts as one that uses just more than its limit: it is a kill where its request is enforced, and a
+    size that holds it is above its limit.
     """
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
-    finished, killed = finished_of(jobs), killed_for_memory(jobs, target)
+    finished, killed = finished_for_sizes(jobs, target), killed_for_memory(jobs, target)
     if killed.empty:
         return finished
     column = USAGE_COLUMNS[target]
-    above = killed.assign(**{column: killed[column] * JUST_ABOVE}).drop(columns="finished").assign(**{LOWER_BOUND: 1.0})
-    return pd.concat([finished, above], ignore_index=True)
+    above = killed.assign(**{column: killed[column] * JUST_ABOVE}).drop(columns=["finished", KILLS], errors="ignore")
+    return pd.concat([finished, above.assign(**{LOWER_BOUND: 1.0})], ignore_index=True)
 
 
 def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
     """Return what did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
     codes = causes_of(jobs)
-    seconds, requested = _or_nothing(jobs, "duration_s"), _or_nothing(jobs, "requested_memory_bytes")
+    seconds, requested = _ran_s(jobs), _or_nothing(jobs, "requested_memory_bytes")
     start, end = _clock(jobs, seconds)
     ran = np.where(seconds >= 0, seconds, end - start)
-    running = codes == CAUSES.index(RUNNING)
-    if running.any() and np.isfinite(end).any():  # censored by the end of the trace
-        ran = np.where(running & np.isnan(ran), np.nanmax(end) - start, ran)
     hours = np.nan_to_num(np.maximum(ran, 0.0)) / HOUR_S
     gb_h = np.nan_to_num(np.maximum(requested, 0.0)) * hours / GB
     n_bounds = {OUT_OF_MEMORY: len(killed_for_memory(jobs, target))}

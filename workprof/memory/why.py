@@ -18,7 +18,7 @@ from workprof.core.stats import Interval, too_few, wilson
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
 from workprof.memory.replay import submit_order
 from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
-from workprof.memory.usage import Runs, Target, Task, runs_of
+from workprof.memory.usage import Runs, Target, Task, runs_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,6 +138,7 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
 
 def _past(jobs: pd.DataFrame, settings: WhySettings) -> Sequence:
     """Return the task's runs in order of submission; the unit of prices is the mean run of the whole table."""
+    jobs = with_killed(jobs, settings.target)
     every = runs_of(jobs, settings.target)
     runs = every.of(settings.task)
     if len(runs) < FEWEST_KNOWN:

@@ -127,6 +127,16 @@ def _from_charges(
     return result
 
 
+def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None) -> Frames:
+    """Return a function that reads all runs, finished or not: those killed for memory are evidence, too."""
+    every: Frames = bench.frames_of(entry, columns, every=True)
+    return every
+
+
+def _every_run_of(question: Question[Any, Any]) -> Callable[..., Frames]:
+    return lambda bench, entry, settings, *_: _whole(bench, entry, question.columns(settings))
+
+
 def _labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
     labels = pd.Series(result.labels, index=result.row_ids)
     return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
@@ -151,8 +161,7 @@ def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
     """Return a function that reads all jobs, finished or not; of a large table most columns of drawn rows alone."""
     column = USAGE_COLUMNS[settings.target]
     if entry.finished_rows <= MOST_TESTED or column not in {one.name for one in bench.columns(entry.hash)}:
-        every: Frames = bench.frames_of(entry, questions.ASSESS.columns(settings), every=True)
-        return every
+        return _whole(bench, entry, questions.ASSESS.columns(settings))
     drawn = Drawn(MOST_TESTED, column)
     return lambda: {
         **bench.frames_of(entry, questions.ASSESSED, every=True)(),
@@ -165,8 +174,7 @@ def _of_task(bench: Any, entry: Dataset, settings: PredictorSettings | TableSett
     predictor = settings.predictor if isinstance(settings, TableSettings) else settings
     column, names = USAGE_COLUMNS[predictor.bins.target], {one.name for one in bench.columns(entry.hash)}
     if entry.finished_rows <= MOST_USED or not {column, "task_name"} <= names:
-        every: Frames = bench.frames_of(entry, None)
-        return every
+        return _whole(bench, entry, None)
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, None, drawn=Drawn(MOST_USED, column, predictor.bins.task))()["jobs"]
@@ -212,14 +220,14 @@ class MemoryQuestions(ProfileQuestions):
 
     assessment = ask(questions.ASSESS, frames=_every_row)
     fact_points = ask(questions.FACT)
-    bins = ask(questions.BINS)
-    improvement = ask(questions.CURVE)
+    bins = ask(questions.BINS, frames=_every_run_of(questions.BINS))
+    improvement = ask(questions.CURVE, frames=_every_run_of(questions.CURVE))
     profile_bins = ask(questions.PROFILE_BINS, frames=_with_profiles)
     profile_improvement = ask(questions.PROFILE_CURVE, frames=_with_profiles)
     bin_models = ask(questions.TRAIN, frames=_of_task)
     bin_tables = ask(questions.TABLES, frames=_of_task)
     replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
-    why_size = ask(questions.WHY)
+    why_size = ask(questions.WHY, frames=_every_run_of(questions.WHY))
     recommendation = ask(
         questions.RECOMMENDATION,
         fit=_fit_of_rows,
@@ -227,9 +235,9 @@ class MemoryQuestions(ProfileQuestions):
         by_products=_charges,
         shortcut=_from_charges,
     )
-    plan = ask(questions.PLAN, resolve=_as_recommended)
-    violations = ask(questions.VIOLATIONS, resolve=_with_plan)
-    rollup = ask(questions.ROLLUP, resolve=_with_plan)
+    plan = ask(questions.PLAN, resolve=_as_recommended, frames=_every_run_of(questions.PLAN))
+    violations = ask(questions.VIOLATIONS, resolve=_with_plan, frames=_every_run_of(questions.VIOLATIONS))
+    rollup = ask(questions.ROLLUP, resolve=_with_plan, frames=_every_run_of(questions.ROLLUP))
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
 
@@ -245,7 +253,7 @@ class MemoryQuestions(ProfileQuestions):
     def bin_sizes(self, dataset: str, settings: BinSettings, cap_bytes: float | None = None) -> SizeList:
         """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
-        return bin_sizes(self.frames_of(entry, questions.BINS.columns(settings))(), settings, cap_bytes)
+        return bin_sizes(_whole(self, entry, questions.BINS.columns(settings))(), settings, cap_bytes)
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

@@ -50,9 +50,7 @@ def row_labels(tasks: Sequence[str]) -> list[str]:
 
 def assessment_headlines(result: Assessment) -> tuple[Headline, ...]:
     """Return utilisation by count and by time, GB·h, and the runs that are too large already: four figures."""
-    requested = sum(task.requested_gb_h for task in result.tasks)
     over = sum(task.n_over_request for task in result.tasks)
-    used = requested * result.memory.utilisation_by_time
     return (
         Headline(
             "Memory utilisation",
@@ -63,15 +61,16 @@ def assessment_headlines(result: Assessment) -> tuple[Headline, ...]:
         ),
         Headline(
             "Requested",
-            gb_h(requested),
-            "Requests times run time; below it uses times run time of the runs with a request. GB = 1e9 bytes.",
-            f"used {gb_h(used)}",
+            gb_h(result.requested_gb_h),
+            f"Requests times run time of {counted(result.n_requesting, 'finished run')} with a request; below it uses "
+            f"times run time of {counted(result.n_runs, 'finished run')} with a use. GB = 1e9 bytes.",
+            f"used {gb_h(result.used_gb_h)} by {counted(result.n_runs, 'run')}",
         ),
         Headline(
             "Runs above request",
             f"{over:,}",
             "Runs that used more than they requested: too small already, whatever is saved elsewhere.",
-            f"{format_share(over / result.n_runs)} of runs",
+            f"{format_share(over / result.n_runs)} of {counted(result.n_runs, 'finished run')}",
         ),
         _used("CPU utilisation", result.cpu, "CPU use over requested cores, weighted by run time."),
     )
@@ -81,12 +80,12 @@ def assessment_sentence(result: Assessment) -> str:
     """Return in one sentence where the memory goes."""
     if not result.memory.n:
         return f"None of {counted(result.n_runs, 'run')} has a request, so nothing can be called wasted yet."
-    wasted = sum(task.wasted_gb_h for task in result.tasks)
-    requested = sum(task.requested_gb_h for task in result.tasks)
+    wasted = result.wasted_gb_h
     worst = result.tasks[0]
     share = worst.wasted_gb_h / wasted if wasted else 0.0
     return (
-        f"{gb_h(wasted)} of {gb_h(requested)} requested are not used; "
+        f"{gb_h(wasted)} of the {gb_h(result.requested_gb_h)} that {counted(result.n_requesting, 'finished run')} "
+        f"request are not used (judged by {counted(result.n_judged, 'run')}); "
         f"{shown(worst.task)} alone wastes {gb_h(worst.wasted_gb_h)} ({format_share(share)})."
     )
 
