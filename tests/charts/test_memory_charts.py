@@ -132,7 +132,10 @@ def test_the_headlines_are_sums_of_the_tasks():
     assert requested - table["wasted_gb_h"].sum() == pytest.approx(used)
     shown = {line.label: line for line in assessment_headlines(found)}
     assert len(shown) == 4
-    assert (shown["Requested"].value, shown["Requested"].detail) == (gb_h(requested), f"used {gb_h(used)}")
+    assert (shown["Requested"].value, shown["Requested"].detail) == (
+        gb_h(requested),
+        f"used {gb_h(used)} by {found.n_runs} runs",
+    )
     assert shown["Memory utilisation"].value == f"{100 * used / requested:.1f} %"
     assert list(table["evidence"] == "enough runs") == [task.n >= 34 for task in found.tasks]
 
