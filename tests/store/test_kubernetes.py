@@ -16,8 +16,10 @@ from tests.hostile_texts import TEXTS
 from workprof.core.causes import cause_of
 from workprof.core.errors import TraceError
 from workprof.core.units import GIB, MIB
-from workprof.formats import kubernetes
+from workprof.formats import kubernetes, kubernetes_objects, kubernetes_rows
 from workprof.formats.declare import Given, Read, Remark
+from workprof.formats.kubernetes_rows import made_of
+from workprof.formats.pod_tasks import Ends, work_of
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -146,33 +148,44 @@ def at(text: str) -> float:
 
 def test_a_list_as_kubectl_prints_it(store, write):
     report = store.ingest([write("pods.json", PRINTED)], IngestOptions())
-    assert (report.format, report.rows_read, report.rows, report.rejected) == ("kubernetes", 5, 5, 0)
-    names = ["job_name", "task_name", "user", "group", "workload", "node", "gpu_type", "status", "submit_time_s"]
-    names += ["start_time_s", "end_time_s", "duration_s", "requested_cpu_percent", "requested_memory_bytes"]
-    names += ["requested_gpu_percent", "time_limit_s", "memory_limit", "restarts", "oom_kills", "owner_kind", "reason"]
+    assert (report.format, report.rows_read, report.rows, report.rejected) == ("kubernetes", 7, 7, 0)
+    names = ["job_name", "task_name", "user", "group", "workload", "namespace", "container", "node", "gpu_type"]
+    names += ["status", "submit_time_s", "start_time_s", "end_time_s", "duration_s", "requested_cpu_percent"]
+    names += ["requested_memory_bytes", "requested_gpu_percent", "time_limit_s", "memory_limit", "restarts"]
+    names += ["out_of_memory_kills", "owner_kind", "reason", "pod_memory_request"]
     frame = store.frame("pods", names, finished_only=False)
-    assert frame["job_name"].tolist() == ["align-28612345-x7k2p", "train-0", "web-5d4f8c9b7c-abcde", "gone", "waits"]
-    assert frame["task_name"].tolist() == ["align", "train", "web", "gone", "waits"]
-    assert frame["owner_kind"].tolist()[:3] == ["CronJob", "StatefulSet", "ReplicaSet"]
-    assert frame["workload"].tolist() == ["lab", "ml", "web", "lab", "lab"]
-    assert frame["status"].tolist() == ["Succeeded", "OOMKilled", "Running", "Evicted", "Pending"]
-    assert (frame["user"][0], frame["user"][1], frame["group"][0]) == ("ann", "bob", "genomics")
-    assert (frame["node"][0], frame["gpu_type"][1], frame["reason"][1]) == ("node-7", "A100", "OOMKilled")
+    align, web = "align-28612345-x7k2p", "web-5d4f8c9b7c-abcde"
+    assert frame["job_name"].tolist() == [align, align, "train-0", web, web, "gone", "waits"]
+    assert frame["container"].tolist() == ["main", "log", "c", "c", "mesh", "c", "c"]
+    assert frame["task_name"].tolist() == ["align/main", "align/log", "train", "web/c", "web/mesh", "gone", "waits"]
+    assert frame["owner_kind"].tolist()[1:5] == ["CronJob", "StatefulSet", "Deployment", "Deployment"]
+    assert frame["workload"].tolist() == ["align", "align", "train", "web", "web", "gone", "waits"]
+    assert frame["namespace"].tolist() == ["lab", "lab", "ml", "web", "web", "lab", "lab"]
+    states = ["Succeeded", "Succeeded", "OOMKilled", "Running", "Running", "Evicted", "Pending"]
+    assert frame["status"].tolist() == states
+    assert (frame["user"][0], frame["user"][2], frame["group"][0]) == ("ann", "bob", "genomics")
+    assert (frame["node"][0], frame["gpu_type"][2], frame["reason"][2]) == ("node-7", "A100", "OOMKilled")
     np.testing.assert_array_equal(
-        frame["duration_s"], [7230, 600, 561_748, 1799, np.nan]
-    )  # the third runs to the last moment
-    np.testing.assert_array_equal(frame["start_time_s"][:2], [at("2024-05-26T10:02:00Z"), at("2024-05-26T10:00:00Z")])
-    assert np.isnan(frame["start_time_s"][4]) and np.isnan(frame["end_time_s"][2])
-    asked = [8 * GIB + 512 * MIB, 1.5e9, 2e9 + 100 * MIB, np.nan, 64 * GIB + 120 * MIB]
+        frame["duration_s"], [7230, 7230, 600, 561_748, 561_748, 1799, np.nan]
+    )  # the pod of the web runs to the last moment
+    np.testing.assert_array_equal(frame["start_time_s"][1:3], [at("2024-05-26T10:02:00Z"), at("2024-05-26T10:00:00Z")])
+    assert np.isnan(frame["start_time_s"][6]) and np.isnan(frame["end_time_s"][3])
+    asked = [8 * GIB, 512 * MIB, 1.5e9, 2e9, 100 * MIB, np.nan, 64 * GIB + 120 * MIB]
     np.testing.assert_array_equal(frame["requested_memory_bytes"], asked)
-    np.testing.assert_allclose(frame["requested_cpu_percent"], [200, np.nan, 20, np.nan, 425])
-    np.testing.assert_array_equal(frame["requested_gpu_percent"], [np.nan, 200, np.nan, np.nan, np.nan])
-    assert (frame["time_limit_s"][0], frame["memory_limit"][0]) == (86_400, 16 * GIB + 512 * MIB)
-    assert frame["restarts"].tolist() == [0, 0, 3, 0, 0]
-    assert frame["oom_kills"].tolist() == [0, 1, 1, 0, 0]
+    whole = [8 * GIB + 512 * MIB] * 2 + [1.5e9] + [2e9 + 100 * MIB] * 2 + [np.nan, 64 * GIB + 120 * MIB]
+    np.testing.assert_array_equal(frame["pod_memory_request"], whole)
+    np.testing.assert_allclose(frame["requested_cpu_percent"], [50, 25, np.nan, 10, 10, np.nan, 425])
+    np.testing.assert_array_equal(frame["requested_gpu_percent"], [np.nan, np.nan, 200, *[np.nan] * 4])
+    assert (frame["time_limit_s"][0], frame["memory_limit"][0], frame["memory_limit"][1]) == (
+        86_400,
+        16 * GIB,
+        512 * MIB,
+    )
+    assert frame["restarts"].tolist() == [0, 0, 0, 3, 0, 0, 0]
+    assert frame["out_of_memory_kills"].tolist() == [0, 0, 1, 1, 0, 0, 0]
     checks = {check.name: check.count for check in report.checks}
-    assert (checks["killed for memory"], checks["restarts"]) == (2, 1)
-    assert store.dataset("pods").finished_rows == 1
+    assert (checks["killed for memory"], checks["restarts"], checks["several containers"]) == (2, 1, 2)
+    assert store.dataset("pods").finished_rows == 2
 
 
 PODS = json.loads(PRINTED)["items"]
@@ -197,7 +210,7 @@ def test_every_shape_of_a_list_gives_the_same_rows(store, write, shape, packed):
     content = SHAPES[shape].encode()
     path = write("again.json.gz" if packed else "again.json", gzip.compress(content) if packed else content)
     report = store.ingest([path], IngestOptions(name="again"))
-    assert (report.format, report.rows, report.rejected) == ("kubernetes", 5, 0)
+    assert (report.format, report.rows, report.rejected) == ("kubernetes", 7, 0)
     names = ["job_name", "status", "duration_s", "requested_memory_bytes", "requested_cpu_percent", "user"]
     same = store.frame(report.dataset, names, finished_only=False)
     assert same.equals(store.frame(first.dataset, names, finished_only=False))
@@ -207,20 +220,20 @@ def test_one_pod_and_the_latest_telling_of_a_pod_that_is_told_of_twice(store, wr
     running, ended = copy.deepcopy(PODS[0]), PODS[0]
     running["status"] = {"phase": "Running", "startTime": "2024-05-26T10:02:00Z"}
     one = store.ingest([write("one.json", json.dumps(ended, indent=4))], IngestOptions())
-    assert (one.format, one.rows) == ("kubernetes", 1)
+    assert (one.format, one.rows) == ("kubernetes", 2)
     lists = [json.dumps({"kind": "List", "items": [pod, PODS[1]]}) for pod in (running, ended)]
     paths = [write(f"at-{number}.json", text) for number, text in enumerate(lists)]
     report = store.ingest(paths, IngestOptions(name="both"))
-    assert (report.rows, {check.name: check.count for check in report.checks}["told again"]) == (2, 2)
+    assert (report.rows, {check.name: check.count for check in report.checks}["told again"]) == (3, 2)
     frame = store.frame("both", ["job_name", "status", "duration_s"], finished_only=False)
-    assert frame["status"].tolist() == ["Succeeded", "OOMKilled"]
-    assert frame["duration_s"].tolist() == [7230, 600]
+    assert frame["status"].tolist() == ["Succeeded", "Succeeded", "OOMKilled"]
+    assert frame["duration_s"].tolist() == [7230, 7230, 600]
 
 
 def test_many_pods_do_not_all_wait_for_a_later_telling():
     lines = "".join(json.dumps(pod) + "\n" for pod in (*PODS[:3], PODS[0], PODS[0]))
     found = list(kubernetes.read([Given("pods.json", io.BytesIO(lines.encode()))], most_held=2))
-    assert [item.line for item in found if isinstance(item, Read)] == [1, 2, 3, 4, 5]
+    assert [item.line for item in found if isinstance(item, Read)] == [1, 1, 2, 3, 3, 4, 4, 5, 5]
     told = {item.name: item.count for item in found if isinstance(item, Remark)}
     assert told["told again late"] == 2
 
@@ -254,12 +267,12 @@ def test_pods_of_one_name_in_two_namespaces_are_two_jobs_and_other_objects_are_t
     }.items(),
 )
 def test_quantities(text, number):
-    assert kubernetes.quantity(text) == pytest.approx(number, rel=1e-12)
+    assert kubernetes_objects.quantity(text) == pytest.approx(number, rel=1e-12)
 
 
 @pytest.mark.parametrize("text", ["", "Gi", "16 GB", "1,5Gi", "-1", "1e400", "16gi", "0x10", "9" * 100, "nan", "٣"])
 def test_no_quantities(text):
-    assert np.isnan(kubernetes.quantity(text))
+    assert np.isnan(kubernetes_objects.quantity(text))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +291,7 @@ def test_no_quantities(text):
 )
 def test_the_task_is_the_owner_without_its_random_end(kind, name, task):
     metadata = {"name": "p", "ownerReferences": [{"kind": kind, "name": name, "controller": True}]}
-    assert kubernetes.task_of(metadata, {})[0] == task
+    assert work_of("p", made_of(metadata), {}, Ends([name])).workload == task
 
 
 def generated(rng: random.Random, number: int) -> tuple[dict, dict]:
@@ -288,8 +301,8 @@ def generated(rng: random.Random, number: int) -> tuple[dict, dict]:
     mib = [rng.choice([None, rng.randrange(1, 2000)]) for _ in range(rng.randrange(1, 4))]
     inits = [rng.randrange(1, 5000) for _ in range(rng.randrange(3))]
 
-    def container(amount):
-        return {"name": "c", "resources": {} if amount is None else {"requests": {"memory": f"{amount}Mi"}}}
+    def container(amount, place):
+        return {"name": f"c{place}", "resources": {} if amount is None else {"requests": {"memory": f"{amount}Mi"}}}
 
     def time(seconds):
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -310,13 +323,19 @@ def generated(rng: random.Random, number: int) -> tuple[dict, dict]:
             "annotations": {"note": "x" * rng.randrange(2000)},
         },
         "spec": {
-            "containers": [container(each) for each in mib],
-            "initContainers": [container(each) for each in inits],
+            "containers": [container(each, place) for place, each in enumerate(mib)],
+            "initContainers": [container(each, place + 5) for place, each in enumerate(inits)],
         },
-        "status": {"phase": phase, "startTime": time(start), "containerStatuses": [{"name": "c", "state": state}]},
+        "status": {"phase": phase, "startTime": time(start), "containerStatuses": [{"name": "c0", "state": state}]},
     }
-    asked = max([sum(each or 0 for each in mib), *inits])
-    return pod, {"bytes": asked * 2**20, "seconds": duration, "finished": phase == "Succeeded"}
+    aside = max([sum(each or 0 for each in mib), *inits])
+    return pod, {
+        "rows": len(mib),
+        "bytes": sum(each or 0 for each in mib) * 2**20,
+        "aside": aside * 2**20,
+        "seconds": duration,
+        "finished": phase == "Succeeded",
+    }
 
 
 def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write):
@@ -324,19 +343,27 @@ def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write)
     pods, truths = zip(*(generated(rng, number) for number in range(5000)), strict=True)
     text = json.dumps({"apiVersion": "v1", "items": list(pods), "kind": "List"}, indent=4)
     report = store.ingest([write("cluster.json", text)], IngestOptions())
-    assert (report.rows, report.rejected) == (5000, 0)
-    frame = store.frame("cluster", ["job_name", "duration_s", "requested_memory_bytes"])
+    assert (report.rows, report.rejected) == (sum(truth["rows"] for truth in truths), 0)
+    names = ["job_name", "duration_s", "requested_memory_bytes", "pod_memory_request"]
+    frame = store.frame("cluster", names)
     finished = [truth for truth in truths if truth["finished"]]
-    assert (len(frame), frame["job_name"].nunique()) == (len(finished), len(finished))
-    gb_hours = (frame["requested_memory_bytes"] * frame["duration_s"]).sum() / 1e9 / 3600
-    truth = sum(each["bytes"] * each["seconds"] for each in finished) / 1e9 / 3600
-    assert gb_hours == pytest.approx(truth, rel=1e-9)
-    assert store.dataset("cluster").finished_rows == len(finished)
+    assert (len(frame), frame["job_name"].nunique()) == (sum(each["rows"] for each in finished), len(finished))
+
+    def gb_hours(frame, column):
+        return (frame[column] * frame["duration_s"]).sum() / 1e9 / 3600
+
+    for rows, column, name in (
+        (frame, "requested_memory_bytes", "bytes"),
+        (frame.drop_duplicates("job_name"), "pod_memory_request", "aside"),
+    ):
+        truth = sum(each[name] * each["seconds"] for each in finished) / 1e9 / 3600
+        assert gb_hours(rows, column) == pytest.approx(truth, rel=1e-9)
+    assert store.dataset("cluster").finished_rows == len(frame)
 
 
 @pytest.mark.parametrize(("reason", "cause"), [("Shutdown", "killed"), ("NodeLost", "failed"), ("Evicted", "killed")])
 def test_why_a_pod_failed_is_known_to_the_methods(reason, cause):
-    assert reason in kubernetes.CAUSES
+    assert reason in kubernetes_rows.CAUSES
     assert cause_of(reason) == cause
 
 
@@ -371,7 +398,7 @@ def changed(place: tuple, value: object) -> dict:
 def test_what_is_no_pod_is_a_reject_with_its_line(store, write, pod, column):
     lines = ['{"kind": "List", "items": [', json.dumps(PODS[0]) + ",", json.dumps(pod) + ",", json.dumps(PODS[2]), "]}"]
     report = store.ingest([write("bad.json", "\n".join(lines))], IngestOptions())
-    assert (report.rows, report.rejected, report.rows_read) == (2, 1, 3)
+    assert (report.rows, report.rejected, report.rows_read) == (4, 1, 5)
     reject = store.rejects("bad").iloc[0]
     assert (reject["line"], reject["column"] or "") == (3, column)
 
@@ -380,7 +407,7 @@ def test_a_broken_line_among_pods_a_line_is_a_reject(store, write):
     text = SHAPES["lines"].splitlines()
     text[2] = text[2][:200]
     report = store.ingest([write("lines.json", "\n".join(text))], IngestOptions())
-    assert (report.rows, report.rejected) == (4, 1)
+    assert (report.rows, report.rejected) == (5, 1)
     assert store.rejects("lines")["line"].tolist() == [3]
 
 
@@ -412,6 +439,7 @@ def test_hostile_names_and_repeated_keys_change_nothing(store, write):
     pods = []
     for number, name in enumerate(TEXTS):
         pod = copy.deepcopy(PODS[0])
+        del pod["spec"]["containers"][1]
         pod["metadata"] |= {"name": name, "uid": str(number), "namespace": name, "labels": {"user": name, name: name}}
         pods.append(pod)
     text = json.dumps({"kind": "List", "items": pods}).replace('"restartPolicy": "Never"', '"nodeName": "n2"', 1)

@@ -12,7 +12,8 @@ import pytest
 from tests.hostile_texts import TEXTS
 from workprof.core.errors import TraceError
 from workprof.core.units import GIB, MIB
-from workprof.formats import pod_names, pod_series, prometheus_pods
+from workprof.formats import pod_names, prometheus_pods
+from workprof.formats.pod_tasks import Ends
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,17 @@ def cells(frame, place=0):
     return frame.iloc[place].to_dict()
 
 
-FIELDS = ["job_name", "workload", "task_name", "status", "start_time_s", "end_time_s", "duration_s"]
+FIELDS = [
+    "job_name",
+    "workload",
+    "namespace",
+    "container",
+    "task_name",
+    "status",
+    "start_time_s",
+    "end_time_s",
+    "duration_s",
+]
 USED = [
     "mean_memory_bytes",
     "peak_memory_bytes",
@@ -69,15 +80,18 @@ def test_containers_are_summed_once_at_each_time(store, write):
         series([(0, 1e9)], name_=WORKING_SET, id="/"),
     )
     report, frame = loaded(store, write("mem.json", text))
-    assert (report.rows, report.rejected) == (3, 0)
-    assert frame["job_name"].tolist() == ["a", "b", "total-only"]
-    assert frame["peak_memory_bytes"].tolist() == [320, 50, 7]
-    assert frame["mean_memory_bytes"].tolist() == [pytest.approx((110 + 320 + 200) / 3), 50, 7]
-    assert frame["start_time_s"].tolist() == [T0, T0 + 60, T0]
-    assert frame["duration_s"].tolist() == [120, 0, 0]
+    assert (report.rows, report.rejected) == (4, 0)
+    assert frame["job_name"].tolist() == ["a", "a", "b", "total-only"]
+    assert frame["container"].tolist()[:3] == ["app", "sidecar", "app"]
+    assert frame["task_name"].tolist() == ["a/app", "a/sidecar", "b", "total-only"]
+    assert frame["peak_memory_bytes"].tolist() == [300, 20, 50, 7]
+    assert frame["mean_memory_bytes"].tolist() == [200, 15, 50, 7]
+    assert frame["start_time_s"].tolist() == [T0, T0, T0 + 60, T0]
+    assert frame["duration_s"].tolist() == [120, 120, 0, 0]
     checks = {check.name: check.count for check in report.checks}
     assert checks["other series"] == 1
     assert checks["until the end of the export"] == 1
+    assert checks["several containers"] == 1
 
 
 def test_several_files_are_joined_by_namespace_and_pod(store, write):
@@ -153,13 +167,16 @@ def test_several_files_are_joined_by_namespace_and_pod(store, write):
         ),
     ]
     report, frame = loaded(store, *paths)
-    assert (report.rows, report.rejected) == (1, 0)
+    assert (report.rows, report.rejected) == (2, 0)
+    assert frame["container"].tolist() == ["app", "b"]
     run = cells(frame)
-    assert (run["job_name"], run["workload"], run["duration_s"]) == ("a", "lab", 600)
-    assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (5 * GIB, 4 * GIB)
-    assert (run["requested_memory_bytes"], run["requested_cpu_percent"]) == (8 * GIB, 50)
-    assert run["cpu_usage_percent"] == pytest.approx(100 * (300 + 50 + 150) / 600)
-    assert store.frame("pods", ["requested_gpu_percent"])["requested_gpu_percent"].tolist() == [100]
+    assert (run["job_name"], run["namespace"], run["duration_s"]) == ("a", "lab", 600)
+    assert frame["peak_memory_bytes"].tolist() == [4 * GIB, GIB]
+    assert frame["mean_memory_bytes"].tolist() == [3 * GIB, GIB]
+    assert frame["requested_memory_bytes"].tolist() == [6 * GIB, 2 * GIB]
+    assert run["requested_cpu_percent"] == 50
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(100 * 350 / 600), pytest.approx(25)]
+    assert store.frame("pods", ["requested_gpu_percent"])["requested_gpu_percent"].tolist()[0] == 100
 
 
 def test_phases_and_times_of_the_pods_own_count(store, write):
@@ -208,7 +225,7 @@ def test_phases_and_times_of_the_pods_own_count(store, write):
 def test_other_shapes_of_json(store, write, text):
     _, frame = loaded(store, write("m.json.gz", gzip.compress(text.encode())))
     run = cells(frame)
-    assert (run["job_name"], run["workload"], run["start_time_s"], run["duration_s"]) == ("a", "lab", T0, 60)
+    assert (run["job_name"], run["namespace"], run["start_time_s"], run["duration_s"]) == ("a", "lab", T0, 60)
     assert (run["peak_memory_bytes"], run["mean_memory_bytes"]) == (3e8, 2e8)
 
 
@@ -274,7 +291,7 @@ def test_exports_of_grafana_give_the_same_runs(store, write, name):
     assert frame["mean_memory_bytes"].tolist() == [GIB, 1.5 * GIB]
     assert frame["start_time_s"].tolist() == [T0, T0 + 60]
     assert frame["duration_s"].tolist() == [60, 60]
-    assert namespace is None or frame["workload"].tolist() == [namespace] * 2
+    assert namespace is None or frame["namespace"].tolist() == [namespace] * 2
 
 
 def test_requests_in_the_same_table_are_joined_and_other_columns_are_told(store, write):
@@ -378,7 +395,7 @@ def test_limits_stand_for_requests_where_none_is_exported(store, write):
 def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write, shape):
     rng = random.Random(5)
     step, steps, pods = 60, 120, 2000
-    truth_asked = truth_used = 0.0
+    truth_asked, truth_used, rows = 0.0, 0.0, 0
     results, requests, columns, table = [], [], [], {}
     for number in range(pods):
         first = rng.randrange(steps - 2)
@@ -388,7 +405,8 @@ def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write,
         summed = [sum(at) for at in zip(*values, strict=True)]
         seconds = (last - first) * step
         truth_asked += asked * seconds
-        truth_used += max(summed) * seconds
+        truth_used += (sum(map(max, values)) if shape == "json" else max(summed)) * seconds
+        rows += len(values) if shape == "json" else 1
         labels = {"namespace": f"ns-{number % 3}", "pod": pod}
         for place, own in enumerate(values):
             points = [((first + at) * step, value) for at, value in enumerate(own)]
@@ -412,13 +430,13 @@ def test_thousands_of_pods_are_reckoned_as_an_independent_sum_does(store, write,
         ]
         paths.append(write("requests.csv", "\n".join(long)))
     report, frame = loaded(store, *paths)
-    assert (report.rows, report.rejected, frame["job_name"].nunique()) == (pods, 0, pods)
-    assert store.dataset("pods").finished_rows == pods
+    assert (report.rows, report.rejected, frame["job_name"].nunique()) == (rows, 0, pods)
+    assert store.dataset("pods").finished_rows == rows
     hours = 1e9 * 3600
     asked, used = frame["requested_memory_bytes"], frame["peak_memory_bytes"]
     assert (asked * frame["duration_s"]).sum() / hours == pytest.approx(truth_asked / hours, rel=1e-9)
     assert (used * frame["duration_s"]).sum() / hours == pytest.approx(truth_used / hours, rel=1e-9)
-    assert frame["task_name"].nunique() == pods
+    assert frame["task_name"].nunique() == rows
 
 
 def test_what_is_no_series_or_no_value_is_a_reject_with_its_line(store, write):
@@ -505,7 +523,7 @@ def test_a_doubtful_wide_table_loads_when_the_format_is_named(store, write):
     ],
 )
 def test_the_task_of_a_pods_name(pod, task):
-    assert pod_series.task_of_name(pod) == task
+    assert Ends([pod]).of_pod(pod).workload == task
 
 
 @pytest.mark.parametrize(

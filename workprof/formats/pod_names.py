@@ -34,7 +34,11 @@ UNITS: dict[str, tuple[str, float]] = {
 """Unit of a value -> its quantity ('' = not told) and its factor; 'Mil' and 'Bil' are Grafana's short numbers."""
 
 NO_VALUE = frozenset({"", "null", "undefined", "nan", "-", "n/a", "none"})
-_NUMBER = re.compile(r"([+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?)\s*([^\d\s].*)?", re.ASCII)
+_GROUP = "[ \u00a0\u2009\u202f'\u2019_]"
+_NUMBER = re.compile(
+    rf"([+-]?)(\d{{1,3}}(?:{_GROUP}\d{{3}})+(?:[.,]\d*)?|(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d{{1,3}})?)\s*([^\d\s].*)?",
+    re.ASCII,
+)
 TIME_NAMES = ("time", "timestamp", "date", "datetime", "_time")
 VALUE_NAME = re.compile(r"value(?: ?#\w+)?", re.IGNORECASE)
 
@@ -54,13 +58,48 @@ def value_of(text: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(stripped)
     if match is None:
         return float(stripped), ""  # '+Inf'
-    number, unit = float(match.group(1).replace(",", ".")), (match.group(2) or "").strip().lower()
+    number = float(match.group(1) + _pointed(match.group(2)))
+    unit = (match.group(3) or "").strip().lower()
     if not unit:
         return number, ""
     if unit not in UNITS:
         raise ValueError(f"unit {unit!r} is not known")
     quantity, factor = UNITS[unit]
     return number * factor, quantity
+
+
+def _pointed(text: str) -> str:
+    """Return a number as Python writes it: of two signs the last is the decimal one, one that repeats is none."""
+    text = re.sub(_GROUP, "", text)
+    point, comma = text.rfind("."), text.rfind(",")
+    if point >= 0 and comma >= 0:
+        sign, other = (".", ",") if point > comma else (",", ".")
+        text = text.replace(other, "")
+    else:
+        sign = "." if point >= 0 else ","
+    return text.replace(sign, "") if text.count(sign) > 1 else text.replace(sign, ".")
+
+
+@functools.lru_cache(maxsize=100_000)
+def separators(text: str) -> tuple[str, str, str]:
+    """Return what a number tells of '.' and ',': which is a separator of thousands, which is decimal, which is either.
+
+    '1,288,490' has thousands, '1,5' and '0,512' a decimal comma, '314,572' may be either; '' = none.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    number = match.group(2) if match else ""
+    point, comma = number.rfind("."), number.rfind(",")
+    if min(point, comma) >= 0:
+        return (",", ".", "") if point > comma else (".", ",", "")
+    sign = "." if point >= 0 else "," if comma >= 0 else ""
+    if not sign or number.count(sign) > 1:
+        return sign, "", ""
+    whole, _, rest = number.partition(sign)
+    return (
+        ("", "", sign)
+        if len(rest) == 3 and whole.strip("0") and len(whole) <= 3 and whole[0] != "0"
+        else ("", sign, "")
+    )
 
 
 EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))

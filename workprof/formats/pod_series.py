@@ -1,8 +1,7 @@
-"""Series of pods, joined by namespace and pod into runs: which quantity a series holds, and how containers add up.
+"""Series of pods: which quantity a series holds, and how series of one thing add up.
 
-Containers of a pod are summed at each time; the pause container and the totals of a pod's own control group stand for
-what its containers say already, so they count only where there is nothing else. Several series of one container (after
-a restart, or of two scrapers) are one: the larger counts. A point takes 16 bytes.
+Containers of a pod, and cores, are summed at each time. Several series of one thing (of two scrapers, of nested control
+groups, of two replicas of Prometheus) are one: the larger counts, and what only one of them covers is added.
 
 Source: the metrics that cAdvisor, kube-state-metrics and DCGM's exporter document.
 """
@@ -10,32 +9,39 @@ Source: the metrics that cAdvisor, kube-state-metrics and DCGM's exporter docume
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.units import MIB
-from workprof.formats.declare import Read, Remark
-from workprof.formats.kubernetes import task_of
 
 Floats = NDArray[np.float64]
-Cell = str | float | None
 
 POD, NAMESPACE, CONTAINER = (
     (f"exported_{name}", name, f"{name}_name", f"kubernetes_{name}") for name in ("pod", "namespace", "container")
 )
 """Labels by falling precedence: kube-state-metrics' own pod is in `pod` where `exported_pod` is there."""
+CLUSTER = (
+    "exported_cluster",
+    "cluster",
+    "cluster_name",
+    "clustername",
+    "k8s_cluster",
+    "k8s_cluster_name",
+    "cluster_id",
+)
 
 MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY = "memory", "cpu", "cpu total", "gpu", "gpu memory"
 REQUEST, LIMIT = "request", "limit"
-PHASE, STARTED, ENDED, CREATED, REASON, OWNER, RESTARTS = (
-    *("phase", "started", "ended", "created", "reason", "owner", "restarts"),
+PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, RESTARTS, LABELS, KILLS = (
+    *("phase", "started", "ended", "created", "reason", "last reason", "owner", "owner of owner", "restarts"),
+    *("labels", "kills"),
 )
+USES = (MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY)
 UNKNOWN = "unknown"
-OOM_KILLED, KIND_NAME = "OOMKilled", ("kind", "name")
+OOM_KILLED = "OOMKilled"
 
 
 @dataclass(frozen=True)
@@ -69,8 +75,12 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"kube_pod_completion_time", Quantity(ENDED)),
     (r"kube_pod_created", Quantity(CREATED)),
     (r"kube_pod_(?:init_)?container_status_terminated_reason", Quantity(REASON)),
-    (r"kube_pod_container_status_restarts_total", Quantity(RESTARTS)),
+    (r"kube_pod_(?:init_)?container_status_last_terminated_reason", Quantity(LAST_REASON)),
+    (r"kube_pod_(?:init_)?container_status_restarts_total", Quantity(RESTARTS)),
+    (r"container_oom_events_total", Quantity(KILLS)),
     (r"kube_pod_owner|kube_pod_info", Quantity(OWNER)),
+    (r"kube_(?:replicaset|job|replicationcontroller)_owner", Quantity(OWNER_OF_OWNER)),
+    (r"kube_pod_(?:labels|annotations)", Quantity(LABELS)),
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
@@ -126,6 +136,38 @@ class Series:
     times: Floats
     values: Floats
 
+    @property
+    def first(self) -> float:
+        """Its first moment."""
+        return float(self.times[0])
+
+    @property
+    def last(self) -> float:
+        """Its last moment."""
+        return float(self.times[-1])
+
+    @property
+    def step(self) -> float:
+        """Its usual time between points, infinite for one point."""
+        return float(np.median(np.diff(self.times))) if self.times.size > 1 else np.inf
+
+    def within(self, low: float, high: float) -> Series:
+        """Return its points from `low` until before `high`."""
+        begin, end = np.searchsorted(self.times, (low, high), side="left")
+        return Series(self.line, self.labels, self.times[begin:end], self.values[begin:end])
+
+
+def in_order(times: Floats, values: Floats) -> tuple[Floats, Floats, int]:
+    """Return finite points by rising time, and how often a time repeats; of its values the largest counts."""
+    finite = np.isfinite(values) & np.isfinite(times)
+    times, values = times[finite], values[finite]
+    if times.size and bool(np.all(np.diff(times) > 0)):
+        return times, values, 0
+    order = np.argsort(times, kind="stable")
+    unique, first = np.unique(times[order], return_index=True)
+    largest = np.maximum.reduceat(values[order], first) if unique.size else values[order]
+    return unique, largest, int(times.size - unique.size)
+
 
 def added(one: Series | None, other: Series) -> Series:
     """Return the sum of two series; times that only one has count as that one says.
@@ -162,244 +204,86 @@ def _on(series: Series, times: Floats, *, held: bool = False) -> Floats:
     return np.where(there & (series.times[np.maximum(at, 0)] == times), values, 0.0)
 
 
-def _increase(series: Series) -> float:
-    """Return how much a total grew; after a reset it counts from 0."""
+@dataclass(frozen=True)
+class Growth:
+    """How much a total grew, stretch by stretch: begins, ends and amounts, each (n,)."""
+
+    begins: Floats
+    ends: Floats
+    amounts: Floats
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return float(self.amounts.sum())
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Its first and its last moment."""
+        return float(self.begins.min()), float(self.ends.max())
+
+    def between(self, edges: Floats) -> Floats:
+        """Return (n,) how much it grew between each of n + 1 rising edges; within a stretch it grows evenly."""
+        rates = self.amounts / (self.ends - self.begins)
+        moments, changes = np.concatenate([self.begins, self.ends]), np.concatenate([rates, -rates])
+        order = np.argsort(moments)
+        moments, rate = moments[order], np.cumsum(changes[order])
+        grown = np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(moments))])
+        return np.diff(np.interp(edges, moments, grown))
+
+
+def growth_of(series: Series) -> Growth:
+    """Return how a total grew; after a reset it counts from 0."""
     steps = np.diff(series.values)
-    return float(np.where(steps < 0, series.values[1:], steps).sum())
+    return Growth(series.times[:-1], series.times[1:], np.where(steps < 0, series.values[1:], steps))
 
 
-@dataclass
-class PodRun:
-    """What is known of one pod.
+def together(parts: Sequence[Growth]) -> Growth:
+    """Return the growth of several things that add up."""
+    every = list(zip(*((one.begins, one.ends, one.amounts) for one in parts), strict=True))
+    begins, ends, amounts = (np.concatenate(each) if each else np.empty(0) for each in every or [(), (), ()])
+    return Growth(begins, ends, amounts)
 
-    Attributes:
-        gauges: (kind, metric) -> container -> series.
-        totals: container -> (control group) -> seconds of CPU.
-        declared: (request or limit, resource) -> container -> amount; init containers apart.
-        phases: (time, phase) that held last.
-    """
 
-    line: int
-    namespace: str
-    pod: str
-    gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
-    totals: dict[str, dict[str, float]] = field(default_factory=dict)
-    declared: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
-    moments: dict[str, float] = field(default_factory=dict)
-    phase: tuple[float, str] = (-np.inf, "")
-    reason: str = ""
-    owner: tuple[str, str] = ("", "")
-    node: str = ""
-    restarts: float = 0.0
-    used: tuple[float, float] = (np.inf, -np.inf)
-    seen: tuple[float, float] = (np.inf, -np.inf)
-    samples: int = 0
+def of_one_thing(parts: Collection[Growth]) -> Growth:
+    """Return the growth of one thing that several series tell of: the largest, and of others what it does not cover."""
+    result: list[Growth] = []
+    covered: list[tuple[float, float]] = []
+    for one in sorted((part for part in parts if part.begins.size), key=lambda part: -part.total):
+        low, high = one.span
+        free = _free(low, high, covered)
+        result.append(one if free == [(low, high)] else together([_cut(one, *each) for each in free]))
+        covered.append((low, high))
+    return result[0] if len(result) == 1 else together(result)
 
-    def take(self, quantity: Quantity, name: str, series: Series) -> None:
-        """Add a series that has a point."""
-        labels, kind = series.labels, quantity.kind
-        container = label(labels, CONTAINER)
-        span = (float(series.times[0]), float(series.times[-1]))
-        self.seen = (min(self.seen[0], span[0]), max(self.seen[1], span[1]))
-        if kind in (MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY):
-            self.used = (min(self.used[0], span[0]), max(self.used[1], span[1]))
-            self.samples = max(self.samples, series.times.size)
-            self.node = self.node or labels.get("node", "")
-        if kind in (MEMORY, CPU, GPU, GPU_MEMORY):
-            held = self.gauges.setdefault((kind, quantity.resource), {})
-            key = labels.get("UUID", labels.get("gpu", "")) if kind in (GPU, GPU_MEMORY) else container
-            held[key] = larger(held.get(key), series)
-        elif kind == CPU_TOTAL:
-            groups = self.totals.setdefault(container, {})
-            group = labels.get("id", "")
-            groups[group] = max(groups.get(group, 0.0), _increase(series))
-        elif kind in (REQUEST, LIMIT):
-            place = f"init {container}" if "init_container" in name else container
-            amounts = self.declared.setdefault((kind, quantity.resource), {})
-            amounts[place] = max(amounts.get(place, 0.0), float(series.values.max()))
+
+def _free(low: float, high: float, covered: Collection[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the stretches between two moments that none of some others covers."""
+    result, at = [], low
+    for begin, end in sorted(covered):
+        if begin > at and begin < high:
+            result.append((at, begin))
+        at = max(at, min(end, high)) if begin < high else at
+    return [*result, (at, high)] if at < high else result
+
+
+def _cut(growth: Growth, low: float, high: float) -> Growth:
+    begins, ends = np.maximum(growth.begins, low), np.minimum(growth.ends, high)
+    there = ends > begins
+    share = (ends[there] - begins[there]) / (growth.ends - growth.begins)[there]
+    return Growth(begins[there], ends[there], growth.amounts[there] * share)
+
+
+def one_after_another(parts: Sequence[Growth]) -> Growth:
+    """Return the growth of control groups of one container: of those at one time the larger, of others the sum."""
+    result: list[list[Growth]] = []
+    for one in sorted((part for part in parts if part.begins.size), key=lambda part: -part.total):
+        low, high = one.span
+        for group in result:
+            begin, end = group[0].span
+            if 2 * (min(high, end) - max(low, begin)) > min(high - low, end - begin):
+                group.append(one)
+                break
         else:
-            self._take_life(kind, series)
-
-    def _take_life(self, kind: str, series: Series) -> None:
-        labels, last = series.labels, float(series.values[-1])
-        if kind == PHASE:
-            held_at = series.times[series.values > 0]
-            if held_at.size:
-                self.phase = max(self.phase, (float(held_at[-1]), labels.get("phase", "")))
-        elif kind == REASON and last > 0:
-            reason = labels.get("reason", "")
-            self.reason = OOM_KILLED if OOM_KILLED in (self.reason, reason) else reason
-        elif kind == RESTARTS:
-            self.restarts += last
-        elif kind == OWNER:
-            owner = tuple(labels.get(f"owner_{what}") or labels.get(f"created_by_{what}", "") for what in KIND_NAME)
-            self.owner = max(self.owner, (owner[0], owner[1]))
-            self.node = self.node or labels.get("node", "")
-        elif kind in (STARTED, ENDED, CREATED) and last > 0:
-            self.moments[kind] = last
-
-    def merge(self, other: PodRun) -> None:
-        """Take over what another telling of the pod says, which names no namespace."""
-        self.gauges, self.totals = other.gauges | self.gauges, other.totals | self.totals
-        self.declared = other.declared | self.declared
-        self.moments = other.moments | self.moments
-        self.phase, self.reason = max(self.phase, other.phase), self.reason or other.reason
-        self.used = (min(self.used[0], other.used[0]), max(self.used[1], other.used[1]))
-        self.seen = (min(self.seen[0], other.seen[0]), max(self.seen[1], other.seen[1]))
-        self.samples, self.restarts = max(self.samples, other.samples), max(self.restarts, other.restarts)
-        self.owner, self.node = max(self.owner, other.owner), self.node or other.node
-
-    def summed(self, kind: str) -> Series | None:
-        """Return the pod's gauge, its containers summed."""
-        result = [self.gauges[kind, best] for best in (*BEST, "") if (kind, best) in self.gauges]
-        total: Series | None = None
-        for name in _counted(result[0]) if result else ():
-            total = added(total, result[0][name])
-        return total
-
-    def cpu(self, seconds: float) -> float | None:
-        """Return the mean use of CPU in cores."""
-        rate = self.summed(CPU)
-        if rate is not None:
-            return float(rate.values.mean())
-        if not self.totals or seconds <= 0:
-            return None
-        return sum(sum(self.totals[name].values()) for name in _counted(self.totals)) / seconds
-
-    def amount(self, what: str, resource: str) -> float | None:
-        """Return a request or a limit of the whole pod."""
-        amounts = self.declared.get((what, resource))
-        if not amounts:
-            return None
-        inits = [amount for name, amount in amounts.items() if name.startswith("init ")]
-        apps = {name: amount for name, amount in amounts.items() if not name.startswith("init ")}
-        return max([sum(apps[name] for name in _counted(apps)), *inits])
-
-
-def _counted(containers: Mapping[str, object]) -> list[str]:
-    """Return the containers to sum: the real ones, else the pod's total, else the pause container."""
-    real = [name for name in containers if name not in ("", "POD")]
-    return real or [""] if "" in containers or real else list(containers)
-
-
-COLUMNS = (
-    *("pod", "namespace", "task", "node", "status", "owner_kind", "reason"),
-    *("created", "start", "end", "cpu_request", "memory_request", "gpu_request", "cpu_limit", "memory_limit"),
-    *("cpu_used", "memory_mean", "memory_peak", "gpu_used", "gpu_memory_mean", "gpu_memory_peak"),
-    *("samples", "restarts"),
-)
-TEXTS = COLUMNS[:7]
-
-_HASH = "[bcdfghjklmnpqrstvwxz2456789]"
-_RANDOM = (
-    re.compile(rf"-(?=\d*[a-z]){_HASH}{{6,10}}-{_HASH}{{5}}$"),
-    re.compile(rf"-\d{{8,10}}-{_HASH}{{5}}$"),
-    re.compile(rf"-(?=\d*[a-z]){_HASH}{{5}}$"),
-    re.compile(r"-\d{1,6}$"),
-)
-"""Ends of the names of pods: of a Deployment, of a CronJob, of a Job or a DaemonSet, of a StatefulSet."""
-
-
-def task_of_name(pod: str) -> str:
-    """Return the name of what made a pod, as far as the pod's own name tells."""
-    return next((pattern.sub("", pod) for pattern in _RANDOM if pattern.search(pod)), pod)
-
-
-@dataclass
-class PodRuns:
-    """The pods of all files, in the order in which they are first told of."""
-
-    runs: dict[tuple[str, str], PodRun] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
-    taken_for: dict[str, str] = field(default_factory=dict)
-    last: float = -np.inf
-
-    def take(self, name: str, quantity: Quantity, series: Series) -> None:
-        """Add a series of a pod; points without a finite value are left out."""
-        finite = np.isfinite(series.values) & np.isfinite(series.times)
-        times, first = np.unique(series.times[finite], return_index=True)
-        values = series.values[finite][first] * quantity.scale
-        if not times.size:
-            return
-        key = (label(series.labels, NAMESPACE), label(series.labels, POD))
-        run = self.runs.setdefault(key, PodRun(series.line, *key))
-        run.take(quantity, name, Series(series.line, series.labels, times, values))
-        self.last = max(self.last, float(times[-1]))
-
-    def rows(self) -> Iterator[Read | Remark]:
-        """Yield a row per pod, and what is to be said of them."""
-        self._join_nameless()
-        no_request = not any((REQUEST, "memory") in run.declared for run in self.runs.values())
-        names: dict[str, str] = {}
-        at_end = limits = 0
-        for (namespace, pod), run in self.runs.items():
-            shown = pod if names.setdefault(pod, namespace) == namespace else f"{namespace}/{pod}"
-            request, limit = run.amount(REQUEST, "memory"), run.amount(LIMIT, "memory")
-            if no_request and limit is not None:
-                request, limits = limit, limits + 1
-            cells = self._cells(run, shown, request, limit)
-            at_end += cells["end"] is not None and ENDED not in run.moments and run.used[1] >= self.last
-            yield Read(run.line, [cells[name] for name in COLUMNS])
-        yield from self._remarks(at_end, limits)
-
-    def _cells(self, run: PodRun, shown: str, request: float | None, limit: float | None) -> dict[str, Cell]:
-        first, last = run.used if run.samples else run.seen
-        start, end = run.moments.get(STARTED, first), run.moments.get(ENDED, last)
-        phase = run.phase[1]
-        running = phase in ("Running", "Pending", "Unknown")
-        going = running and ENDED not in run.moments and last >= self.last
-        status = OOM_KILLED if run.reason == OOM_KILLED and phase in ("", "Failed") else phase
-        memory, gpu, gpu_memory = (run.summed(kind) for kind in (MEMORY, GPU, GPU_MEMORY))
-        kind, owner = run.owner
-        return {
-            "pod": shown,
-            "namespace": run.namespace,
-            "task": task_of({"ownerReferences": [{"kind": kind, "name": owner}]}, {})[0] or task_of_name(run.pod),
-            "node": run.node,
-            "status": status if going or not running else None,
-            "owner_kind": kind,
-            "reason": run.reason,
-            "created": run.moments.get(CREATED),
-            "start": None if phase == "Pending" and not run.samples else start,
-            "end": None if going else end,
-            "cpu_request": run.amount(REQUEST, "cpu"),
-            "memory_request": request,
-            "gpu_request": run.amount(REQUEST, "gpu"),
-            "cpu_limit": run.amount(LIMIT, "cpu"),
-            "memory_limit": limit,
-            "cpu_used": run.cpu(last - first),
-            "memory_mean": None if memory is None else float(memory.values.mean()),
-            "memory_peak": None if memory is None else float(memory.values.max()),
-            "gpu_used": None if gpu is None else float(gpu.values.mean()),
-            "gpu_memory_mean": None if gpu_memory is None else float(gpu_memory.values.mean()),
-            "gpu_memory_peak": None if gpu_memory is None else float(gpu_memory.values.max()),
-            "samples": float(run.samples),
-            "restarts": run.restarts,
-        }
-
-    def _join_nameless(self) -> None:
-        """Join pods that are told of without a namespace with the one pod of that name that has one."""
-        homes: dict[str, list[str]] = {}
-        for namespace, pod in self.runs:
-            if namespace:
-                homes.setdefault(pod, []).append(namespace)
-        for key in [key for key in self.runs if not key[0] and len(homes.get(key[1], ())) == 1]:
-            self.runs[homes[key[1]][0], key[1]].merge(self.runs.pop(key))
-
-    def _remarks(self, at_end: int, limits: int) -> Iterator[Remark]:
-        for what, text in self.taken_for.items():
-            yield Remark("quantity", 1, f"{what}: {text}", "warning")
-        if at_end:
-            yield Remark(
-                "until the end of the export",
-                at_end,
-                f"{at_end:,} pods have their last sample at the last time of the export: they may run on; their time "
-                "counts until then (export kube_pod_status_phase too, to know)",
-            )
-        if limits:
-            text = f"{limits:,} pods: no requests are exported, so the limit stands for the request"
-            yield Remark("limits for requests", limits, text, "warning")
-        if self.left_out:
-            names = ", ".join(f"{name[:60]} ({count:,})" for name, count in self.left_out.most_common(5))
-            total = sum(self.left_out.values())
-            yield Remark("other series", total, f"{total:,} series say nothing of a pod and were left out: {names}")
+            result.append([one])
+    return together([of_one_thing(group) for group in result])

@@ -39,7 +39,7 @@ class LedgerRuns:
     """Every row of a job table as the ledger sees it; arrays are (n,).
 
     Attributes:
-        cause: place in `CAUSES`, -1 = finished.
+        cause: place in `CAUSES`, -1 = finished, or a service: its windows end while it runs on.
         hours: run time; of a run that is still going up to the last moment of the trace; NaN = not known.
         start_s, end_s: NaN = not known.
         who: code of the row of the ledger; `whose` the names.
@@ -85,7 +85,7 @@ class LedgerRuns:
 
     @property
     def finished(self) -> Bools:
-        """(n,) whether they ended well."""
+        """(n,) whether they ended well, or are services that run on."""
         return self.cause < 0
 
     def over_time(self, resource: str, amounts: Floats) -> Floats:
@@ -133,6 +133,7 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     last = moments[np.isfinite(moments)].max(initial=-np.inf)
     going = np.isnan(seconds) & still_running(jobs)
     seconds = np.where(going, last - start, seconds)
+    cause = np.where(services(jobs, cause), -1, cause)
     hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
     if not np.isfinite(hours).any():
         raise ColumnMissing("the ledger needs run times: map duration_s, or start_time_s and end_time_s")
@@ -151,6 +152,18 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     return LedgerRuns(
         cause, hours, begin, ended, who, whose, task, tasks, requested, used, absent, column(LOWER_BOUND) > 0
     )
+
+
+def services(jobs: pd.DataFrame, cause: Ints) -> Bools:
+    """Return (n,) which rows are services: they run on, and their use is known by windows.
+
+    Args:
+        jobs: the table.
+        cause: (n,) places in `CAUSES`.
+    """
+    if "windows" not in jobs:
+        return np.zeros(len(jobs), dtype=np.bool_)
+    return np.asarray(jobs["windows"].notna() & (cause == CAUSES.index(RUNNING)), dtype=np.bool_)
 
 
 def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:

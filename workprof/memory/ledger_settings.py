@@ -69,7 +69,7 @@ CAPACITIES = (
 """Memory (GiB), cores and GPUs of the node that a run was on."""
 
 READS = (
-    *("task_name", "user", "group", "partition", "Partition", "queue", "status"),
+    *("task_name", "user", "group", "partition", "Partition", "queue", "status", "windows"),
     *("submit_time_s", "start_time_s", "end_time_s", "rss"),
     *(name for one in RESOURCES for name in (one.request, one.use)),
     *(name for names in CAPACITIES for name in names),

@@ -1,0 +1,529 @@
+"""Whose runs pods are and what they used: identity, series of one thing, containers, services, kills for memory.
+
+Each case is made after a public report, which its comment names.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from workprof.core.units import GIB, MIB
+from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
+from workprof.formats.pod_windows import length_of, service_windows
+from workprof.memory.ledger import ledger_of
+from workprof.memory.ledger_settings import READS, LedgerSettings
+from workprof.store.reports import IngestOptions
+
+pytestmark = pytest.mark.slow
+
+T0 = 1_714_557_600
+WORKING_SET, CPU_SECONDS = "container_memory_working_set_bytes", "container_cpu_usage_seconds_total"
+REQUESTS = "kube_pod_container_resource_requests"
+WEB = "web-5d8c7b9f4b-x7k2p"
+
+
+def points(values, step=60, start=0):
+    return [[T0 + start + at * step, str(value)] for at, value in enumerate(values)]
+
+
+def series(name, values, pod=WEB, namespace="shop", step=60, start=0, **labels):
+    metric = {"__name__": name, "namespace": namespace, "pod": pod, **labels}
+    return {"metric": {key: value for key, value in metric.items() if value}, "values": points(values, step, start)}
+
+
+def answer(*result):
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": list(result)}})
+
+
+@pytest.fixture
+def load(store, write):
+    def loaded(text, file="export.json"):
+        name = f"pods{len(store.datasets())}"
+        report = store.ingest([write(file, text)], IngestOptions(name=name))
+        frame = store.frame(name, [column.name for column in store.columns(name)], finished_only=False)
+        return report, frame, {check.name: check for check in report.checks}
+
+    return loaded
+
+
+def memory(values=(300 * MIB, 300 * MIB, 300 * MIB), **more):
+    return series(WORKING_SET, values, **{"container": "app", **more})
+
+
+def cpu(seconds, **labels):
+    return series(CPU_SECONDS, seconds, **{"container": "app", **labels})
+
+
+HALF = range(100, 1901, 30)
+
+
+def test_two_endpoints_of_one_kubelet_tell_of_the_same_cpu(load):
+    # prometheus-community/helm-charts#3175
+    _, frame, _ = load(
+        answer(
+            cpu(HALF, metrics_path="/metrics/cadvisor", cpu="total", id="/kubepods/poda/c1"),
+            cpu(HALF, metrics_path="/metrics/resource"),
+        )
+    )
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(50.0)]
+
+
+def test_cores_add_up_and_their_total_is_not_added(load):
+    # google/cadvisor#3853
+    cores = [cpu([50 + at * rise for at in range(61)], cpu=f"cpu0{core}") for core, rise in enumerate((30, 24, 18, 12))]
+    _, frame, _ = load(answer(*cores))
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(140.0)]
+    _, frame, _ = load(answer(*cores, cpu([200 + at * 84 for at in range(61)], cpu="total")))
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(140.0)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "share"),
+    [
+        # a restart: control groups one after another
+        ([(range(0, 900, 30), 0, "/poda/c1"), (range(0, 900, 30), 1800, "/poda/c2")], (870 + 870) / 3540),
+        # nested control groups: the inner one is in the outer one
+        ([(range(0, 1830, 30), 0, "/poda/c1"), (range(0, 610, 10), 0, "/poda/c1/x")], 0.5),
+        # replicas of Prometheus that sample at other moments
+        ([(range(0, 1830, 30), 0, ""), (range(0, 1830, 30), 30, "")], 1815 / 3630),
+        # a replica that took over: what only one of them covers is added
+        ([(range(0, 930, 30), 0, ""), (range(900, 1830, 30), 1800, "")], 0.5),
+        # a counter that began again
+        ([([*range(0, 930, 30), *range(30, 930, 30)], 0, "")], 0.5),
+    ],
+)
+def test_growth_of_one_thing_counts_once_and_what_is_apart_in_time_adds_up(load, parts, share):
+    told = [cpu(values, start=start, id=group, replica=str(at)) for at, (values, start, group) in enumerate(parts)]
+    _, frame, _ = load(answer(*told))
+    assert frame["cpu_usage_percent"].tolist() == [pytest.approx(100 * share)]
+
+
+def test_a_pod_made_anew_under_its_name_is_two_runs(load):
+    # kubernetes/kube-state-metrics#1259
+    def told(uid, start, request, used):
+        common = {"pod": "pg-0", "namespace": "db", "start": start}
+        group = {"container": "pg", "id": f"/kubepods/burstable/pod{uid}/c1", **common}
+        return [
+            series(WORKING_SET, [used] * 60, **group),
+            series(CPU_SECONDS, range(0, 1800, 30), **group),
+            series("kube_pod_start_time", [T0 + start] * 60, uid=uid, **common),
+            series(REQUESTS, [request] * 60, uid=uid, container="pg", resource="memory", **common),
+            series("kube_pod_status_phase", [1] * 60, uid=uid, phase="Running", **common),
+        ]
+
+    both = [*told("u1", 0, GIB, 300 * MIB), *told("u2", 43_200, GIB // 2, 500 * MIB)]
+    without = [
+        {**one, "metric": {key: value for key, value in one["metric"].items() if key not in ("uid", "id")}}
+        for one in both
+    ]
+    for text in (answer(*both), answer(*without)):
+        report, frame, _ = load(text)
+        assert report.rows == 2
+        assert frame["job_name"].tolist() == ["pg-0", "pg-0"] and frame["task_name"].tolist() == ["pg", "pg"]
+        assert frame["start_time_s"].tolist() == [T0, T0 + 43_200]
+        assert frame["duration_s"].tolist() == [3540, 3540]
+        assert frame["cpu_usage_percent"].tolist() == [pytest.approx(50), pytest.approx(50)]
+        assert frame["requested_memory_bytes"].tolist() == [GIB, GIB // 2]
+        assert frame["peak_memory_bytes"].tolist() == [300 * MIB, 500 * MIB]
+
+
+def test_a_static_pods_control_group_has_another_uid_and_is_the_same_run(load):
+    report, frame, _ = load(
+        answer(
+            memory(pod="etcd-n1", id="/kubepods/burstable/podhash/c1"),
+            series("kube_pod_start_time", [T0] * 3, pod="etcd-n1", uid="mirror"),
+            series(REQUESTS, [GIB] * 3, pod="etcd-n1", uid="mirror", container="app", resource="memory"),
+        )
+    )
+    assert report.rows == 1
+    assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (GIB, 300 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (("1,288,490,188", "314,572,800"), (1288490188, 314572800)),  # grafana/grafana#4252
+        (("1.288.490.188", "314.572.800"), (1288490188, 314572800)),
+        (("1 288 490 188", "314 572 800"), (1288490188, 314572800)),
+        (("1\u202f288\u202f490\u202f188", "314\u202f572\u202f800"), (1288490188, 314572800)),
+        (("1'288'490'188", "314'572'800"), (1288490188, 314572800)),
+        (("1,288,490.5", "314,572.25"), (1288490.5, 314572.25)),
+        (("1.288.490,5", "314.572,25"), (1288490.5, 314572.25)),
+        (("1,288,490", "314,572"), (1288490, 314572)),
+        (("1.288.490", "314.572"), (1288490, 314572)),
+        (("0,512 GiB", "1,5 GiB"), (0.512 * GIB, 1.5 * GIB)),
+    ],
+)
+def test_separators_of_thousands_in_tables(load, cells, numbers):
+    text = "\n".join(['"Time","web-1","api-2"', *(f'"{T0 + at}","{cells[0]}","{cells[1]}"' for at in (0, 60))])
+    report, frame, _ = load(text, "Memory-data-2024-05-01.csv")
+    assert report.rejected == 0
+    assert frame["peak_memory_bytes"].tolist() == [pytest.approx(each, rel=1e-9) for each in numbers]
+
+
+def test_of_a_time_that_repeats_the_larger_value_counts_and_is_told(load):
+    lines = ['"Time","web-1"', *(f"2024-10-27 02:{minute:02}:00,{value} MiB" for minute, value in ((0, 5), (30, 9)))]
+    lines += [f"2024-10-27 02:{minute:02}:00,{value} MiB" for minute, value in ((0, 7), (30, 3))]
+    _, frame, checks = load("\n".join(lines), "memory.csv")
+    assert frame["peak_memory_bytes"].tolist() == [9 * MIB] and frame["mean_memory_bytes"].tolist() == [8 * MIB]
+    assert (checks["repeated times"].count, checks["repeated times"].level) == (2, "warning")
+
+
+@pytest.mark.parametrize("step", [15, 30, 60, 300])
+def test_a_sum_that_counts_a_restarted_container_twice_is_mended(load, step):
+    # kubernetes/kubernetes#128538
+    twice = max(1, 300 // step)
+    flat = [300 * MIB] * 20
+    values = [*flat, *[600 * MIB] * twice, *flat]
+    grows = [*flat, *[(300 + 40 + 5 * at) * MIB for at in range(twice)], *[(40 + 5 * twice) * MIB] * 20]
+    spike = [*flat, *[900 * MIB] * twice, *flat]
+    told = [series("", values, pod="web-1", step=step), series("", grows, pod="web-2", step=step)]
+    _, frame, checks = load(answer(*told, series("", spike, pod="web-3", step=step)), "memory.json")
+    assert frame["peak_memory_bytes"].tolist()[::2] == [300 * MIB, 900 * MIB]
+    assert frame["peak_memory_bytes"][1] == 300 * MIB or step == 300
+    assert checks["counted twice"].level == "warning"
+
+
+def test_noise_is_never_taken_for_a_restart(load):
+    rng = np.random.default_rng(3)
+    told = [series("", rng.integers(1, 2**35, 200), pod=f"web-{at}") for at in range(200)]
+    _, frame, checks = load(answer(*told), "memory.json")
+    assert "counted twice" not in checks
+    assert frame["peak_memory_bytes"].tolist() == [max(float(value) for _, value in one["values"]) for one in told]
+
+
+def test_containers_are_rows_of_their_own(load):
+    # FairwindsOps/goldilocks#472
+    told = []
+    for place, pod in enumerate(("cart-0", "cart-1")):
+        common = {"pod": pod, "start": 1800 * place}
+        for container, used, asked in (("cart", 800, 2048), ("istio-proxy", 60, 128), ("log", 10, 32)):
+            told.append(memory([used * MIB] * 31, container=container, **common))
+            told.append(series(REQUESTS, [asked * MIB] * 31, container=container, resource="memory", **common))
+        told.append(series("kube_pod_owner", [1] * 31, owner_kind="StatefulSet", owner_name="cart", **common))
+        told.append(memory([870 * MIB] * 31, container="", **common))
+        told.append(
+            series(
+                "kube_pod_init_container_resource_requests", [GIB] * 31, container="fill", resource="memory", **common
+            )
+        )
+    report, frame, checks = load(answer(*told))
+    assert report.rows == 6
+    assert frame["task_name"].tolist()[:3] == ["cart/cart", "cart/istio-proxy", "cart/log"]
+    assert frame["container"].tolist()[:3] == ["cart", "istio-proxy", "log"]
+    assert frame["peak_memory_bytes"].tolist()[:3] == [800 * MIB, 60 * MIB, 10 * MIB]
+    assert frame["requested_memory_bytes"].tolist()[:3] == [2 * GIB, 128 * MIB, 32 * MIB]
+    assert {*frame["owner_kind"]} == {"StatefulSet"} and {*frame["workload"]} == {"cart"}
+    assert {*frame["namespace"]} == {"shop"}
+    assert checks["several containers"].count == 2
+    assert {*frame["pod_memory_request"]} == {(2048 + 128 + 32) * MIB}
+
+
+def test_a_container_that_runs_before_the_others_is_apart(load):
+    told = [
+        memory(),
+        memory([2 * GIB], container="fill"),
+        series(REQUESTS, [GIB] * 3, container="app", resource="memory"),
+        series("kube_pod_init_container_resource_requests", [4 * GIB] * 3, container="fill", resource="memory"),
+    ]
+    report, frame, _ = load(answer(*told))
+    assert report.rows == 2
+    assert frame["task_name"].tolist() == ["web", "web/fill"]
+    assert frame["requested_memory_bytes"].tolist() == [GIB, 4 * GIB]
+    assert frame["peak_memory_bytes"].tolist() == [300 * MIB, 2 * GIB]
+    assert frame["pod_memory_request"].tolist() == [4 * GIB, 4 * GIB]
+
+
+def test_use_told_of_the_whole_pod_is_one_row_with_the_sum_of_the_requests(load):
+    told = [series("", [300 * MIB] * 3, container="")]
+    told += [series(REQUESTS, [GIB] * 3, container=one, resource="memory") for one in ("app", "proxy")]
+    report, frame, _ = load(answer(*told), "memory.json")
+    assert report.rows == 1
+    assert (frame["requested_memory_bytes"][0], frame["peak_memory_bytes"][0]) == (2 * GIB, 300 * MIB)
+
+
+def services(phase):
+    told = []
+    for at in range(12):
+        pod = f"web-5d8c7b9f4b-{'bcdfghjklmnp'[at]}x2dz"
+        told.append(memory([(300 + (at + minute) % 40) * MIB for minute in range(61)], pod=pod))
+        told.append(series(REQUESTS, [GIB] * 61, pod=pod, container="app", resource="memory"))
+        if phase:
+            told.append(series("kube_pod_status_phase", [1] * 61, pod=pod, phase="Running"))
+    return answer(*told)
+
+
+@pytest.mark.parametrize("phase", [True, False])
+def test_services_that_run_on_have_windows_and_hours(load, store, phase):
+    # robusta-dev/krr#385
+    report, frame, _ = load(services(phase))
+    assert report.rows == 12
+    assert {*frame["task_name"]} == {"web"} and {*frame["status"]} == {"Running"}
+    assert {*frame["duration_s"]} == {3600} and frame["end_time_s"].isna().all()
+    windows = service_windows(frame)
+    assert len(windows.row) == 12 * 12 and {*windows.length_s} == {300.0}
+    assert windows.peak_memory_bytes.max() == 339 * MIB
+    np.testing.assert_array_equal(windows.end_s - windows.start_s, 300)
+    for row, largest in frame["peak_memory_bytes"].items():
+        assert windows.peak_memory_bytes[windows.row == row].max() == largest
+    names = [name for name in READS if name in frame]
+    jobs = store.frame("pods0", [*names, "duration_s"], finished_only=False)
+    assert ledger_of({"jobs": jobs}, LedgerSettings(), lambda *_: None).totals.hours == pytest.approx(12.0)
+
+
+def test_windows_of_cpu_and_without_samples(load):
+    told = [
+        memory([100 * MIB] * 5, pod="db-0"),
+        memory([200 * MIB] * 31, pod="db-0", start=1800),
+        cpu([at * 30 for at in range(61)], pod="db-0"),
+        series("kube_pod_owner", [1] * 61, pod="db-0", owner_kind="StatefulSet", owner_name="db"),
+    ]
+    _, frame, _ = load(answer(*told))
+    windows = service_windows(frame)
+    assert len(windows.row) == 12
+    assert windows.peak_memory_bytes[0] == 100 * MIB and np.isnan(windows.peak_memory_bytes[1:6]).all()
+    assert (windows.peak_memory_bytes[6:] == 200 * MIB).all()
+    np.testing.assert_allclose(windows.cpu_usage_percent, 50.0)
+
+
+@pytest.mark.parametrize("span", [600, 1800, 3600, 86_400, 7 * 86_400, 30 * 86_400])
+@pytest.mark.parametrize("step", [15, 30, 60])
+def test_a_run_has_six_to_two_hundred_windows(span, step):
+    assert 6 <= span / length_of(span, step) <= 200
+    assert length_of(span, step) >= step
+
+
+def test_a_table_without_windows_has_none_and_a_text_that_is_none_is_passed_over(load):
+    _, frame, _ = load(services(phase=True))
+    assert not len(service_windows(frame.drop(columns="windows")).row)
+    frame["windows"] = [None, "", "{}", "[1]", '{"start_s": 1, "length_s": 0}', *frame["windows"][5:]]
+    assert {*service_windows(frame).row} == {*range(5, 12)}
+
+
+def test_a_job_that_runs_on_has_windows_and_one_that_ended_has_none(load):
+    told = []
+    for pod, phase in (("etl-x7k2p", "Running"), ("etl-b9dql", "Succeeded")):
+        told.append(memory([MIB] * 61, pod=pod))
+        told.append(series("kube_pod_owner", [1] * 61, pod=pod, owner_kind="Job", owner_name="etl"))
+        told.append(series("kube_pod_status_phase", [1] * 61, pod=pod, phase=phase))
+    _, frame, _ = load(answer(*told))
+    assert frame["windows"].notna().tolist() == [True, False]
+    assert frame["task_name"].tolist() == ["etl", "etl"]
+
+
+def owned(pod, kind, name, used=MIB, **more):
+    of_owner = {"owner_kind": kind, "owner_name": name, **more}
+    return [memory([used] * 20, pod=pod, **more), series("kube_pod_owner", [1] * 20, pod=pod, **of_owner)]
+
+
+def test_steps_of_a_workflow_are_tasks(load):
+    # argoproj/argo-workflows#1319
+    told = []
+    for run in ("train-x7k2p", "train-b9dql"):
+        told += owned(f"{run}-prepare-1012302378", "Workflow", run) + owned(f"{run}-fit-1846534257", "Workflow", run)
+    _, frame, _ = load(answer(*told))
+    assert frame["task_name"].tolist() == ["prepare", "fit"] * 2
+    assert {*frame["workload"]} == {"train"} and {*frame["run_name"]} == {"train-x7k2p", "train-b9dql"}
+
+
+def test_labels_of_an_engine_tell_the_tasks_of_pods(load):
+    # GeoscienceAustralia/dea-airflow#841
+    told = []
+    for task in ("extract", "load"):
+        for end in ("yidv3wwr", "5bdbxq3t"):
+            pod = f"etl-{task}-{end}"
+            told.append(memory(pod=pod, container="base"))
+            told.append(series("kube_pod_labels", [1] * 3, pod=pod, label_dag_id="etl", label_task_id=task))
+    report, frame, _ = load(answer(*told))
+    assert (report.format, report.rows) == ("prometheus-pods", 4)
+    assert frame["task_name"].tolist() == ["extract", "extract", "load", "load"]
+
+
+def test_a_file_is_of_pods_where_any_metric_of_it_is(load):
+    nodes = [{"metric": {"__name__": "node_load1", "instance": f"n{at}"}, "values": points([1, 2])} for at in range(9)]
+    report, _, checks = load(answer(*nodes, memory()))
+    assert (report.format, report.rows, checks["other series"].count) == ("prometheus-pods", 1, 9)
+
+
+def test_one_workload_in_two_namespaces_or_clusters_is_two_tasks(load):
+    places = (("x7k2p", "shop", "a"), ("b9dql", "test", "a"), ("c4v8w", "shop", "b"))
+    told = [
+        memory(pod=f"web-5d8c7b9f4b-{end}", namespace=namespace, cluster=cluster) for end, namespace, cluster in places
+    ]
+    told.append(memory(pod="api-7f9d8c6b5d-b9dql", namespace="shop", cluster="a"))
+    told += owned("same-0", "StatefulSet", "same", namespace="shop", cluster="a")
+    told += owned("same-0", "StatefulSet", "same", namespace="shop", cluster="b")
+    report, frame, _ = load(answer(*told))
+    assert report.rows == 6
+    assert frame["task_name"].tolist() == ["a/shop/web", "test/web", "b/shop/web", "api", "a/shop/same", "b/shop/same"]
+    assert frame["cluster"].tolist() == ["a", "a", "b", "a", "a", "b"]
+    assert frame["namespace"].tolist() == ["shop", "test", "shop", "shop", "shop", "shop"]
+
+
+def test_owners_of_owners_are_what_people_made(load):
+    told = owned("web-x7k2p", "ReplicaSet", "web-special") + owned("etl-1-x7k2p", "Job", "etl-1")
+    told.append({"metric": {"__name__": "kube_replicaset_owner", "namespace": "shop", "replicaset": "web-special",
+                            "owner_kind": "Deployment", "owner_name": "web"}, "values": points([1])})  # fmt: skip
+    told.append({"metric": {"__name__": "kube_job_owner", "namespace": "shop", "job_name": "etl-1",
+                            "owner_kind": "CronJob", "owner_name": "etl"}, "values": points([1])})  # fmt: skip
+    _, frame, _ = load(answer(*told))
+    assert frame["owner_kind"].tolist() == ["Deployment", "CronJob"]
+    assert frame["task_name"].tolist() == ["web", "etl"]
+
+
+def killed(name, values, **labels):
+    return series(name, values, container="app", **labels)
+
+
+@pytest.mark.parametrize(
+    ("told", "kills"),
+    [
+        ([killed("kube_pod_container_status_last_terminated_reason", [1] * 3, reason="OOMKilled")], 1),
+        ([killed("kube_pod_container_status_last_terminated_reason", [1] * 3, reason="Error")], 0),
+        (
+            [
+                killed("kube_pod_container_status_last_terminated_reason", [0, 1, 1], reason="OOMKilled"),
+                killed("kube_pod_container_status_restarts_total", [0, 1, 2]),
+            ],
+            2,
+        ),
+        (
+            [
+                killed("kube_pod_container_status_last_terminated_reason", [1, 1, 1], reason="OOMKilled"),
+                killed("kube_pod_container_status_restarts_total", [7, 7, 7]),
+            ],
+            1,
+        ),
+        ([killed("container_oom_events_total", [0, 0, 2])], 2),
+        ([killed("kube_pod_container_status_terminated_reason", [0, 1, 0], reason="OOMKilled")], 1),
+        ([killed("kube_pod_container_status_restarts_total", [0, 1, 2])], None),
+    ],
+)
+def test_kills_for_memory_are_counted(load, told, kills):
+    _, frame, checks = load(answer(memory(), memory(container="proxy"), *told))
+    column = "out_of_memory_kills"
+    assert ("killed for memory" in checks) == bool(kills)
+    if kills is None:
+        assert column not in frame or frame[column].isna().all()
+    else:
+        assert frame[column].tolist() == [kills, 0]
+
+
+def test_pods_that_no_sample_saw_are_told(load):
+    told = [memory(), memory([MIB], pod="once-x7k2p")]
+    told += [series("kube_pod_status_phase", [1] * 3, pod=f"short-{at}", phase="Succeeded") for at in range(4)]
+    _, frame, checks = load(answer(*told))
+    assert (checks["unseen"].count, checks["unseen"].level) == (4, "warning")
+    assert checks["seen once"].count == 1
+    assert frame["peak_memory_bytes"].notna().sum() == 2
+
+
+NAMED = "backup-mssql"
+
+
+@pytest.mark.parametrize(
+    ("pod", "made", "labels", "task"),
+    [
+        # open-telemetry/opentelemetry-collector-contrib#13214
+        ("backup-mssql-x7k2p", Made("Job", "backup-mssql"), {}, ("backup-mssql", "")),
+        ("backup-mssql", Made(), {}, ("backup-mssql", "")),
+        ("backup-mssql-x7k2p", Made(), {}, ("backup-mssql", "")),
+        ("backup-28612345-x7k2p", Made("Job", "backup-28612345"), {}, ("backup", "")),
+        # nextflow-io/nextflow#687
+        ("nf-657d6b5ed2c06b727209cf5634bc72dc", Made(), {"nextflow.io/app": "nextflow", "nextflow.io/processName": "QC",
+                                                         "nextflow.io/taskName": "QC_1"}, ("nextflow", "QC")),
+        ("nf-657d6b5ed2c06b727209cf5634bc72dc", Made("Job", "nf-657d6b5ed2c06b727209cf5634bc72dc"),
+         {"nextflow_io_app": "nextflow", "nextflow_io_process_name": "QC"}, ("nextflow", "QC")),
+        ("nf-657d6b5ed2c06b727209cf5634bc72dc", Made(), {}, ("nf", "")),
+        ("p", Made("Workflow", "train-x7k2p"), {"workflows.argoproj.io/node-name": "train-x7k2p[1].fit(2:x)"},
+         ("train", "fit")),
+        ("train-x7k2p-fit-1012302378", Made(), {}, ("train", "fit")),
+        ("pi-8f3a-exec-1", Made("Pod", "pi-driver"), {"spark-role": "executor", "spark-app-name": "pi"},
+         ("pi", "executor")),
+        ("net-worker-0", Made("PyTorchJob", "net"), {}, ("net", "worker")),
+        ("net-worker-0", Made("PyTorchJob", "net"), {"training.kubeflow.org/job-name": "net",
+                                                    "training.kubeflow.org/replica-type": "worker"}, ("net", "worker")),
+        ("r-x7k2p", Made("TaskRun", "r"), {"tekton.dev/pipeline": "build", "tekton.dev/pipelineTask": "lint"},
+         ("build", "lint")),
+        ("x-y", Made(), {"example.com/workflow-name": "etl", "example.com/step-name": "load"}, ("etl", "load")),
+        ("pg-0", Made(), {"app.kubernetes.io/name": "pg", "app.kubernetes.io/instance": "shop",
+                          "app.kubernetes.io/component": "primary"}, ("shop-pg", "primary")),
+        ("web-5d4f8c9b7c-bcdfg", Made("ReplicaSet", "web-5d4f8c9b7c"), {"app": "shop"}, ("web", "")),
+        ("web-bcdfg", Made("ReplicaSet", "web"), {}, ("web", "")),
+        ("web-5d4f8c9b7c-bcdfg", Made(), {"app": "shop"}, ("web", "")),
+        ("site-3-x7k2p", Made("ReplicationController", "site-3"), {}, ("site", "")),
+    ],
+)  # fmt: skip
+def test_the_work_of_a_pod(pod, made, labels, task):
+    work = work_of(pod, made, labels, Ends([pod, made.name]))
+    assert (work.workload, work.step) == task
+
+
+def test_letters_are_a_random_end_where_others_of_the_name_say_so():
+    ends = Ends(
+        ["train-bcdfg", "train-x7k2p", "backup-mssql", "backup-pgsql", "etl-yidv3wwr", "etl-5bdbxq3t", "x-h264enc"]
+    )
+    assert [ends.without(name) for name in ("train-bcdfg", "train-x7k2p")] == ["train", "train"]
+    assert [ends.without(name) for name in ("backup-mssql", "backup-pgsql")] == ["backup-mssql", "backup-pgsql"]
+    assert [ends.without(name) for name in ("etl-yidv3wwr", "x-h264enc")] == ["etl", "x-h264enc"]
+
+
+def test_a_task_that_comes_later_never_takes_a_name():
+    names = TaskNames()
+    names.name({("", "a", "web", "", ""): False})
+    names.name(
+        {("", "b", "web", "", ""): False, ("", "b", "etl", "load", ""): True, ("", "b", "elt", "load", ""): True}
+    )
+    assert list(names.given.values()) == ["web", "etl/load", "elt/load", "b/web"]
+    assert len({*names.given.values()}) == 4
+
+
+def test_words_of_labels():
+    assert words_of("nextflow.io/processName") == words_of("nextflow_io_process_name")
+    assert words_of("app.kubernetes.io/name") == ("app", "kubernetes", "io", "name")
+
+
+def pod(name, namespace="ns", uid="", containers=("main",), **more):
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "uid": uid or f"u-{namespace}-{name}", "creationTimestamp":
+                     "2024-05-01T09:59:50Z", **more},
+        "spec": {"containers": [{"name": one, "resources": {"requests": {"memory": f"{2 + at}Gi"}}}
+                                for at, one in enumerate(containers)]},
+        "status": {"phase": "Succeeded", "startTime": "2024-05-01T10:00:00Z", "containerStatuses": [
+            {"name": one, "restartCount": 1, "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+             if at else {}, "state": {"terminated": {"exitCode": 0, "finishedAt": "2024-05-01T10:10:00Z"}}}
+            for at, one in enumerate(containers)]},
+    }  # fmt: skip
+
+
+def test_pods_of_engines_in_a_list_of_kubectl(load):
+    # nextflow-io/nextflow#1162, open-telemetry/opentelemetry-collector-contrib#47431
+    pods = [pod(f"nf-{at}bc2f9", labels={"nextflow.io/processName": name, "nextflow.io/runName": "happy"})
+            for at, name in enumerate(["ALIGN", "ALIGN", "QC"])]  # fmt: skip
+    pods += [
+        pod(f"{job}-x7k2p", ownerReferences=[{"kind": "Job", "name": job}]) for job in ("backup-mssql", "backup-pgsql")
+    ]
+    _, frame, _ = load(json.dumps({"kind": "List", "items": pods}))
+    assert frame["task_name"].tolist() == ["ALIGN", "ALIGN", "QC", "backup-mssql", "backup-pgsql"]
+    assert frame["run_name"].tolist()[:3] == ["happy"] * 3
+
+
+def test_containers_and_kills_in_a_list_of_kubectl(load):
+    owner = [{"kind": "ReplicaSet", "name": "web-5d8c7b9f4b"}]
+    one = pod(WEB, containers=("app", "proxy"), ownerReferences=owner, labels={"pod-template-hash": "5d8c7b9f4b"})
+    other = pod("web-5d8c7b9f4b-b9dql", namespace="test", ownerReferences=owner)
+    report, frame, checks = load(json.dumps({"kind": "List", "items": [one, other]}))
+    assert report.rows == 3
+    assert frame["task_name"].tolist() == ["ns/web/app", "ns/web/proxy", "test/web"] or frame["task_name"].tolist() == [
+        "web/app",
+        "web/proxy",
+        "web",
+    ]
+    assert frame["owner_kind"].tolist() == ["Deployment"] * 3
+    assert frame["requested_memory_bytes"].tolist() == [2 * GIB, 3 * GIB, 2 * GIB]
+    assert frame["out_of_memory_kills"].tolist() == [0, 1, 0]
+    assert checks["several containers"].count == 1

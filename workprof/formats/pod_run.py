@@ -1,0 +1,404 @@
+"""One pod, or one telling of a pod that was made anew: its containers, what they used and requested, its life.
+
+The pause container and the totals of a pod's own control group stand for what its containers say already, so they count
+only where there is nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workprof.formats.pod_series import (
+    BEST,
+    CONTAINER,
+    CPU,
+    CPU_TOTAL,
+    CREATED,
+    ENDED,
+    GPU,
+    GPU_MEMORY,
+    KILLS,
+    LABELS,
+    LAST_REASON,
+    LIMIT,
+    MEMORY,
+    OOM_KILLED,
+    OWNER,
+    PHASE,
+    REASON,
+    REQUEST,
+    RESTARTS,
+    STARTED,
+    USES,
+    Growth,
+    Quantity,
+    Series,
+    added,
+    growth_of,
+    label,
+    larger,
+    of_one_thing,
+    one_after_another,
+    together,
+)
+from workprof.formats.pod_tasks import Made
+
+NO_CONTAINER = ("", "POD")
+WORKLOAD_KINDS = {
+    name.lower(): name
+    for name in (*("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "ReplicaSet"), "Rollout", "Workflow")
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A series of a pod, what it holds, and the name of its metric."""
+
+    quantity: Quantity
+    name: str
+    series: Series
+
+    @property
+    def container(self) -> str:
+        """The container's name, '' = of the whole pod."""
+        return label(self.series.labels, CONTAINER)
+
+
+_OF_POD = re.compile(r"/(?:[^/]*-)?pod([^/]+?)(?:\.slice)?(?:/|$)")
+
+
+def uid_of(labels: Mapping[str, str]) -> str:
+    """Return the pod's uid, from its label or from the name of its control group; '' = not told."""
+    told = labels.get("uid") or labels.get("pod_uid")
+    match = None if told else _OF_POD.search(labels.get("id", ""))
+    return told or (match.group(1).replace("_", "-") if match else "")
+
+
+def tellings(told: Sequence[Told]) -> list[tuple[str, list[Told]]]:
+    """Return what is told of each pod that bore one name, with its uid, by their beginnings.
+
+    Only one pod has a name at a time: uids that are told of at one time are of one pod, whose control group bears
+    another uid than the pod itself (static pods). What is told without a uid is of the pod that was there then.
+    """
+    spans, begins = _spans_of_uids(told)
+    if not spans:
+        begins = _begins_without_uid(told)
+        spans = {uid: (at, at) for uid, at in begins.items()}
+    names: dict[str, str] = {}
+    for uid in sorted(spans, key=lambda one: spans[one]):
+        names[uid] = next((other for other in names if _one_pod(uid, other, spans, begins)), uid)
+    starts = {one: min(begins.get(one, np.inf), spans[one][0]) for one in dict.fromkeys(names.values())}
+    order = sorted(starts, key=lambda one: starts[one])
+    if not order:
+        return [("", list(told))]
+    result: dict[str, list[Told]] = {one: [] for one in order}
+    edges = [-np.inf, *(starts[one] for one in order[1:]), np.inf]
+    for each in told:
+        uid = uid_of(each.series.labels)
+        if uid in names:
+            result[names[uid]].append(each)
+            continue
+        for one, low, high in zip(order, edges[:-1], edges[1:], strict=True):
+            part = each.series.within(low, high)
+            if part.times.size:
+                result[one].append(Told(each.quantity, each.name, part))
+    return [("" if one.startswith(NO_UID) else one, parts) for one, parts in result.items() if parts]
+
+
+NO_UID = "@"
+"""How the names begin that pods without a uid have while they are told apart."""
+
+
+def _spans_of_uids(told: Iterable[Told]) -> tuple[dict[str, tuple[float, float]], dict[str, float]]:
+    """Return the first and last moment of each uid, and when its pod was created or started, where that is told."""
+    spans: dict[str, tuple[float, float]] = {}
+    begins: dict[str, float] = {}
+    for each in told:
+        uid = uid_of(each.series.labels)
+        if uid:
+            low, high = spans.get(uid, (np.inf, -np.inf))
+            spans[uid] = (min(low, each.series.first), max(high, each.series.last))
+            if each.quantity.kind in (CREATED, STARTED) and each.series.values[-1] > 0:
+                begins[uid] = min(begins.get(uid, np.inf), float(each.series.values[-1]))
+    return spans, begins
+
+
+def _begins_without_uid(told: Iterable[Told]) -> dict[str, float]:
+    """Return the moments at which pods of one name were created, or else started, by names of their own."""
+    for kind in (CREATED, STARTED):
+        values = [each.series.values for each in told if each.quantity.kind == kind]
+        moments = np.unique(np.concatenate(values)) if values else np.empty(0)
+        if moments.size:
+            return {f"{NO_UID}{at}": float(at) for at in moments if at > 0}
+    return {}
+
+
+def _one_pod(uid: str, other: str, spans: Mapping[str, tuple[float, float]], begins: Mapping[str, float]) -> bool:
+    if uid in begins and other in begins:
+        return begins[uid] == begins[other]
+    (low, high), (begin, end) = spans[uid], spans[other]
+    return 2 * (min(high, end) - max(low, begin)) >= min(high - low, end - begin) and min(high, end) >= max(low, begin)
+
+
+@dataclass
+class Container:
+    """What is known of one container, '' = of the whole pod.
+
+    Attributes:
+        gauges: (kind, metric) -> core or GPU ('' = all) -> series.
+        totals: core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU.
+        declared: (request or limit, resource) -> amount.
+        killed: kills for memory that one series tells of, at most.
+        last_killed: when the last end is told to be one for memory: first and last moment.
+    """
+
+    gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
+    totals: dict[str, dict[str, list[Growth]]] = field(default_factory=dict)
+    declared: dict[tuple[str, str], float] = field(default_factory=dict)
+    init: bool = False
+    reason: str = ""
+    restarts: Series | None = None
+    killed: float = 0.0
+    last_killed: tuple[float, float] | None = None
+    used: tuple[float, float] = (np.inf, -np.inf)
+    samples: int = 0
+
+    def take(self, told: Told) -> None:
+        """Add a series."""
+        series, kind = told.series, told.quantity.kind
+        labels, last = series.labels, float(series.values[-1])
+        self.init = self.init or "init_container" in told.name
+        if kind in USES:
+            self.used = (min(self.used[0], series.first), max(self.used[1], series.last))
+            self.samples = max(self.samples, series.times.size)
+        if kind == CPU_TOTAL:
+            groups = self.totals.setdefault(_core(labels), {})
+            groups.setdefault(labels.get("id", ""), []).append(growth_of(series))
+        elif kind in USES:
+            part = _core(labels) if kind == CPU else labels.get("UUID", labels.get("gpu", ""))
+            held = self.gauges.setdefault((kind, told.quantity.resource), {})
+            held[part] = larger(held.get(part), series)
+        elif kind in (REQUEST, LIMIT):
+            key = (kind, told.quantity.resource)
+            self.declared[key] = max(self.declared.get(key, 0.0), float(series.values.max()))
+        elif kind == REASON and last > 0:
+            reason = labels.get("reason", "")
+            self.reason = OOM_KILLED if OOM_KILLED in (self.reason, reason) else reason
+        elif kind == RESTARTS:
+            self.restarts = larger(self.restarts, series)
+        elif kind == KILLS:
+            self.killed = max(self.killed, float(series.values[0]) + growth_of(series).total)
+        if kind == REASON and labels.get("reason") == OOM_KILLED:
+            self.killed = max(self.killed, float((np.diff(series.values, prepend=0.0) > 0).sum()))
+        if kind == LAST_REASON and labels.get("reason") == OOM_KILLED and (series.values > 0).any():
+            held_at = series.times[series.values > 0]
+            low, high = self.last_killed or (np.inf, -np.inf)
+            self.last_killed = (min(low, float(held_at[0])), max(high, float(held_at[-1])))
+
+    @property
+    def kills(self) -> float:
+        """How often it was killed for memory, as far as that is told."""
+        if self.last_killed is None:
+            return self.killed
+        if self.restarts is None:
+            return max(self.killed, 1.0)
+        low, high = self.last_killed
+        after = self.restarts.within(low, np.nextafter(high, np.inf)).values
+        before = self.restarts.within(-np.inf, low).values[-1:]
+        again = np.unique(np.concatenate([before, after])) if after.size else before
+        return max(self.killed, float((again > 0).sum()), 1.0)
+
+    def restarted(self) -> float:
+        """How often it was started again."""
+        return 0.0 if self.restarts is None else float(self.restarts.values[-1])
+
+    def gauge(self, kind: str, metric: str) -> Series | None:
+        """Return a gauge, its cores or GPUs summed; a total counts where it is more."""
+        parts = self.gauges.get((kind, metric), {})
+        total: Series | None = None
+        for part, series in parts.items():
+            total = added(total, series) if part else total
+        return larger(total, parts[""]) if "" in parts else total
+
+    def growth(self) -> Growth | None:
+        """Return its seconds of CPU: cores summed, or their total where that is more."""
+        if not self.totals:
+            return None
+        cores = {core: _of_core(groups) for core, groups in self.totals.items()}
+        numbered = [growth for core, growth in cores.items() if core]
+        return of_one_thing([together(numbered), *([cores[""]] if "" in cores else [])])
+
+
+def _core(labels: Mapping[str, str]) -> str:
+    core = labels.get("cpu", "")
+    return "" if core == "total" else core
+
+
+def _of_core(groups: Mapping[str, list[Growth]]) -> Growth:
+    apart = [of_one_thing(parts) for group, parts in groups.items() if group]
+    return of_one_thing([one_after_another(apart), *([of_one_thing(groups[""])] if "" in groups else [])])
+
+
+@dataclass
+class PodRun:
+    """What is known of one pod.
+
+    Attributes:
+        phase: (time, phase) that held last.
+        phase_last: last moment at which a phase is told.
+        used, seen: first and last moment of samples of use, and of all.
+    """
+
+    line: int
+    cluster: str
+    namespace: str
+    pod: str
+    uid: str = ""
+    containers: dict[str, Container] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    moments: dict[str, float] = field(default_factory=dict)
+    phase: tuple[float, str] = (-np.inf, "")
+    phase_last: float = -np.inf
+    made: tuple[str, str] = ("", "")
+    node: str = ""
+    used: tuple[float, float] = (np.inf, -np.inf)
+    seen: tuple[float, float] = (np.inf, -np.inf)
+    step: float = np.inf
+
+    def take(self, told: Told) -> None:
+        """Add a series that has a point."""
+        series, kind = told.series, told.quantity.kind
+        labels, span = series.labels, (series.first, series.last)
+        self.seen = (min(self.seen[0], span[0]), max(self.seen[1], span[1]))
+        if kind in USES:
+            self.used = (min(self.used[0], span[0]), max(self.used[1], span[1]))
+            self.node = self.node or labels.get("node", "")
+            self.step = min(self.step, series.step)
+        if kind == PHASE:
+            self.phase_last = max(self.phase_last, span[1])
+            held_at = series.times[series.values > 0]
+            self.phase = max([self.phase, *((float(at), labels.get("phase", "")) for at in held_at[-1:])])
+        elif kind == OWNER:
+            self._take_owner(labels)
+        elif kind == LABELS:
+            own = {key: value for key, value in labels.items() if key.startswith(("label_", "annotation_"))}
+            self.labels |= {key.partition("_")[2]: value for key, value in own.items()}
+        elif kind in (STARTED, ENDED, CREATED):
+            if series.values[-1] > 0:
+                self.moments[kind] = float(series.values[-1])
+        else:
+            self.containers.setdefault(told.container, Container()).take(told)
+
+    def _take_owner(self, labels: Mapping[str, str]) -> None:
+        self.node = self.node or labels.get("node", "")
+        if labels.get("workload"):
+            kind = labels.get("workload_type", "")
+            self.made = max(self.made, (WORKLOAD_KINDS.get(kind.lower(), kind), labels["workload"]))
+        for prefix in ("owner", "created_by"):
+            name = labels.get(f"{prefix}_name", "")
+            if name and name != "<none>":
+                self.made = max(self.made, (labels.get(f"{prefix}_kind", ""), name))
+                break
+
+    @property
+    def samples(self) -> int:
+        """Points of its longest series of use."""
+        return max((one.samples for one in self.containers.values()), default=0)
+
+    @property
+    def apps(self) -> list[str]:
+        """Containers that are none of those that run before the others."""
+        return [name for name, one in self.containers.items() if name not in NO_CONTAINER and not one.init]
+
+    def by_container(self) -> list[str]:
+        """Return the containers that are rows of their own, none where the pod is one row.
+
+        A pod is one row where it has one container, and where its use or its requests are told of the whole alone.
+        """
+        used = {name for name, one in self.containers.items() if one.samples}
+        declared = {name for name, one in self.containers.items() if one.declared}
+        apps = [name for name in self.apps if name in used | declared]
+        told_whole = (used and not used & {*apps}) or (declared and not declared & {*apps} and "" in declared)
+        return apps if len(apps) > 1 and not told_whole else []
+
+    def inits(self) -> list[str]:
+        """Return the containers that ran before the others and were seen."""
+        return [name for name, one in self.containers.items() if one.init and one.samples]
+
+    def chosen(self, names: Collection[str], among: Collection[str]) -> list[str]:
+        """Return which containers say something of a row: its own, else the pod's total, else the pause container.
+
+        Args:
+            names: of the row; none = the whole pod.
+            among: containers that say something.
+        """
+        real = [name for name in names or self.apps if name in among]
+        if real or names:
+            return real
+        return [""] if "" in among else [name for name in NO_CONTAINER if name in among]
+
+    def gauge(self, kind: str, names: Collection[str]) -> Series | None:
+        """Return a gauge of some containers, summed; of memory the best metric there is."""
+        for metric in (*BEST, ""):
+            among = [name for name, one in self.containers.items() if (kind, metric) in one.gauges]
+            total: Series | None = None
+            for name in self.chosen(names, among):
+                series = self.containers[name].gauge(kind, metric)
+                total = total if series is None else added(total, series)
+            if total is not None:
+                return total
+        return None
+
+    def cpu(self, names: Collection[str]) -> Series | Growth | None:
+        """Return the use of CPU: cores, or seconds."""
+        rate = self.gauge(CPU, names)
+        if rate is not None:
+            return rate
+        growths = {name: growth for name, one in self.containers.items() if (growth := one.growth()) is not None}
+        chosen = self.chosen(names, growths)
+        return together([growths[name] for name in chosen]) if chosen else None
+
+    def amount(self, what: str, resource: str, names: Collection[str] = ()) -> float | None:
+        """Return a request or a limit of some containers, or of all."""
+        amounts = {
+            name: one.declared[what, resource]
+            for name, one in self.containers.items()
+            if (what, resource) in one.declared
+        }
+        chosen = self.chosen(names, amounts)
+        return sum(amounts[name] for name in chosen) if chosen else None
+
+    def set_aside(self, resource: str) -> float | None:
+        """Return what is requested for the whole pod: by its containers, or by the neediest that runs before them."""
+        inits = [one.declared.get((REQUEST, resource), 0.0) for one in self.containers.values() if one.init]
+        apps = self.amount(REQUEST, resource)
+        return max([apps or 0.0, *inits]) if apps is not None or any(inits) else None
+
+    def kills(self, names: Collection[str]) -> float:
+        """Return how often some containers, or all, were killed for memory; a kill of the whole counts for each."""
+        own = [self.containers[name].kills for name in names or self.apps if name in self.containers]
+        whole = [self.containers[name].kills for name in NO_CONTAINER if name in self.containers]
+        return max([sum(own), *whole])
+
+    def reason(self, names: Collection[str] = ()) -> str:
+        """Return why some containers, or any, ended."""
+        reasons = [one.reason for name, one in self.containers.items() if (not names or name in (*names, ""))]
+        return OOM_KILLED if OOM_KILLED in reasons else next((each for each in reasons if each), "")
+
+    def owner(self, owners: Mapping[tuple[str, str, str, str], tuple[str, str]]) -> Made:
+        """Return what made it; what made that, where it is told."""
+        kind, name = self.made
+        kind, name = owners.get((self.cluster, self.namespace, kind, name), (kind, name))
+        return Made(kind, name, self.labels.get("pod_template_hash", ""))
+
+
+def whole_pod_only(run: PodRun) -> bool:
+    """Tell whether the pod's CPU or GPUs are told of the whole alone, where its containers are rows."""
+    kinds = [{name for name, one in run.containers.items() if any(kind == key[0] for key in one.gauges)}
+             for kind in (MEMORY, CPU, GPU, GPU_MEMORY)]  # fmt: skip
+    kinds.append({name for name, one in run.containers.items() if one.totals})
+    return any(names and not names & {*run.apps} for names in kinds)

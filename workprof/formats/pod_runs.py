@@ -1,0 +1,412 @@
+"""The pods of an export, joined by cluster, namespace, name and uid into runs: a row per pod, or per container."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workprof.formats.declare import Read, Remark
+from workprof.formats.pod_run import PodRun, Told, tellings, whole_pod_only
+from workprof.formats.pod_series import (
+    CLUSTER,
+    CREATED,
+    ENDED,
+    GPU,
+    GPU_MEMORY,
+    KILLS,
+    LAST_REASON,
+    LIMIT,
+    MEMORY,
+    NAMESPACE,
+    OOM_KILLED,
+    PHASE,
+    POD,
+    REASON,
+    REQUEST,
+    STARTED,
+    USES,
+    Growth,
+    Quantity,
+    Series,
+    in_order,
+    label,
+)
+from workprof.formats.pod_tasks import SERVICES, Ends, TaskNames, Work, work_of
+from workprof.formats.pod_windows import length_of, windows_text
+
+Cell = str | float | None
+
+TEXTS = (
+    *("pod", "cluster", "namespace", "container", "workload", "task", "run", "node", "status", "owner_kind"),
+    *("reason", "uid", "windows"),
+)
+NUMBERS = (
+    *("created", "start", "end", "duration", "cpu_request", "memory_request", "gpu_request"),
+    *("cpu_limit", "memory_limit", "pod_cpu_request", "pod_memory_request"),
+    *("cpu_used", "memory_mean", "memory_peak", "gpu_used", "gpu_memory_mean", "gpu_memory_peak"),
+    *("samples", "restarts", "kills"),
+)
+COLUMNS = (*TEXTS, *NUMBERS)
+RUNNING = ("Running", "Pending", "Unknown")
+OVER = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row to come: its pod, whose work it is, its containers (none = the whole pod), and the one it is called by."""
+
+    run: PodRun
+    work: Work
+    names: tuple[str, ...] = ()
+    container: str = ""
+    init: bool = False
+
+
+@dataclass(frozen=True)
+class _Times:
+    """When a pod ran: NaN = not known.
+
+    Attributes:
+        going: it runs on at the end of the export.
+        observed: seconds of it that the export shows.
+    """
+
+    start: float
+    end: float
+    observed: float
+    going: bool
+
+
+@dataclass
+class PodRuns:
+    """The pods of all files, in the order in which they are first told of.
+
+    Attributes:
+        told: (cluster, namespace, name) -> its series.
+        owners: (cluster, namespace, kind, name) of what made pods -> kind and name of what made that.
+        repeated: points whose time repeats in their series.
+        thousands: values in which a sign was taken for a separator of thousands.
+        tells_kills: some series tells why containers ended.
+        doubled: points of sums that counted a container twice after its restart, by pod.
+        last: last moment of any series with several points of use or of phases.
+    """
+
+    told: dict[tuple[str, str, str], list[Told]] = field(default_factory=dict)
+    owners: dict[tuple[str, str, str, str], tuple[str, str]] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+    taken_for: dict[str, str] = field(default_factory=dict)
+    thousands: int = 0
+    repeated: int = 0
+    doubled: Counter[str] = field(default_factory=Counter)
+    tells_kills: bool = False
+    first: float = np.inf
+    last: float = -np.inf
+    last_of_any: float = -np.inf
+
+    def take(self, name: str, quantity: Quantity, series: Series) -> None:
+        """Add a series of a pod; points without a finite value are left out, of equal times the larger value counts."""
+        times, values, repeated = in_order(series.times, series.values)
+        self.repeated += repeated
+        if not times.size:
+            return
+        if quantity.kind in (*USES, PHASE):
+            self.first = min(self.first, float(times[0]))
+            self.last = max(self.last, float(times[-1])) if times.size > 1 else self.last
+        self.last_of_any = max(self.last_of_any, float(times[-1]))
+        if quantity.kind not in USES:
+            times, values = _changes(times, values)
+        self.tells_kills = self.tells_kills or quantity.kind in (REASON, LAST_REASON, KILLS)
+        key = (label(series.labels, CLUSTER), label(series.labels, NAMESPACE), label(series.labels, POD))
+        told = Told(quantity, name, Series(series.line, series.labels, times, values * quantity.scale))
+        self.told.setdefault(key, []).append(told)
+
+    def take_owner(self, labels: Mapping[str, str], name: str) -> None:
+        """Add what made a ReplicaSet, a Job or a ReplicationController, as a metric of these tells."""
+        kinds = {"replicaset": "ReplicaSet", "job": "Job", "replicationcontroller": "ReplicationController"}
+        of = next(kind for kind in kinds if f"kube_{kind}_owner" in name)
+        own = labels.get("job_name", "") if of == "job" else labels.get(of, "")
+        if labels.get("owner_name", "<none>") != "<none>":
+            key = (label(labels, CLUSTER), label(labels, NAMESPACE), kinds[of], own)
+            self.owners[key] = (labels.get("owner_kind", ""), labels["owner_name"])
+
+    def rows(self) -> Iterator[Read | Remark]:
+        """Yield a row per pod or container, and what is to be said of them."""
+        self._join_nameless()
+        runs = list(self._runs())
+        step = min((run.step for run in runs), default=np.inf)
+        self.last = self.last if np.isfinite(self.last) else self.last_of_any
+        ends = Ends(
+            name for run in runs for name in (run.pod, run.made[1], *(value for value in run.labels.values())) if name
+        )
+        rows = [row for run in runs for row in self._rows_of(run, ends)]
+        names, tasks = self._named(rows)
+        times = {id(run): self._times(run, self._work(run, ends), step) for run in runs}
+        served = [row for row in rows if self._serves(row, times[id(row.run)])]
+        spans = [row.run.used[1] - row.run.used[0] for row in served if row.run.samples > 1]
+        length_s = length_of(max(spans, default=0.0), step if np.isfinite(step) else 0.0)
+        serving = {id(row) for row in served}
+        no_request = not any(REQUEST_OF_MEMORY in one.declared for run in runs for one in run.containers.values())
+        limits = 0
+        for row in rows:
+            cells = self._cells(row, times[id(row.run)], length_s if id(row) in serving else None)
+            if no_request and cells["memory_limit"] is not None:
+                cells["memory_request"] = cells["memory_limit"]
+                limits += not row.names or row.names == tuple(row.run.by_container()[:1])
+            cells |= {"pod": names[id(row.run)], "task": tasks[id(row)]}
+            yield Read(row.run.line, [cells[name] for name in COLUMNS])
+        yield from self._remarks(rows, times, limits)
+
+    def _runs(self) -> Iterator[PodRun]:
+        for (cluster, namespace, pod), told in self.told.items():
+            for uid, parts in tellings(told):
+                run = PodRun(parts[0].series.line, cluster, namespace, pod, uid)
+                for part in parts:
+                    run.take(part)
+                yield run
+
+    def _work(self, run: PodRun, ends: Ends) -> Work:
+        return work_of(run.pod, run.owner(self.owners), run.labels, ends)
+
+    def _rows_of(self, run: PodRun, ends: Ends) -> Iterator[Row]:
+        work = self._work(run, ends)
+        apart = run.by_container()
+        for name in apart:
+            yield Row(run, work, (name,), name)
+        if not apart:
+            known = [name for name in run.apps if run.containers[name].samples or run.containers[name].declared]
+            yield Row(run, work, (), known[0] if len(known) == 1 else "")
+        for name in run.inits():
+            yield Row(run, work, (name,), name, init=True)
+
+    def _named(self, rows: Collection[Row]) -> tuple[dict[int, str], dict[int, str]]:
+        """Return the names of pods and of the tasks of rows.
+
+        A pod of the name of another namespace's or cluster's is called NAMESPACE/NAME. All rows of a task of which one
+        pod has several containers are named with their container.
+        """
+        first: dict[str, tuple[str, str]] = {}
+        names = {}
+        for row in rows:
+            run = row.run
+            place = (run.cluster, run.namespace)
+            own = [run.pod]
+            if first.setdefault(run.pod, place) != place:
+                own = [*([run.cluster] if first[run.pod][1] == run.namespace else []), run.namespace, run.pod]
+            names[id(run)] = "/".join(part for part in own if part)
+        several = {_task(row)[:4] for row in rows if row.names and not row.init}
+        keys = {
+            id(row): (*_task(row)[:4], row.container if row.init or _task(row)[:4] in several else "") for row in rows
+        }
+        tasks = TaskNames()
+        tasks.name({keys[id(row)]: row.work.named_step for row in rows})
+        return names, {place: tasks.given[key] for place, key in keys.items()}
+
+    def _times(self, run: PodRun, work: Work, step: float) -> _Times:
+        first, last = run.used if run.samples else run.seen
+        phase, told_last = run.phase[1], max(last, run.phase_last)
+        at_end = told_last > self.last - step if np.isfinite(step) else told_last >= self.last
+        goes = phase in RUNNING or (not phase and work.kind in SERVICES)
+        going = goes and at_end and ENDED not in run.moments
+        started = run.moments.get(STARTED, first)
+        if going and started < self.first:
+            started = first
+        if phase == "Pending" and not run.samples:
+            return _Times(np.nan, np.nan, np.nan, going)
+        end = np.nan if going else run.moments.get(ENDED, last)
+        return _Times(started, end, (told_last if going else end) - started, going)
+
+    def _serves(self, row: Row, times: _Times) -> bool:
+        """Tell whether a row is judged by windows: of a service, or of what runs on at the end of the export."""
+        unsaid = not row.run.phase[1] and not row.work.kind and ENDED not in row.run.moments
+        serves = row.work.kind in SERVICES or times.going or (unsaid and times.end >= self.last)
+        return serves and not row.init and row.run.phase[1] not in OVER
+
+    def _cells(self, row: Row, times: _Times, length_s: float | None) -> dict[str, Cell]:
+        run, names = row.run, row.names
+        of_init = row.init
+        start, end = run.containers[names[0]].used if of_init else (times.start, times.end)
+        memory, gpu, gpu_memory = (run.gauge(kind, names) for kind in (MEMORY, GPU, GPU_MEMORY))
+        cpu = run.cpu(names)
+        kills = run.kills(names)
+        reason = run.reason(names)
+        chosen = [run.containers[name] for name in names or run.containers]
+        seconds = end - start if of_init else times.observed
+        return {
+            "cluster": run.cluster,
+            "namespace": run.namespace,
+            "container": row.container,
+            "workload": row.work.workload,
+            "run": row.work.run,
+            "node": run.node,
+            "status": None if of_init else _status(run, reason, going=times.going),
+            "owner_kind": row.work.kind,
+            "reason": reason,
+            "uid": run.uid,
+            "windows": None if length_s is None else windows_text(memory, cpu, length_s),
+            "created": run.moments.get(CREATED),
+            "start": _known(start),
+            "end": _known(end),
+            "duration": _known(seconds) if seconds >= 0 else None,
+            "cpu_request": run.amount(REQUEST, "cpu", names),
+            "memory_request": run.amount(REQUEST, "memory", names),
+            "gpu_request": run.amount(REQUEST, "gpu", names),
+            "cpu_limit": run.amount(LIMIT, "cpu", names),
+            "memory_limit": run.amount(LIMIT, "memory", names),
+            "pod_cpu_request": run.set_aside("cpu"),
+            "pod_memory_request": run.set_aside("memory"),
+            "cpu_used": _mean_cores(cpu),
+            "memory_mean": _mean(memory),
+            "memory_peak": None if memory is None else float(memory.values.max()),
+            "gpu_used": _mean(gpu),
+            "gpu_memory_mean": _mean(gpu_memory),
+            "gpu_memory_peak": None if gpu_memory is None else float(gpu_memory.values.max()),
+            "samples": float(max((one.samples for one in chosen), default=0)),
+            "restarts": sum(one.restarted() for one in chosen),
+            "kills": max(kills, float(reason == OOM_KILLED)) or (0.0 if self.tells_kills else None),
+        }
+
+    def _join_nameless(self) -> None:
+        """Join pods that are told of without a cluster or a namespace with the one pod of that name that has one."""
+        for without in ((True, False), (False, True), (True, True)):
+            homes: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+            for key in self.told:
+                homes.setdefault(_without(key, *without), []).append(key)
+            for keys in homes.values():
+                full = [key for key in keys if all(key[at] for at in (0, 1) if without[at])]
+                bare = [key for key in keys if not any(key[at] for at in (0, 1) if without[at])]
+                if len(full) == 1 and bare:
+                    for key in bare:
+                        self.told[full[0]] += self.told.pop(key)
+
+    def _remarks(self, rows: Collection[Row], times: Mapping[int, _Times], limits: int) -> Iterator[Remark]:
+        runs = list({id(row.run): row.run for row in rows}.values())
+        for what, text in self.taken_for.items():
+            yield Remark("quantity", 1, f"{what}: {text}", "warning")
+        unsaid = [run for run in runs if not run.phase[1] and ENDED not in run.moments and not times[id(run)].going]
+        used = any(run.samples for run in runs)
+        guessed = sum(not row.work.told and row.work.workload != row.run.pod for row in rows)
+        counts = (
+            (
+                "until the end of the export",
+                "info",
+                sum(run.samples > 0 and run.used[1] >= self.last for run in unsaid),
+                "pods have their last sample at the last time of the export: they may run on; their time counts until "
+                "then (export kube_pod_status_phase too, to know)",
+            ),
+            (
+                "limits for requests",
+                "warning",
+                limits,
+                "pods: no requests are exported, so the limit stands for the request",
+            ),
+            (
+                "several containers",
+                "info",
+                len({id(row.run) for row in rows if row.names}),
+                f"pods have several containers: each is a row of its own ({len(rows):,} rows of {len(runs):,} pods)",
+            ),
+            (
+                "whole pod only",
+                "warning",
+                sum(whole_pod_only(run) for run in runs if run.by_container()),
+                "pods have rows per container, and a use that is known for the whole pod only: it is in none of them "
+                "(export it by container)",
+            ),
+            (
+                "unseen",
+                "warning",
+                sum(not run.samples and run.phase[1] != "Pending" for run in runs) if used else 0,
+                "pods have no sample of use: they were shorter than the time between samples, or their use is not "
+                "exported; nothing says what they used",
+            ),
+            (
+                "seen once",
+                "info",
+                sum(run.samples == 1 for run in runs),
+                "pods have one sample of use: their peak is that sample's",
+            ),
+            (
+                "killed for memory",
+                "warning",
+                sum(run.kills(()) > 0 or run.reason() == OOM_KILLED for run in runs),
+                "pods had a container killed for memory: it needed at least its limit (out_of_memory_kills)",
+            ),
+            (
+                "tasks by names",
+                "info",
+                guessed,
+                "rows: no owner and no label is exported, so the task is the pod's name without its random end (export "
+                "kube_pod_owner and kube_pod_labels)",
+            ),
+            (
+                "repeated times",
+                "warning",
+                self.repeated,
+                "points repeat a time of their series (a change of the clock, a file given twice): the larger counts",
+            ),
+            (
+                "counted twice",
+                "warning",
+                len(self.doubled),
+                f"pods: a sum over containers counted one twice for up to five minutes after a restart; "
+                f"{self.doubled.total():,} points are less the container that was gone (export by container, or sum "
+                "max by (namespace, pod, container))",
+            ),
+            (
+                "thousands separators",
+                "info",
+                self.thousands,
+                "values have separators of thousands ('314,572' is 314572): other values of the file tell so",
+            ),
+        )
+        for name, level, count, text in counts:
+            if count:
+                yield Remark(name, count, f"{count:,} {text}", level)
+        if self.left_out:
+            names = ", ".join(f"{name[:60]} ({count:,})" for name, count in self.left_out.most_common(5))
+            total = sum(self.left_out.values())
+            yield Remark("other series", total, f"{total:,} series say nothing of a pod and were left out: {names}")
+
+
+REQUEST_OF_MEMORY = (REQUEST, "memory")
+
+
+def _task(row: Row) -> tuple[str, str, str, str, str]:
+    return row.run.cluster, row.run.namespace, row.work.workload, row.work.step, row.container
+
+
+def _without(key: tuple[str, str, str], cluster: bool, namespace: bool) -> tuple[str, str, str]:
+    return "" if cluster else key[0], "" if namespace else key[1], key[2]
+
+
+def _status(run: PodRun, reason: str, *, going: bool) -> str | None:
+    phase = run.phase[1]
+    if going:
+        return phase or "Running"
+    if reason == OOM_KILLED and phase in ("", "Failed"):
+        return OOM_KILLED
+    return None if phase in RUNNING else phase or None
+
+
+def _changes(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points at which a value changes, those before them, and the ends."""
+    changed = np.diff(values) != 0
+    kept = np.concatenate([[True], changed]) | np.concatenate([changed, [True]])
+    return times[kept], values[kept]
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _mean(series: Series | None) -> float | None:
+    return None if series is None else float(series.values.mean())
+
+
+def _mean_cores(cpu: Series | Growth | None) -> float | None:
+    if isinstance(cpu, Growth):
+        return None if not cpu.begins.size else cpu.total / (cpu.span[1] - cpu.span[0])
+    return _mean(cpu)

@@ -1,0 +1,325 @@
+"""Whose work a pod is: what made it, the step or role of it that it does, and a name for each task.
+
+Standard controllers make pods of one kind, so their name is the workload. Workflow engines make a pod per step: they
+say the step in labels. What neither tells is read off the pod's own name, without the random or counted end of it.
+
+Source: Kubernetes' rules of generated names; the labels that Nextflow, Airflow, Argo, Tekton, Spark's operator,
+Kubeflow, Ray, Volcano, JobSet, Dagster, Flyte, Prefect and Metaflow document; the recommended labels of Kubernetes.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+DEPLOYMENT, STATEFUL_SET, DAEMON_SET, CRON_JOB, JOB = "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job"
+SERVICES = frozenset((DEPLOYMENT, STATEFUL_SET, DAEMON_SET, "Rollout", "DeploymentConfig", "ReplicaSet"))
+"""Kinds whose pods are not meant to end."""
+
+STEPWISE = frozenset(("Workflow", "PipelineRun", "TaskRun"))
+"""Kinds whose pods are steps with names of their own."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What made a pod: its kind ('' = nothing said), its name, its template's hash ('' = not told)."""
+
+    kind: str = ""
+    name: str = ""
+    template_hash: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Whose work a pod is.
+
+    Attributes:
+        kind: of the workload's owner, '' = not told.
+        workload: its name.
+        step: or role, '' = the workload does one thing.
+        named_step: the step's name says what it does without the workload's.
+        told: labels or owners say so; else the pod's name.
+        run: of the workflow, '' = not told.
+    """
+
+    kind: str
+    workload: str
+    step: str = ""
+    named_step: bool = False
+    told: bool = True
+    run: str = ""
+
+
+_HASH = "[bcdfghjklmnpqrstvwxz2456789]"
+"""Characters of Kubernetes' random words: no vowels, no 0, 1, 3."""
+_TEMPLATE = rf"(?:(?=[a-z]*\d)(?=\d*[a-z]){_HASH}{{6,7}}|(?=\d*[a-z]){_HASH}{{8,10}})"
+_WORD = re.compile(rf"-(?=\d*[a-z])({_HASH}{{5}})$")
+_OF_TEMPLATE = re.compile(rf"-({_TEMPLATE}|\d{{9,10}})$")
+_OF_DEPLOYMENT = re.compile(rf"-{_TEMPLATE}-{_HASH}{{5}}$")
+_OF_CRON_JOB = re.compile(rf"-\d{{8,10}}-{_HASH}{{5}}$")
+_OF_STEP = re.compile(rf"^(.+?)-(?=\d*[a-z])(?=[a-z]*\d){_HASH}{{5}}-(.+)-\d{{7,10}}$")
+_CRON_TIME = re.compile(r"-\d{8,10}$")
+_COUNTED = re.compile(r"-\d{1,6}$")
+_LONG = re.compile(
+    r"[-.](?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,64}"
+    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,31})$"
+)
+_SHORT = re.compile(r"-(?=[a-z]*\d+[a-z])([a-z0-9]{6,10})$")
+"""Ends that no word has: a UUID, a digest; and those of other generators, a number inside, which words may have."""
+
+
+class Ends:
+    """Which ends of names are random words and which are words, as all names of an export tell together.
+
+    'x7k2p' is a random word. 'mssql' is made of the same letters: it is one where a name of the same beginning has an
+    end with a number in it. What might be a word with a number is random where two names differ in it.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Look at all names."""
+        mixed: defaultdict[str, set[str]] = defaultdict(set)
+        short: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        for name in names:
+            if (match := _WORD.search(name)) and re.search(r"\d", match.group(1)):
+                mixed[name[: match.start()]].add(match.group(1))
+            if match := _SHORT.search(name):
+                short[name[: match.start()], len(match.group(1))].add(match.group(1))
+        self._mixed = {stem: len(ends) for stem, ends in mixed.items()}
+        self._short = {key for key, ends in short.items() if len(ends) > 1}
+
+    def without(self, name: str, least: int = 1) -> str:
+        """Return a name without a random end; as it is without one.
+
+        Args:
+            name: of a pod or of what made it.
+            least: names that must have a random word after the same beginning.
+        """
+        if match := _LONG.search(name):
+            return name[: match.start()]
+        if (match := _WORD.search(name)) and self._mixed.get(name[: match.start()], 0) >= least:
+            return name[: match.start()]
+        match = _SHORT.search(name)
+        if match and (name[: match.start()], len(match.group(1))) in self._short:
+            return name[: match.start()]
+        return name
+
+    def of_pod(self, pod: str) -> Work:
+        """Return what a pod's own name says."""
+        for pattern, kind in ((_OF_DEPLOYMENT, DEPLOYMENT), (_OF_CRON_JOB, CRON_JOB)):
+            if match := pattern.search(pod):
+                return Work(kind, pod[: match.start()], told=False)
+        if match := _OF_STEP.match(pod):
+            return Work("", match.group(1), match.group(2), named_step=True, told=False)
+        once = self.without(pod)
+        if once == pod:
+            return Work("", _COUNTED.sub("", pod), told=False)
+        return Work("", self.without(once, least=2), told=False)
+
+
+def words_of(key: str) -> tuple[str, ...]:
+    """Return the words of a label's name, however it is spelt: 'nextflow.io/processName', 'nextflow_process_name'."""
+    return tuple(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).lower()))
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Ends of the names of labels in which an engine says the step and the workload; the first that is there counts.
+
+    Attributes:
+        alone: the step's label is the engine's own; else the workload's must be there too.
+    """
+
+    step: tuple[str, ...]
+    workload: tuple[str, ...]
+    named_step: bool = True
+    alone: bool = True
+
+
+ENGINES = (
+    Engine(("nextflow io process name",), ("nextflow io pipeline name", "nextflow io app")),
+    Engine(("task id",), ("dag id",), alone=False),
+    Engine(("tekton dev pipeline task", "tekton dev task"), ("tekton dev pipeline",)),
+    Engine(("dagster op", "dagster step"), ("dagster job",)),
+    Engine(("metaflow step name",), ("metaflow flow name",)),
+    Engine(("spark role",), ("spark app name", "sparkoperator k 8 s io app name"), named_step=False),
+    Engine(("replica type",), ("kubeflow org job name", "job name"), named_step=False),
+    Engine(("replicatedjob name",), ("jobset name",), named_step=False),
+    Engine(("volcano sh task spec",), ("volcano sh job name",), named_step=False),
+    Engine(
+        ("ray io group", "ray io node type"),
+        ("ray io originated from cr name", "ray io cluster"),
+        named_step=False,
+    ),
+    Engine(("process name",), ("workflow name", "pipeline name", "workflow", "pipeline"), alone=False),
+    Engine(
+        ("step name", "task name", "node id", "step"),
+        ("workflow name", "flow name", "pipeline name", "pipeline"),
+        alone=False,
+    ),
+)
+"""Known engines, then rules for those that are not known."""
+
+WORKFLOW = "argoproj io workflow"
+WORKFLOWS = ("argoproj io cron workflow", "argoproj io workflow template", WORKFLOW, "flow name", "dag id")
+STEP_NODE = "argoproj io node name"
+STANDARD_NAME, STANDARD_INSTANCE = "app kubernetes io name", "app kubernetes io instance"
+PLAIN_APPS = ("k 8 s app", "app")
+RUNS = ("nextflow io run name", "dag run id", "run id", "execution id", "tekton dev pipeline run", "dagster run id")
+ROLES = ("role", "component")
+_NO_STEP = re.compile(r"\d+|[0-9a-f-]{16,}", re.ASCII)
+
+
+class _Labels:
+    """The labels of a pod by the words of their names."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._by_words = {_spaced(key): value for key, value in labels.items() if value}
+
+    def of(self, endings: Iterable[str]) -> str:
+        """Return the value of the first label that ends so, '' where there is none."""
+        for ending in endings:
+            for words, value in self._by_words.items():
+                if words == ending or words.endswith(f" {ending}"):
+                    return value
+        return ""
+
+    def engine(self) -> Engine | None:
+        """Return the engine whose step is there."""
+        for one in ENGINES:
+            step = self.of(one.step)
+            if step and not _NO_STEP.fullmatch(step) and (one.alone or self.of(one.workload)):
+                return one
+        return None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _spaced(key: str) -> str:
+    return " ".join(words_of(key))
+
+
+def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generated: str = "") -> Work:
+    """Return whose work a pod is.
+
+    Args:
+        pod: its name.
+        made: what made it.
+        labels: of the pod, and annotations that an engine writes; names as in Kubernetes, or as Prometheus has them.
+        ends: of all names of the export.
+        generated: beginning of its name, where the name was generated of that ('' = not told).
+    """
+    kind, name = _owner(made)
+    if kind in SERVICES:
+        return Work(kind, name)
+    said = _Labels(labels)
+    if workflow := said.of((WORKFLOW,)):
+        return _of_custom(pod, "Workflow", workflow, said, ends)
+    run = said.of(RUNS)
+    engine = said.engine()
+    owner = "" if kind == "Node" else ends.without(name)
+    if engine:
+        workload = ends.without(said.of(engine.workload)) or owner or said.of(WORKFLOWS)
+        return Work(kind, workload, _step(said.of(engine.step)), engine.named_step, run=run)
+    if kind in (CRON_JOB, JOB):
+        return Work(kind, owner)
+    if name and kind != "Node":
+        return _of_custom(pod, kind, name, said, ends)
+    by_name = ends.of_pod(pod)
+    standard, instance = said.of((STANDARD_NAME,)), ends.without(said.of((STANDARD_INSTANCE,)))
+    if said.of(WORKFLOWS) or standard:
+        whole = standard if not instance or instance == standard else f"{instance}-{standard}"
+        whole = instance if standard and standard in instance else whole
+        return Work(by_name.kind, ends.without(said.of(WORKFLOWS)) or whole, *_role(said, by_name))
+    if by_name.kind:
+        return by_name
+    if generated.rstrip("-."):
+        return Work("", ends.without(generated.rstrip("-."), least=2))
+    if app := said.of(PLAIN_APPS):
+        return Work("", app, said.of(ROLES))
+    return by_name
+
+
+def _owner(made: Made) -> tuple[str, str]:
+    """Return the kind and name of what a person made: the Deployment of a ReplicaSet, the CronJob of a Job."""
+    kind, name = made.kind, made.name
+    if kind == "ReplicaSet":
+        if made.template_hash and name.endswith(f"-{made.template_hash}"):
+            return DEPLOYMENT, name.removesuffix(f"-{made.template_hash}")
+        stem = _OF_TEMPLATE.sub("", name)
+        return (DEPLOYMENT, stem) if stem != name else (kind, name)
+    if kind == "ReplicationController":
+        stem = _COUNTED.sub("", name)
+        return ("DeploymentConfig", stem) if stem != name else (kind, name)
+    if kind == JOB and _CRON_TIME.search(name):
+        return CRON_JOB, _CRON_TIME.sub("", name)
+    return kind, name
+
+
+def _of_custom(pod: str, kind: str, name: str, said: _Labels, ends: Ends) -> Work:
+    """Return the work of a pod of another kind of owner: a workflow, a distributed job, a cluster of an operator."""
+    workload = ends.without(said.of(WORKFLOWS) or name)
+    node = said.of((STEP_NODE,))
+    if node:
+        step = _step(node.removeprefix(name).lstrip("."))
+        return Work(kind, workload, step, named_step=bool(step), run=name)
+    base = ends.without(pod)
+    rest = base.removeprefix(f"{name}-") if base.startswith(f"{name}-") else ""
+    while (shorter := re.sub(rf"(?:^|-)(?:\d{{1,10}}|(?=\d*[a-z])(?=[a-z]*\d){_HASH}{{5}})$", "", rest)) != rest:
+        rest = shorter
+    step = said.of(ROLES) or rest
+    stepwise = kind in STEPWISE and bool(step)
+    return Work(kind, workload, step, named_step=stepwise, run=name if stepwise else "")
+
+
+def _role(said: _Labels, by_name: Work) -> tuple[str, bool]:
+    node = said.of((STEP_NODE,))
+    if node:
+        return _step(node.partition(".")[2]), True
+    if by_name.step:
+        return by_name.step, by_name.named_step
+    return said.of(ROLES), False
+
+
+def _step(text: str) -> str:
+    """Return a step's name without the number of a try or an item: 'run.fit(0:x)' and '[1].fit' are 'fit'."""
+    return re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip()).rpartition(".")[2].strip() or text.strip()
+
+
+Key = tuple[str, str, str, str, str]
+"""Cluster, namespace, workload, step, container ('' = the pod's only one) of a task."""
+
+
+@dataclass
+class TaskNames:
+    """A name for each task: as short as it is the only one of that name.
+
+    A name that was given stays; of tasks that come later and would have it, each is told with what it is of.
+    """
+
+    given: dict[Key, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def name(self, keys: Mapping[Key, bool]) -> None:
+        """Give names to tasks that have none.
+
+        Args:
+            keys: task -> its step's name says what it does without the workload's.
+        """
+        waiting = {key: _forms(key, named_step=named) for key, named in keys.items() if key not in self.given}
+        for level in range(4):
+            counts = Counter(forms[level] for forms in waiting.values())
+            for key, forms in list(waiting.items()):
+                name = forms[level]
+                if (counts[name] == 1 and name not in self.taken) or level == 3:
+                    self.given[key] = name
+                    del waiting[key]
+            self.taken.update(self.given.values())
+
+
+def _forms(key: Key, *, named_step: bool) -> tuple[str, ...]:
+    cluster, namespace, workload, step, container = key
+    short = [step] if named_step and step else [workload, step]
+    levels = (short, [workload, step], [namespace, workload, step], [cluster, namespace, workload, step])
+    return tuple("/".join(part for part in (*parts, container) if part) for parts in levels)

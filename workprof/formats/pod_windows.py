@@ -1,0 +1,153 @@
+"""Windows of runs that do not end: how much a service used in each stretch of its time.
+
+A service has no end at which it could be judged, but each of its windows has one. The field `windows` holds them as
+JSON; `service_windows` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
+from workprof.formats.pod_series import Floats, Growth, Series
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LENGTHS_S = (
+    *(MINUTE_S, 2 * MINUTE_S, 5 * MINUTE_S, 10 * MINUTE_S, 30 * MINUTE_S),
+    *(HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S, 28 * DAY_S),
+)
+MOST, FEWEST, SAMPLES = 200, 6, 5
+"""Windows of the longest run; samples in a window, as far as the fewest windows allow."""
+
+
+def length_of(span_s: float, step_s: float) -> float:
+    """Return the length of windows in seconds, given the time of the longest run and the time between samples."""
+    for samples in range(SAMPLES, 0, -1):
+        enough = (each for each in LENGTHS_S if each >= samples * step_s and each * MOST >= span_s)
+        result = next(enough, LENGTHS_S[-1])
+        if result * FEWEST <= span_s:
+            break
+    return float(result)
+
+
+def windows_text(memory: Series | None, cpu: Series | Growth | None, length_s: float) -> str | None:
+    """Return the windows of a run as JSON, None where nothing is known of any.
+
+    Args:
+        memory: bytes.
+        cpu: cores, or seconds of CPU.
+        length_s: of a window; the last one ends with the run.
+    """
+    of_growth = isinstance(cpu, Growth) and cpu.begins.size > 0
+    firsts = [one.first for one in (memory, cpu) if isinstance(one, Series) and one.times.size]
+    lasts = [one.last for one in (memory, cpu) if isinstance(one, Series) and one.times.size]
+    if isinstance(cpu, Growth) and of_growth:
+        firsts, lasts = [*firsts, cpu.span[0]], [*lasts, cpu.span[1]]
+    if not firsts or max(lasts) <= min(firsts):
+        return None
+    start = min(firsts)
+    count = max(1, int(np.ceil((max(lasts) - start) / length_s)))
+    nothing = np.full(count, np.nan)
+    peaks = nothing if memory is None else _folded(memory, start, length_s, np.fmax, nothing)
+    if isinstance(cpu, Growth):
+        cores = _cores(cpu, start, length_s, count) if of_growth else nothing
+    else:
+        cores = nothing if cpu is None else _means(cpu, start, length_s, nothing)
+    result = {
+        "start_s": start,
+        "length_s": length_s,
+        "peak_memory_bytes": _cells(peaks),
+        "cpu_usage_percent": _cells(np.round(100 * cores, 6)),
+    }
+    return json.dumps(result)
+
+
+def _places(series: Series, start: float, length_s: float, count: int) -> NDArray[np.intp]:
+    return np.minimum(((series.times - start) // length_s).astype(np.intp), count - 1)
+
+
+def _folded(series: Series, start: float, length_s: float, fold: np.ufunc, nothing: Floats) -> Floats:
+    result = nothing.copy()
+    fold.at(result, _places(series, start, length_s, nothing.size), series.values)
+    return result
+
+
+def _means(series: Series, start: float, length_s: float, nothing: Floats) -> Floats:
+    places = _places(series, start, length_s, nothing.size)
+    counts = np.bincount(places, minlength=nothing.size)
+    sums = np.bincount(places, series.values, nothing.size)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _cores(growth: Growth, start: float, length_s: float, count: int) -> Floats:
+    edges = start + length_s * np.arange(count + 1, dtype=np.float64)
+    begin, end = growth.span
+    covered = np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin)
+    seconds = growth.between(edges)
+    return np.where(covered > 0, seconds / np.where(covered > 0, covered, 1.0), np.nan)
+
+
+def _cells(values: Floats) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+@dataclass(frozen=True)
+class ServiceWindows:
+    """The windows of the rows of a table, one after another; arrays are (n,).
+
+    Attributes:
+        row: place of the window's run in the table.
+        start_s: when it begins, on the trace's clock.
+        length_s: its length; the last window of a run may be cut by the run's last sample.
+        peak_memory_bytes, cpu_usage_percent: NaN = no sample.
+    """
+
+    row: NDArray[np.intp]
+    start_s: Floats
+    length_s: Floats
+    peak_memory_bytes: Floats
+    cpu_usage_percent: Floats
+
+    @property
+    def end_s(self) -> Floats:
+        """When it is known."""
+        return self.start_s + self.length_s
+
+
+def service_windows(frame: pd.DataFrame) -> ServiceWindows:
+    """Return the windows of a table's rows; a row without has none, nor has a text that holds none."""
+    rows: list[NDArray[np.intp]] = []
+    columns: tuple[list[Floats], ...] = ([], [], [], [])
+    texts: Sequence[object] = frame["windows"].tolist() if "windows" in frame else ()
+    for row, text in enumerate(texts):
+        read = _read(text)
+        if read is not None:
+            rows.append(np.full(read[0].size, row))
+            for column, values in zip(columns, read, strict=True):
+                column.append(values)
+    every = [np.concatenate(column) if column else np.empty(0) for column in columns]
+    return ServiceWindows(np.concatenate(rows) if rows else np.empty(0, dtype=np.intp), *every)
+
+
+def _read(text: object) -> tuple[Floats, Floats, Floats, Floats] | None:
+    """Return starts, lengths, peaks and CPU of a text's windows."""
+    if not isinstance(text, str):
+        return None
+    try:
+        told = json.loads(text)
+        start, length = float(told["start_s"]), float(told["length_s"])
+        peaks, cores = (np.array(told[name], dtype=np.float64) for name in ("peak_memory_bytes", "cpu_usage_percent"))
+    except (KeyError, TypeError, ValueError):
+        return None
+    if peaks.ndim != 1 or peaks.shape != cores.shape or not np.isfinite((start, length)).all() or length <= 0:
+        return None
+    starts = start + length * np.arange(peaks.size, dtype=np.float64)
+    return starts, np.full(peaks.size, length), peaks, cores
