@@ -1,0 +1,153 @@
+"""What is known of the peers of a run at a moment: of its key, the runs that have ended by then.
+
+A key is what a submit script can look up before the run: user, task and request, or what a trace has of these. A run
+counts from its end on; one that was submitted and has not ended counts as running.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.compiled import compiled
+
+
+@dataclass(frozen=True)
+class SizedRuns:
+    """Runs of one resource, in order of their submission."""
+
+    rows: Ints  # (n,) positions in the table
+    use: Floats  # (n,) above 0; of `killed` and `bound` runs at least so much
+    request: Floats  # (n,) above 0
+    hours: Floats  # (n,) 0 or more
+    submit_s: Floats  # (n,) not falling
+    end_s: Floats  # (n,)
+    killed: Bools  # (n,) by the trace, for this resource: the use is above the request
+    bound: Bools  # (n,) the use is a lower bound: it never lowers
+    levels: tuple[Ints, ...]  # (n,) codes of keys, the finest first
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def booked(self) -> Floats:
+        """(n,) request x hours."""
+        return self.request * self.hours
+
+    def take(self, chosen: Bools | Ints | slice) -> SizedRuns:
+        """Return some of the runs, in their order; codes stay."""
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            use=self.use[chosen],
+            request=self.request[chosen],
+            hours=self.hours[chosen],
+            submit_s=self.submit_s[chosen],
+            end_s=self.end_s[chosen],
+            killed=self.killed[chosen],
+            bound=self.bound[chosen],
+            levels=tuple(level[chosen] for level in self.levels),
+        )
+
+
+@dataclass(frozen=True)
+class Known:
+    """Of each query: what its key's ended runs show."""
+
+    n: Floats  # (m,) ended runs
+    running: Floats  # (m,) submitted and not ended
+    largest: Floats  # (m,) largest use
+    log_sum: Floats  # (m,) sum of log use
+    log_squares: Floats  # (m,) sum of squares of log use
+    hours: Floats  # (m,) sum of hours
+    above: Floats  # (m,) runs whose use was above their own request
+
+    def take(self, chosen: Bools | Ints | slice) -> Known:
+        """Return some of the queries."""
+        return Known(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+    @property
+    def weight(self) -> Floats:
+        """(m,) runs that the ended ones are worth: n^2 / (n + running), as those that end first are the small ones."""
+        return self.n * self.n / np.maximum(self.n + self.running, 1.0)
+
+    @property
+    def squares(self) -> Floats:
+        """(m,) sum of squared deviations of log use from its mean."""
+        result: Floats = np.maximum(self.log_squares - self.log_sum**2 / np.maximum(self.n, 1.0), 0.0)
+        return result
+
+    @property
+    def mean_hours(self) -> Floats:
+        """(m,) hours of an ended run."""
+        result: Floats = self.hours / np.maximum(self.n, 1.0)
+        return result
+
+
+def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
+    """Return what is known of the peers of each run at a moment of its own.
+
+    Args:
+        runs: (n,) in order of submission.
+        level: of the key.
+        query_s: (n,) moments; a peer that ends just then has ended, one that is submitted just then is not known.
+    """
+    key = runs.levels[level]
+    n_keys = int(key.max()) + 1 if len(key) else 0
+    out = np.zeros((7, len(runs)))
+    _pass_events(
+        key,
+        n_keys,
+        np.log(runs.use),
+        runs.use,
+        runs.hours,
+        (runs.use > runs.request).astype(np.float64),
+        runs.submit_s,
+        runs.end_s,
+        np.argsort(runs.end_s, kind="stable"),
+        query_s,
+        np.argsort(query_s, kind="stable"),
+        out,
+    )
+    return Known(*out)
+
+
+@compiled
+def _pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
+    key: Ints,
+    n_keys: int,
+    log_use: Floats,
+    use: Floats,
+    hours: Floats,
+    above: Floats,
+    submit_s: Floats,
+    end_s: Floats,
+    by_end: Ints,
+    query_s: Floats,
+    by_query: Ints,
+    out: Floats,
+) -> None:
+    """Fill (7, n) figures of each query, passing ends, submissions and queries in order of time."""
+    state = np.zeros((7, n_keys))
+    ended = submitted = 0
+    for query in by_query:
+        now = query_s[query]
+        while ended < len(by_end) and end_s[by_end[ended]] <= now:
+            run = by_end[ended]
+            at = key[run]
+            state[0, at] += 1
+            state[2, at] = max(state[2, at], use[run])
+            state[3, at] += log_use[run]
+            state[4, at] += log_use[run] ** 2
+            state[5, at] += hours[run]
+            state[6, at] += above[run]
+            ended += 1
+        while submitted < len(submit_s) and submit_s[submitted] < now:
+            state[1, key[submitted]] += 1
+            submitted += 1
+        at = key[query]
+        for figure in range(7):
+            out[figure, query] = state[figure, at]
+        out[1, query] = max(0.0, state[1, at] - state[0, at])

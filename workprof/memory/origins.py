@@ -1,0 +1,329 @@
+"""Sizes of least expected charge, chosen at origins in time and judged on the runs that follow.
+
+A run booked at its request r for h hours is charged s x h at a size s that holds it. A killed attempt is charged its
+size for the whole time; then the run is charged its request, or its use where that is larger. The size of a key is
+the one with the least expected charge, a kill costing `price` more. The price rises until the kills that are expected
+are acceptable. Nothing that ends, or is submitted, after an origin changes a size that is fixed there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.compiled import compiled, share_out
+from workprof.memory.chances import BY_MORE_THAN, FEWEST_KNOWN, Chances, fit_chances
+from workprof.memory.known import Known, SizedRuns, known_at
+
+TABLE, SUBMISSION = "table", "submission"
+APPLIED = (TABLE, SUBMISSION)
+
+N_BLOCKS = 4
+"""Origins of the judged half, and windows of the first half that the table learns from."""
+N_STEPS = 32
+"""How often the chances are learned anew in the judged half where sizes follow every ended run."""
+
+MULTIPLES = np.exp(np.concatenate([np.linspace(0, 0.7, 29), np.linspace(0.75, 3, 46)]))
+"""Sizes that are tried, over the largest known use: by 2.5 % up to twice, then by 5 % up to 20 times."""
+
+PRICE_AT_DEFAULT, DEFAULT_SHARE = 6.0, 0.005
+"""A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else."""
+MOST_PRICE, PRICE_STEP = 1e9, 1.5
+NO_KILL = 0.05
+"""Expected kills of a window that count as none."""
+FEWEST_COARSE = 20
+"""Runs of keys with too little history that a coarser key must have learned from before it advises."""
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """How a size is rounded and what it costs to miss it."""
+
+    step: float  # sizes are multiples of it
+    floor: float  # no size is smaller
+    enforced: bool  # whether a use above the request is killed
+    acceptable_share: float | None  # of the runs; None = more than 0.5 % only where more were really killed
+    price: float | None  # of a kill, in the unit of booked; None = by the acceptable kills
+
+
+@dataclass(frozen=True)
+class Advised:
+    """Sizes of (m,) runs or keys."""
+
+    size: Floats  # (m,) the request where it is kept
+    chance: Floats  # (m,) that the next run is killed by it
+    level: Ints  # (m,) of the key that it comes from; -1 = no key has history
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What was learned at a moment."""
+
+    at_run: int  # the first run that it applies to
+    submit_s: float  # of that run; infinite: after all runs
+    chances: tuple[Chances | None, ...]  # of each level; None where it does not advise
+    price: float  # of a kill, in the unit of booked
+    acceptable_share: float  # of the runs
+    expected_kills: float  # in a window like the last one
+    window_runs: int
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The runs of the second half under one way to apply sizes."""
+
+    applied: str
+    first: int  # the first judged run
+    origins: tuple[Origin, ...]
+    block: Ints  # (n_judged,) 0 to 3
+    size: Floats  # (n_judged,)
+    chance: Floats  # (n_judged,)
+    level: Ints  # (n_judged,)
+    killed: Bools  # (n_judged,) at a size below the request and below the use
+    charged: Floats  # (n_judged,)
+
+
+class Windows:
+    """What is known of every run at its own moment, for one way to apply sizes."""
+
+    def __init__(self, runs: SizedRuns, applied: str) -> None:
+        """Pass the events of every level once."""
+        n = len(runs)
+        self.runs, self.applied, self.first = runs, applied, n // 2
+        self.window = max(1, round((n - self.first) / N_BLOCKS))
+        self.edges = block_edges(self.first, n, N_BLOCKS)
+        query = runs.submit_s
+        if applied == TABLE:
+            earlier = [max(0, self.first - self.window * back) for back in range(N_BLOCKS, 0, -1)]
+            starts = np.unique([0, *earlier, *self.edges[:-1]])
+            query = runs.submit_s[starts[np.searchsorted(starts, np.arange(n), side="right") - 1]]
+        self.known = tuple(known_at(runs, level, query) for level in range(len(runs.levels)))
+
+    def learned(self, at_run: int, sizing: Sizing, now_s: float) -> Origin:
+        """Return what the runs that were submitted before one, and had ended by then, show."""
+        runs, start = self.runs, max(0, at_run - self.window)
+        past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
+        booked = float(runs.booked[:at_run].mean()) if at_run else 0.0
+        share = _acceptable(runs, past, sizing)
+        thin, chances = np.ones(len(past), dtype=bool), []
+        for level, known in enumerate(self.known):
+            own = past[thin]
+            some = known.take(own)
+            held = runs.booked[own], runs.request[own] * some.mean_hours, booked
+            fitted = fit_chances(some, runs.levels[level][own], runs.use[own], held)
+            n_keys = int(runs.levels[level].max()) + 1
+            fitted = _with_keys(fitted, n_keys)
+            chances.append(fitted if level == 0 or fitted.n_runs >= FEWEST_COARSE else None)
+            thin &= known.n[past] < FEWEST_KNOWN
+        price, kept, expected = self._price(tuple(chances), np.arange(start, at_run), sizing, share, booked, now_s)
+        return Origin(at_run, now_s, kept, price, share, expected, at_run - start)
+
+    def _price(
+        self,
+        chances: tuple[Chances | None, ...],
+        window: Ints,
+        sizing: Sizing,
+        share: float,
+        booked: float,
+        now_s: float,
+    ) -> tuple[float, tuple[Chances | None, ...], float]:
+        """Return the price at which the kills of the last window, expected and seen, are acceptable.
+
+        Coarser keys advise only where their kills in that window were no more frequent than is acceptable and what
+        they lowered paid.
+        """
+        runs = self.runs
+        if sizing.price is not None:
+            advised = self.advised(window, chances, sizing, sizing.price)
+            return sizing.price, chances, float(advised.chance.sum())
+        price = PRICE_AT_DEFAULT * booked * DEFAULT_SHARE / max(share, NO_KILL / max(len(window), 1))
+        most = max(share * len(window), NO_KILL if share == 0 else 1.0)
+        over = runs.end_s[window] <= now_s
+        while True:
+            advised = self.advised(window, chances, sizing, price)
+            killed = killed_by(advised.size, runs.request[window], runs.use[window]) & over
+            for level in range(1, len(chances)):
+                own = advised.level == level
+                kills = int((killed & own).sum())
+                charge = charged_of(advised.size, runs.request[window], runs.use[window], runs.hours[window], killed)
+                saved = float((runs.booked[window] - charge)[own].sum())
+                if chances[level] is not None and (kills > share * own.sum() or saved < 0):
+                    chances = tuple(None if at == level else one for at, one in enumerate(chances))
+                    break
+            else:
+                expected = float(advised.chance.sum())
+                if max(expected, float(killed.sum())) <= most or price > MOST_PRICE * max(booked, 1e-9):
+                    return price, chances, expected
+                price = max(price, booked * 1e-3) * PRICE_STEP
+
+    def advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
+        """Return sizes of some runs by what was known at their own moments."""
+        return advise(
+            self.runs.request[of],
+            tuple(known.take(of) for known in self.known),
+            tuple(level[of] for level in self.runs.levels),
+            chances,
+            sizing,
+            price,
+        )
+
+    def judge(self, sizing: Sizing) -> Judgement:
+        """Return the second half of the runs, each sized by what was learned before it was submitted."""
+        runs, n = self.runs, len(self.runs)
+        edges = self.edges if self.applied == TABLE else block_edges(self.first, n, N_STEPS)
+        size, chance = runs.request[self.first :].copy(), np.zeros(n - self.first)
+        level = np.full(n - self.first, -1, dtype=np.int64)
+        origins = []
+        for start, end in zip(edges[:-1], edges[1:], strict=True):
+            if end == start:
+                continue
+            origin = self.learned(start, sizing, float(runs.submit_s[start]))
+            advised = self.advised(np.arange(start, end), origin.chances, sizing, origin.price)
+            own = slice(start - self.first, end - self.first)
+            size[own], chance[own], level[own] = advised.size, advised.chance, advised.level
+            origins.append(origin)
+        request, use = runs.request[self.first :], runs.use[self.first :]
+        killed = killed_by(size, request, use)
+        return Judgement(
+            applied=self.applied,
+            first=self.first,
+            origins=tuple(origins),
+            block=np.searchsorted(np.asarray(self.edges[1:-1]), np.arange(self.first, n), side="right").astype(np.int64),
+            size=size,
+            chance=chance,
+            level=level,
+            killed=killed,
+            charged=charged_of(size, request, use, runs.hours[self.first :], killed),
+        )
+
+
+def block_edges(first: int, n: int, blocks: int) -> list[int]:
+    """Return the ends of blocks of about equal counts."""
+    return [first + round(block * (n - first) / blocks) for block in range(blocks + 1)]
+
+
+def killed_by(size: Floats, request: Floats, use: Floats) -> Bools:
+    """Return (n,) whether a size kills a run that its request would not have: below both request and use."""
+    result: Bools = (size < request) & (size < use)
+    return result
+
+
+def charged_of(size: Floats, request: Floats, use: Floats, hours: Floats, killed: Bools) -> Floats:
+    """Return (n,) what runs are charged: a killed attempt for its whole time, then the request or the use."""
+    result: Floats = (size + np.where(killed, np.maximum(request, use), 0.0)) * hours
+    return result
+
+
+def _acceptable(runs: SizedRuns, past: Ints, sizing: Sizing) -> float:
+    if sizing.acceptable_share is not None:
+        return sizing.acceptable_share
+    return max(DEFAULT_SHARE, float(runs.killed[past].mean()) if len(past) else 0.0)
+
+
+def _with_keys(fitted: Chances, n_keys: int) -> Chances:
+    from dataclasses import replace  # noqa: PLC0415
+
+    missing = n_keys - len(fitted.key_factor)
+    return replace(fitted, key_factor=np.concatenate([fitted.key_factor, np.ones(missing)]))
+
+
+def advise(
+    request: Floats,
+    known: Sequence[Known],
+    keys: Sequence[Ints],
+    chances: Sequence[Chances | None],
+    sizing: Sizing,
+    price: float,
+) -> Advised:
+    """Return the sizes of least expected charge.
+
+    Args:
+        request: (m,) of the runs or rows.
+        known: of each level, (m,).
+        keys: of each level, (m,) codes.
+        chances: of each level; None = it does not advise.
+        sizing: steps, floor, enforcement.
+        price: of a kill, in the unit of booked.
+    """
+    m = len(request)
+    size, chance, from_level = request.copy(), np.zeros(m), np.full(m, -1, dtype=np.int64)
+    for level, model in enumerate(chances):
+        own = np.flatnonzero((from_level < 0) & (known[level].n >= FEWEST_KNOWN))
+        if model is None or not len(own):
+            continue
+        some = known[level].take(own)
+        got = np.zeros((2, len(own)))
+        figures = np.array(
+            [*model.record, model.tail, model.heavy_share, model.heavy_scale, model.spread**2, model.longer]
+        )
+        rules = np.array([sizing.step, sizing.floor, float(sizing.enforced), price])
+        factor = model.key_factor[keys[level][own]]
+        arrays = request[own], some.n, some.weight, some.squares, some.largest, some.mean_hours, some.above, factor
+
+        def work(
+            first: int,
+            last: int,
+            arrays: tuple[Floats, ...] = arrays,
+            figures: Floats = figures,
+            rules: Floats = rules,
+            got: Floats = got,
+        ) -> None:
+            _cheapest(arrays[0], arrays[1:], figures, rules, MULTIPLES, first, last, got)
+
+        share_out(work, len(own), 20_000)
+        size[own], chance[own], from_level[own] = got[0], got[1], level
+    return Advised(size, chance, from_level)
+
+
+@compiled
+def _exceeds(ratio: float, weight: float, spread: float, record: float, figures: Floats) -> float:
+    """Return the chance that a use exceeds `ratio` x the largest known one; see `chances`."""
+    if ratio <= 1.0:
+        return record
+    log_ratio = math.log(ratio)
+    z = log_ratio * math.sqrt(2.0 * math.log(weight + 1.0)) / spread
+    stable = (1.0 - figures[3]) * math.exp(-3.0 * figures[2] * math.log1p(z / 3.0))
+    return record * (stable + figures[3] * math.exp(-log_ratio / figures[4]))
+
+
+@compiled
+def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
+    request: Floats,
+    known: tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats],
+    figures: Floats,
+    rules: Floats,
+    multiples: Floats,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Fill (2, m) sizes of least expected charge, and their chances of a kill."""
+    n, weight, squares, largest, hours, above, factor = known
+    step, floor, enforced, price = rules[0], rules[1], rules[2], rules[3]
+    for at in range(first, last):
+        spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
+        record = min(0.95, math.exp(figures[0] - figures[1] * math.log(weight[at] + 1.0))) * factor[at]
+        lost = hours[at] * figures[6]
+        asked = request[at]
+        # What stays: a use above the request kills where requests are enforced.
+        kept_chance = (above[at] + 0.5) / (n[at] + 1.0) if enforced > 0 and above[at] > 0 else 0.0
+        best_size, best_chance = asked, kept_chance
+        best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
+        before = -1.0
+        for multiple in multiples:
+            size = max(floor, math.ceil(multiple * largest[at] / step * (1.0 - 1e-12)) * step)
+            if size >= asked and kept_chance <= 0.0:
+                break
+            if size == before or size == asked:
+                continue
+            before = size
+            chance = min(1.0, _exceeds(size / largest[at], weight[at], spread, record, figures))
+            charge = hours[at] * size + chance * (lost * max(asked, size) + price)
+            if charge < best:
+                best, best_size, best_chance = charge, size, chance
+        out[0, at] = best_size
+        out[1, at] = best_chance
