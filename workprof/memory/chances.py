@@ -53,12 +53,13 @@ class Chances:
     n_records: int  # of them, above the largest known use
 
 
-def fit_chances(known: Known, key: Ints, use: Floats, booked: tuple[Floats, Floats, float]) -> Chances:
+def fit_chances(known: Known, key: Ints, n_keys: int, use: Floats, booked: tuple[Floats, Floats, float]) -> Chances:
     """Return the model of runs that have ended.
 
     Args:
         known: (n,) of each run at its own moment.
-        key: (n,) codes.
+        key: (n,) codes below `n_keys`.
+        n_keys: of the level.
         use: (n,) what they used.
         booked: (n,) request x hours, (n,) request x mean hours of the key, and the mean of all runs.
 
@@ -77,7 +78,6 @@ def fit_chances(known: Known, key: Ints, use: Floats, booked: tuple[Floats, Floa
     spread = spread_of(some, variance)
     unit = (np.sqrt(2 * np.log(some.weight + 1)) / spread)[exceeds]
     tail, share, scale = _fit_beyond(beyond[exceeds], unit)
-    n_keys = int(key.max()) + 1 if len(key) else 0
     expected = np.bincount(code, record_chance(record, some.weight), n_keys)
     seen = np.bincount(code, exceeds, n_keys)
     held, mean_held, mean = booked

@@ -23,9 +23,10 @@ class SizedRuns:
     request: Floats  # (n,) above 0
     hours: Floats  # (n,) 0 or more
     submit_s: Floats  # (n,) not falling
-    end_s: Floats  # (n,)
+    end_s: Floats  # (n,) after the submission
     killed: Bools  # (n,) by the trace, for this resource: the use is above the request
     bound: Bools  # (n,) the use is a lower bound: it never lowers
+    enforced: bool  # whether a use above the request will kill once sizes are applied
     levels: tuple[Ints, ...]  # (n,) codes of keys, the finest first
 
     def __len__(self) -> int:
@@ -62,7 +63,9 @@ class Known:
     log_sum: Floats  # (m,) sum of log use
     log_squares: Floats  # (m,) sum of squares of log use
     hours: Floats  # (m,) sum of hours
-    above: Floats  # (m,) runs whose use was above their own request
+    above: Floats  # (m,) runs whose use was above their request, where that will kill
+    cut: Floats  # (m,) runs that were killed: what they would have used is not known
+    asked: Floats  # (m,) request of the run that was submitted last; 0 without any
 
     def take(self, chosen: Bools | Ints | slice) -> Known:
         """Return some of the queries."""
@@ -96,14 +99,16 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
     """
     key = runs.levels[level]
     n_keys = int(key.max()) + 1 if len(key) else 0
-    out = np.zeros((7, len(runs)))
+    out = np.zeros((9, len(runs)))
     _pass_events(
         key,
         n_keys,
         np.log(runs.use),
         runs.use,
         runs.hours,
-        (runs.use > runs.request).astype(np.float64),
+        runs.request,
+        runs.killed,
+        (runs.use > runs.request) & ~runs.killed & runs.enforced,
         runs.submit_s,
         runs.end_s,
         np.argsort(runs.end_s, kind="stable"),
@@ -121,7 +126,9 @@ def _pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
     log_use: Floats,
     use: Floats,
     hours: Floats,
-    above: Floats,
+    request: Floats,
+    killed: Bools,
+    above: Bools,
     submit_s: Floats,
     end_s: Floats,
     by_end: Ints,
@@ -129,8 +136,8 @@ def _pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
     by_query: Ints,
     out: Floats,
 ) -> None:
-    """Fill (7, n) figures of each query, passing ends, submissions and queries in order of time."""
-    state = np.zeros((7, n_keys))
+    """Fill (9, n) figures of each query, passing ends, submissions and queries in order of time."""
+    state = np.zeros((9, n_keys))
     ended = submitted = 0
     for query in by_query:
         now = query_s[query]
@@ -143,11 +150,13 @@ def _pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
             state[4, at] += log_use[run] ** 2
             state[5, at] += hours[run]
             state[6, at] += above[run]
+            state[7, at] += killed[run]
             ended += 1
         while submitted < len(submit_s) and submit_s[submitted] < now:
             state[1, key[submitted]] += 1
+            state[8, key[submitted]] = request[submitted]
             submitted += 1
         at = key[query]
-        for figure in range(7):
+        for figure in range(9):
             out[figure, query] = state[figure, at]
         out[1, query] = max(0.0, state[1, at] - state[0, at])

@@ -8,6 +8,7 @@ are acceptable. Nothing that ends, or is submitted, after an origin changes a si
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.compiled import compiled, share_out
-from workprof.memory.chances import BY_MORE_THAN, FEWEST_KNOWN, Chances, fit_chances
+from workprof.memory.chances import FEWEST_KNOWN, Chances, fit_chances
 from workprof.memory.known import Known, SizedRuns, known_at
 
 TABLE, SUBMISSION = "table", "submission"
@@ -30,9 +31,11 @@ N_STEPS = 32
 MULTIPLES = np.exp(np.concatenate([np.linspace(0, 0.7, 29), np.linspace(0.75, 3, 46)]))
 """Sizes that are tried, over the largest known use: by 2.5 % up to twice, then by 5 % up to 20 times."""
 
-PRICE_AT_DEFAULT, DEFAULT_SHARE = 6.0, 0.005
+PRICE_AT_DEFAULT, DEFAULT_SHARE = 5.0, 0.005
 """A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else."""
 MOST_PRICE, PRICE_STEP = 1e9, 1.5
+FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 100_000, 8
+"""The chances are learned from the latest so many ended runs; of more runs, less often."""
 NO_KILL = 0.05
 """Expected kills of a window that count as none."""
 FEWEST_COARSE = 20
@@ -45,7 +48,6 @@ class Sizing:
 
     step: float  # sizes are multiples of it
     floor: float  # no size is smaller
-    enforced: bool  # whether a use above the request is killed
     acceptable_share: float | None  # of the runs; None = more than 0.5 % only where more were really killed
     price: float | None  # of a kill, in the unit of booked; None = by the acceptable kills
 
@@ -70,6 +72,7 @@ class Origin:
     acceptable_share: float  # of the runs
     expected_kills: float  # in a window like the last one
     window_runs: int
+    n_known: int  # runs that had ended
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,9 @@ class Judgement:
     charged: Floats  # (n_judged,)
 
 
+Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+
+
 class Windows:
     """What is known of every run at its own moment, for one way to apply sizes."""
 
@@ -102,6 +108,8 @@ class Windows:
             starts = np.unique([0, *earlier, *self.edges[:-1]])
             query = runs.submit_s[starts[np.searchsorted(starts, np.arange(n), side="right") - 1]]
         self.known = tuple(known_at(runs, level, query) for level in range(len(runs.levels)))
+        self.n_keys = tuple(int(level.max(initial=-1)) + 1 for level in runs.levels)
+        self._fitted: dict[int, tuple[Chances | None, ...]] = {}
 
     def learned(self, at_run: int, sizing: Sizing, now_s: float) -> Origin:
         """Return what the runs that were submitted before one, and had ended by then, show."""
@@ -109,18 +117,23 @@ class Windows:
         past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
         booked = float(runs.booked[:at_run].mean()) if at_run else 0.0
         share = _acceptable(runs, past, sizing)
-        thin, chances = np.ones(len(past), dtype=bool), []
+        if at_run not in self._fitted:
+            self._fitted[at_run] = self._fit(past[-FIT_RUNS:], booked)
+        window = np.arange(start, at_run)
+        price, chances, expected = self._price(self._fitted[at_run], window, sizing, share, booked, now_s)
+        return Origin(at_run, now_s, chances, price, share, expected, len(window), len(past))
+
+    def _fit(self, past: Ints, booked: float) -> tuple[Chances | None, ...]:
+        """Return the chances of every level; a coarser one learns of runs that the finer ones know nothing of."""
+        runs, thin, chances = self.runs, np.ones(len(past), dtype=bool), []
         for level, known in enumerate(self.known):
             own = past[thin]
             some = known.take(own)
             held = runs.booked[own], runs.request[own] * some.mean_hours, booked
-            fitted = fit_chances(some, runs.levels[level][own], runs.use[own], held)
-            n_keys = int(runs.levels[level].max()) + 1
-            fitted = _with_keys(fitted, n_keys)
+            fitted = fit_chances(some, runs.levels[level][own], self.n_keys[level], runs.use[own], held)
             chances.append(fitted if level == 0 or fitted.n_runs >= FEWEST_COARSE else None)
             thin &= known.n[past] < FEWEST_KNOWN
-        price, kept, expected = self._price(tuple(chances), np.arange(start, at_run), sizing, share, booked, now_s)
-        return Origin(at_run, now_s, kept, price, share, expected, at_run - start)
+        return tuple(chances)
 
     def _price(
         self,
@@ -174,11 +187,15 @@ class Windows:
     def judge(self, sizing: Sizing) -> Judgement:
         """Return the second half of the runs, each sized by what was learned before it was submitted."""
         runs, n = self.runs, len(self.runs)
-        edges = self.edges if self.applied == TABLE else block_edges(self.first, n, N_STEPS)
+        edges = (
+            self.edges
+            if self.applied == TABLE
+            else block_edges(self.first, n, N_STEPS if n <= MANY_RUNS else FEWER_STEPS)
+        )
         size, chance = runs.request[self.first :].copy(), np.zeros(n - self.first)
         level = np.full(n - self.first, -1, dtype=np.int64)
         origins = []
-        for start, end in zip(edges[:-1], edges[1:], strict=True):
+        for start, end in itertools.pairwise(edges):
             if end == start:
                 continue
             origin = self.learned(start, sizing, float(runs.submit_s[start]))
@@ -188,11 +205,12 @@ class Windows:
             origins.append(origin)
         request, use = runs.request[self.first :], runs.use[self.first :]
         killed = killed_by(size, request, use)
+        block = np.searchsorted(np.asarray(self.edges[1:-1]), np.arange(self.first, n), side="right")
         return Judgement(
             applied=self.applied,
             first=self.first,
             origins=tuple(origins),
-            block=np.searchsorted(np.asarray(self.edges[1:-1]), np.arange(self.first, n), side="right").astype(np.int64),
+            block=block.astype(np.int64),
             size=size,
             chance=chance,
             level=level,
@@ -224,13 +242,6 @@ def _acceptable(runs: SizedRuns, past: Ints, sizing: Sizing) -> float:
     return max(DEFAULT_SHARE, float(runs.killed[past].mean()) if len(past) else 0.0)
 
 
-def _with_keys(fitted: Chances, n_keys: int) -> Chances:
-    from dataclasses import replace  # noqa: PLC0415
-
-    missing = n_keys - len(fitted.key_factor)
-    return replace(fitted, key_factor=np.concatenate([fitted.key_factor, np.ones(missing)]))
-
-
 def advise(
     request: Floats,
     known: Sequence[Known],
@@ -239,7 +250,7 @@ def advise(
     sizing: Sizing,
     price: float,
 ) -> Advised:
-    """Return the sizes of least expected charge.
+    """Return the sizes of least expected charge; a lower one is never above the request of the run.
 
     Args:
         request: (m,) of the runs or rows.
@@ -260,22 +271,35 @@ def advise(
         figures = np.array(
             [*model.record, model.tail, model.heavy_share, model.heavy_scale, model.spread**2, model.longer]
         )
-        rules = np.array([sizing.step, sizing.floor, float(sizing.enforced), price])
+        rules = np.array([sizing.step, sizing.floor, price])
         factor = model.key_factor[keys[level][own]]
-        arrays = request[own], some.n, some.weight, some.squares, some.largest, some.mean_hours, some.above, factor
+        arrays = (
+            some.asked,
+            some.n,
+            some.weight,
+            some.squares,
+            some.largest,
+            some.mean_hours,
+            some.above,
+            some.cut,
+            factor,
+        )
 
         def work(
             first: int,
             last: int,
-            arrays: tuple[Floats, ...] = arrays,
+            arrays: Arrays = arrays,
             figures: Floats = figures,
             rules: Floats = rules,
             got: Floats = got,
         ) -> None:
-            _cheapest(arrays[0], arrays[1:], figures, rules, MULTIPLES, first, last, got)
+            _cheapest(arrays, figures, rules, MULTIPLES, first, last, got)
 
         share_out(work, len(own), 20_000)
-        size[own], chance[own], from_level[own] = got[0], got[1], level
+        lower, above = got[0] < some.asked, got[0] > some.asked
+        kept = np.where(above, np.maximum(got[0], request[own]), request[own])
+        size[own] = np.where(lower, np.minimum(got[0], request[own]), kept)
+        chance[own], from_level[own] = got[1], level
     return Advised(size, chance, from_level)
 
 
@@ -287,13 +311,14 @@ def _exceeds(ratio: float, weight: float, spread: float, record: float, figures:
     log_ratio = math.log(ratio)
     z = log_ratio * math.sqrt(2.0 * math.log(weight + 1.0)) / spread
     stable = (1.0 - figures[3]) * math.exp(-3.0 * figures[2] * math.log1p(z / 3.0))
-    return record * (stable + figures[3] * math.exp(-log_ratio / figures[4]))
+    heavy: float = figures[3] * math.exp(-log_ratio / figures[4])
+    chance: float = record * (stable + heavy)
+    return chance
 
 
 @compiled
 def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
-    request: Floats,
-    known: tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats],
+    arrays: Arrays,
     figures: Floats,
     rules: Floats,
     multiples: Floats,
@@ -302,15 +327,16 @@ def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
     out: Floats,
 ) -> None:
     """Fill (2, m) sizes of least expected charge, and their chances of a kill."""
-    n, weight, squares, largest, hours, above, factor = known
-    step, floor, enforced, price = rules[0], rules[1], rules[2], rules[3]
+    request, n, weight, squares, largest, hours, above, cut, factor = arrays
+    step, floor, price = rules[0], rules[1], rules[2]
     for at in range(first, last):
         spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
         record = min(0.95, math.exp(figures[0] - figures[1] * math.log(weight[at] + 1.0))) * factor[at]
         lost = hours[at] * figures[6]
         asked = request[at]
-        # What stays: a use above the request kills where requests are enforced.
-        kept_chance = (above[at] + 0.5) / (n[at] + 1.0) if enforced > 0 and above[at] > 0 else 0.0
+        # The request itself kills as often as it did; a use that was cut off may have been anything above it.
+        kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
+        cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
         best_size, best_chance = asked, kept_chance
         best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
         before = -1.0
@@ -318,10 +344,12 @@ def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
             size = max(floor, math.ceil(multiple * largest[at] / step * (1.0 - 1e-12)) * step)
             if size >= asked and kept_chance <= 0.0:
                 break
-            if size == before or size == asked:
+            if size in (before, asked):
                 continue
             before = size
             chance = min(1.0, _exceeds(size / largest[at], weight[at], spread, record, figures))
+            if cut_chance > 0 and size > asked:
+                chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
             charge = hours[at] * size + chance * (lost * max(asked, size) + price)
             if charge < best:
                 best, best_size, best_chance = charge, size, chance

@@ -23,6 +23,7 @@ from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import LABELS, LOWER_BOUND
+from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
 
 PAGE = "memory"
@@ -39,6 +40,13 @@ def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda _: (*SIZING, *more)
 
 
+VERDICT_READS = (
+    *("cluster", "namespace", "user", "group", "workload", "task_name", "container", "status", "windows"),
+    *("requested_memory_bytes", "peak_memory_bytes", "rss", "requested_cpu_percent", "cpu_usage_percent"),
+    *("requested_gpu_percent", "gpu_usage_percent", "time_limit_s", "duration_s"),
+    *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND),
+)
+"""Columns of which a verdict is made: keys, requests, uses, times and evidence."""
 ASSESSED = SIZING
 """Columns that an assessment needs of every row; where rows are many, others are read of those that are drawn."""
 
@@ -222,6 +230,18 @@ RECOMMENDATION = Question(
     command=("memory", "plan"),
     rests_on_fit=True,
 )
+VERDICT = Question(
+    "memory.verdict",
+    "Say what to request, row by row: lower, keep or raise, with what it saves and what it risks.",
+    VerdictSettings,
+    Verdict,
+    "workprof.memory.verdict:verdict_of",
+    finds="verdict on the requests",
+    optional=lambda _: VERDICT_READS,
+    page=PAGE,
+    tab="Plan",
+    command=("memory", "verdict"),
+)
 FRONTIER_CHARGES = Question(
     CHARGES_STEP,
     "What every run costs under every setting of workprof.",
@@ -312,7 +332,7 @@ OVER_TIME_RUNS = Question(
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
+    *(VERDICT, RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
 )
 PARTS: tuple[Question[Any, Any], ...] = (FRONTIER_CHARGES,)
 """What is stored on the way to a question."""

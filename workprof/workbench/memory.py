@@ -235,6 +235,7 @@ class MemoryQuestions(ProfileQuestions):
         by_products=_charges,
         shortcut=_from_charges,
     )
+    verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT))
     plan = ask(questions.PLAN, resolve=_as_recommended, frames=_every_run_of(questions.PLAN))
     violations = ask(questions.VIOLATIONS, resolve=_with_plan, frames=_every_run_of(questions.VIOLATIONS))
     rollup = ask(questions.ROLLUP, resolve=_with_plan, frames=_every_run_of(questions.ROLLUP))

@@ -1,0 +1,273 @@
+"""The verdict against slow versions, planted truth and its own promises."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workprof.memory import origins
+from workprof.memory.chances import fit_chances, record_chance
+from workprof.memory.known import SizedRuns, known_at
+from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
+from workprof.memory.resources import MEMORY, resources_of
+from workprof.memory.verdict import VerdictSettings, verdict_of
+from workprof.memory.verdict_rows import ABOVE, BOUND, FEW, KEEP, KILLED, LOWER, RAISE, TOO_SHORT
+
+SIZING = Sizing(step=0.1, floor=0.1, acceptable_share=None, price=None)
+
+
+def sized(seed=0, n=400, n_keys=8, spread=0.2):
+    """Runs that overlap and tie, of keys with a spread of their own around a share of their request."""
+    rng = np.random.default_rng(seed)
+    key = rng.integers(0, n_keys, n)
+    request = rng.choice([8.0, 32.0], n_keys)[key]
+    submit = np.sort(rng.integers(0, n * 10, n) * 1.0)
+    use = request * rng.uniform(0.05, 0.7, n_keys)[key] * rng.lognormal(0, spread, n)
+    seconds = rng.choice([1e-6, 5.0, 300.0], n)
+    nothing = np.zeros(n, dtype=bool)
+    finest, coarse = key.astype(np.int64), (key % 3).astype(np.int64)
+    return SizedRuns(
+        np.arange(n), use, request, seconds / 3600, submit, submit + seconds, nothing, nothing, False, (finest, coarse)
+    )
+
+
+def jobs(seed=0, n=600, n_users=4, **columns):
+    rng = np.random.default_rng(seed)
+    user, task = rng.integers(0, n_users, n), rng.integers(0, 3, n)
+    submit = np.sort(rng.uniform(0, 1e6, n))
+    seconds = rng.lognormal(6, 1, n)
+    share = np.random.default_rng(99).uniform(0.05, 0.6, (n_users, 3))[user, task]
+    return pd.DataFrame(
+        {
+            "user": [f"u{one}" for one in user],
+            "task_name": [f"t{one}" for one in task],
+            "requested_memory_bytes": 32e9,
+            "peak_memory_bytes": 32e9 * share * rng.lognormal(0, 0.1, n),
+            "submit_time_s": submit,
+            "start_time_s": submit,
+            "end_time_s": submit + seconds,
+            "duration_s": seconds,
+            "status": "COMPLETED",
+            "finished": True,
+        }
+        | columns
+    )
+
+
+def verdict(table, **settings):
+    return verdict_of({"jobs": table}, VerdictSettings(**settings))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_known_equals_a_look_at_every_run(seed):
+    runs = dataclasses.replace(sized(seed, spread=0.8), enforced=True)
+    query = np.random.default_rng(seed).permutation(runs.submit_s)
+    for level, key in enumerate(runs.levels):
+        known = known_at(runs, level, query)
+        for at, moment in enumerate(query):
+            mates = key == key[at]
+            ended, begun = mates & (runs.end_s <= moment), mates & (runs.submit_s < moment)
+            use = runs.use[ended]
+            assert known.n[at] == ended.sum()
+            assert known.running[at] == max(0, begun.sum() - ended.sum())
+            assert known.largest[at] == use.max(initial=0.0)
+            assert known.hours[at] == pytest.approx(runs.hours[ended].sum())
+            assert known.squares[at] == pytest.approx(
+                ((np.log(use) - np.log(use).mean()) ** 2).sum() if len(use) else 0
+            )
+            assert known.above[at] == (use > runs.request[ended]).sum()
+            assert known.asked[at] == (runs.request[begun][-1] if begun.any() else 0.0)
+
+
+def obvious_size(asked, one, model, factor, sizing, price):
+    """Return the size of least expected charge of one key, by trying them all."""
+    spread = math.sqrt((one["squares"] + 3 * model.spread**2) / (max(one["n"] - 1, 0) + 3))
+    kept = (one["above"] + 0.5) / (one["n"] + 1) if one["above"] else 0.0
+    lost = one["mean_hours"] * model.longer
+    best = one["mean_hours"] * asked + kept * (lost * 1.5 * asked + price), asked, kept
+    for multiple in origins.MULTIPLES:
+        size = max(sizing.floor, math.ceil(multiple * one["largest"] / sizing.step * (1 - 1e-12)) * sizing.step)
+        if size == asked or (size > asked and not kept):
+            continue
+        log_ratio = math.log(max(1.0, size / one["largest"]))
+        z = log_ratio * math.sqrt(2 * math.log(one["weight"] + 1)) / spread
+        tail = (1 - model.heavy_share) * (1 + z / 3) ** (-3 * model.tail)
+        tail += model.heavy_share * math.exp(-log_ratio / model.heavy_scale)
+        chance = min(1.0, float(record_chance(model.record, np.array([one["weight"]]))[0]) * factor * tail)
+        best = min(best, (one["mean_hours"] * size + chance * (lost * max(asked, size) + price), size, chance))
+    return best[1:]
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+def test_sizes_are_those_of_least_expected_charge(enforced):
+    runs, sizing = dataclasses.replace(sized(3, spread=0.6), enforced=enforced), SIZING
+    windows = Windows(runs, SUBMISSION)
+    origin = windows.learned(300, sizing, float(runs.submit_s[300]))
+    found = windows.advised(np.arange(300, 400), (origin.chances[0], None), sizing, origin.price)
+    model, known = origin.chances[0], windows.known[0].take(np.arange(300, 400))
+    names = ("n", "weight", "squares", "largest", "mean_hours", "above")
+    for at in range(100):
+        one = {name: float(getattr(known, name)[at]) for name in names}
+        factor = float(model.key_factor[runs.levels[0][300 + at]])
+        if one["n"] < 2:
+            assert found.level[at] == -1
+            continue
+        size, chance = obvious_size(float(known.asked[at]), one, model, factor, sizing, origin.price)
+        assert found.size[at] == pytest.approx(size)
+        assert found.chance[at] == pytest.approx(chance)
+    assert (found.size < runs.request[300:]).any()
+
+
+def test_records_of_independent_runs_are_as_rare_as_theory_says():
+    runs = sized(1, n=6000, n_keys=30)
+    known = known_at(runs, 0, runs.submit_s)
+    model = fit_chances(known, runs.levels[0], 30, runs.use, (runs.booked, runs.booked, 1.0))
+    weight = np.array([10.0, 50.0, 150.0])
+    np.testing.assert_allclose(record_chance(model.record, weight), 1 / (weight + 1), rtol=0.35)
+    assert model.spread == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize("applied", APPLIED)
+def test_the_future_changes_no_earlier_size(applied):
+    runs = sized(5, n=800)
+    at = 600
+    now = runs.submit_s[at]
+    later = np.arange(len(runs)) >= at
+    running = ~later & (runs.end_s > now)
+    changed = dataclasses.replace(
+        runs,
+        use=np.where(later | running, runs.use * 7, runs.use),
+        hours=np.where(later | running, runs.hours * 3, runs.hours),
+        end_s=np.where(later, runs.end_s + 500, runs.end_s),
+        killed=later,
+    )
+    before, after = (Windows(one, applied).judge(SIZING) for one in (runs, changed))
+    known = slice(0, at - before.first)
+    np.testing.assert_array_equal(before.size[known], after.size[known])
+    assert (before.size != after.size).any()
+
+
+@pytest.mark.parametrize("applied", APPLIED)
+def test_rows_add_up_to_the_headline(applied):
+    result = verdict(jobs(), applied=applied).memory
+    assert sum(row.saved for row in result.rows) == pytest.approx(result.judged.saved_share * result.today.booked)
+    assert sum(row.kills for row in result.rows) == result.judged.kills
+    assert sum(row.n_judged for row in result.rows) == result.judged.n_runs == result.today.n_runs
+    assert sum(row.booked for row in result.rows) == pytest.approx(result.today.booked)
+    assert sum(origin.saved for origin in result.judged.origins) == pytest.approx(result.judged.saved)
+    assert result.judged.saved_share > 0.3
+    assert result.otherwise.applied != applied
+
+
+@pytest.mark.parametrize("origin", [1, 2, 3, 4])
+def test_the_table_of_an_origin_replayed_is_its_part_of_the_headline(origin):
+    table = jobs(2)
+    result = verdict(table, as_of=str(origin)).memory
+    sizes = {(row.key["user"], row.key["task_name"]): row.size for row in result.rows}
+    block = np.array_split(np.arange(300, 600), 4)[origin - 1]
+    saved = 0.0
+    for at in block:
+        run = table.iloc[at]
+        request, use = run["requested_memory_bytes"] / 1e9, run["peak_memory_bytes"] / 1e9
+        size = min(request, sizes[run["user"], run["task_name"]])
+        killed = size < request and size < use
+        saved += (request - size - killed * max(request, use)) * run["duration_s"] / 3600
+    assert saved == pytest.approx(result.judged.origins[origin - 1].saved)
+
+
+def test_a_key_that_was_killed_for_memory_is_raised_and_a_bound_never_lowers():
+    table = jobs(4)
+    killed = table["user"].eq("u1") & (np.arange(len(table)) % 4 == 0)
+    table.loc[killed, ["status", "finished"]] = ["OUT_OF_MEMORY", False]
+    table["peak_memory_is_lower_bound"] = np.where(table["user"] == "u2", 1.0, 0.0)
+    result = verdict(table).memory
+    by_user = {user: [row for row in result.rows if row.key["user"] == user] for user in ("u0", "u1", "u2")}
+    assert {row.action for row in by_user["u1"]} == {RAISE}
+    assert {row.reason for row in by_user["u1"]} == {KILLED}
+    assert {(row.action, row.reason) for row in by_user["u2"]} == {(KEEP, BOUND)}
+    assert LOWER in {row.action for row in by_user["u0"]}
+    assert result.today.kills == int((killed & (table.index >= 300)).sum())
+    assert result.trace.kills == int(killed.sum())
+    assert all(row.saved <= 0 for row in by_user["u1"])
+
+
+def test_use_above_the_request_raises_only_where_requests_are_enforced():
+    table = jobs(6, n_users=2)
+    table.loc[table["user"] == "u0", "peak_memory_bytes"] *= 6
+    above = {row.action for row in verdict(table).memory.rows if row.key["user"] == "u0" and row.n_above}
+    assert RAISE not in above
+    pods = table.rename(columns={"user": "namespace"})
+    rows = [row for row in verdict(pods).memory.rows if row.key["namespace"] == "u0" and row.n_above > 20]
+    assert {(row.action, row.reason) for row in rows} == {(RAISE, ABOVE)}
+    assert all(row.size >= row.largest for row in rows)
+
+
+def test_no_size_is_above_a_request_that_it_lowers():
+    result = verdict(jobs(7)).memory
+    for row in result.rows:
+        assert (row.size < row.request) == (row.action == LOWER)
+        assert row.size == pytest.approx(round(row.size / 0.1) * 0.1) or row.action == KEEP
+        assert row.retry[0] >= row.size
+
+
+def test_few_runs_keep_everything_and_say_so():
+    result = verdict(jobs(1, n=40)).memory
+    assert result.problem == TOO_SHORT
+    assert {(row.action, row.reason) for row in result.rows} == {(KEEP, TOO_SHORT)}
+    assert result.judged.saved == 0
+    assert result.trace.booked > result.trace.unused > 0
+    thin = verdict(jobs(1, n=300, task_name=[f"once{at}" for at in range(300)], user="u")).memory
+    assert FEW in {row.reason for row in thin.rows} | {FEW}
+
+
+def test_jobs_of_ever_new_names_are_sized_by_their_user():
+    table = jobs(8)
+    table["task_name"] = [f"job{at}" for at in range(len(table))]
+    result = verdict(table).memory
+    lowered = [row for row in result.rows if row.action == LOWER]
+    assert lowered
+    assert all("task_name" not in row.key for row in lowered)
+    assert result.judged.saved_share > 0.1
+
+
+def test_zero_acceptable_kills_lowers_only_what_is_sure():
+    table = jobs(9)
+    default, none = verdict(table).memory, verdict(table, acceptable_kills="0").memory
+    assert none.judged.expected_kills < 0.3 < default.judged.saved_share
+    assert none.judged.expected_kills <= default.judged.expected_kills
+    assert none.least_price > default.least_price
+    assert none.acceptable_share == 0
+
+
+def test_other_resources_have_rows_of_their_own():
+    table = jobs(
+        10,
+        requested_cpu_percent=800.0,
+        cpu_usage_percent=np.random.default_rng(0).normal(210, 5, 600),
+        time_limit_s=36_000.0,
+    )
+    result = verdict(table)
+    assert [one.resource for one in result.resources] == ["memory", "cpu", "time limit"]
+    cpu = result.resources[1]
+    assert cpu.unit == "cores"
+    assert {row.size for row in cpu.rows if row.action == LOWER} == {3.0}
+    assert {one.name for one in resources_of(table, "peak_rss", 0.0)} == {MEMORY, "cpu", "time limit"}
+
+
+def test_kills_that_are_foreseen_are_those_that_come():
+    seen = foreseen = 0.0
+    for seed in range(12):
+        runs = sized(seed, n=1500, n_keys=12)
+        judged = Windows(runs, TABLE).judge(dataclasses.replace(SIZING, acceptable_share=0.03))
+        seen, foreseen = seen + judged.killed.sum(), foreseen + judged.chance.sum()
+    assert 0.5 <= foreseen / seen <= 2
+
+
+def test_advice_of_nothing_known_is_the_request():
+    runs = sized(0, n=20)
+    known = known_at(runs, 0, np.full(20, -1.0))
+    found = advise(runs.request, (known,), (runs.levels[0],), (None,), SIZING, 1.0)
+    np.testing.assert_array_equal(found.size, runs.request)
+    assert (found.level == -1).all()

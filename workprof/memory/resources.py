@@ -1,0 +1,264 @@
+"""The resources of a trace that a verdict sizes: memory, CPU, GPU, time limit; and the keys of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
+from workprof.core.errors import NotEnoughData
+from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
+from workprof.memory.known import SizedRuns
+from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MEMORY, CPU, GPU, TIME = "memory", "cpu", "gpu", "time limit"
+
+JUST_ABOVE = 1 + 1e-9
+"""A run that was killed used more than its limit, by at least this."""
+
+PLACES = ("cluster", "namespace", "workload", "task_name", "container")
+"""What names a container of Kubernetes."""
+KEY_COLUMNS = ("cluster", "namespace", "user", "group", "workload", "task_name", "container")
+"""Columns that name a row."""
+COARSE = ("user", "group", "workload")
+"""What a submit script knows of a user's run whose name is new."""
+
+KUBERNETES_STEP, PLAIN_STEP = 64 * MIB / GB, 0.1
+MINUTES_STEP = 1 / 12
+LEAST_USE = 1e-3
+"""Shares of a core or a GPU below it count as it: a use has a logarithm."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """The runs of one resource, and the names of their keys. Amounts are in `unit`."""
+
+    name: str
+    unit: str
+    runs: SizedRuns
+    step: float  # sizes are multiples of it
+    known_from: str  # when a run counts as submitted: 'submit_time_s' or 'start_time_s'
+    columns: tuple[tuple[str, ...], ...]  # of the key of each level; 'request' among them
+    texts: dict[str, tuple[Ints, tuple[str, ...]]]  # column -> (n,) codes, -1 = missing, and their names
+    left_out: dict[str, int]
+
+    def key_of(self, run: int, level: int) -> dict[str, str]:
+        """Return column -> value of the key of a run."""
+        result = {}
+        for column in self.columns[level]:
+            if column in self.texts:
+                codes, names = self.texts[column]
+                if codes[run] >= 0:
+                    result[column] = names[codes[run]]
+        return result
+
+
+def resources_of(jobs: pd.DataFrame, target: str, request_bytes: float) -> tuple[Resource, ...]:
+    """Return the resources of a job table whose use and request it has; memory first.
+
+    Args:
+        jobs: all rows; `finished` and `status` where some did not finish.
+        target: what counts as use of memory.
+        request_bytes: of runs without a request; 0 = they are left out.
+
+    Raises:
+        ColumnMissing: when memory's columns are absent.
+        NotEnoughData: when no run has a use of memory and a time, or none has a request.
+    """
+    further = (_of_percent(jobs, CPU), _of_percent(jobs, GPU), _of_time(jobs))
+    return (_of_memory(jobs, target, request_bytes), *(one for one in further if one is not None))
+
+
+def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float) -> Resource:
+    n_finished = len(finished_of(jobs))
+    table = with_killed(jobs, target)
+    runs = with_flat_request(runs_of(table, target), request_bytes)
+    asked = np.isfinite(runs.requested_bytes)
+    if not asked.any():
+        raise NotEnoughData(
+            f"none of {len(runs):,} runs has a request of memory; give one that stands for all of them (--request)"
+        )
+    left_out = dict(runs.left_out) | {"no request": int((~asked).sum())}
+    runs = runs.take(asked)
+    request = runs.requested_bytes / GB
+    kills = numbers_if_present(table, KILLS)
+    killed = runs.rows >= n_finished
+    if kills is not None:
+        killed |= kills[runs.rows] > 0
+    bound = runs.lower_bound & ~killed
+    use = runs.used_bytes / GB
+    use = np.where(killed, np.maximum(use, request * JUST_ABOVE), np.where(bound, np.maximum(use, request), use))
+    pods = _has(table, "namespace")
+    return _in_order(
+        _Told(
+            MEMORY,
+            "GB",
+            table.iloc[runs.rows],
+            (use, request, runs.hours),
+            (runs.submit_s, runs.start_s, runs.end_s),
+            (killed, bound),
+            step=KUBERNETES_STEP if pods else PLAIN_STEP,
+            enforced=pods,
+            left_out=left_out,
+        )
+    )
+
+
+def _of_percent(jobs: pd.DataFrame, name: str) -> Resource | None:
+    table = finished_of(jobs)
+    use, request = (numbers_if_present(table, f"{kind}_percent") for kind in (f"{name}_usage", f"requested_{name}"))
+    seconds = numbers_if_present(table, "duration_s")
+    if use is None or request is None or seconds is None:
+        return None
+    counts = (use >= 0) & (request > 0) & (seconds >= 0)
+    if not counts.any():
+        return None
+    unit = PERCENT_FACTORS["cores"]
+    asked = request[counts] / unit
+    clock = _clock(table, seconds)
+    return _in_order(
+        _Told(
+            name,
+            "cores" if name == CPU else "GPUs",
+            table[counts],
+            (np.maximum(use[counts] / unit, LEAST_USE), asked, seconds[counts] / HOUR_S),
+            tuple(times[counts] for times in clock),
+            (np.zeros(len(asked), dtype=bool), np.zeros(len(asked), dtype=bool)),
+            step=_granularity(asked),
+            enforced=False,
+            left_out={"no use or no request": int((~counts).sum())},
+        )
+    )
+
+
+def _of_time(jobs: pd.DataFrame) -> Resource | None:
+    limit, seconds = (numbers_if_present(jobs, name) for name in ("time_limit_s", "duration_s"))
+    if limit is None or seconds is None:
+        return None
+    causes = causes_of(jobs)
+    ended = causes < 0
+    timed_out = causes == CAUSES.index(TIMED_OUT)
+    counts = (ended | timed_out) & (limit > 0) & (seconds > 0)
+    if not counts.any():
+        return None
+    asked, took, killed = limit[counts] / HOUR_S, seconds[counts] / HOUR_S, timed_out[counts]
+    return _in_order(
+        _Told(
+            TIME,
+            "h",
+            jobs[counts],
+            (np.where(killed, np.maximum(took, asked * JUST_ABOVE), took), asked, np.ones(len(asked))),
+            tuple(times[counts] for times in _clock(jobs, seconds)),
+            (killed, np.zeros(len(asked), dtype=bool)),
+            step=MINUTES_STEP,
+            enforced=False,
+            left_out={"no time limit or no duration": int((~counts).sum())},
+        )
+    )
+
+
+def _granularity(requests: Floats) -> float:
+    """Return 1 where whole cores or GPUs are requested, else 0.1."""
+    return 1.0 if np.allclose(requests, np.round(requests)) else 0.1
+
+
+def _has(table: pd.DataFrame, name: str) -> bool:
+    return name in table.columns and bool(table[name].notna().any())
+
+
+def _clock(table: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats, Floats]:
+    nothing = np.full(len(table), np.nan)
+    found = (numbers_if_present(table, name) for name in ("submit_time_s", "start_time_s", "end_time_s"))
+    submit, start, end = (nothing if one is None else one for one in found)
+    start = np.where(np.isfinite(start), start, np.where(np.isfinite(submit), submit, end - seconds))
+    return submit, start, np.where(end >= start, end, start + seconds)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a table tells of a resource, before its runs are put in order."""
+
+    name: str
+    unit: str
+    table: pd.DataFrame  # (n,) rows that count
+    amounts: tuple[Floats, Floats, Floats]  # (n,) use, request, hours
+    clock: tuple[Floats, ...]  # (n,) submission, start, end
+    evidence: tuple[Bools, Bools]  # (n,) killed for the resource, use is a lower bound
+    step: float
+    enforced: bool
+    left_out: dict[str, int]
+
+
+def _in_order(told: _Told) -> Resource:
+    """Return runs in order of submission; those without any time come last, as if each ended when it began."""
+    table, (submit, start, end) = told.table, told.clock
+    by_submission = bool(np.isfinite(submit).any())
+    known = np.where(np.isfinite(submit), submit, start)
+    last = np.nanmax(end) if np.isfinite(end).any() else 0.0
+    known = np.where(np.isfinite(known), known, last + 1 + np.arange(len(known)))
+    end = np.fmax(end, np.nextafter(known, np.inf))  # no run is known when it is submitted itself
+    order = np.argsort(known, kind="stable")
+    use, request, hours = (values[order] for values in told.amounts)
+    killed, bound = (flags[order] for flags in told.evidence)
+    texts = {
+        name: (codes[order].astype(np.int64), tuple(str(one) for one in names))
+        for name in KEY_COLUMNS
+        if _has(table, name)
+        for codes, names in (table[name].astype("object").factorize(),)
+    }
+    columns = key_columns(texts)
+    requests = np.unique(request, return_inverse=True)[1].astype(np.int64)
+    levels = tuple(_codes([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
+    return Resource(
+        name=told.name,
+        unit=told.unit,
+        runs=SizedRuns(
+            order.astype(np.int64),
+            use,
+            request,
+            hours,
+            known[order],
+            end[order],
+            killed,
+            bound,
+            told.enforced,
+            levels,
+        ),
+        step=told.step,
+        known_from="submit_time_s" if by_submission else "start_time_s",
+        columns=columns,
+        texts=texts,
+        left_out=told.left_out,
+    )
+
+
+def key_columns(texts: dict[str, tuple[Ints, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:
+    """Return the columns of the key of each level, the finest first.
+
+    The finest is what somebody can change: (cluster, namespace, workload, task, container) in Kubernetes, whose
+    manifest holds one request; elsewhere (user, task) or the task, with the request. Then the same without the request;
+    then, for users whose jobs have ever new names, (user, group, workload) with the request.
+    """
+    if "namespace" in texts:
+        return (tuple(name for name in PLACES if name in texts),)
+    own = tuple(name for name in ("user", "task_name") if name in texts)
+    levels = [(*own, "request"), own]
+    if "user" in texts:
+        levels.append((*(name for name in COARSE if name in texts), "request"))
+    return tuple(level for level in dict.fromkeys(levels) if level)
+
+
+def _codes(parts: list[Ints]) -> Ints:
+    """Return one code for every combination of codes."""
+    result = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        result = result * (int(part.max(initial=0)) + 2) + part + 1
+        result = np.unique(result, return_inverse=True)[1].astype(np.int64)
+    return result

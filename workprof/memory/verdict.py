@@ -1,0 +1,424 @@
+"""The verdict: what to request for the next runs, row by row, judged on runs that it had not seen.
+
+A row is what somebody can change: the finest key with history that the trace knows and a submit script can look up.
+Its size is the one of least expected charge (`origins`, `chances`). The figures are of the second half of the runs,
+in order of submission, each sized by what was known before; the sizes that are shown are learned on everything.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from workprof.core.arrays import MOST_USED, Floats, Ints, LatestRuns, latest_of
+from workprof.core.errors import SettingsError
+from workprof.core.fields import Setting, settings
+from workprof.core.progress import Progress, silent
+from workprof.core.shown import Shown
+from workprof.core.stats import Interval
+from workprof.core.units import GB
+from workprof.memory.known import SizedRuns
+from workprof.memory.origins import (
+    APPLIED,
+    N_BLOCKS,
+    TABLE,
+    Judgement,
+    Sizing,
+    Windows,
+)
+from workprof.memory.resources import MEMORY, Resource, resources_of
+from workprof.memory.usage import Request, Target
+from workprof.memory.verdict_rows import TOO_SHORT, VerdictRow, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+FEWEST_JUDGED = 30
+"""Fewer judged runs (or windows of services) are no ground for other requests."""
+CURVE_SHARES = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""Acceptable kills, as shares of the runs, of which the judged saving is shown."""
+
+DRAWS, BURST_SHAPE, WINDOW_SHAPE = 400, (0.5, 1.5), 0.5
+"""Draws of a window; the share of a key's runs that a burst kills (Beta); how unlike windows are (Gamma, mean 1)."""
+UNLIKE_WINDOWS = 0.03
+"""A next window may be unlike every one before: its saving may lie so far beyond what resampling shows."""
+
+NOW = "now"
+AS_OF = {NOW: "all runs", **{str(at + 1): f"those known at origin {at + 1} of {N_BLOCKS}" for at in range(N_BLOCKS)}}
+
+_KILLS = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
+
+
+@settings
+class VerdictSettings:
+    """What is sized, how it is applied, and which kills are acceptable."""
+
+    applied: Annotated[
+        str,
+        Setting(
+            "When sizes follow the runs that ended.",
+            choices={
+                TABLE: "a table that is made anew at four moments, as a weekly export",
+                "submission": "at every submission, as the service does",
+            },
+            shown={TABLE: "Table", "submission": "At submission"},
+            key="memory_applied",
+        ),
+    ] = TABLE
+    acceptable_kills: Annotated[
+        str,
+        Setting(
+            "Kills that are acceptable: a number N among the judged runs, or a share of the runs P%.",
+            most=20,
+            named={"default": ""},
+            empty="0.5 % of the runs, or as many as really happened",
+            shown={"default": "automatic"},
+            key="memory_kills",
+            label="Acceptable kills",
+        ),
+    ] = ""
+    cost_per_kill_gb_h: Annotated[
+        float | None,
+        Setting(
+            "Cost of one kill beyond its lost attempt, instead of the acceptable kills.",
+            unit="GB·h",
+            least=0,
+            most=1e9,
+            flag="--cost-per-kill",
+            key="memory_kill_cost",
+            label="Cost per kill",
+            empty="by acceptable kills",
+        ),
+    ] = None
+    step_bytes: Annotated[
+        float | None,
+        Setting(
+            "Sizes are multiples of this, rounded up.",
+            unit="bytes",
+            above=0,
+            form_unit="MiB",
+            flag="--round-to",
+            key="memory_round_to",
+            label="Steps of",
+            empty="64 MiB for Kubernetes, else 100 MB",
+        ),
+    ] = None
+    floor_bytes: Annotated[
+        float | None,
+        Setting(
+            "No size is smaller.",
+            unit="bytes",
+            above=0,
+            form_unit="MiB",
+            flag="--floor",
+            key="memory_least_size",
+            label="Smallest size",
+            empty="one step",
+        ),
+    ] = None
+    as_of: Annotated[
+        str,
+        Setting(
+            "Which runs the sizes that are listed are learned on.",
+            choices=AS_OF,
+            key="memory_as_of",
+            label="Sizes as of",
+        ),
+    ] = NOW
+    target: Target = "peak_rss"
+    request_bytes: Request = 0.0
+    latest_runs: LatestRuns = MOST_USED
+
+    def __post_init__(self) -> None:
+        self.acceptable_share(1)
+
+    def acceptable_share(self, n_judged: int) -> float | None:
+        """Return the acceptable kills as a share of the runs; None where nothing is said of them.
+
+        Raises:
+            SettingsError: for a text that is neither N nor P%.
+        """
+        text = self.acceptable_kills.strip()
+        if not text:
+            return None
+        match = _KILLS.fullmatch(text)
+        if match is None or (match[2] and float(match[1]) > 100):
+            raise SettingsError(
+                f"acceptable_kills is {self.acceptable_kills!r}; give a number such as 3, or a share such as 0.5%"
+            )
+        return float(match[1]) / 100 if match[2] else min(1.0, float(match[1]) / max(n_judged, 1))
+
+
+@dataclass(frozen=True)
+class Booking:
+    """What some runs hold today. Amounts are in the unit of the resource x h."""
+
+    n_runs: int
+    booked: float
+    unused: float  # booked and not used
+    kills: int  # in the trace, for this resource
+    above: int  # runs that used more than their request and lived: kills if requests were enforced
+
+
+@dataclass(frozen=True)
+class OriginFigures:
+    """One origin and the runs up to the next."""
+
+    submit_s: float
+    n_known: int  # runs that the chances were learned from
+    n_runs: int
+    booked: float
+    saved: float
+    kills: int
+    expected_kills: float
+    price: float  # of a kill, unit x h
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged runs under one way to apply sizes. Amounts are in the unit of the resource x h."""
+
+    applied: str
+    n_runs: int
+    charged: float
+    wasted: float  # charged and not used
+    saved: float
+    saved_share: float
+    kills: int  # attempts at a size below both request and use
+    killed_runs: int
+    expected_kills: float
+    kill_interval: Interval  # of a next half like this one
+    interval: Interval  # of the saved share of a next window
+    origins: tuple[OriginFigures, ...]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """What the judged runs would save at other acceptable kills."""
+
+    acceptable_share: float
+    saved_share: float
+    kills: int
+    expected_kills: float
+
+
+@dataclass(frozen=True)
+class ResourceVerdict:
+    """The rows of one resource and their figures."""
+
+    resource: str
+    unit: str
+    problem: str  # '' or why nothing is advised
+    judged: Judged  # as the settings say
+    otherwise: Judged  # applied the other way
+    today: Booking  # of the judged runs
+    trace: Booking  # of all runs with a request and a use
+    rows: tuple[VerdictRow, ...]
+    curve: tuple[CurvePoint, ...]
+    acceptable_share: float
+    least_price: float  # of a kill under which the last row is lowered, unit x h
+    known_from: str  # 'submit_time_s' or 'start_time_s'
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Shown):
+    """What to request for the next runs, of every resource that the trace has; memory first."""
+
+    settings: VerdictSettings
+    resources: tuple[ResourceVerdict, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def memory(self) -> ResourceVerdict:
+        """The verdict on memory."""
+        return self.resources[0]
+
+
+def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, progress: Progress = silent) -> Verdict:
+    """Return the verdict on a job table.
+
+    Args:
+        frames: 'jobs' -> all rows, finished or not, with `finished` and `status` where there are any; see `resources`.
+        settings: acceptable kills, steps.
+        progress: told each resource.
+
+    Raises:
+        ColumnMissing: when memory's columns are absent.
+        NotEnoughData: when no run has a use of memory, or none has a request.
+    """
+    started = time.perf_counter()
+    jobs, earlier = latest_of(frames["jobs"], settings.latest_runs)
+    found = resources_of(jobs, settings.target, settings.request_bytes)
+    results = []
+    for place, resource in enumerate(found):
+        progress(place / len(found), f"Sizing {resource.name}")
+        left_out = earlier | dict(resource.left_out) if resource.name == MEMORY else dict(resource.left_out)
+        results.append(_resource_verdict(resource, settings, left_out))
+    return Verdict(settings, tuple(results), (), time.perf_counter() - started)
+
+
+def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:
+    """Return how a resource is rounded and what a kill costs; the settings' amounts are of memory."""
+    n_judged = len(resource.runs) - len(resource.runs) // 2
+    memory = resource.name == MEMORY
+    step = settings.step_bytes / GB if memory and settings.step_bytes else resource.step
+    return Sizing(
+        step=step,
+        floor=settings.floor_bytes / GB if memory and settings.floor_bytes else step,
+        acceptable_share=settings.acceptable_share(n_judged) if memory else None,
+        price=settings.cost_per_kill_gb_h if memory else None,
+    )
+
+
+def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: dict[str, int]) -> ResourceVerdict:
+    runs, sizing = resource.runs, sizing_of(resource, settings)
+    windows = {applied: Windows(runs, applied) for applied in APPLIED}
+    n_judged = len(runs) - len(runs) // 2
+    problem = TOO_SHORT if n_judged < FEWEST_JUDGED else ""
+    judgements = {applied: _judged_or_kept(windows[applied], sizing, problem) for applied in APPLIED}
+    chosen = judgements[settings.applied]
+    at_run, now_s = len(runs), math.inf
+    if settings.as_of != NOW:
+        at_run = windows[TABLE].edges[int(settings.as_of) - 1]
+        now_s = float(runs.submit_s[at_run])
+    now = windows[TABLE].learned(at_run, sizing, now_s)
+    other = APPLIED[1 - APPLIED.index(settings.applied)]
+    curve: tuple[CurvePoint, ...] = ()
+    if not problem and resource.name == MEMORY and settings.cost_per_kill_gb_h is None:
+        curve = tuple(_curve_point(windows[settings.applied], sizing, share) for share in CURVE_SHARES)
+    return ResourceVerdict(
+        resource=resource.name,
+        unit=resource.unit,
+        problem=problem,
+        judged=figures_of(runs, chosen),
+        otherwise=figures_of(runs, judgements[other]),
+        today=_booking(runs, np.arange(chosen.first, len(runs))),
+        trace=_booking(runs, np.arange(len(runs))),
+        rows=rows_of(resource, sizing, now, chosen, problem),
+        curve=curve,
+        acceptable_share=now.acceptable_share,
+        least_price=now.price,
+        known_from=resource.known_from,
+        left_out={reason: n for reason, n in left_out.items() if n},
+    )
+
+
+def _judged_or_kept(windows: Windows, sizing: Sizing, problem: str) -> Judgement:
+    if not problem:
+        return windows.judge(sizing)
+    runs, first = windows.runs, windows.first
+    n = len(runs) - first
+    kept, nothing = runs.request[first:], np.zeros(n)
+    none = np.full(n, -1, dtype=np.int64)
+    return Judgement(
+        windows.applied, first, (), nothing.astype(np.int64), kept, nothing, none, nothing > 0, runs.booked[first:]
+    )
+
+
+def _curve_point(windows: Windows, sizing: Sizing, share: float) -> CurvePoint:
+    judged = windows.judge(replace(sizing, acceptable_share=share))
+    booked = windows.runs.booked[judged.first :].sum()
+    return CurvePoint(
+        share, float(1 - judged.charged.sum() / booked), int(judged.killed.sum()), float(judged.chance.sum())
+    )
+
+
+def figures_of(runs: SizedRuns, judged: Judgement) -> Judged:
+    """Return the figures of judged runs, with the intervals of what comes next."""
+    own = runs.take(slice(judged.first, len(runs)))
+    booked, saved = own.booked, own.booked - judged.charged
+    total = float(booked.sum())
+    starts = np.array([origin.at_run for origin in judged.origins], dtype=np.int64) - judged.first
+    ends = np.append(starts, len(own))[1:]
+    origins = tuple(
+        OriginFigures(
+            submit_s=origin.submit_s,
+            n_known=origin.n_known,
+            n_runs=int(end - start),
+            booked=float(booked[start:end].sum()),
+            saved=float(saved[start:end].sum()),
+            kills=int(judged.killed[start:end].sum()),
+            expected_kills=float(judged.chance[start:end].sum()),
+            price=origin.price,
+        )
+        for origin, start, end in zip(judged.origins, starts.tolist(), ends.tolist(), strict=True)
+    )
+    return Judged(
+        applied=judged.applied,
+        n_runs=len(own),
+        charged=float(judged.charged.sum()),
+        wasted=float(np.maximum(judged.charged - own.use * own.hours, 0.0).sum()),
+        saved=float(saved.sum()),
+        saved_share=float(saved.sum()) / total if total > 0 else math.nan,
+        kills=int(judged.killed.sum()),
+        killed_runs=int(judged.killed.sum()),
+        expected_kills=float(judged.chance.sum()),
+        kill_interval=_kill_interval(own.levels[0], judged),
+        interval=_next_window(own.levels[0], judged.block, booked, saved),
+        origins=origins,
+    )
+
+
+def _booking(runs: SizedRuns, of: Ints) -> Booking:
+    own = runs.take(of)
+    return Booking(
+        n_runs=len(own),
+        booked=float(own.booked.sum()),
+        unused=float((np.maximum(own.request - own.use, 0.0) * own.hours).sum()),
+        kills=int(own.killed.sum()),
+        above=int(((own.use > own.request) & ~own.killed & ~own.bound).sum()),
+    )
+
+
+def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Interval:
+    """Return the interval of what a next window saves: of windows that are drawn, and of the keys in them.
+
+    Single runs of a key in a window are no independent draws: their whole moves together.
+    """
+    groups = []
+    for one in np.unique(block):
+        own = block == one
+        _, place = np.unique(key[own], return_inverse=True)
+        groups.append((np.bincount(place, booked[own]), np.bincount(place, saved[own])))
+    rng, shares = np.random.default_rng(0), []
+    for at in rng.integers(len(groups), size=DRAWS).tolist():
+        held, less = groups[at]
+        drawn = rng.integers(len(held), size=len(held))
+        if held[drawn].sum() > 0:
+            shares.append(less[drawn].sum() / held[drawn].sum())
+    if not shares:
+        return Interval(math.nan, math.nan)
+    low, high = np.quantile(shares, [0.025, 0.975])
+    return Interval(float(low) - UNLIKE_WINDOWS, min(1.0, float(high) + UNLIKE_WINDOWS))
+
+
+def _kill_interval(key: Ints, judged: Judgement) -> Interval:
+    """Return the interval of the kills of a next half like this one.
+
+    Kills come in bursts: one key in one window, many runs. A key in a window bursts or does not; a burst kills one run
+    and a share of the others, Beta distributed; some windows have more bursts than others. The mean is that expected.
+    """
+    cell = key * (int(judged.block.max(initial=0)) + 1) + judged.block
+    _, place = np.unique(cell, return_inverse=True)
+    runs = np.bincount(place)
+    expected = np.bincount(place, judged.chance)
+    at_risk = expected > 0
+    runs, expected = runs[at_risk], expected[at_risk]
+    a, b = BURST_SHAPE
+    burst = expected / (1 + (runs - 1) * a / (a + b))
+    rng = np.random.default_rng(0)
+    kills = np.zeros(DRAWS)
+    for draw in range(DRAWS):
+        hit = np.flatnonzero(rng.random(len(burst)) < np.minimum(burst * rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE), 1))
+        kills[draw] = (1 + rng.binomial(runs[hit] - 1, rng.beta(a, b, len(hit)))).sum()
+    low, high = np.quantile(kills, [0.025, 0.975])
+    return Interval(float(np.floor(low)), float(np.ceil(high)))

@@ -1,0 +1,229 @@
+"""The rows of a verdict: what each key requests now, what to request next, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.stats import Interval, wilson
+from workprof.memory.chances import FEWEST_KNOWN, Chances
+from workprof.memory.known import Known, SizedRuns, known_at
+from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise
+from workprof.memory.resources import Resource
+
+LOWER, KEEP, RAISE = "lower", "keep", "raise"
+ACTIONS = (LOWER, KEEP, RAISE)
+
+FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE = (
+    *("few runs", "uses its request", "a kill costs more", "use varies", "use known per task only"),
+    *("trace too short", "room", "killed", "above its request"),
+)
+REASONS = (FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE)
+"""Why a row keeps, lowers or raises."""
+
+MOST_ROWS = 5_000
+"""Further rows are added up in one."""
+VARIED = 10.0
+"""Largest over smallest use from which a key is said to vary."""
+NEARLY_FULL = 0.8
+"""Largest use over request from which a key is said to use its request."""
+RETRY_FACTOR, RETRIES = 1.5, 2
+
+RATE_WEIGHT = 50.0
+"""Runs that the foreseen chance of a row weighs in the interval of its kills, beside its own runs."""
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One row: a key, what it requests now and what to request next. Amounts are in the unit of the resource."""
+
+    key: dict[str, str]  # column -> value; what a coarser key lacks is not there
+    action: str
+    reason: str
+    request: float  # of the run that was submitted last; without history the median
+    n_requests: int  # different ones
+    size: float  # from now on; the request where it is kept
+    retry: tuple[float, ...]  # sizes of the next attempts
+    n_runs: int
+    n_killed: int  # in the trace, for this resource
+    n_above: int  # runs that used more than their request and lived
+    largest: float  # use
+    smallest: float
+    unused: float  # unit x h, of all runs
+    n_judged: int
+    booked: float  # unit x h, of the judged runs
+    saved: float  # unit x h, of the judged runs
+    kills: int  # of the judged runs
+    kills_per_1000: Interval  # of the next 1,000 runs
+
+
+def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, problem: str) -> tuple[VerdictRow, ...]:
+    """Return the rows: those that save most first, then raises, then what is kept by what it leaves unused.
+
+    Args:
+        resource: its runs.
+        sizing: how sizes are rounded.
+        now: what the sizes are learned on.
+        judged: the runs whose savings and kills the rows add up.
+        problem: why nothing is advised; '' = sizes are.
+    """
+    runs = resource.runs
+    keys = _Keys(runs, now)
+    advised = keys.kept() if problem else keys.advised(sizing, now)
+    sums = _sums(runs, keys.row, judged, len(keys.lead))
+    order = np.lexsort((-sums["unused"], -np.abs(sums["saved"]), (advised.size == keys.asked).astype(np.int64)))
+    results = []
+    for at in order[:MOST_ROWS].tolist():
+        own = {name: float(values[at]) for name, values in sums.items()}
+        key = resource.key_of(int(keys.lead[at]), max(int(advised.level[at]), 0))
+        size, asked, level = float(advised.size[at]), float(keys.asked[at]), int(advised.level[at])
+        action = KEEP if size == asked else LOWER if size < asked else RAISE
+        reason = problem or _reason(action, own, asked, level)
+        results.append(_row(key, (action, reason), (asked, size), float(advised.chance[at]), own))
+    if len(order) > MOST_ROWS:
+        further = order[MOST_ROWS:]
+        own = {name: float(values[further].sum()) for name, values in sums.items()}
+        own["largest"], own["smallest"] = float(sums["largest"][further].max()), float(sums["smallest"][further].min())
+        results.append(_row({}, (KEEP, FEW), (math.nan, math.nan), 0.0, own))
+    return tuple(results)
+
+
+class _Keys:
+    """Which row every run belongs to: that of its finest key, or of the coarser one that advises it."""
+
+    def __init__(self, runs: SizedRuns, now: Origin) -> None:
+        self.runs = runs
+        _, first, place = np.unique(runs.levels[0], return_index=True, return_inverse=True)
+        moment = np.full(len(runs), now.submit_s)
+        everything = tuple(known_at(runs, level, moment) for level in range(len(runs.levels)))
+        level = _levels_of(tuple(one.take(first) for one in everything), now.chances)
+        coarse = np.zeros(len(first), dtype=np.int64)
+        for at in range(1, len(runs.levels)):
+            coarse = np.where(level == at, runs.levels[at][first], coarse)
+        own = np.where(level > 0, -1, np.arange(len(first)))
+        _, lead, row = np.unique(
+            np.stack([np.maximum(level, 0), coarse, own]), axis=1, return_index=True, return_inverse=True
+        )
+        self.row = row[place]  # (n,) of every run
+        self.lead = first[lead]  # (n_rows,) a run of every row
+        self.level = level[lead]
+        self.known = tuple(one.take(self.lead) for one in everything)
+        self.asked = _medians(self.row, runs.request, len(self.lead))
+        for at, one in enumerate(self.known):
+            self.asked = np.where((self.level == at) & (one.asked > 0), one.asked, self.asked)
+
+    def kept(self) -> Advised:
+        """Return the requests."""
+        return Advised(self.asked, np.zeros(len(self.lead)), np.full(len(self.lead), -1, dtype=np.int64))
+
+    def advised(self, sizing: Sizing, now: Origin) -> Advised:
+        """Return the sizes of least expected charge; rows without history keep their requests."""
+        codes = tuple(level[self.lead] for level in self.runs.levels)
+        result = advise(self.asked, self.known, codes, now.chances, sizing, now.price)
+        without = self.level < 0
+        return Advised(np.where(without, self.asked, result.size), np.where(without, 0.0, result.chance), self.level)
+
+
+def _levels_of(known: tuple[Known, ...], chances: tuple[Chances | None, ...]) -> Ints:
+    """Return (m,) levels that advise; -1 = none has history."""
+    level = np.full(len(known[0].n), -1, dtype=np.int64)
+    for at, model in enumerate(chances):
+        if model is not None:
+            level[(level < 0) & (known[at].n >= FEWEST_KNOWN)] = at
+    return level
+
+
+def _medians(group: Ints, values: Floats, n_groups: int) -> Floats:
+    """Return the (n_groups,) lower medians of values by group, so that each is a value that there is."""
+    order = np.lexsort((values, group))
+    ends = np.cumsum(np.bincount(group, minlength=n_groups))
+    sizes = np.diff(ends, prepend=0)
+    result: Floats = values[order][ends - sizes + (sizes - 1) // 2]
+    return result
+
+
+def _sums(runs: SizedRuns, row: Ints, judged: Judgement, n_rows: int) -> dict[str, Floats]:
+    later = row[judged.first :]
+
+    def total(values: Floats | Bools) -> Floats:
+        return np.bincount(row, values.astype(np.float64), n_rows).astype(np.float64)
+
+    def after(values: Floats | Bools) -> Floats:
+        return np.bincount(later, values.astype(np.float64), n_rows).astype(np.float64)
+
+    largest, smallest = np.zeros(n_rows), np.full(n_rows, np.inf)
+    np.maximum.at(largest, row, runs.use)
+    np.minimum.at(smallest, row, runs.use)
+    order = np.lexsort((runs.request, row))
+    changes = np.diff(runs.request[order], prepend=np.nan) != 0
+    changes[np.r_[0, np.flatnonzero(np.diff(row[order])) + 1]] = True
+    booked = runs.booked[judged.first :]
+    return {
+        "n_runs": total(np.ones(len(runs))),
+        "n_requests": np.bincount(row[order], changes.astype(np.float64), n_rows),
+        "n_killed": total(runs.killed),
+        "n_bound": total(runs.bound),
+        "n_above": total((runs.use > runs.request) & ~runs.killed & ~runs.bound),
+        "largest": largest,
+        "smallest": smallest,
+        "unused": total(np.maximum(runs.request - runs.use, 0.0) * runs.hours),
+        "n_judged": after(np.ones(len(later))),
+        "booked": after(booked),
+        "saved": after(booked - judged.charged),
+        "kills": after(judged.killed),
+    }
+
+
+def _row(
+    key: dict[str, str], told: tuple[str, str], sizes: tuple[float, float], chance: float, own: dict[str, float]
+) -> VerdictRow:
+    (action, reason), (asked, size) = told, sizes
+    rate = Interval(0.0, 0.0)
+    if action != KEEP or chance > 0:
+        found = wilson(own["kills"] + RATE_WEIGHT * chance, own["n_runs"] + RATE_WEIGHT)
+        rate = Interval(1000 * found.low, 1000 * found.high)
+    return VerdictRow(
+        key=key,
+        action=action,
+        reason=reason,
+        request=asked,
+        n_requests=int(own["n_requests"]),
+        size=size,
+        retry=_retries(size, asked),
+        n_runs=int(own["n_runs"]),
+        n_killed=int(own["n_killed"]),
+        n_above=int(own["n_above"]),
+        largest=own["largest"],
+        smallest=own["smallest"],
+        unused=own["unused"],
+        n_judged=int(own["n_judged"]),
+        booked=own["booked"],
+        saved=own["saved"],
+        kills=int(own["kills"]),
+        kills_per_1000=rate,
+    )
+
+
+def _retries(size: float, request: float) -> tuple[float, ...]:
+    """Return the sizes of the next attempts: the request where the size was below it, then half as much more."""
+    if not math.isfinite(size):
+        return ()
+    first = request if size < request else size * RETRY_FACTOR
+    return tuple(first * RETRY_FACTOR**attempt for attempt in range(RETRIES))
+
+
+def _reason(action: str, own: dict[str, float], request: float, level: int) -> str:
+    if action == LOWER:
+        return ROOM
+    if action == RAISE:
+        return KILLED if own["n_killed"] else ABOVE
+    if level < 0:
+        return FEW
+    if own["n_bound"]:
+        return BOUND
+    if own["largest"] >= NEARLY_FULL * request:
+        return VARIES if own["largest"] >= VARIED * own["smallest"] else FULL
+    return VARIES if own["largest"] >= VARIED * own["smallest"] else COSTLY
