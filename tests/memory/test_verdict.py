@@ -29,7 +29,17 @@ def sized(seed=0, n=400, n_keys=8, spread=0.2):
     nothing = np.zeros(n, dtype=bool)
     finest, coarse = key.astype(np.int64), (key % 3).astype(np.int64)
     return SizedRuns(
-        np.arange(n), use, request, seconds / 3600, submit, submit + seconds, nothing, nothing, False, (finest, coarse)
+        np.arange(n),
+        use,
+        request,
+        seconds / 3600,
+        submit,
+        submit,
+        submit + seconds,
+        nothing,
+        nothing,
+        False,
+        (finest, coarse),
     )
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from workprof.memory.retry import RetrySettings
     from workprof.memory.rollup import RollupSettings
     from workprof.memory.trial import FrontierSettings
+    from workprof.memory.verdict import VerdictSettings
+    from workprof.memory.what_if import WhatIfSettings
     from workprof.memory.why import WhySettings
 
 __all__ = [
@@ -41,7 +43,9 @@ __all__ = [
     "RollupSettings",
     "SizingSettings",
     "TableSettings",
+    "VerdictSettings",
     "ViolationSettings",
+    "WhatIfSettings",
     "WhySettings",
 ]
 
@@ -67,6 +71,8 @@ __getattr__, __dir__ = lazily(
         "SizingSettings": "workprof.memory.policies",
         "TableSettings": "workprof.memory.model_tables",
         "ViolationSettings": "workprof.memory.plan",
+        "VerdictSettings": "workprof.memory.verdict",
+        "WhatIfSettings": "workprof.memory.what_if",
         "WhySettings": "workprof.memory.why",
     },
 )

@@ -23,6 +23,7 @@ class SizedRuns:
     request: Floats  # (n,) above 0
     hours: Floats  # (n,) 0 or more
     submit_s: Floats  # (n,) not falling
+    start_s: Floats  # (n,) when they began to hold what they request
     end_s: Floats  # (n,) after the submission
     killed: Bools  # (n,) by the trace, for this resource: the use is above the request
     bound: Bools  # (n,) the use is a lower bound: it never lowers
@@ -46,6 +47,7 @@ class SizedRuns:
             request=self.request[chosen],
             hours=self.hours[chosen],
             submit_s=self.submit_s[chosen],
+            start_s=self.start_s[chosen],
             end_s=self.end_s[chosen],
             killed=self.killed[chosen],
             bound=self.bound[chosen],

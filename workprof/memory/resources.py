@@ -225,6 +225,7 @@ def _in_order(told: _Told) -> Resource:
             request,
             hours,
             known[order],
+            np.where(np.isfinite(start), start, known)[order],
             end[order],
             killed,
             bound,

@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -35,6 +35,7 @@ from workprof.memory.origins import (
 from workprof.memory.resources import MEMORY, Resource, resources_of
 from workprof.memory.usage import Request, Target
 from workprof.memory.verdict_rows import TOO_SHORT, VerdictRow, rows_of
+from workprof.memory.what_if import WhatIf, WhatIfSettings, nodes_of, what_if
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,6 +133,7 @@ class VerdictSettings:
             label="Sizes as of",
         ),
     ] = NOW
+    what_if: WhatIfSettings = field(default_factory=WhatIfSettings)
     target: Target = "peak_rss"
     request_bytes: Request = 0.0
     latest_runs: LatestRuns = MOST_USED
@@ -221,6 +223,7 @@ class ResourceVerdict:
     today: Booking  # of the judged runs
     trace: Booking  # of all runs with a request and a use
     rows: tuple[VerdictRow, ...]
+    what_if: WhatIf | None  # of memory
     curve: tuple[CurvePoint, ...]
     acceptable_share: float
     least_price: float  # of a kill under which the last row is lowered, unit x h
@@ -295,6 +298,7 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
     curve: tuple[CurvePoint, ...] = ()
     if not problem and resource.name == MEMORY and settings.cost_per_kill_gb_h is None:
         curve = tuple(_curve_point(windows[settings.applied], sizing, share) for share in CURVE_SHARES)
+    rows, key, names = rows_of(resource, sizing, now, chosen, problem)
     return ResourceVerdict(
         resource=resource.name,
         unit=resource.unit,
@@ -303,13 +307,24 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
         otherwise=figures_of(runs, judgements[other]),
         today=_booking(runs, np.arange(chosen.first, len(runs))),
         trace=_booking(runs, np.arange(len(runs))),
-        rows=rows_of(resource, sizing, now, chosen, problem),
+        rows=rows,
+        what_if=_what_if(runs, chosen, settings.what_if, (key, names)) if resource.name == MEMORY else None,
         curve=curve,
         acceptable_share=now.acceptable_share,
         least_price=now.price,
         known_from=resource.known_from,
         left_out={reason: n for reason, n in left_out.items() if n},
     )
+
+
+def _what_if(
+    runs: SizedRuns, judged: Judgement, asked: WhatIfSettings, keys: tuple[Ints, list[dict[str, str]]]
+) -> WhatIf:
+    later = runs.take(slice(judged.first, len(runs)))
+    nodes = None if asked.node_bytes is None else nodes_of(later, judged.size, asked.node_bytes / GB)
+    price = math.nan if asked.price_gb_h is None else asked.price_gb_h
+    money = price * float(later.booked.sum() - judged.charged.sum())
+    return replace(what_if(runs, asked, keys), nodes=nodes, verdict_money_saved=money)
 
 
 def _judged_or_kept(windows: Windows, sizing: Sizing, problem: str) -> Judgement:

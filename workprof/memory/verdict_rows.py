@@ -60,7 +60,11 @@ class VerdictRow:
     kills_per_1000: Interval  # of the next 1,000 runs
 
 
-def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, problem: str) -> tuple[VerdictRow, ...]:
+Rows = tuple[tuple[VerdictRow, ...], Ints, list[dict[str, str]]]
+"""Rows, the key of every run as a code (n,), and the names of the codes."""
+
+
+def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, problem: str) -> Rows:
     """Return the rows: those that save most first, then raises, then what is kept by what it leaves unused.
 
     Args:
@@ -75,20 +79,23 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
     advised = keys.kept() if problem else keys.advised(sizing, now)
     sums = _sums(runs, keys.row, judged, len(keys.lead))
     order = np.lexsort((-sums["unused"], -np.abs(sums["saved"]), (advised.size == keys.asked).astype(np.int64)))
+    names = [
+        resource.key_of(lead, max(level, 0))
+        for lead, level in zip(keys.lead.tolist(), advised.level.tolist(), strict=True)
+    ]
     results = []
     for at in order[:MOST_ROWS].tolist():
         own = {name: float(values[at]) for name, values in sums.items()}
-        key = resource.key_of(int(keys.lead[at]), max(int(advised.level[at]), 0))
         size, asked, level = float(advised.size[at]), float(keys.asked[at]), int(advised.level[at])
         action = KEEP if size == asked else LOWER if size < asked else RAISE
         reason = problem or _reason(action, own, asked, level)
-        results.append(_row(key, (action, reason), (asked, size), float(advised.chance[at]), own))
+        results.append(_row(names[at], (action, reason), (asked, size), float(advised.chance[at]), own))
     if len(order) > MOST_ROWS:
         further = order[MOST_ROWS:]
         own = {name: float(values[further].sum()) for name, values in sums.items()}
         own["largest"], own["smallest"] = float(sums["largest"][further].max()), float(sums["smallest"][further].min())
         results.append(_row({}, (KEEP, FEW), (math.nan, math.nan), 0.0, own))
-    return tuple(results)
+    return tuple(results), keys.row, names
 
 
 class _Keys:
