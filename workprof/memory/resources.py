@@ -11,6 +11,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
+from workprof.formats.pod_windows import service_windows
 from workprof.memory.known import SizedRuns
 from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
 
@@ -72,8 +73,44 @@ def resources_of(jobs: pd.DataFrame, target: str, request_bytes: float) -> tuple
         ColumnMissing: when memory's columns are absent.
         NotEnoughData: when no run has a use of memory and a time, or none has a request.
     """
+    jobs = with_windows(jobs)
     further = (_of_percent(jobs, CPU), _of_percent(jobs, GPU), _of_time(jobs))
     return (_of_memory(jobs, target, request_bytes), *(one for one in further if one is not None))
+
+
+def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the windows of services in place of their rows: each window is a run that has ended.
+
+    A service that was killed for memory was killed in the window of its largest use.
+    """
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    if "windows" not in jobs.columns or not jobs["windows"].notna().any():
+        return jobs.drop(columns="windows", errors="ignore")
+    found = service_windows(jobs)
+    parts = jobs.iloc[found.row].drop(columns="windows")
+    n = len(parts)
+    of_largest = np.zeros(n, dtype=bool)
+    if n:
+        order = np.lexsort((np.nan_to_num(found.peak_memory_bytes), found.row))
+        of_largest[order[np.r_[np.flatnonzero(np.diff(found.row[order])), n - 1]]] = True
+    kills = numbers_if_present(parts, KILLS)
+    told = {
+        "submit_time_s": found.start_s,
+        "start_time_s": found.start_s,
+        "end_time_s": found.end_s,
+        "duration_s": found.length_s,
+        "peak_memory_bytes": found.peak_memory_bytes,
+        "cpu_usage_percent": found.cpu_usage_percent,
+        "finished": True,
+    }
+    if kills is not None:
+        told[KILLS] = np.where(of_largest, kills, 0.0)
+    rest = jobs.drop(columns="windows").drop(index=jobs.index[np.unique(found.row)])
+    if "finished" not in rest.columns:
+        rest = rest.assign(finished=True)
+    windows = parts.assign(**told)
+    return windows if rest.empty else pd.concat([rest, windows[rest.columns]], ignore_index=True)
 
 
 def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float) -> Resource:
