@@ -133,7 +133,7 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     last = moments[np.isfinite(moments)].max(initial=-np.inf)
     going = np.isnan(seconds) & still_running(jobs)
     seconds = np.where(going, last - start, seconds)
-    cause = np.where(services(jobs, cause), -1, cause)
+    cause = np.where(services(jobs), -1, cause)
     hours = np.where(seconds >= 0, seconds, np.nan) / HOUR_S
     if not np.isfinite(hours).any():
         raise ColumnMissing("the ledger needs run times: map duration_s, or start_time_s and end_time_s")
@@ -154,16 +154,11 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
     )
 
 
-def services(jobs: pd.DataFrame, cause: Ints) -> Bools:
-    """Return (n,) which rows are services: they run on, and their use is known by windows.
-
-    Args:
-        jobs: the table.
-        cause: (n,) places in `CAUSES`.
-    """
+def services(jobs: pd.DataFrame) -> Bools:
+    """Return (n,) which rows of a table are services: they run on, and their use is known by windows."""
     if "windows" not in jobs:
         return np.zeros(len(jobs), dtype=np.bool_)
-    return np.asarray(jobs["windows"].notna() & (cause == CAUSES.index(RUNNING)), dtype=np.bool_)
+    return np.asarray(jobs["windows"].notna(), dtype=np.bool_) & still_running(jobs)
 
 
 def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:
