@@ -1,10 +1,13 @@
 """The published traces as job tables with the columns that the store makes of them, for tests of the methods."""
 
 import functools
+from pathlib import Path
 
 import pandas as pd
 
 from tests.shared_data import FOLDER, PAI_SAMPLE
+
+BUNDLED = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
 
 NAMES = ("iwd", "eager", "methylseq", "rnaseq")
 
@@ -45,7 +48,17 @@ GIB = 2.0**30
 @functools.cache
 def pai():
     """Return the runs of the shared part of the PAI trace in the order of their starts, columns as in the store."""
-    rows = pd.read_csv(PAI_SAMPLE)
+    return pai_jobs(pd.read_csv(PAI_SAMPLE))
+
+
+@functools.cache
+def bundled():
+    """Return the runs of the bundled sample likewise."""
+    return pai_jobs(pd.read_parquet(BUNDLED))
+
+
+def pai_jobs(rows):
+    """Return rows of the joined PAI sample likewise."""
     named = rows.rename(
         columns={
             "start_time": "start_time_s",

@@ -187,6 +187,6 @@ def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):
     assert problems(test) == []
     test.button(key="runs_open").click().run()
     assert problems(test) == []
-    assert test.selectbox(key="memory_profile").value.endswith("long readers (P1)")
+    assert test.selectbox(key="memory_profile").value.endswith(" (P1)")
     assert "40 rows" in test.selectbox(key="memory_clustering").value
     assert test.slider(key="memory_k").value == 4

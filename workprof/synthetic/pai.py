@@ -17,11 +17,13 @@ from workprof.store.outputs import whole
 from workprof.synthetic.pai_behaviours import SAMPLE_COLUMNS, SENSOR_COLUMNS, draw_sensors
 from workprof.synthetic.pai_jobs import (
     OUTLIER_NAMES,
+    REGULAR,
     TASK_NAMES,
     WORKLOADS,
     Batch,
     identifiable,
     kind_labels,
+    row_centres,
     sample_batch,
     task_plans,
 )
@@ -67,7 +69,7 @@ def sample_table(batch: Batch, population: Population, first: int, seed: Sequenc
     rng = np.random.default_rng(list(seed))
     job = batch.task_job[batch.row_task]
     columns = _names(batch, population, job, rng) | _numbers(batch, job) | _hosts(batch, population, rng)
-    columns |= vars(draw_sensors(batch.row_profile, batch.task_offset[batch.row_task], rng)) | _truth(batch, job)
+    columns |= vars(draw_sensors(row_centres(batch), batch.row_outlier != REGULAR, rng)) | _truth(batch, job)
     columns["index"] = np.arange(first, first + job.size)
     columns["status"] = take_names(pa.array(["Terminated"]), np.zeros(job.size, np.int64))
     arrays = [_column(columns[field.name], field) for field in SAMPLE_SCHEMA]

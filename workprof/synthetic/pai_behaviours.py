@@ -154,25 +154,25 @@ BEHAVIOURS = (
     Behaviour(6, 330, 70, 40, 0.40, 26, 0.70, 4.0e8, 1.5e7, 12_000, 8_000, 8_000),
     Behaviour(7, 222, 12, 19, 0.85, 12, 0.97, 2.5e8, 4.0e5, 9_000, 1_800, 330),
     Behaviour(8, 95, 30, 1.9, 0.80, 1.25, 0.95, 6.6e6, 1.6e6, 1_900, 480, 550),
-    Behaviour(9, 60, 6.0, 3.2, 0.72, 0.45, 0.92, 1.5e7, 5.0e6, 3_500, 2_000, 2_200),
+    Behaviour(9, 60, 6.0, 2.2, 0.72, 0.45, 0.92, 1.5e7, 5.0e6, 3_500, 2_000, 2_200),
     # graphlearn servers 10, 11, 20, 21 and workers 14, 17, 18, 19
     Behaviour(10, 75, 1.0, 3.6, 0.35, 0.35, 0.85, 1.2e6, 8.0e5, 450, 350, 2_200),
-    Behaviour(11, 130, 0.3, 24, 0.80, 0.22, 0.92, 2.0e8, 3.5e7, 7_000, 12_000, 2_800),
+    Behaviour(11, 130, 0.3, 10, 0.80, 0.22, 0.92, 2.0e8, 3.5e7, 7_000, 12_000, 2_800),
     Behaviour(12, 580, 7.5, 3.3, 0.76, 0.27, 0.96, 6.0e8, 3.6e6, 14_000, 6_000, 5_500),
     Behaviour(13, 214, 8.0, 7.0, 0.50, 0.75, 0.94, 1.1e8, 6.5e5, 3_000, 1_100, 45),
     Behaviour(14, 90, 24, 2.0, 0.50, 0.7, 0.90, 3.0e6, 1.2e5, 350, 120, 2_200),
     Behaviour(15, 660, 2.2, 6.0, 0.85, 1.8, 0.97, 2.2e8, 1.3e6, 5_000, 2_200, 2_500),
-    Behaviour(16, 300, 9.0, 5.0, 0.55, 1.2, 0.90, 1.4e9, 8.5e6, 30_000, 16_000, 3_300),
-    Behaviour(17, 85, 55, 21, 0.90, 7.7, 0.98, 1.2e7, 3.0e5, 900, 230, 3_000),
-    Behaviour(18, 500, 17, 9.0, 0.92, 0.80, 0.95, 1.0e8, 2.0e7, 11_000, 9_000, 3_200),
-    Behaviour(19, 144, 1.4, 5.7, 0.85, 2.2, 0.82, 2.8e7, 6.0e5, 1_500, 500, 3_300),
-    Behaviour(20, 80, 0.5, 11, 0.88, 0.25, 0.95, 6.0e7, 2.6e6, 6_500, 2_600, 3_300),
+    Behaviour(16, 300, 9.0, 2.8, 0.55, 1.2, 0.90, 1.4e9, 8.5e6, 30_000, 16_000, 3_300),
+    Behaviour(17, 85, 55, 5.0, 0.90, 7.7, 0.98, 1.2e7, 3.0e5, 900, 230, 3_000),
+    Behaviour(18, 500, 17, 4.0, 0.92, 0.80, 0.95, 1.0e8, 2.0e7, 11_000, 9_000, 3_200),
+    Behaviour(19, 144, 1.4, 2.8, 0.85, 2.2, 0.82, 2.8e7, 6.0e5, 1_500, 500, 3_300),
+    Behaviour(20, 80, 0.5, 3.8, 0.88, 0.25, 0.95, 6.0e7, 2.6e6, 6_500, 2_600, 3_300),
     Behaviour(21, 36, 2.2, 1.1, 0.75, 0.27, 0.90, 5.0e5, 6.0e4, 180, 100, 8_000),
     # inception: two behaviours in one metadata cell, twice
-    Behaviour(22, 130, 26, 8.0, 0.60, 5.5, 0.97, 9.0e7, 9.0e5, 7_500, 2_400, 400),
-    Behaviour(23, 76, 7.0, 14, 0.82, 3.7, 0.96, 3.6e7, 2.6e6, 4_200, 1_500, 400),
-    Behaviour(24, 40, 0.8, 4.6, 0.45, 0.50, 0.80, 6.0e6, 1.2e7, 1_000, 1_300, 530),
-    Behaviour(25, 58, 2.5, 8.5, 0.76, 1.2, 0.94, 2.0e7, 7.0e6, 2_500, 2_200, 530),
+    Behaviour(22, 130, 26, 4.2, 0.60, 5.5, 0.97, 9.0e7, 9.0e5, 7_500, 2_400, 400),
+    Behaviour(23, 76, 7.0, 6.0, 0.82, 3.7, 0.96, 3.6e7, 2.6e6, 4_200, 1_500, 400),
+    Behaviour(24, 40, 0.8, 2.4, 0.45, 0.50, 0.80, 6.0e6, 1.2e7, 1_000, 1_300, 530),
+    Behaviour(25, 58, 2.5, 4.4, 0.76, 1.2, 0.94, 2.0e7, 7.0e6, 2_500, 2_200, 530),
 )
 """Behaviour k stands at position k."""
 
@@ -183,8 +183,17 @@ SPREAD = np.array([0.17, 0.28, 0.11, 0.30, 0.16, 0.42, 0.37, 0.22, 0.22, 0.24]) 
 """Within-behaviour standard deviation of each coordinate: about a sixth of its spread over all rows (tail)."""
 
 
+MEMORY = 2
+"""Place of peak main memory among the coordinates."""
+
 NOISE_SHARE = 0.8
-"""Row-to-row spread as a share of `SPREAD`; templates add the rest."""
+ROW_SPREAD = SPREAD * NOISE_SHARE
+ROW_SPREAD[MEMORY] = 0.075
+"""Row-to-row spread of each coordinate; templates add the rest, in memory most of it."""
+
+KEY_SD, UNSTEADY_SHARE = 0.15, 0.15
+"""Log-spread of peak memory between templates of one user that ask for the same (tail), and the share of such keys
+whose templates have nothing in common (our choice)."""
 
 DEGREES_OF_FREEDOM = 8
 """Tails of the row-to-row spread (Student's t): heavier than normal (our choice)."""
@@ -211,10 +220,10 @@ IDLE_GPU_PERCENT = 3.0
 """GPU use is 0 in 3.9 % of rows and GPU memory in 1.1 % (tail): in outliers and in rows that hardly use a GPU."""
 
 
-USE_OF_PLAN = (0.35, 0.25, 0.15)
-USE_OF_PLAN_SD = (1.03, 0.8, 0.92)
-"""Median and log-spread of usage over plan (CPU, mean memory, GPU) of templates without a behaviour: plan exceeds
-usage in 84.5, 95.9 and 98.0 % of tasks (trace, joined by worker)."""
+USE_OF_PLAN = (0.35, 0.14, 0.15)
+USE_OF_PLAN_SD = (1.03, 1.2, 0.92)
+"""Median and log-spread of usage over plan (CPU, peak memory, GPU) of templates without a behaviour: plan exceeds
+usage (mean memory) in 84.5, 95.9 and 98.0 % of tasks (trace, joined by worker)."""
 
 
 @dataclass(frozen=True)
@@ -244,30 +253,39 @@ def _mixing() -> NDArray[np.float64]:
 MIXING = _mixing()  # (10, 10)
 
 
-def draw_sensors(profile: NDArray[np.int64], offset: NDArray[np.float64], rng: np.random.Generator) -> Sensors:
-    """Return sensor values for rows of the given profiles, OUTLIER included; `offset` is (n_rows, 10)."""
-    coordinates = spread(COORDINATES[np.maximum(profile, 0)] + offset, rng)
-    outlier = profile == OUTLIER
-    coordinates[outlier] = scatter(int(outlier.sum()), rng)
-    return columns(coordinates, outlier, rng)
+def draw_sensors(centre: NDArray[np.float64], stray: NDArray[np.bool_], rng: np.random.Generator) -> Sensors:
+    """Return sensor values around the given centres, (n_rows, 10); stray rows keep to theirs in memory alone."""
+    coordinates = spread(centre, rng)
+    elsewhere = scatter(int(stray.sum()), rng)
+    elsewhere[:, MEMORY] = coordinates[stray, MEMORY]
+    coordinates[stray] = elsewhere
+    return columns(coordinates, stray, rng)
 
 
 def spread(centre: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Return coordinates around the given centres, (n_rows, 10), with correlated, heavy-tailed noise."""
     tails = np.sqrt(DEGREES_OF_FREEDOM / rng.chisquare(DEGREES_OF_FREEDOM, (centre.shape[0], 1)))
     noise = rng.standard_normal(centre.shape) @ MIXING.T * tails
-    values: NDArray[np.float64] = centre + noise * SPREAD * NOISE_SHARE
+    values: NDArray[np.float64] = centre + noise * ROW_SPREAD
     return values
 
 
-def levels_from_plans(plans: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return coordinates of templates that use a random share of what they ask for, (n, 10); plans are (n, 3)."""
+def levels_from_plans(
+    plans: NDArray[np.float64], memory: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return coordinates of templates that use a random share of what they ask for, (n, 10).
+
+    Args:
+        plans: (n, 3).
+        memory: (n,) log of peak memory over plan of the template's key; NaN = the key has none.
+        rng: draws.
+    """
     levels = scatter(plans.shape[0], rng)
-    ratio = np.exp(np.array(USE_OF_PLAN_SD) * rng.standard_normal(plans.shape)) * np.array(USE_OF_PLAN)
-    cpu, memory, gpu = np.log(plans * ratio).T
-    levels[:, 0] = cpu
-    levels[:, 2] = memory + np.log1p(np.exp(-levels[:, 3]))
-    levels[:, 1] = np.where(np.isnan(gpu), levels[:, 1], gpu)
+    further = rng.standard_normal(plans.shape)
+    own = np.log(plans) + np.log(USE_OF_PLAN) + np.array(USE_OF_PLAN_SD) * further
+    own[:, 1] = np.minimum(np.log(plans[:, 1]) + memory, np.log(SCATTER_RANGES[MEMORY][1])) + KEY_SD * further[:, 1]
+    for place, use in zip((0, MEMORY, 1), own.T, strict=True):
+        levels[:, place] = np.where(np.isnan(use), levels[:, place], use)
     return levels
 
 

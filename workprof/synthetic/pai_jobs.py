@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from workprof.synthetic.pai_behaviours import (
     BEHAVIOURS,
+    COORDINATES,
     HEAVY_RUN_SD,
     HOURLY_WEIGHTS,
     LONGEST_S,
@@ -172,6 +173,22 @@ def kind_labels(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             tasks[number, place] = TASK_NAMES.index(role.task_name)
     workloads = np.array([WORKLOADS.index(kind.workload) for kind in ALL_KINDS])
     return tasks[batch.job_kind[batch.task_job], batch.task_role], workloads[batch.job_kind]
+
+
+def planted_profiles(batch: Batch) -> NDArray[np.int64]:
+    """Return the behaviour of most rows of every task, or OUTLIER."""
+    planted = np.full((len(ALL_KINDS), max(len(kind.roles) for kind in ALL_KINDS)), OUTLIER)
+    for number, kind in enumerate(ALL_KINDS):
+        planted[number, : len(kind.roles)] = [role.profile for role in kind.roles]
+    return planted[batch.job_kind[batch.task_job], batch.task_role]
+
+
+def row_centres(batch: Batch) -> NDArray[np.float64]:
+    """Return the coordinates around which the template puts every row, (N, 10)."""
+    shown = np.where(batch.row_profile >= 0, batch.row_profile, planted_profiles(batch)[batch.row_task])
+    behaviour = np.where((shown >= 0)[:, None], COORDINATES[np.maximum(shown, 0)], 0.0)
+    centres: NDArray[np.float64] = behaviour + batch.task_offset[batch.row_task]
+    return centres
 
 
 ONE_OFF_STRIDE = 1 << 32

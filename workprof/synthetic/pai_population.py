@@ -14,13 +14,18 @@ from workprof.synthetic.pai_behaviours import (
     BEHAVIOURS,
     HEAVY_SHARE,
     HOST_SHARES,
+    KEY_SD,
     MACHINE_TYPES,
+    MEMORY,
     OTHER_HOSTS,
     OUTLIER,
     SAMPLE_ROWS,
     SPREAD,
     TOP_USER_ROWS,
     TYPE_MATCHES_HOST,
+    UNSTEADY_SHARE,
+    USE_OF_PLAN,
+    USE_OF_PLAN_SD,
     levels_from_plans,
 )
 from workprof.synthetic.pai_kinds import (
@@ -140,6 +145,8 @@ TAIL_ZIPF = 0.8
 UNTAGGED_USER_COUNT, UNTAGGED_ZIPF = 1_300, 1.28
 """Users of untagged jobs: about 75 tasks at the median, 1e3 at the 90th percentile, 3e5 at most (trace)."""
 
+USER_COUNT = len(TOP_USER_ROWS) + TAIL_USER_COUNT + UNTAGGED_USER_COUNT
+
 CELL_SD, GROUP_SD, SIZE_SLOPE = 0.45, 0.45, 0.45
 """Spread of log duration between bundles, between groups of one bundle, and its slope over log instances."""
 
@@ -210,15 +217,36 @@ def zipf_weights(count: int, exponent: float) -> NDArray[np.float64]:
     return shares
 
 
-def cell_effects(kind: JobKind, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the effect of bundle and instance count on log duration, (n_bundles, n_sizes)."""
+@dataclass(frozen=True)
+class Cells:
+    """What templates of one kind share with others that ask for the same.
+
+    Attributes:
+        duration: (n_bundles, n_sizes) effect of bundle and instance count on log duration.
+        memory: (n_users, n_bundles, n_roles) log of peak memory over plan of a kind without a behaviour, which is one
+            for what asks for the same memory; NaN = none in common.
+    """
+
+    duration: NDArray[np.float64]
+    memory: NDArray[np.float64]
+
+
+def draw_cells(kind: JobKind, rng: np.random.Generator, memory_rng: np.random.Generator) -> Cells:
+    """Return what the templates of a kind share."""
     shape = (len(kind.roles[0].bundles + kind.roles[0].borrowed), len(kind.inst_nums))
-    return rng.normal(0.0, CELL_SD, shape)
+    duration = rng.normal(0.0, CELL_SD, shape)
+    keys = (USER_COUNT, shape[0], len(kind.roles))
+    if not kind.scattered:
+        return Cells(duration, np.full(keys, np.nan))
+    memory = memory_rng.normal(np.log(USE_OF_PLAN[1]), USE_OF_PLAN_SD[1], keys)
+    memory[memory_rng.random(keys) < UNSTEADY_SHARE] = np.nan
+    for place, role in enumerate(kind.roles):
+        plans = [plan for _, plan, _ in role.bundles[: shape[0]]]
+        memory[:, :, place] = memory[:, [plans.index(plan) for plan in plans], place]
+    return Cells(duration, memory)
 
 
-def draw_templates(
-    kind: JobKind, count: int, cells: NDArray[np.float64], rng: np.random.Generator, *, pooled: bool
-) -> Templates:
+def draw_templates(kind: JobKind, count: int, cells: Cells, rng: np.random.Generator, *, pooled: bool) -> Templates:
     """Return `count` new templates of a kind; `number` and `group` count from 0."""
     sizes = np.array([size for size, _ in kind.inst_nums])
     if pooled and kind.groups:
@@ -229,15 +257,18 @@ def draw_templates(
         bundle = _bundles(kind.roles[0], count, rng, pooled=pooled)
         group = np.arange(count)
     typical = np.average(np.log(sizes), weights=_shares(kind.inst_nums))
-    log_factor = cells[bundle, size] + SIZE_SLOPE * (np.log(sizes[size]) - typical) + rng.normal(0, GROUP_SD, count)
-    share, shape = POOL_OFFSET if pooled else ONE_OFF_OFFSET, (count, len(kind.roles), SPREAD.size)
+    log_factor = (
+        cells.duration[bundle, size] + SIZE_SLOPE * (np.log(sizes[size]) - typical) + rng.normal(0, GROUP_SD, count)
+    )
+    user = _users(kind, count, rng)
+    offset = _offsets(kind, bundle, cells.memory[user, bundle], rng, pooled=pooled)
     return Templates(
         number=np.arange(count),
-        user=_users(kind, count, rng),
+        user=user,
         group=group,
         bundle=bundle,
         instances=_instances(kind, sizes[size]),
-        offset=_loose_levels(kind, bundle, rng) if kind.scattered else rng.normal(0, share, shape) * SPREAD,
+        offset=offset,
         log_factor=log_factor,
         heavy=rng.random(count) < HEAVY_SHARE,
         spike_chance=_spike_chances(kind, count, rng),
@@ -271,10 +302,16 @@ def _fixed_design(kind: JobKind, count: int) -> tuple[NDArray[np.int64], NDArray
     return size.astype(np.int64), (np.arange(count) % len(kind.roles[0].bundles)).astype(np.int64), group
 
 
-def _loose_levels(kind: JobKind, bundle: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return levels of templates without a behaviour, (n, n_roles, 10): each its own, in proportion to its plan."""
-    plans = [np.array(role.bundles, dtype=np.float64)[bundle] for role in kind.roles]
-    return np.stack([levels_from_plans(plan, rng) for plan in plans], axis=1)
+def _offsets(
+    kind: JobKind, bundle: NDArray[np.int64], memory: NDArray[np.float64], rng: np.random.Generator, *, pooled: bool
+) -> NDArray[np.float64]:
+    """Return departures from the behaviour, (n, n_roles, 10); without one, levels in proportion to the plan."""
+    if kind.scattered:
+        plans = [np.array(role.bundles, dtype=np.float64)[bundle] for role in kind.roles]
+        return np.stack([levels_from_plans(plan, memory[:, role], rng) for role, plan in enumerate(plans)], axis=1)
+    spread = SPREAD * (POOL_OFFSET if pooled else ONE_OFF_OFFSET)
+    spread[MEMORY] = KEY_SD
+    return rng.standard_normal((bundle.size, len(kind.roles), spread.size)) * spread
 
 
 def _shares(pairs: tuple[tuple[int, float], ...]) -> NDArray[np.float64]:
@@ -331,11 +368,11 @@ class Pool:
 
     Attributes:
         templates: the recurring ones, numbered over all pools.
-        cells: effect of bundle and size on log duration.
+        cells: what all of the kind share.
     """
 
     templates: Templates
-    cells: NDArray[np.float64]
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -371,7 +408,7 @@ def sample_jobs(rows: int) -> list[float]:
 
 def draw_population(expected_jobs: Sequence[float], seed: int) -> Population:
     """Return the population of a file whose blocks have about `expected_jobs` jobs of each of the first kinds."""
-    rng = np.random.default_rng([seed, 0])
+    rng, memory_rng = (np.random.default_rng([seed, stream]) for stream in (0, 5))
     pools: list[Pool] = []
     shared: dict[str, Pool] = {}
     n_templates = n_groups = 0
@@ -379,14 +416,14 @@ def draw_population(expected_jobs: Sequence[float], seed: int) -> Population:
         if kind.pool in shared:
             pools.append(shared[kind.pool])
             continue
-        cells = cell_effects(kind, rng)
+        cells = draw_cells(kind, rng, memory_rng)
         drawn = draw_templates(kind, pool_size(kind, jobs), cells, rng, pooled=True)
         pool = Pool(_renumber(drawn, n_templates, n_groups), cells)
         n_templates, n_groups = n_templates + drawn.number.size, n_groups + int(drawn.group.max()) + 1
         pools.append(pool)
         if kind.pool:
             shared[kind.pool] = pool
-    users = hex_names(rng, len(TOP_USER_ROWS) + TAIL_USER_COUNT + UNTAGGED_USER_COUNT, USER_DIGITS)
+    users = hex_names(rng, USER_COUNT, USER_DIGITS)
     groups = hex_names(rng, n_groups, GROUP_DIGITS)
     return Population(tuple(pools), users, groups, draw_machines(rng), n_templates)
 

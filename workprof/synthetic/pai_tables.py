@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from workprof.core.progress import Progress, silent
 from workprof.store.outputs import whole
-from workprof.synthetic.pai_behaviours import COORDINATES, OUTLIER, columns, scatter, spread
+from workprof.synthetic.pai_behaviours import draw_sensors
 from workprof.synthetic.pai_jobs import (
     FAILED,
-    REGULAR,
     STATUSES,
+    STRAY_INSTANCE,
     TASK_NAMES,
     TERMINATED,
     WAITING,
@@ -30,6 +30,8 @@ from workprof.synthetic.pai_jobs import (
     identifiable,
     kind_labels,
     kind_shares,
+    planted_profiles,
+    row_centres,
     task_plans,
     trace_batch,
 )
@@ -168,13 +170,8 @@ class BlockTables:
         batch, rng = self._batch, self._rng
         seen = rng.random(self._row_job.size) < np.array(SENSOR_SHARES)[self._states.row_status]
         row = rng.permutation(np.flatnonzero(seen))
-        task, profile = batch.row_task[row], batch.row_profile[row]
-        stray = (profile == OUTLIER) & (batch.row_outlier[row] != REGULAR) & ~self._scattered(row)
-        centre = np.where((profile >= 0)[:, None], COORDINATES[np.maximum(profile, 0)], 0.0) + batch.task_offset[task]
-        coordinates = spread(centre, rng)
-        coordinates[stray] = scatter(int(stray.sum()), rng)
-        sensors = columns(coordinates, stray, rng)
-        no_gpu = np.isnan(self._plans[task, 2])
+        sensors = draw_sensors(row_centres(batch)[row], batch.row_outlier[row] == STRAY_INSTANCE, rng)
+        no_gpu = np.isnan(self._plans[batch.row_task[row], 2])
         values = vars(sensors)
         for name in ("gpu_wrk_util", "avg_gpu_wrk_mem", "max_gpu_wrk_mem"):
             values = values | {name: np.where(no_gpu, np.nan, values[name])}
@@ -216,11 +213,7 @@ class BlockTables:
     def _truth(self) -> Any:
         """Return the planted truth per task: the behaviour of most of its instances."""
         batch = self._batch
-        width = max(len(kind.roles) for kind in ALL_KINDS)
-        planted = np.full((len(ALL_KINDS), width), OUTLIER)
-        for number, kind in enumerate(ALL_KINDS):
-            planted[number, : len(kind.roles)] = [role.profile for role in kind.roles]
-        profile = planted[batch.job_kind[batch.task_job], batch.task_role]
+        profile = planted_profiles(batch)
         return pa.table(
             {
                 "job_name": take_names(self._job_name, batch.task_job),
@@ -240,11 +233,6 @@ class BlockTables:
             take_names(pa.array(TASK_NAMES), task),
             take_names(self._inst_id, job),
         )
-
-    def _scattered(self, row: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which rows belong to kinds without a behaviour; their templates have levels of their own."""
-        loose = np.array([kind.scattered for kind in ALL_KINDS])
-        return loose[self._batch.job_kind[self._row_job[row]]]
 
 
 def machine_table(population: Population) -> Any:
