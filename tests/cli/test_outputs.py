@@ -100,6 +100,7 @@ def test_the_folder_of_the_raw_tables_is_no_file_and_lies_in_one_that_is_there(w
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python keeps a compiled file that was cut short, and never loads it again
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 from workprof.cli import main
 main(sys.argv[2:])

@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import struct
+import sys
 import time
 from pathlib import Path
 
@@ -98,7 +99,12 @@ def _narrow(home, asked):
         with Path(asked["filler"]).open("wb") as stream:
             stream.write(b"\0" * max(0, shutil.disk_usage(home).free - asked["room"]))
     else:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["room"], resource.RLIM_INFINITY))
+        _no_file_longer_than(asked["room"], resource.RLIM_INFINITY)
+
+
+def _no_file_longer_than(soft, hard):
+    sys.dont_write_bytecode = True  # Python keeps a compiled file that was cut short, and never loads it again
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def _widen(asked):
@@ -121,7 +127,7 @@ def command(_, __, asked):
     if asked["powerless"]:
         give_up_powers()
     if asked["most_bytes"] is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["most_bytes"], asked["most_bytes"]))
+        _no_file_longer_than(asked["most_bytes"], asked["most_bytes"])
     main(asked["arguments"])
 
 
