@@ -30,7 +30,8 @@ def test_a_job_trace_in_figures(jobs):
     over_time = jobs.command("memory", "over-time", "jobs")
     held = f"{compact(over_time['requested_gb_h'])} GB·h of memory"
     used = over_time["used_gb_h"] / over_time["requested_gb_h"]
-    assert f"{entry['rows']:,} runs by {entry['users']:,} users hold {held} and use {100 * used:.0f} % of it" in page.words
+    held = f"{entry['rows']:,} runs by {entry['users']:,} users hold {held}"
+    assert f"{held} and use {100 * used:.0f} % of it" in page.words
     assert page.metric("Unused memory") == [f"{compact(over_time['unused_gb_h'])} GB·h"]
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
     assert details["Median duration"] == f"p95 {format_duration(rows['duration_s'].quantile(0.95))}"
