@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.causes import CAUSES, RUNNING, causes_of, still_running
+from workprof.core.causes import causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
 from workprof.memory.ledger_settings import (
