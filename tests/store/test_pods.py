@@ -10,9 +10,10 @@ import json
 import numpy as np
 import pytest
 
+from workprof.core.service_windows import service_windows
 from workprof.core.units import GIB, MIB
 from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
-from workprof.formats.pod_windows import length_of, service_windows
+from workprof.formats.pod_windows import length_of
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import READS, LedgerSettings
 from workprof.store.reports import IngestOptions

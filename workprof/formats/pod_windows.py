@@ -1,24 +1,18 @@
 """Windows of runs that do not end: how much a service used in each stretch of its time.
 
 A service has no end at which it could be judged, but each of its windows has one. The field `windows` holds them as
-JSON; `service_windows` reads it.
+JSON; `core.service_windows` reads it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
 from workprof.formats.pod_series import Floats, Growth, Series
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LENGTHS_S = (
     *(MINUTE_S, 2 * MINUTE_S, 5 * MINUTE_S, 10 * MINUTE_S, 30 * MINUTE_S),
@@ -97,57 +91,3 @@ def _cores(growth: Growth, start: float, length_s: float, count: int) -> Floats:
 
 def _cells(values: Floats) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
-
-
-@dataclass(frozen=True)
-class ServiceWindows:
-    """The windows of the rows of a table, one after another; arrays are (n,).
-
-    Attributes:
-        row: place of the window's run in the table.
-        start_s: when it begins, on the trace's clock.
-        length_s: its length; the last window of a run may be cut by the run's last sample.
-        peak_memory_bytes, cpu_usage_percent: NaN = no sample.
-    """
-
-    row: NDArray[np.intp]
-    start_s: Floats
-    length_s: Floats
-    peak_memory_bytes: Floats
-    cpu_usage_percent: Floats
-
-    @property
-    def end_s(self) -> Floats:
-        """When it is known."""
-        return self.start_s + self.length_s
-
-
-def service_windows(frame: pd.DataFrame) -> ServiceWindows:
-    """Return the windows of a table's rows; a row without has none, nor has a text that holds none."""
-    rows: list[NDArray[np.intp]] = []
-    columns: tuple[list[Floats], ...] = ([], [], [], [])
-    texts: Sequence[object] = frame["windows"].tolist() if "windows" in frame else ()
-    for row, text in enumerate(texts):
-        read = _read(text)
-        if read is not None:
-            rows.append(np.full(read[0].size, row))
-            for column, values in zip(columns, read, strict=True):
-                column.append(values)
-    every = [np.concatenate(column) if column else np.empty(0) for column in columns]
-    return ServiceWindows(np.concatenate(rows) if rows else np.empty(0, dtype=np.intp), *every)
-
-
-def _read(text: object) -> tuple[Floats, Floats, Floats, Floats] | None:
-    """Return starts, lengths, peaks and CPU of a text's windows."""
-    if not isinstance(text, str):
-        return None
-    try:
-        told = json.loads(text)
-        start, length = float(told["start_s"]), float(told["length_s"])
-        peaks, cores = (np.array(told[name], dtype=np.float64) for name in ("peak_memory_bytes", "cpu_usage_percent"))
-    except (KeyError, TypeError, ValueError):
-        return None
-    if peaks.ndim != 1 or peaks.shape != cores.shape or not np.isfinite((start, length)).all() or length <= 0:
-        return None
-    starts = start + length * np.arange(peaks.size, dtype=np.float64)
-    return starts, np.full(peaks.size, length), peaks, cores

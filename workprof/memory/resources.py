@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
 from workprof.core.errors import NotEnoughData
+from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
-from workprof.formats.pod_windows import service_windows
 from workprof.memory.known import SizedRuns
 from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
 
@@ -95,7 +95,7 @@ def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
         order = np.lexsort((np.nan_to_num(found.peak_memory_bytes), found.row))
         of_largest[order[np.r_[np.flatnonzero(np.diff(found.row[order])), n - 1]]] = True
     kills = numbers_if_present(parts, KILLS)
-    told = {
+    told: dict[str, Any] = {
         "submit_time_s": found.start_s,
         "start_time_s": found.start_s,
         "end_time_s": found.end_s,
