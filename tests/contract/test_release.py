@@ -40,9 +40,10 @@ CHANGED: dict[str, str] = {
         ("version: memory.train", "version: memory.tables"), "models learn the bins that hold the headroom"
     ),
     "version: memory.assess": "rows that did not finish are counted by cause, and GB·h stand at the top",
-    "version: memory.replay": "a run is known from its end on; `workprof` sizes by what is known at submission, "
-    "and lifts failed runs by the tail",
-    "version: memory.why": "says that it explains `workprof_task`; `by_labels`, `chance`, `cautious` set its sizing",
+    "version: memory.replay": "a run is known from its end on, and nothing later in its size, the price of a kill "
+    "neither; `workprof` sizes by what is known at submission, and lifts failed runs by the tail",
+    "version: memory.why": "says that it explains `workprof_task`; `by_labels`, `chance`, `cautious` set its sizing; a "
+    "missing input is that of the runs known by then",
     "version: memory.plan": "a plan has a cap, and what can never run under it",
     "version: memory.violations": "as memory.plan",
     "version: memory.rollup": "the same; the peak counts failed attempts one after another; what is held over time",

@@ -83,18 +83,30 @@ def witt_sizes(jobs, cold_runs):
     return found
 
 
+def mean_run(jobs, moment_s):
+    """Return bytes x hours of the mean run, of all tasks, that had ended by a moment; one of no time began before."""
+    ended = [
+        use * hours
+        for runs in in_order_of_start(jobs).values()
+        for use, hours, _, _, start, end in runs
+        if end < moment_s or (end == moment_s and start < moment_s)
+    ]
+    return np.mean(ended) if ended else 0.0
+
+
 def workprof_sizes(runs, s):
     """Return the first allocations of our policy: picks are made at a run's start, and judged when it is known."""
-    n_first = int(runs.known_at[0])
-    told = {
-        j: naive_sizing.picks_of(runs, np.array([k for k in range(n_first) if k != j]), j, s) for j in range(n_first)
-    }
-    out = []
-    for place, n in zip(runs.sized.tolist(), runs.known_at.tolist(), strict=True):
+    n_first, told = int(runs.known_at[0]), {}
+    for j in range(n_first):
+        others = np.array([k for k in range(n_first) if k != j])
+        told[j] = naive_sizing.picks_of(runs, others, j, s, runs.mean_runs[0])
+    judged, out = dict.fromkeys(range(n_first), runs.mean_runs[0]), []
+    for place, n, mean in zip(runs.sized.tolist(), runs.known_at.tolist(), runs.mean_runs.tolist(), strict=True):
         for j in range(n_first, n):
+            judged.setdefault(j, mean)
             if j not in told:
-                told[j] = naive_sizing.picks_of(runs, np.arange(j), j, s)
-        known = [(j, told[j]) for j in range(n)]
-        told[place] = naive_sizing.picks_of(runs, np.arange(n), place, s)
+                told[j] = naive_sizing.picks_of(runs, np.arange(j), j, s, mean)
+        known = [(j, told[j], judged[j]) for j in range(n)]
+        told[place] = naive_sizing.picks_of(runs, np.arange(n), place, s, mean)
         out.append(naive_sizing.chosen(told[place][0], known, runs, s))
     return np.array(out)

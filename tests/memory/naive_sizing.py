@@ -130,16 +130,16 @@ def ways_of(s):
     return list(itertools.product(KINDS, SHARES, MARGINS)) if s.by_input else [(0, 1.0, 0.0)]
 
 
-def picks_of(runs, past, at, s):
-    """Every way's first size for a run, and the sizes after a failure."""
+def picks_of(runs, past, at, s, mean_run):
+    """Every way's first size for a run, and the sizes after a failure; prices are in the mean run known then."""
     used, hours, x = runs.used_bytes, runs.hours, runs.inputs
-    after, picks, price = after_of(used[past], s), [], s.price_runs * runs.mean_run_byte_h
+    after, picks, price = after_of(used[past], s), [], s.price_runs * mean_run
     for kind, share, margin in ways_of(s):
         sizes, weights = carried(kind, used[past], x[past], x[at]), near(x[past], x[at], share)
         picks.append(choice(margin, sizes, hours[past], weights, after, price, s))
     if s.cautious:
         ones = np.ones(len(past))
-        most = above_all(used[past], hours[past], ones, after, 10 * runs.mean_run_byte_h, 1.0, s)[0]
+        most = above_all(used[past], hours[past], ones, after, 10 * mean_run, 1.0, s)[0]
         most = max(most, 1.15 * used[past].max())
         least = used[past][near(x[past], x[at], 0.15) > 0].max()
         picks = [*(min(max(pick, least), most) for pick in picks), most]
@@ -147,14 +147,20 @@ def picks_of(runs, past, at, s):
 
 
 def chosen(picks, told, runs, s):
-    """The size that the ways agree on, from what each was told for the known runs (place -> picks, sizes after)."""
-    price = s.price_runs * runs.mean_run_byte_h
+    """The size that the ways agree on, from what each was told for the known runs.
+
+    Args:
+        told: (place of a known run, its picks and sizes after, the mean run that was known when it was judged).
+    """
     losses = np.array(
-        [[charge_of(p, runs.used_bytes[j], runs.hours[j], after, price) for p in each] for j, (each, after) in told]
+        [
+            [charge_of(p, runs.used_bytes[j], runs.hours[j], after, s.price_runs * mean_run) for p in each]
+            for j, (each, after), mean_run in told
+        ]
     )
     if not s.cautious:
         return quorum_of(np.array(picks), losses, s)
-    failed = np.array([[p < runs.used_bytes[j] for p in each] for j, (each, _) in told]).sum(axis=0)
+    failed = np.array([[p < runs.used_bytes[j] for p in each] for j, (each, _), _ in told]).sum(axis=0)
     costs = np.where(failed <= failed[-1], losses.sum(axis=0), np.inf)
     return picks[-1] if costs.min() == costs[-1] else picks[int(costs.argmin())]
 
@@ -164,10 +170,10 @@ def first_sizes(runs, s):
     told, out = [], []
     for t in range(len(runs)):
         past = np.array([j for j in range(max(t, runs.n_known)) if j != t])
-        picks = picks_of(runs, past, t, s)
+        picks = picks_of(runs, past, t, s, runs.mean_run_byte_h)
         if t >= runs.n_known:
             out.append(chosen(picks[0], told, runs, s))
-        told.append((t, picks))
+        told.append((t, picks, runs.mean_run_byte_h))
     return np.array(out)
 
 

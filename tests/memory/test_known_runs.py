@@ -98,6 +98,35 @@ def test_what_has_not_ended_changes_no_size(name):
     assert one.first_bytes[before].tolist() == two.first_bytes[before].tolist()
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_failure_is_priced_by_the_mean_of_the_runs_of_all_tasks_that_had_ended(seed):
+    table = jobs(seed).dropna(subset=["submit_time_s"])
+    _, ordered = ordered_of(table.reset_index(drop=True))
+    n = 0
+    for runs in ordered.sequences:
+        for start, mean in zip(runs.started_s[runs.sized].tolist(), runs.mean_runs.tolist(), strict=True):
+            assert mean == pytest.approx(naive_order.mean_run(table, start), rel=1e-12)
+            n += 1
+    assert n == len(table)
+    assert ordered.mean_run_byte_h == pytest.approx(naive_order.mean_run(table, np.inf))
+
+
+def test_runs_without_a_time_come_last_and_leave_the_others_as_they_are():
+    """Their tasks still know each other: sizes of runs with a time are those without the timeless runs."""
+    table = jobs(1)
+    timeless = table[["submit_time_s", "start_time_s", "end_time_s"]].isna().all(axis=1)
+    assert 5 < timeless.sum() < 40
+    _, ordered = ordered_of(table)
+    _, alone = ordered_of(table[~timeless].reset_index(drop=True))
+    assert {len(one) for one in (ordered.clocks, alone.clocks)} == {len(ordered.sequences)}
+    for one, other in zip(ordered.sequences, alone.sequences, strict=True):
+        n = other.n_sized
+        assert one.task == other.task
+        with_them, without = (every.outlooks[one.task].sizes_bytes for every in (ordered, alone))
+        np.testing.assert_array_equal(with_them[:n], without)
+        assert (one.known_at[n:] == np.arange(n, len(one))).all()
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", [0, 1])
 def test_our_tournament_is_the_slow_one(seed):

@@ -180,7 +180,8 @@ def advised_sizes(
         (one,) = charge_setting(alone, [ordered], table.charges.settings.retry)
         failures, charged = by_run(one, one.failures).astype(np.int64), by_run(one, one.charged_gb_h)
     result = []
-    for rows, history in zip(ordered.rows, ordered.sequences, strict=True):
+    for rows, runs in zip(ordered.rows, ordered.sequences, strict=True):
+        history = replace(runs, mean_run_byte_h=ordered.mean_run_byte_h)
         own = _Key(history, rows, rows[judged[rows]], rows[~judged[rows]])
         result.append(_of_key(own, table, failures, charged, sizing))
     return tuple(sorted(result, key=lambda one: -one.requested_wasted_gb_h))

@@ -26,6 +26,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.compiled import compiled
+from workprof.memory.replay import Clock
 
 if TYPE_CHECKING:
     from workprof.memory.policies import Sequence as Task
@@ -460,32 +461,15 @@ def chains(sizes: Floats, prices: Floats, time_to_failure: float, result: Floats
             place, step = then[place], step + 1
 
 
-@dataclass(frozen=True)
-class Clock:
-    """When the runs of a task are sized, and when they become known.
-
-    Attributes:
-        moment_s: (n_sized,) of the sizes.
-        known_s: (n,) -inf = from the start.
-    """
-
-    moment_s: Floats
-    known_s: Floats
-
-
 def outlooks_of(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, ...]:
     """Return what is foreseen for the runs to be sized, one outlook per task, rows as in its `sized`.
 
-    Where some run of the table has no moment, the tasks know nothing of each other.
+    Without a clock the tasks know nothing of each other.
     """
-    if all(np.isfinite(one.moment_s).all() and not np.isnan(one.known_s).any() for one in clocks):
+    if clocks:
         return _together(tasks, clocks)
-    return tuple(outlook for one in tasks for outlook in _together([one], [_counting(one)]))
-
-
-def _counting(runs: Task) -> Clock:
-    """Return a clock that counts the known runs of a task."""
-    return Clock(runs.known_at - np.float64(0.5), np.arange(len(runs), dtype=np.float64))
+    counting = [Clock(one.known_at - np.float64(0.5), np.arange(len(one), dtype=np.float64)) for one in tasks]
+    return tuple(outlook for one, clock in zip(tasks, counting, strict=True) for outlook in _together([one], [clock]))
 
 
 def _together(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, ...]:
@@ -528,14 +512,14 @@ def _past_of(tasks: Sequence[Task], known_s: Floats, first: Ints) -> Past:
 LEAST_HOURS = 1e-6
 
 
-def cheapest_chains(outlook: Outlook, price_byte_h: float, time_to_failure: float) -> tuple[Floats, Floats]:
+def cheapest_chains(outlook: Outlook, price_byte_h: Floats | float, time_to_failure: float) -> tuple[Floats, Floats]:
     """Return (n, STEPS) sizes in bytes, first and after kills (NaN = none left), and (n,) chances of the first kill.
 
     Rows of runs of whose task nothing was known are NaN.
 
     Args:
         outlook: of the runs.
-        price_byte_h: of a kill on top of what its attempt is charged, in bytes x hours.
+        price_byte_h: (n,) or one for all: of a kill on top of what its attempt is charged, in bytes x hours.
         time_to_failure: share of the run time that a killed attempt is charged.
     """
     n = len(outlook.hours)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import insort
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -172,7 +172,8 @@ class Sequence:
         requested_bytes: (n,) what was requested; NaN where nothing was.
         inputs: (n,) size of the input, all 0 where a replay has none.
         n_known: runs that are known when the first one is sized.
-        mean_run_byte_h: bytes x hours of the mean run of the initial histories of all tasks: the unit of prices.
+        mean_run_byte_h: the unit of prices, bytes x hours of the mean run of all tasks: (n_sized,) of those known when
+            each is sized, 0 where none is; or one number for all.
         seed: for policies that draw.
         schedule: `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it.
         n_history: the first of the runs that come from earlier traces.
@@ -187,7 +188,7 @@ class Sequence:
     requested_bytes: Floats
     inputs: Floats
     n_known: int
-    mean_run_byte_h: float
+    mean_run_byte_h: Floats | float
     seed: int = 0
     schedule: tuple[Ints, Ints] | None = None
     n_history: int = 0
@@ -219,11 +220,24 @@ class Sequence:
         largest = np.maximum.accumulate(self.used_bytes)
         return np.where(self.known_at > 0, largest[self.known_at - 1], np.nan)
 
+    @property
+    def mean_runs(self) -> Floats:
+        """(n_sized,) bytes x hours of the mean run that is known when each is sized."""
+        return np.broadcast_to(self.mean_run_byte_h, self.n_sized)
+
     def after(self, fewest: int) -> Sequence:
         """Return the same without the runs to be sized that come when fewer than so many are known."""
-        first = int(np.searchsorted(self.known_at, fewest))
-        n_known = int(self.known_at[first]) if first < self.n_sized else len(self)
-        return replace(self, n_known=n_known, schedule=(self.sized[first:], self.known_at[first:]))
+        return self.turns(int(np.searchsorted(self.known_at, fewest)))
+
+    def turns(self, first: int, last: int | None = None) -> Sequence:
+        """Return the same with some of the runs to be sized, in their order."""
+        sized, known_at = self.sized[first:last], self.known_at[first:last]
+        return replace(
+            self,
+            n_known=int(known_at[0]) if len(known_at) else len(self),
+            schedule=(sized, known_at),
+            mean_run_byte_h=self.mean_runs[first:last],
+        )
 
 
 class Policy(Protocol):
@@ -257,35 +271,47 @@ def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
 
 
 class Preset:
-    """The requested size of each run; doubled after a failure. Runs without a request take the task's most common one.
+    """The requested size of each run; doubled after a failure. One without takes the most common request so far.
 
     Source: the harness of Sizey. The table holds finished attempts only, so a preset never fails in it: killed
-    attempts are
-    absent, and a retried run stands there with its raised request.
+    attempts are absent, and a retried run stands there with its raised request.
     """
 
     name = "preset"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the requests; a whole node where a task has none at all."""
+        """Return the requests; a whole node where none is known."""
         sizes, words = requests_of(runs, retry)
         return replace(only(sizes), sized_from=words)
 
 
 def requests_of(runs: Sequence, retry: RetrySettings) -> tuple[Floats, NDArray[np.str_]]:
-    """Return (n_sized,) requests of the runs to be sized, see `filled_requests`, and what they are in a word."""
-    word = FROM_REQUEST if np.isfinite(runs.requested_bytes).any() else FROM_NODE
-    return filled_requests(runs, retry)[runs.sized], np.full(runs.n_sized, word)
+    """Return (n_sized,) requests of the runs to be sized, a whole node where none is known, and which it is."""
+    requests = requests_so_far(runs)
+    known = np.isfinite(requests)
+    return np.where(known, requests, retry.node_bytes), np.where(known, FROM_REQUEST, FROM_NODE)
 
 
-def filled_requests(runs: Sequence, retry: RetrySettings) -> Floats:
-    """Return (n,) requests: the most common one of the task where a run has none, a node where the task has none."""
-    requested = runs.requested_bytes
-    known = requested[np.isfinite(requested)]
-    if not len(known):
-        return np.full(len(runs), retry.node_bytes)
-    values, counts = np.unique(known, return_counts=True)
-    return np.where(np.isfinite(requested), requested, values[counts.argmax()])
+def requests_so_far(runs: Sequence) -> Floats:
+    """Return (n_sized,) requests; a run without one takes the most common one of its task by then, NaN before any."""
+    requested, own = runs.requested_bytes, runs.requested_bytes[runs.sized]
+    if np.isfinite(own).all():
+        return own
+    never_sized = np.ones(len(runs), dtype=bool)
+    never_sized[runs.sized] = False
+    counts: Counter[float] = Counter()
+    most, upto, result = math.nan, 0, own.copy()
+    for i, (place, n) in enumerate(zip(runs.sized.tolist(), runs.known_at.tolist(), strict=True)):
+        told = requested[upto:n][never_sized[upto:n]].tolist()  # the others were told when they were sized
+        upto = n
+        for one in (*told, float(requested[place])):
+            if math.isfinite(one):
+                counts[one] += 1
+                if math.isnan(most) or (-counts[one], one) < (-counts[most], most):
+                    most = one
+        if not math.isfinite(result[i]):
+            result[i] = most
+    return result
 
 
 PERCENTILE_HEADROOM = 1.15
@@ -535,7 +561,7 @@ class Ponder:
         points = refits(runs)
         fits = held_until_next(np.array([_asymmetric_fit(runs, int(n)) for n in points]), points, runs)
         line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.sized]
-        return Sizes(np.maximum(line, fits[:, 2]), filled_requests(runs, retry)[runs.sized][:, None])
+        return Sizes(np.maximum(line, fits[:, 2]), requests_of(runs, retry)[0][:, None])
 
 
 def _asymmetric_fit(runs: Sequence, n: int) -> tuple[float, float, float]:
@@ -622,7 +648,7 @@ class ThesisBins:
 
     def _predicted(self, x: Floats, true: Ints, runs: Sequence) -> Ints:
         counts = np.bincount(true)
-        alike = np.ptp(x) == 0 and self._model == "trees" and (counts == counts.max()).sum() == 1
+        alike = np.ptp(x[: runs.n_known]) == 0 and self._model == "trees" and (counts == counts.max()).sum() == 1
         if alike or len(np.unique(true)) == 1:  # trees that have nothing to split by say the most common class
             return np.full(runs.n_sized, counts.argmax())
         model = _trees(runs.seed) if self._model == "trees" else _svm()
@@ -717,8 +743,8 @@ class Workprof:
     known runs than KRR would have; after a failure it goes where KRR goes.
 
     The latest 400 runs are looked at; after 400 runs of a task one in 20 is a contest, and a size that
-    looks at no input holds between them until a run fails. Where all inputs are alike, the ways differ in their
-    margins alone.
+    looks at no input holds between them until a run fails. As long as all inputs are alike, the ways differ in their
+    margins alone; the contest begins anew with the first input that differs.
 
     Source: ours; minimum expected waste with neighbours is `MinWaste`. The tail is Hill's estimator with the predictive
     distribution of exponential steps whose scale is estimated (Lomax); the limit is KRR's strategy, see `Krr`.
@@ -740,8 +766,8 @@ class Workprof:
 
         s = self.settings
         belief = Belief(
-            price_byte_h=s.price_runs * runs.mean_run_byte_h,
-            run_byte_h=runs.mean_run_byte_h,
+            price_runs=s.price_runs,
+            run_byte_h=math.nan,  # of each moment
             time_to_failure=retry.time_to_failure,
             lift=s.lift,
             unseen_runs=s.unseen_runs,
@@ -753,8 +779,15 @@ class Workprof:
             chance=s.chance,
             cautious=s.cautious,
         )
-        ways = ways_of(s, varied=bool(np.ptp(runs.inputs) > 0))
-        result = compete(rows_of(runs), runs.sized, runs.known_at, ways, belief)
+        first, rows = n_alike(runs), rows_of(runs)
+        parts = [(runs.turns(0, first), False), (runs.turns(first), True)]
+        result = np.concatenate(
+            [
+                compete(rows, part.sized, part.known_at, part.mean_runs, ways_of(s, varied=varied), belief)
+                for part, varied in parts
+                if part.n_sized
+            ]
+        )
         return Sizes(result[:, 0], result[:, 1:])
 
 
@@ -765,7 +798,7 @@ class Conditional:
     `conditional`. A run of whose task nothing is known starts at its request.
 
     Args:
-        price_runs: of a failure, in mean runs.
+        price_runs: of a failure, in mean runs of those known by then.
         outlooks: task -> what is foreseen for its runs to be sized.
     """
 
@@ -781,7 +814,7 @@ class Conditional:
         from workprof.memory.conditional import cheapest_chains  # noqa: PLC0415  numba waits until it is needed
 
         outlook = self.outlooks[runs.task]
-        price = self.price_runs * runs.mean_run_byte_h
+        price = self.price_runs * runs.mean_runs
         chain, _ = cheapest_chains(outlook, price, retry.time_to_failure)
         requests, words = requests_of(runs, retry)
         unknown = outlook.n_own == 0
@@ -795,6 +828,14 @@ def rows_of(runs: Sequence) -> Floats:
     """Return (4, n) sizes, hours, inputs and log inputs, as the kernels take them."""
     inputs = np.maximum(runs.inputs, 0.0)
     return np.array([runs.used_bytes, runs.hours, inputs, np.log1p(inputs)])
+
+
+def n_alike(runs: Sequence) -> int:
+    """Return how many runs come before the first one whose input, or one that is known by then, differs."""
+    x, last = runs.inputs, runs.known_at - 1
+    lowest, highest = np.minimum.accumulate(x)[last], np.maximum.accumulate(x)[last]
+    varied = (np.minimum(lowest, x[runs.sized]) < np.maximum(highest, x[runs.sized])).tolist()
+    return varied.index(True) if True in varied else len(varied)
 
 
 def ways_of(settings: SizingSettings, *, varied: bool) -> tuple[Floats, Floats, Floats]:

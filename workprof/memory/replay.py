@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -46,7 +47,7 @@ from workprof.memory.policies import (
     requests_of,
     warm_sizing,
 )
-from workprof.memory.retry import Demand, Outcome, RetrySettings, Sizes, lifted_by, only, try_sizes
+from workprof.memory.retry import BEYOND, Demand, Outcome, RetrySettings, lifted_by, only, try_sizes
 from workprof.memory.usage import (
     Evidence,
     Runs,
@@ -61,7 +62,7 @@ from workprof.memory.usage import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workprof.memory.conditional import Clock, Outlook
+    from workprof.memory.conditional import Outlook
 
 
 SIZEY, SUBMIT_TIME = "sizey", "submit-time"
@@ -87,6 +88,9 @@ class Ordered:
         n_without_clock: runs that are replayed in the order of the table.
         left_out: reason -> runs.
         known: from when on a run is known; '' in the published harness, which has no clock.
+        clocks: one per task, on one time; empty where there is none: tasks know nothing of each other then.
+        mean_run_byte_h: bytes x hours of the mean run: of all that are known in the end; where what is known is as
+            published, of the initial histories of all tasks.
     """
 
     sequences: tuple[Sequence, ...]
@@ -96,30 +100,30 @@ class Ordered:
     n_without_input: int
     n_without_clock: int
     left_out: dict[str, int]
+    mean_run_byte_h: float
     known: str = ""
+    clocks: tuple[Clock, ...] = ()
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:
         """What is foreseen for every run by what is known of it at submission, by task; of no use without a clock."""
         from workprof.memory.conditional import outlooks_of  # noqa: PLC0415  numba waits until it is needed
 
-        clocks = [self._clock(runs, moments) for runs, moments in zip(self.sequences, self.moments, strict=True)]
-        result = outlooks_of(self.sequences, clocks)
+        result = outlooks_of(self.sequences, self.clocks)
         return {runs.task: outlook for runs, outlook in zip(self.sequences, result, strict=True)}
 
-    def _clock(self, runs: Sequence, moments: Floats) -> Clock:
-        """Return when runs are sized and become known: never before they begin; NaN where there are no times."""
-        from workprof.memory.conditional import Clock  # noqa: PLC0415  numba waits until it is needed
 
-        if self.n_without_clock:
-            return Clock(np.full(len(moments), np.nan), np.full(len(runs), np.nan))
-        time_s = runs.ended_s if self.known == FINISHED else runs.started_s  # of killed runs, which are not sized
-        known_s = np.where(np.isfinite(time_s), time_s, np.inf)
-        known_s[: runs.n_history] = -np.inf
-        known_s[runs.sized] = np.nextafter(moments, np.inf)
-        if self.known == FINISHED:
-            known_s[runs.sized] = np.maximum(known_s[runs.sized], runs.ended_s[runs.sized])
-        return Clock(moments, known_s)
+@dataclass(frozen=True)
+class Clock:
+    """When the runs of a task are sized, and when they become known.
+
+    Attributes:
+        moment_s: (n_sized,) of the sizes.
+        known_s: (n,) -inf = from the start.
+    """
+
+    moment_s: Floats
+    known_s: Floats
 
 
 def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
@@ -156,7 +160,8 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
 def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
     """Return the tasks in the order of submission (of the table where no time is known), cold at first.
 
-    A run is known to those submitted after it, though it may not have finished by then.
+    A run is known to those submitted after it, though it may not have finished by then: as published, and it looks
+    ahead. So does the price of a failure, by the mean of the first known runs of every task.
 
     Args:
         runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
@@ -174,14 +179,27 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
     times = [runs.submit_s[one.rows[one.sized]] for one in schedules]
     moments = [submit if np.isfinite(submit).all() else np.arange(len(submit), dtype=np.float64) for submit in times]
     n_without_clock = int((~np.isfinite(runs.submit_s[:n_own])).sum())
-    return replace(result, moments=tuple(moments), n_without_clock=n_without_clock, known=SUBMITTED)
+    clocks = []
+    for one, moment_s in zip(schedules, moments, strict=True):
+        known_s = np.nan_to_num(runs.start_s[one.rows], nan=np.inf)  # of killed runs, which are not sized
+        known_s[: one.n_history] = -np.inf
+        known_s[one.sized] = np.nextafter(moment_s, np.inf)
+        clocks.append(Clock(moment_s, known_s))
+    return replace(
+        result,
+        moments=tuple(moments),
+        n_without_clock=n_without_clock,
+        known=SUBMITTED,
+        clocks=() if n_without_clock else tuple(clocks),
+    )
 
 
 def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
     """Return the tasks in the order of their runs' starts; a run is known to those that start when it is over.
 
     Of two runs at one moment none knows the other, unless one began before. Runs without a clock come after all others,
-    in the order of the table, and are known to those after them.
+    in the order of the table, and are known to those after them. No size depends on what came later: the price of a
+    failure is by the mean of the runs of all tasks that had ended.
 
     Args:
         runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
@@ -202,7 +220,57 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
         clocked = np.isfinite(start)
         moments.append(np.where(clocked, start, np.inf) if clocked.any() else np.arange(len(start), dtype=np.float64))
     n_without_clock = int((~np.isfinite(runs.start_s[:n_own])).sum())
-    return replace(result, moments=tuple(moments), n_without_clock=n_without_clock, known=FINISHED)
+    clocks = _clocks_of_finished(runs, schedules)
+    sequences, mean_run = _by_known_means(result.sequences, clocks)
+    return replace(
+        result,
+        sequences=sequences,
+        moments=tuple(moments),
+        n_without_clock=n_without_clock,
+        mean_run_byte_h=mean_run,
+        known=FINISHED,
+        clocks=clocks,
+    )
+
+
+def _clocks_of_finished(runs: Runs, schedules: list[_Schedule]) -> tuple[Clock, ...]:
+    """Return the clocks of the tasks; runs without one come one after another when all others are over."""
+    own = np.concatenate([one.rows[one.n_history :] for one in schedules])
+    timeless = np.sort(own[~np.isfinite(runs.start_s[own])])
+    if len(timeless) == len(own):
+        return ()
+    last_s = float(np.nanmax(np.maximum(runs.start_s[own], runs.end_s[own])))
+    start_s, end_s = runs.start_s.copy(), runs.end_s.copy()
+    start_s[timeless] = end_s[timeless] = last_s + 1 + np.arange(len(timeless))
+    clocks = []
+    for one in schedules:
+        known_s = end_s[one.rows]
+        known_s[: one.n_history] = -np.inf
+        moment_s = start_s[one.rows[one.sized]]
+        known_s[one.sized] = np.maximum(known_s[one.sized], np.nextafter(moment_s, np.inf))
+        clocks.append(Clock(moment_s, known_s))
+    return tuple(clocks)
+
+
+def _by_known_means(sequences: tuple[Sequence, ...], clocks: tuple[Clock, ...]) -> tuple[tuple[Sequence, ...], float]:
+    """Return the tasks with the mean run (bytes x hours) that is known at each size, and the mean of all."""
+    costs = [runs.used_bytes * runs.hours for runs in sequences]
+    every = np.concatenate(costs)
+    if clocks:
+        known_s = np.concatenate([one.known_s for one in clocks])
+        by_end = np.argsort(known_s, kind="stable")
+        means = _means_so_far(every[by_end])
+        n_known = [np.searchsorted(known_s[by_end], one.moment_s, side="right") for one in clocks]
+        known = [means[n] for n in n_known]
+    else:
+        known = [_means_so_far(cost)[runs.known_at] for cost, runs in zip(costs, sequences, strict=True)]
+    result = tuple(replace(runs, mean_run_byte_h=mean) for runs, mean in zip(sequences, known, strict=True))
+    return result, float(every.mean())
+
+
+def _means_so_far(values: Floats) -> Floats:
+    """Return (n + 1,) means of the first 0, 1, ..., n values; 0 of none."""
+    return np.append(0.0, np.cumsum(values) / np.arange(1, len(values) + 1))
 
 
 @dataclass(frozen=True)
@@ -269,7 +337,7 @@ def _ordered(runs: Runs, inputs: Floats, schedules: list[_Schedule], cold_runs: 
     sequences, n_without = [], 0
     for one in schedules:
         rows = one.rows
-        filled, n_missing = _filled(inputs[rows], one.n_first)
+        filled, n_missing = _filled(inputs[rows], one)
         n_without += n_missing
         sequences.append(
             Sequence(
@@ -297,16 +365,31 @@ def _ordered(runs: Runs, inputs: Floats, schedules: list[_Schedule], cold_runs: 
         n_without_input=n_without,
         n_without_clock=0,
         left_out={},
+        mean_run_byte_h=mean_run,
     )
 
 
-def _filled(inputs: Floats, n_known: int) -> tuple[Floats, int]:
-    """Return inputs without gaps, and how many there were: the median of the initial history, 0 where that has none."""
+def _filled(inputs: Floats, turns: _Schedule) -> tuple[Floats, int]:
+    """Return inputs without gaps, and how many there were: the median of those known by then, 0 where there are none.
+
+    Runs that are never sized are filled when they become known, those of an initial history by the whole of it.
+    """
     missing = ~np.isfinite(inputs)
     if not missing.any():
         return inputs, 0
-    early = inputs[:n_known][~missing[:n_known]]
-    return np.where(missing, float(np.median(early)) if len(early) else 0.0, inputs), int(missing.sum())
+    n_known = np.arange(len(inputs))
+    n_known[turns.sized] = turns.known_at
+    n_known = np.maximum(n_known, turns.known_at[0])
+    known: list[float] = []
+    result, upto = inputs.copy(), 0
+    for place in np.flatnonzero(missing)[np.argsort(n_known[missing], kind="stable")].tolist():
+        for one in inputs[upto : n_known[place]].tolist():
+            if math.isfinite(one):
+                insort(known, one)
+        upto = max(upto, n_known[place])
+        half = len(known) // 2
+        result[place] = (known[half] + known[~half]) / 2 if known else 0.0
+    return result, int(missing.sum())
 
 
 NO_INPUT = "none"
@@ -601,7 +684,7 @@ def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettin
         return None
     chances, killed = [], []
     for runs in ordered.sequences:
-        price = setting.price_runs * runs.mean_run_byte_h
+        price = setting.price_runs * runs.mean_runs
         chain, chance = cheapest_chains(ordered.outlooks[runs.task], price, retry.time_to_failure)
         known = np.isfinite(chance)
         chances.append(chance[known])
@@ -627,7 +710,7 @@ class ReplayResult(Shown):
         n_cold: those of them with too few known runs, which start at their request.
         n_history: runs of earlier datasets, of the same tasks, that are known from the start.
         used_gb_h: what the charged runs used, mean over seeds: no policy can be charged less.
-        mean_run_gb_h: unit of the prices.
+        mean_run_gb_h: of all runs that are known in the end; a failure is priced by the mean of those known by then.
         policies: name -> figures.
         tasks: by task, then policy.
         frontier: settings of ours, least failures last.
@@ -723,27 +806,21 @@ def charge_task(
     """Return what one task's runs cost, and what each was sized from.
 
     Runs before which fewer than `cold_runs` are known (than the policy's own `fewest_known`, where it has one) start at
-    their request and are doubled after a failure.
+    their request and are doubled after a failure, or lifted by the rule that is asked for.
     """
     warm = runs.after(getattr(policy, "fewest_known", cold_runs))
-    n_cold, sizes = runs.n_sized - warm.n_sized, only(np.empty(0))
-    if warm.n_sized:
-        sizes = lifted_by(retry.rule, policy.sizes(warm, retry), warm.max_seen_bytes)
-    words = sizes.sized_from
-    if words is None:
-        words = np.where(warm.known_at - warm.n_history >= max(cold_runs, 1), FROM_PEERS, FROM_HISTORY)
-    requests, request_words = requests_of(runs, retry)
-    sizes = _after_cold(sizes, requests[:n_cold])
-    outcome = try_sizes(Demand(runs.used_bytes[runs.sized], runs.hours[runs.sized]), sizes, retry)
-    return outcome, np.concatenate([request_words[:n_cold], words])
-
-
-def _after_cold(sizes: Sizes, requests: Floats) -> Sizes:
-    """Return sizes with those of the cold runs before them, which have no steps of their own."""
-    steps = np.full((len(requests), sizes.steps_bytes.shape[1]), np.nan)
-    return Sizes(
-        np.concatenate([requests, sizes.first_bytes]), np.concatenate([steps, sizes.steps_bytes]), sizes.beyond
-    )
+    n_cold, demand = runs.n_sized - warm.n_sized, Demand(runs.used_bytes[runs.sized], runs.hours[runs.sized])
+    requests, words = requests_of(runs, retry)
+    cold = only(requests[:n_cold], retry.rule if retry.rule in BEYOND else "double")
+    outcome = try_sizes(demand.part(0, n_cold), cold, retry)
+    if not warm.n_sized:
+        return outcome, words
+    sizes = lifted_by(retry.rule, policy.sizes(warm, retry), warm.max_seen_bytes)
+    sized_from = sizes.sized_from
+    if sized_from is None:
+        sized_from = np.where(warm.known_at - warm.n_history >= max(cold_runs, 1), FROM_PEERS, FROM_HISTORY)
+    then = try_sizes(demand.part(n_cold, runs.n_sized), sizes, retry)
+    return outcome.and_then(then), np.concatenate([words[:n_cold], sized_from])
 
 
 CURVE_POINTS = 200
@@ -1006,7 +1083,7 @@ def _summed(
     policies = {name: figures_of(name, result, before) for name, result in charges.items()}
     tasks = tuple(one for name, result in charges.items() for one in task_figures_of(name, result, orders[0]))
     frontier = _frontier(orders, settings, charges, progress)
-    first, mean_run = orders[0], orders[0].sequences[0].mean_run_byte_h
+    first, mean_run = orders[0], orders[0].mean_run_byte_h
     return ReplayResult(
         settings=settings,
         protocol=settings.protocol,
@@ -1113,14 +1190,14 @@ def _charge_all(
     names = [name for name in settings.policies if with_requests or name != Preset.name] or [Workprof.name]
     result: dict[str, list[Charges]] = {}
     progress(0.0, f"Replaying {names[0]}")
-    for name, charges in zip(names, each(_charge_policy, (orders, settings), names), strict=True):
+    for name, charges in zip(names, each(charges_of, (orders, settings), names), strict=True):
         result[name] = charges
         upcoming = names[min(len(result), len(names) - 1)]
         progress(POLICIES_SHARE * len(result) / len(names), f"Replaying {upcoming}")
     return result
 
 
-def _charge_policy(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> list[Charges]:
+def charges_of(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> list[Charges]:
     """Return the charges of one policy by seed."""
     orders, settings = replayed
     if name == Workprof.name:
@@ -1159,7 +1236,7 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
     if not with_requests:
         notes.append("no run has a request: presets are excluded, cold runs are charged a whole node")
     elif n_none := int((~np.isfinite(runs.requested_bytes)).sum()):
-        notes.append(f"{n_none:,} runs without a request take their task's most common one, or a whole node")
+        notes.append(f"{n_none:,} runs without a request take their task's most common one so far, or a whole node")
     if ordered.n_without_input:
         notes.append(f"{ordered.n_without_input:,} runs without an input take the median of their task's first runs")
     longest = max(len(one) for one in ordered.sequences)

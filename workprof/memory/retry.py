@@ -111,6 +111,10 @@ class Demand:
     used_bytes: Floats
     hours: Floats
 
+    def part(self, first: int, last: int) -> Demand:
+        """Return the runs from one place up to another."""
+        return Demand(self.used_bytes[first:last], self.hours[first:last])
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -154,6 +158,18 @@ class Outcome:
     final_bytes: Floats
     n_never_fit: int
     n_given_up: int
+
+    def and_then(self, later: Outcome) -> Outcome:
+        """Return what these runs cost, then those of another outcome."""
+        return Outcome(
+            first_bytes=np.concatenate([self.first_bytes, later.first_bytes]),
+            failures=np.concatenate([self.failures, later.failures]),
+            charged_gb_h=np.concatenate([self.charged_gb_h, later.charged_gb_h]),
+            wasted_gb_h=np.concatenate([self.wasted_gb_h, later.wasted_gb_h]),
+            final_bytes=np.concatenate([self.final_bytes, later.final_bytes]),
+            n_never_fit=self.n_never_fit + later.n_never_fit,
+            n_given_up=self.n_given_up + later.n_given_up,
+        )
 
 
 def only(first_bytes: Floats, beyond: str = "double") -> Sizes:

@@ -19,7 +19,7 @@ from workprof.memory.assessment import FEWEST_RUNS, most_common
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, needed_bytes, own_bins
 from workprof.memory.plan import N_PARTS, UNCHANGED, NeverRun, Plan, never_run
-from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, filled_requests, policy_named
+from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, policy_named
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
 from workprof.memory.retry import attempt_sizes, lifted_by, only
@@ -254,7 +254,9 @@ def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, p
     sizes = []
     for place, past in enumerate(ordered.sequences):
         failures = charges.failures[charges.task == place]
-        sizes.append(_of_policy(policy, past, _Tested.of(len(failures), int((failures > 0).sum())), settings))
+        tested = _Tested.of(len(failures), int((failures > 0).sum()))
+        priced = replace(past, mean_run_byte_h=ordered.mean_run_byte_h)
+        sizes.append(_of_policy(policy, priced, tested, settings))
     return SizeList(
         source=f"policy {name}",
         settings=settings,
@@ -290,7 +292,8 @@ def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: Replay
     n, retry = len(past), settings.retry
     fewest = getattr(policy, "fewest_known", settings.cold_runs)
     if n < fewest:
-        wanted = only(filled_requests(past, retry)[-1:])
+        asked = [past.requested_bytes[-1], most_common(past.requested_bytes), retry.node_bytes]
+        wanted = only(np.array([next(filter(math.isfinite, asked))]))
         rule, words = UNCHANGED, f"{n:,} run(s) are known, the policy needs {fewest:,}"
     else:
         wanted = lifted_by(retry.rule, policy.sizes(_and_one_more(past), retry), np.array([past.used_bytes.max()]))

@@ -149,8 +149,8 @@ class Belief(NamedTuple):
     """Costs, and what is believed about runs that nobody has seen yet.
 
     Attributes:
-        price_byte_h: of one failure, in bytes x hours.
-        run_byte_h: bytes x hours of the mean run.
+        price_runs: of one failure, in mean runs.
+        run_byte_h: bytes x hours of the mean run that is known.
         time_to_failure: share of the run time that a failed attempt is charged.
         lift: size after a failure over the largest size seen, at least.
         unseen_runs: how many runs above all seen ones are expected next to the seen ones; 1/2 is Jeffreys' prior.
@@ -164,7 +164,7 @@ class Belief(NamedTuple):
             chosen by their failures first.
     """
 
-    price_byte_h: float
+    price_runs: float
     run_byte_h: float
     time_to_failure: float
     lift: float
@@ -176,6 +176,25 @@ class Belief(NamedTuple):
     quorum: float
     chance: float
     cautious: bool
+
+
+@compiled
+def as_known(belief: Belief, run_byte_h: float) -> Belief:
+    """Return the same costs and beliefs by the mean run that is known now."""
+    return Belief(
+        belief.price_runs,
+        run_byte_h,
+        belief.time_to_failure,
+        belief.lift,
+        belief.unseen_runs,
+        belief.jump_share,
+        belief.jump_scale,
+        belief.least_scale,
+        belief.sharpness,
+        belief.quorum,
+        belief.chance,
+        belief.cautious,
+    )
 
 
 KRR_HEADROOM = 1.15
@@ -322,7 +341,8 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
     per_run = belief.unseen_runs * (weights * weights).sum() / (count * count)
     ghost_work, ghosts = per_run * all_work, per_run * count
     end, saved = tail_of(sizes, weights, belief.least_scale), 1 - belief.time_to_failure
-    limits = (belief.price_byte_h, belief.chance)
+    price = belief.price_runs * belief.run_byte_h
+    limits = (price, belief.chance)
     above, above_cost = cheapest_above(end, (all_work, count), (ghost_work, ghosts), after, limits, belief)
     if belief.cautious:
         return np.full(len(margins), above)
@@ -342,7 +362,7 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
                 cost += after.back * (missed + belief.time_to_failure * unseen) + after.far * unseen
             else:
                 cost += max(after.far, size) * (missed + unseen)
-            cost += belief.price_byte_h * (max(tail, 0.0) + ghosts * share)
+            cost += price * (max(tail, 0.0) + ghosts * share)
             if cost < best_cost * (1 - 1e-12):
                 best, best_cost = size, cost
         result[m] = best
@@ -389,7 +409,7 @@ def after_failure(failed: float, sizes: Floats, hours: Floats, after: Next, beli
         missed = max(tail_work, 0.0)
         cost = size * (left_work + unseen - (1 - belief.time_to_failure) * (missed + unseen)) + after.far * unseen
         cost += after.back * (missed + belief.time_to_failure * unseen) if size < after.back else 0.0
-        cost += belief.price_byte_h * (tail + belief.unseen_runs)
+        cost += belief.price_runs * belief.run_byte_h * (tail + belief.unseen_runs)
         if cost < best_cost:
             best, best_cost = size, cost
     return best
@@ -413,12 +433,13 @@ def price_of(size: float, used: float, hours: float, after: Next, belief: Belief
     """Return what a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
     if size >= used:
         return (size - used) * hours
-    cost = size * hours * belief.time_to_failure + belief.price_byte_h
+    price = belief.price_runs * belief.run_byte_h
+    cost = size * hours * belief.time_to_failure + price
     for step in after:
         if step > size:
             if step >= used:
                 return cost + (step - used) * hours
-            cost += step * hours * belief.time_to_failure + belief.price_byte_h
+            cost += step * hours * belief.time_to_failure + price
             size = step
     return cost + (2 * size - used) * hours
 
@@ -560,19 +581,21 @@ NOT_SIZED, SIZED, CONTEST = 0, 1, 2
 
 
 @compiled
-def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belief) -> Floats:
+def compete(rows: Floats, sized: Ints, known_at: Ints, mean_runs: Floats, ways: Ways, belief: Belief) -> Floats:
     """Return (n_sized, 4) first sizes of every run and the next three, from the runs that are known by then.
 
-    A way's pick for a run is made when the run is sized and judged when it is known. Runs that are known before they
-    were ever sized are picked for by what was known before them.
+    A way's pick for a run is made when the run is sized and judged when it is known, each at the price of that moment.
+    Runs that are known before they were ever sized are picked for by what was known before them.
 
     Args:
         rows: (4, n) sizes (bytes), hours, inputs, log inputs, in the order in which they become known.
         sized: (n_sized,) places of the runs to be sized.
         known_at: (n_sized,) leading rows that are known to each, at least 1, never falling.
+        mean_runs: (n_sized,) bytes x hours of the mean run that is known to each, of all tasks.
         ways: of sizing.
         belief: costs and the unseen.
     """
+    belief = as_known(belief, mean_runs[0])
     n_known, n_ways = known_at[0], len(ways[0]) * len(ways[1]) * len(ways[2]) + belief.cautious
     score = Score(np.zeros(n_ways), np.zeros((n_ways, n_ways)), np.zeros(n_ways))
     start = max(0, n_known - WINDOW) if n_known > 1 else n_known  # a lone run has no other to be sized from
@@ -590,6 +613,7 @@ def compete(rows: Floats, sized: Ints, known_at: Ints, ways: Ways, belief: Belie
     whole = False  # whether every way has picked
     for i in range(len(sized)):
         t, run, seen_before, largest_new = n_known + i, sized[i], seen, 0.0
+        belief = as_known(belief, mean_runs[i])
         for p in range(upto, known_at[i]):
             if n_ways > 1 and state[p] == NOT_SIZED and t - start < EVERY:
                 past = known_before(p, n_known, rows)

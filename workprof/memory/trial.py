@@ -16,7 +16,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
 from workprof.core.units import GB
-from workprof.memory.policies import Preset, SizingSettings, filled_requests, warm_sizing
+from workprof.memory.policies import Preset, SizingSettings, requests_so_far, warm_sizing
 from workprof.memory.replay import (
     PRICES,
     Charges,
@@ -67,7 +67,7 @@ class FrontierCharges:
         failures: (n_settings, n) kills of each run.
         charged_gb_h: (n_settings, n) of all attempts.
         enforced_failures, enforced_charged_gb_h: (n,) where a run above its request is killed and doubled.
-        booked_bytes: (n,) requests; the task's most common one where a run has none, NaN where the task has none.
+        booked_bytes: (n,) requests; where a run has none the task's most common one so far, NaN before any.
         seconds: of the replay.
     """
 
@@ -102,7 +102,7 @@ class ReplayedCharges:
         enforced = charge(Preset(), ordered, replace(settings.retry, cap_bytes=None))
         self.enforced_failures = by_run(enforced, enforced.failures).astype(np.int64)
         self.enforced_charged_gb_h = by_run(enforced, enforced.charged_gb_h)
-        self.booked_bytes = _booked(ordered, len(runs), settings.retry)
+        self.booked_bytes = _booked(ordered, len(runs))
         self.under = lru_cache(maxsize=1)(self._under)  # the chosen one is looked at several times
         """at -> (n,) first sizes, kills and GB·h of the runs under a setting."""
 
@@ -195,11 +195,10 @@ def by_run(charges: Charges, values: Floats | Ints) -> Floats:
     return result
 
 
-def _booked(ordered: Ordered, n_runs: int, retry: RetrySettings) -> Floats:
+def _booked(ordered: Ordered, n_runs: int) -> Floats:
     booked = np.full(n_runs, np.nan)
     for rows, runs in zip(ordered.rows, ordered.sequences, strict=True):
-        if np.isfinite(runs.requested_bytes).any():
-            booked[rows] = filled_requests(runs, retry)
+        booked[rows[runs.sized]] = requests_so_far(runs)
     return booked
 
 
