@@ -203,7 +203,7 @@ def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
 
 def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_path):
     path = tmp_path / "sizes.json"
-    plan = workprof("memory", "plan", "runs", "--json").json
+    plan = workprof("memory", "recommendation", "runs", "--json").json
     workprof("memory", "export", "runs", "--to", "json", "-o", path, "--policy", "recommended")
     told = json.loads(path.read_text())
     assert plan["reason"] in told["about"]
@@ -269,7 +269,7 @@ JUDGED_KEYS = {"wasted_gb_h", "charged_gb_h", "failures", "saved_share"}
 
 
 def test_plan_recommends_beside_two_baselines(workprof, runs):
-    found = workprof("memory", "plan", "runs", "--json").json
+    found = workprof("memory", "recommendation", "runs", "--json").json
     assert {"recommended", "baselines", "reason", "interval", "sizes"} <= set(found)
     assert set(found["recommended"]) >= {"setting"} | JUDGED_KEYS
     assert set(found["baselines"]) == {"requested", "enforced"}
@@ -281,8 +281,8 @@ def test_plan_recommends_beside_two_baselines(workprof, runs):
 
 
 def test_plan_by_runs_and_other_acceptable_kills_rests_on_the_same_replay(workprof, runs):
-    usual = workprof("memory", "plan", "runs", "--json").json
-    other = workprof("memory", "plan", "runs", "--by", "run", "--acceptable-kills", "20%", "--json").json
+    usual = workprof("memory", "recommendation", "runs", "--json").json
+    other = workprof("memory", "recommendation", "runs", "--by", "run", "--acceptable-kills", "20%", "--json").json
     assert other["acceptable_kills"] == pytest.approx(24)
     assert len(other["sizes"]) == other["n_runs"]["judged"] == 120
     figures = [{one["setting"]: one["judged"] for one in found["frontier"]} for found in (usual, other)]
@@ -291,13 +291,13 @@ def test_plan_by_runs_and_other_acceptable_kills_rests_on_the_same_replay(workpr
 
 
 def test_plan_in_words_and_what_cannot_be_asked(workprof, runs):
-    found = workprof("memory", "plan", "runs", "--json").json
-    answer, recommended = workprof("memory", "plan", "runs").out.splitlines()[:2]
+    found = workprof("memory", "recommendation", "runs", "--json").json
+    answer, recommended = workprof("memory", "recommendation", "runs").out.splitlines()[:2]
     assert answer == found["reason"]
     assert answer.startswith("The recommended requests hold ")
     assert recommended == f"Recommended: workprof, {found['recommended']['setting']}"
     for wrong in ("x", "200%"):
-        refused = workprof("memory", "plan", "runs", "--acceptable-kills", wrong)
+        refused = workprof("memory", "recommendation", "runs", "--acceptable-kills", wrong)
         assert refused.status == 2
         assert "acceptable_kills" in refused.err
-    assert workprof("memory", "plan", "runs", "--by", "user").status == 2
+    assert workprof("memory", "recommendation", "runs", "--by", "user").status == 2

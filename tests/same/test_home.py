@@ -52,7 +52,7 @@ def test_recent_runs_are_the_commands(jobs):
 
 
 def test_requests_and_what_is_recommended_in_figures(tasks):
-    told = tasks.command("memory", "plan", "tasks")["recommended"]
+    told = tasks.command("memory", "recommendation", "tasks")["recommended"]
     rows = records_for_memory.jobs()
     page = tasks.page("home", "tasks", **FOLDS)
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]

@@ -36,7 +36,7 @@ def told_figures(told):
 @pytest.mark.parametrize("more", [{}, {"memory_kills": "5%"}], ids=["default", "more kills"])
 def test_the_page_shows_what_the_command_prints(tasks, more):
     options = ["--acceptable-kills", more["memory_kills"]] if more else []
-    told = tasks.command("memory", "plan", "tasks", *options)
+    told = tasks.command("memory", "recommendation", "tasks", *options)
     page = tasks.page("memory", "tasks", memory_tab="Plan", **more)
     assert {label: page.metric(label)[0] for label in FIGURES} == told_figures(told)
     assert told["reason"] in page.words
@@ -56,7 +56,7 @@ def test_the_page_shows_what_the_command_prints(tasks, more):
 
 
 def test_the_export_holds_the_sizes_that_the_command_lists(tasks):
-    told = tasks.command("memory", "plan", "tasks")
+    told = tasks.command("memory", "recommendation", "tasks")
     target = tasks.folder / "recommended.json"
     tasks.command("memory", "export", "tasks", "--policy", "recommended", "--to", "json", "-o", target)
     exported = {one["task"]: one for one in json.loads(target.read_text())["tasks"]}
@@ -68,7 +68,7 @@ def test_the_export_holds_the_sizes_that_the_command_lists(tasks):
 
 
 def test_home_report_and_library_say_the_same(tasks):
-    told = tasks.command("memory", "plan", "tasks")
+    told = tasks.command("memory", "recommendation", "tasks")
     found = tasks.library(lambda bench: bench.recommendation("tasks", RecommendationSettings()))
     assert found.recommended.wasted_gb_h == told["recommended"]["wasted_gb_h"]
     home, memory = tasks.page("home", "tasks"), tasks.page("memory", "tasks")
@@ -98,7 +98,7 @@ def test_the_tour_says_the_same(samples):
         records_for_classify.evaluation(),
     )
     samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), records_for_memory.replayed())
-    told = samples.command("memory", "plan", jobs)
+    told = samples.command("memory", "recommendation", jobs)
     stop = samples.page("memory", "jobs", demo="1")
     home = samples.page("home", "jobs")
     assert {label: stop.metric(label)[0] for label in FIGURES} == told_figures(told)

@@ -117,7 +117,7 @@ def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed)
         assert handed.figures(section) == printed.figures(section)
         assert handed.metrics(section) == printed.metrics(section)
         assert handed.csv(section) == printed.csv(section)
-    found = toured.command("memory", "plan", toured.hashes["jobs"])
+    found = toured.command("memory", "recommendation", toured.hashes["jobs"])
     assert shown.metric("Kills") == [f"{found['recommended']['failures']:,}"]
     assert "What this cannot promise" in shown.words
     target = toured.folder / "report.html"

@@ -38,8 +38,8 @@ def fill(folder):
         ("ingest", wasteful, "--name", "wasteful"),
         ("ingest", path, "--name", "small"),
         ("classify", "predict", "small", "--set", "task_name=worker"),
-        ("memory", "plan", "small"),
-        ("memory", "plan", "wasteful"),
+        ("memory", "recommendation", "small"),
+        ("memory", "recommendation", "wasteful"),
     )
     for command in commands:
         made = run_here(*command, home=folder / "home")

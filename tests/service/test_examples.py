@@ -42,7 +42,7 @@ def served(filled, tmp_path_factory):
 @pytest.fixture(scope="module")
 def advised(filled):
     """A task whose size is advised, and that size in GB."""
-    plan = run_here("memory", "plan", "wasteful", "--json", home=filled).json
+    plan = run_here("memory", "recommendation", "wasteful", "--json", home=filled).json
     one = next(one for one in plan["sizes"] if not one["kept"])
     return one["key"], one["size_gb"]
 

@@ -89,7 +89,7 @@ def test_a_prediction_with_reasons_is_that_of_the_command(client, filled, tmp_pa
 
 @pytest.mark.parametrize("dataset", ["small", "wasteful"])
 def test_sizes_are_those_of_the_plan_and_a_task_without_runs_keeps_its_request(client, filled, dataset):
-    plan = run_here("memory", "plan", dataset, "--json", home=filled).json
+    plan = run_here("memory", "recommendation", dataset, "--json", home=filled).json
     jobs = [{"task_name": one["key"], "requested_memory_gb": 7.5} for one in plan["sizes"]]
     asked = {"jobs": jobs, "dataset": dataset}
     while (found := client.post("/v1/size", json=asked)).status_code == 503:

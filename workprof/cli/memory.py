@@ -12,9 +12,12 @@ import numpy as np
 import typer
 
 import workprof
+from workprof.answers.verdict import verdict_answer
 from workprof.cli import ledger, over_time
 from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table, warn
 from workprof.cli.questions import Face, add, add_others, fit_of, options, settings_of
+from workprof.core.answer import to_json as answer_json
+from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -38,6 +41,7 @@ from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words
+from workprof.memory.verdict import Verdict
 from workprof.memory.why import Why
 from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
@@ -665,6 +669,18 @@ def _looked_at(dataset: str, _: Any) -> str:
     return dataset
 
 
+def _plan_json(result: Verdict) -> Any:
+    return answer_json(verdict_answer(result))
+
+
+def _plan_text(result: Verdict) -> str:
+    return answer_text(verdict_answer(result))
+
+
+def _plan_notes(result: Verdict) -> Iterable[str]:
+    return verdict_answer(result).notes
+
+
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
@@ -697,6 +713,7 @@ add(
         named=_named,
     ),
 )
+add(app, Face(questions.VERDICT, _plan_json, _plan_text, _plan_notes))
 add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))

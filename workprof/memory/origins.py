@@ -38,6 +38,8 @@ FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 100_000, 8
 """The chances are learned from the latest so many ended runs; of more runs, less often."""
 NO_KILL = 0.05
 """Expected kills of a window that count as none."""
+DIGITS = 9
+"""Sizes in GB are whole bytes."""
 FEWEST_COARSE = 20
 """Runs of keys with too little history that a coarser key must have learned from before it advises."""
 
@@ -296,6 +298,7 @@ def advise(
             _cheapest(arrays, figures, rules, MULTIPLES, first, last, got)
 
         share_out(work, len(own), 20_000)
+        got[0] = np.where(got[0] == some.asked, got[0], np.round(got[0], DIGITS))
         lower, above = got[0] < some.asked, got[0] > some.asked
         kept = np.where(above, np.maximum(got[0], request[own]), request[own])
         size[own] = np.where(lower, np.minimum(got[0], request[own]), kept)

@@ -227,7 +227,7 @@ RECOMMENDATION = Question(
     optional=_sizing(*LABELS),
     page=PAGE,
     tab="Plan",
-    command=("memory", "plan"),
+    command=("memory", "recommendation"),
     rests_on_fit=True,
 )
 VERDICT = Question(
@@ -240,7 +240,7 @@ VERDICT = Question(
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",
-    command=("memory", "verdict"),
+    command=("memory", "plan"),
 )
 FRONTIER_CHARGES = Question(
     CHARGES_STEP,

@@ -1,0 +1,63 @@
+"""`memory plan`: the verdict in a shell and as a document."""
+
+import math
+
+import pytest
+
+from tests.command_line import run_here
+from tests.memory.test_verdict import jobs
+
+
+@pytest.fixture(scope="module")
+def workprof(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    table = home / "runs.parquet"
+    jobs(3).drop(columns="finished").to_parquet(table)
+
+    def run(*arguments):
+        return run_here(*arguments, home=home)
+
+    assert run("ingest", table, "--name", "runs").status == 0
+    return run
+
+
+def test_the_document_has_what_the_contract_says_and_adds_up(workprof):
+    found = workprof("memory", "plan", "runs", "--json").json
+    assert {"recommended", "applied", "today", "interval", "origins", "rows", "what_if"} <= found.keys()
+    assert {"sizes", "reason", "baselines", "frontier"} <= found.keys()  # of the release before
+    memory = [row for row in found["rows"] if row["resource"] == "memory"]
+    saved = found["recommended"]["saved_share"] * found["today"]["booked_gb_h"]
+    assert math.isclose(sum(row["saved_gb_h"] for row in memory), saved, rel_tol=1e-9)
+    assert found["recommended"]["n_runs"] == found["today"]["n_runs"] == 300
+    assert found["today"]["trace"]["n_runs"] == 600
+    assert {"user", "task_name", "action", "request_gb", "size_gb", "retry_gb", "kills_per_1000", "why"} <= memory[
+        0
+    ].keys()
+    assert len(found["origins"]) == 4
+
+
+def test_both_ways_to_apply_sizes_name_the_other(workprof):
+    table = workprof("memory", "plan", "runs", "--json").json
+    follow = workprof("memory", "plan", "runs", "--applied", "submission", "--json").json
+    assert table["otherwise"]["saved_share"] == pytest.approx(follow["recommended"]["saved_share"])
+    assert follow["otherwise"]["saved_share"] == pytest.approx(table["recommended"]["saved_share"])
+
+
+def test_what_if_says_who_breaks_and_counts_nodes(workprof):
+    found = workprof("memory", "plan", "runs", "--times", "0.2", "--node-size", "64GB", "--json").json["what_if"]
+    assert found["kills"] == sum(row["kills"] for row in found["broken"]) > 0
+    assert found["nodes"]["size_gb"] == 64
+    assert found["nodes"]["freed"] == found["nodes"]["before_peak"] - found["nodes"]["peak"]
+    capped = workprof("memory", "plan", "runs", "--what-if-cap", "1GB", "--json").json["what_if"]
+    assert capped["never_run"] > 0
+
+
+def test_the_text_leads_with_one_sentence_and_refuses_nonsense(workprof):
+    found = workprof("memory", "plan", "runs")
+    first = found.out.splitlines()[0]
+    assert first.startswith("Smaller requests save")
+    assert len(first.split()) <= 22
+    assert "largest of" in found.out
+    refused = workprof("memory", "plan", "runs", "--acceptable-kills", "many")
+    assert refused.status == 2
+    assert "such as 0.5%" in refused.err

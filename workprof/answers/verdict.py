@@ -1,0 +1,400 @@
+"""What to request: the words, tables and document of a verdict, for every face."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from workprof.core.answer import Answer, Figure, Table
+from workprof.core.records import to_json
+from workprof.core.table import Column
+from workprof.core.units import format_share, gb, gb_h, number
+from workprof.core.words import counted, listed
+from workprof.memory.origins import SUBMISSION
+from workprof.memory.resources import KEY_COLUMNS, MEMORY, TIME
+from workprof.memory.verdict import Booking, CurvePoint, Judged, ResourceVerdict, Verdict
+from workprof.memory.verdict_rows import (
+    ABOVE,
+    ACTIONS,
+    BOUND,
+    COSTLY,
+    FEW,
+    FULL,
+    KEEP,
+    KILLED,
+    LOWER,
+    ROOM,
+    TOO_SHORT,
+    VARIES,
+    VerdictRow,
+)
+from workprof.memory.what_if import Broken, WhatIf
+
+OTHER_KEYS = "other keys"
+KEY_WORDS = {
+    "cluster": "Cluster",
+    "namespace": "Namespace",
+    "user": "User",
+    "group": "Group",
+    "workload": "Workload",
+    "task_name": "Task",
+    "container": "Container",
+}
+
+
+def _key(name: str) -> Column:
+    return Column(name, lambda row: row.key.get(name), KEY_WORDS[name], optional=True, pinned=name == "task_name")
+
+
+KEYS = tuple(_key(name) for name in KEY_COLUMNS)
+
+
+def key_words(row: VerdictRow | Broken) -> str:
+    """The key of a row on one line: 'ann, train'; what is not in the key is left out."""
+    return ", ".join(row.key.values()) or OTHER_KEYS
+
+
+def why(row: VerdictRow, resource: str, unit: str) -> str:
+    """Why a row lowers, keeps or raises, with its evidence."""
+    used = f"{number(row.largest)} of {number(row.request)} {unit}"
+    runs = counted(row.n_runs, "run")
+    return {
+        ROOM: f"largest of {runs} used {used}",
+        FEW: f"kept: {runs} so far",
+        FULL: f"kept: largest of {runs} used {used}",
+        VARIES: f"kept: use varies {number(row.largest / row.smallest) if row.smallest > 0 else 'many'}-fold",
+        COSTLY: "kept: the kills would cost more than is saved",
+        BOUND: "kept: use is only known per task, so it may be higher",
+        TOO_SHORT: "kept: too few runs to judge",
+        KILLED: f"raise: {row.n_killed:,} of {runs} {'timed out' if resource == TIME else 'were killed for memory'}",
+        ABOVE: f"raise: {row.n_above:,} of {runs} used more than their request",
+    }[row.reason]
+
+
+MEMORY_ROWS: tuple[Column, ...] = (
+    *KEYS,
+    Column("action", heading="Change", help="Lower, keep or raise the request."),
+    Column("request_gb", "request", "Today", unit="GB", help="The latest request of these runs."),
+    Column("size_gb", "size", "Next", unit="GB", help="What to request from now on: learned on all runs."),
+    Column("retry_gb", lambda row: list(row.retry), "After a kill", unit="GB", help="Sizes of the next attempts."),
+    Column("n_runs", heading="Runs", unit="count", help="Of the whole trace; of a service its windows."),
+    Column("unused_gb_h", "unused", "Unused", unit="GB·h", help="Requested and not used, by all runs."),
+    Column("saved_gb_h", "saved", "Saved", unit="GB·h", help="By the later runs, sized by what was known before."),
+    Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use."),
+    Column(
+        "kills_per_1000_low",
+        lambda row: row.kills_per_1000.low,
+        "Kills in 1,000",
+        form="%.2g",
+        to=Column("kills_per_1000_high", lambda row: row.kills_per_1000.high, form="%.2g"),
+        help="Of the next 1,000 runs: 95 % interval.",
+    ),
+    Column("why", lambda row: why(row, MEMORY, "GB"), "Why", width="large"),
+)
+"""Columns of the rows of memory: page, CSV, shell, report and documents have these."""
+
+
+def further_rows(one: ResourceVerdict) -> tuple[Column, ...]:
+    """Columns of the rows of another resource, in its unit."""
+    amount = "h" if one.resource == TIME else f"{one.unit}·h"
+    return (
+        *KEYS,
+        Column("action", heading="Change"),
+        Column("request", heading=f"Today ({one.unit})", form="%.3g"),
+        Column("size", heading=f"Next ({one.unit})", form="%.3g"),
+        Column("n_runs", heading="Runs", unit="count"),
+        Column("unused", heading=f"Unused ({amount})", form="%,.4g"),
+        Column("saved", heading=f"Saved ({amount})", form="%,.4g"),
+        Column("kills", heading="Too small", unit="count"),
+        Column("why", lambda row: why(row, one.resource, one.unit), "Why", width="large"),
+    )
+
+
+SAVED = Column("saved_share", heading="Saved", unit="share", help="Of the GB·h that the later runs requested.")
+REQUESTED = Column("booked_gb_h", "booked", "Requested", unit="GB·h", help="By the later runs: request x hours.")
+UNUSED = Column(
+    "unused_share",
+    lambda today: today.unused / today.booked if today.booked else math.nan,
+    "Never used",
+    unit="share",
+    help="Of the GB·h that the later runs requested.",
+)
+KILLS = Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use.")
+
+
+def sentence(verdict: Verdict) -> str:
+    """The headline: what is saved at which kills, or why nothing is."""
+    memory = verdict.memory
+    judged, today = memory.judged, memory.today
+    if memory.problem:
+        return (
+            f"Keep the requests: only {counted(judged.n_runs, 'later run')} could be judged, of "
+            f"{gb_h(today.booked)} requested."
+        )
+    if judged.saved_share < 0.0005 and not any(row.action == LOWER for row in memory.rows):
+        return f"Keep the requests: nothing can be lowered safely. {_nearest(memory)}".strip()
+    return (
+        f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
+        f"with {kills_words(judged.kills)} in {judged.n_runs:,} later runs."
+    )
+
+
+def kills_words(kills: int) -> str:
+    """'no kill', '1 kill', '12 kills'."""
+    return counted(kills, "kill") if kills else "no kill"
+
+
+def _nearest(memory: ResourceVerdict) -> str:
+    better = [one for one in memory.curve if one.acceptable_share > memory.acceptable_share and one.saved_share > 0.005]
+    if not better:
+        return "More runs of a task would change that."
+    one = better[0]
+    return f"Accepting {format_share(one.acceptable_share)} kills would save {format_share(one.saved_share)}."
+
+
+def figures(verdict: Verdict) -> tuple[Figure, ...]:
+    """Requested, unused, saved and killed of the later runs."""
+    memory = verdict.memory
+    judged, today = memory.judged, memory.today
+    low, high = judged.interval.low, judged.interval.high
+    window = "" if math.isnan(low) else f"a next window: {format_share(low)} to {format_share(high)}"
+    return (
+        Figure(REQUESTED, today, f"by {judged.n_runs:,} later runs"),
+        Figure(UNUSED, today, f"{gb_h(today.unused)} of them"),
+        Figure(SAVED, judged, window),
+        Figure(KILLS, judged, f"{number(judged.expected_kills)} foreseen; {today.kills:,} today"),
+    )
+
+
+def notes(verdict: Verdict) -> tuple[str, ...]:
+    """What limits the verdict."""
+    memory = verdict.memory
+    judged, today = memory.judged, memory.today
+    result = [
+        f"Tested on the {judged.n_runs:,} later runs, in order of submission; killed attempts are charged.",
+    ]
+    if memory.known_from == "start_time_s":
+        result.append("The trace has no submit times: a run counts as submitted when it started.")
+    if today.above:
+        result.append(f"{today.above:,} later runs used more than they requested and lived.")
+    if memory.left_out:
+        told = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
+        result.append(f"Left out: {told}.")
+    return (*result, *verdict.notes)
+
+
+def _origin_document(memory: ResourceVerdict) -> list[dict[str, Any]]:
+    return [
+        {
+            "submit_time_s": one.submit_s,
+            "n_known": one.n_known,
+            "n_runs": one.n_runs,
+            "booked_gb_h": one.booked,
+            "saved_gb_h": one.saved,
+            "failures": one.kills,
+            "expected_kills": one.expected_kills,
+            "cost_per_kill_gb_h": one.price,
+        }
+        for one in memory.judged.origins
+    ]
+
+
+def _booked(one: Booking) -> dict[str, Any]:
+    return {
+        "n_runs": one.n_runs,
+        "booked_gb_h": one.booked,
+        "unused_gb_h": one.unused,
+        "kills": one.kills,
+        "above_request": one.above,
+    }
+
+
+def _judged(one: Judged) -> dict[str, Any]:
+    return {
+        "saved_share": one.saved_share,
+        "saved_gb_h": one.saved,
+        "failures": one.kills,
+        "killed_runs": one.killed_runs,
+        "expected_kills": one.expected_kills,
+        "kills_interval": [one.kill_interval.low, one.kill_interval.high],
+        "n_runs": one.n_runs,
+        "wasted_gb_h": one.wasted,
+        "charged_gb_h": one.charged,
+    }
+
+
+def _curve(one: CurvePoint) -> dict[str, Any]:
+    return {
+        "acceptable_share": one.acceptable_share,
+        "saved_share": one.saved_share,
+        "failures": one.kills,
+        "expected_kills": one.expected_kills,
+    }
+
+
+def _what_if(one: WhatIf) -> dict[str, Any]:
+    nodes = one.nodes
+    return {
+        "n_runs": one.n_runs,
+        "kills": one.kills,
+        "saved_share": one.saved_share,
+        "saved_gb_h": one.saved,
+        "never_run": one.never_run,
+        "money_saved": one.money_saved,
+        "verdict_money_saved": one.verdict_money_saved,
+        "nodes": None
+        if nodes is None
+        else {
+            "size_gb": nodes.size,
+            "peak": nodes.peak,
+            "p95": nodes.p95,
+            "before_peak": nodes.before_peak,
+            "before_p95": nodes.before_p95,
+            "freed": nodes.freed,
+        },
+        "broken": [
+            {**broken.key, "n_runs": broken.n_runs, "kills": broken.n_broken, "never_run": broken.n_never,
+             "largest_gb": broken.largest, "lost_gb_h": broken.lost}
+            for broken in one.broken
+        ],
+    }  # fmt: skip
+
+
+def row_document(row: VerdictRow, one: ResourceVerdict) -> dict[str, Any]:
+    """One row: what its key has, its resource, and the figures; memory's in GB."""
+    shared = {**row.key, "resource": one.resource, "action": row.action}
+    if not row.key:
+        shared["key"] = OTHER_KEYS
+    if one.resource != MEMORY:
+        return shared | {
+            "unit": one.unit,
+            "request": row.request,
+            "size": row.size,
+            "n_runs": row.n_runs,
+            "unused": row.unused,
+            "saved": row.saved,
+            "kills": row.kills,
+            "kills_per_1000": [row.kills_per_1000.low, row.kills_per_1000.high],
+            "why": why(row, one.resource, one.unit),
+        }
+    return shared | {
+        "request_gb": row.request,
+        "n_requests": row.n_requests,
+        "size_gb": row.size,
+        "retry_gb": list(row.retry),
+        "n_runs": row.n_runs,
+        "n_judged": row.n_judged,
+        "largest_gb": row.largest,
+        "killed_runs": row.n_killed,
+        "unused_gb_h": row.unused,
+        "saved_gb_h": row.saved,
+        "kills": row.kills,
+        "kills_per_1000": [row.kills_per_1000.low, row.kills_per_1000.high],
+        "why": why(row, MEMORY, "GB"),
+    }
+
+
+def document(verdict: Verdict) -> dict[str, Any]:
+    """The contract of `memory plan --json`; keys of the release before stand beside the new ones for a release."""
+    memory = verdict.memory
+    judged, today = memory.judged, memory.today
+    kept = not any(row.action != KEEP for row in memory.rows)
+    setting = "keep the requests" if kept else f"at most {format_share(memory.acceptable_share)} kills"
+    requested = {"wasted_gb_h": today.unused, "charged_gb_h": today.booked, "failures": 0, "saved_share": 0.0}
+    return {
+        "recommended": {"setting": setting, "kept": kept, **_judged(judged)},
+        "applied": judged.applied,
+        "otherwise": {"applied": memory.otherwise.applied, **_judged(memory.otherwise)},
+        "today": {**_booked(today), "trace": _booked(memory.trace)},
+        "interval": [judged.interval.low, judged.interval.high],
+        "acceptable_share": memory.acceptable_share,
+        "cost_per_kill_gb_h": memory.least_price,
+        "known_from": memory.known_from,
+        "origins": _origin_document(memory),
+        "rows": [row_document(row, one) for one in verdict.resources for row in one.rows],
+        "resources": {
+            one.resource: {"unit": one.unit, "saved_share": one.judged.saved_share, "failures": one.judged.kills,
+                           "n_runs": one.judged.n_runs, "problem": one.problem, "left_out": one.left_out}
+            for one in verdict.resources
+        },
+        "curve": [_curve(one) for one in memory.curve],
+        "what_if": None if memory.what_if is None else _what_if(memory.what_if),
+        "left_out": memory.left_out,
+        "seconds": verdict.seconds,
+        "reason": sentence(verdict),
+        "baselines": {
+            "requested": requested,
+            "enforced": {**requested, "failures": today.kills + today.above},
+        },
+        "frontier": [_curve(one) for one in memory.curve],
+        "sizes": [
+            {"key": key_words(row), "size_gb": row.size, "requested_gb": row.request, "next_gb": list(row.retry),
+             "kept": row.action == KEEP, "n_runs": row.n_runs, "why": why(row, MEMORY, "GB")}
+            for row in memory.rows
+        ],
+    }  # fmt: skip
+
+
+def verdict_answer(verdict: Verdict) -> Answer:
+    """The verdict in a sentence, four figures, and its rows; memory first."""
+    tables = [Table("rows", "What to request", MEMORY_ROWS, verdict.memory.rows)]
+    for one in verdict.resources[1:]:
+        changed = [row for row in one.rows if row.action != KEEP]
+        if changed:
+            tables.append(Table(one.resource.replace(" ", "_"), _title(one), further_rows(one), changed))
+    if (found := verdict.memory.what_if) is not None and (found.broken or found.nodes):
+        tables.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
+    own = to_json(document(verdict))
+    return Answer(sentence(verdict), figures(verdict), tuple(tables), notes(verdict), own)
+
+
+def _title(one: ResourceVerdict) -> str:
+    name = {"cpu": "CPU", "gpu": "GPU"}.get(one.resource, one.resource)
+    return f"{name[0].upper()}{name[1:]}: {format_share(one.judged.saved_share)} less is enough"
+
+
+BROKEN: tuple[Column, ...] = (
+    *KEYS,
+    Column("n_runs", heading="Runs", unit="count"),
+    Column("n_broken", heading="Killed", unit="count", help="Use above the changed request, not above today's."),
+    Column("n_never", heading="Can never run", unit="count", help="Use above the cap."),
+    Column("largest_gb", "largest", "Largest use", unit="GB"),
+    Column("lost_gb_h", "lost", "Lost", unit="GB·h", help="Of the killed attempts."),
+)
+
+
+def what_if_sentence(verdict: Verdict) -> str:
+    """What the changed requests save and break, in hindsight, and the nodes."""
+    found, asked = verdict.memory.what_if, verdict.settings.what_if
+    if found is None:
+        return ""
+    parts = []
+    if asked.times != 1 or asked.cap_bytes is not None:
+        what = listed(
+            [f"times {number(asked.times)}"] * (asked.times != 1)
+            + ([f"capped at {gb(asked.cap_bytes / 1e9)}"] if asked.cap_bytes is not None else [])
+        )
+        saves = "saves" if found.saved_share >= 0 else "adds"
+        parts.append(
+            f"All requests {what}: {saves} {format_share(abs(found.saved_share))}, kills {found.kills:,} of "
+            f"{counted(found.n_runs, 'run')}."
+        )
+        if found.never_run:
+            parts.append(f"{counted(found.never_run, 'run')} could never run.")
+    if found.nodes is not None:
+        nodes = found.nodes
+        parts.append(
+            f"At the peak {nodes.before_peak:,} nodes of {gb(nodes.size)} are needed; with these sizes at least "
+            f"{nodes.peak:,}."
+        )
+    return " ".join(parts)
+
+
+def applied_words(applied: str) -> str:
+    """How sizes are applied, in words."""
+    return "sizes follow every ended run" if applied == SUBMISSION else "sizes are fixed at four moments"
+
+
+def actions(memory: ResourceVerdict) -> dict[str, int]:
+    """Action -> rows."""
+    return {action: sum(row.action == action for row in memory.rows) for action in ACTIONS}
