@@ -29,9 +29,9 @@ from workprof.charts.memory.policies import (
     why_history,
 )
 from workprof.charts.text import label_text, markdown_text
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.policies import ORACLES
 from workprof.memory.questions import REPLAY

@@ -93,6 +93,15 @@ def test_the_bins_are_those_of_the_rows_of_the_profile(home):
     assert found.n_rows == len(jobs)
 
 
+def test_without_a_task_or_a_profile_the_bins_are_those_of_all_runs(ask):
+    told = json.loads(ask("memory", "bins", "jobs", "-k", 2, "--json"))
+    found = library(lambda bench: bench.bins("jobs", BinSettings(k=2)))
+    assert told["edges_gb"] == [edge / 1e9 for edge in found.edges_bytes]
+    assert told["n_runs"] == found.effect.n_runs == 600
+    curve = json.loads(ask("memory", "curve", "jobs", "--json"))
+    assert json.loads(ask("memory", "curve", "jobs", "--profile", 1, "--json")) != curve
+
+
 def test_another_clustering_is_another_answer(home):
     with Workbench(from_environment()) as bench:
         first = bench.profile_bins("jobs", ProfileBinSettings(0))
@@ -107,11 +116,10 @@ def test_another_clustering_is_another_answer(home):
     [
         (("jobs", "--profile", 99), "there is no profile 99; this clustering has profiles 0 to"),
         (("jobs", "--profile", -1), "profile is -1; give a whole number of 0 or more"),
-        (("jobs",), "either --task or --profile"),
         (("jobs", "--profile", 0, "--task", "ps"), "either --task or --profile"),
         (("bare", "--profile", 0), "have a request"),
     ],
-    ids=["unknown", "outliers", "nothing", "both", "no requests"],
+    ids=["unknown", "outliers", "both", "no requests"],
 )
 def test_what_cannot_be_asked_is_refused(ask, words, said):
     with pytest.raises(WorkprofError, match=re.escape(said)):

@@ -35,7 +35,6 @@ MISTAKES = {
     "a mapping that is no JSON": (("ingest", "jobs.csv", "--map", "jobs.csv"), ""),
     # tasks, fields, choices, numbers
     "a task that is not there": (("memory", "bins", "jobs", "--task", "algin"), "did you mean 'align'?"),
-    "neither task nor profile": (("memory", "bins", "jobs"), "--task"),
     "-k is no number": (("memory", "bins", "jobs", "--task", "align", "-k", "x"), "-k"),
     "-k out of bounds": (("memory", "bins", "jobs", "--task", "align", "-k", "99"), "k is 99"),
     "-k below 0": (("memory", "bins", "jobs", "--task", "align", "-k", "-3"), "-3"),

@@ -15,8 +15,9 @@ from workprof.charts.memory.policies import acceptable, picked
 from workprof.charts.memory.tasks import assessment_sentence, classes_chart
 from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import GB, format_share
-from workprof.memory.assessment import FEWEST_RUNS, AssessmentSettings, ClassSettings
+from workprof.memory.assessment import AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.plan import PlanSettings

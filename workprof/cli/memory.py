@@ -23,10 +23,11 @@ from workprof.core.fields import read
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.shares import in_words
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import GB, format_share, saved
 from workprof.memory import questions
 from workprof.memory.advised_sizes import OUTSIDE, PROFILE, AdvisedSize
-from workprof.memory.assessment import FEWEST_RUNS, Assessment
+from workprof.memory.assessment import Assessment
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line

@@ -69,14 +69,16 @@ def add(app: typer.Typer, *faces: Face) -> None:
     questions = [face.question for face in faces]
     needed = _needed(questions)
     own = [leaf.flag for one in questions for leaf in one.named if leaf.flag not in needed]
-    one_of = own if any(leaf.flag in own for leaf in usual.question.named) else []
+    without = [leaf.default for leaf in usual.question.named if leaf.flag in own]
+    one_of = own if without else []
+    must = MISSING in without
 
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         chosen = {name for name, value in given.items() if value not in (None, False)}
         face = next((one for one in others if chosen & set(map(_name, one.when.split()))), usual)
         for flags in (one_of, *face.question.either):
             n_given = sum(given[_name(flag)] is not None for flag in flags)
-            if n_given > 1 or (flags and flags is one_of and not n_given):
+            if n_given > 1 or (must and flags is one_of and not n_given):
                 raise SettingsError(f"give either {' or '.join(flags)}")
         settings = None if face.complete else settings_of(face.question, given)  # before a home is opened
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit else {}

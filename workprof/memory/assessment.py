@@ -14,6 +14,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.stats import too_few
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bin_search import best_edges, needs_of
 from workprof.memory.facts import Box, MemoryFacts, box_of, memory_facts
@@ -297,8 +298,6 @@ def wasted_gb_h(runs: Runs) -> float:
 
 
 DRAWN = "drawn"
-FEWEST_RUNS = 34
-"""Below this a task has too few runs for advice (the published harness leaves such tasks out)."""
 
 
 @settings
@@ -335,7 +334,7 @@ class TaskAssessment:
         requested_gb_h: GB·h requested, by its finished runs with a request and a run time, measured or not.
         wasted_gb_h: GB·h requested and not used, by those with a use.
         size_class: 'light', 'moderate' or 'heavy'.
-        too_few: whether it has fewer than `FEWEST_RUNS` runs.
+        too_few: whether it has too few runs to advise on.
         n_without_request: runs without a request.
         n_without_use: finished runs with a request and a run time whose use is not known; they are not in `n`.
         n_lower_bound: runs whose use is only known to be at least so large.
@@ -501,7 +500,7 @@ def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
         requested_gb_h=_requested_gb_h(every),
         wasted_gb_h=wasted_gb_h(runs),
         size_class=size_class,
-        too_few=len(runs) < FEWEST_RUNS,
+        too_few=too_few(len(runs)),
         n_without_request=memory.n_without_request,
         n_without_use=memory.n_without_use,
         n_lower_bound=int(runs.lower_bound.sum()),

@@ -77,7 +77,7 @@ class BinSettings:
             empty="any size",
         ),
     ] = 0.0
-    headroom: Headroom = 0.05
+    headroom: Headroom = 0.05  # of each run above its own use; a plan adds more, for runs that nobody has seen
     search: Annotated[
         str,
         Setting(

@@ -14,8 +14,9 @@ from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import GB
-from workprof.memory.assessment import FEWEST_RUNS, wasted_gb_h
+from workprof.memory.assessment import wasted_gb_h
 from workprof.memory.bin_search import (
     COST,
     COUNT,

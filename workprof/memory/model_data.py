@@ -317,7 +317,7 @@ def folds_by_bin(bins: Ints, n_folds: int, seed: int) -> Ints:
     return folds
 
 
-FEWEST_RUNS = 10
+FEWEST_TO_TRAIN = 10
 """Three parts of fewer runs hold next to nothing."""
 
 MOST_RUNS = 5_000
@@ -437,8 +437,8 @@ def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
         known = ~np.isnan(runs.requested_bytes)
         notes.append(f"{int((~known).sum()):,} run(s) without a request are excluded")
         runs = runs.take(known)
-    if len(runs) < FEWEST_RUNS:
-        raise NotEnoughData(f"{bins.task or 'the table'} has {len(runs)} usable runs; training needs {FEWEST_RUNS}")
+    if len(runs) < FEWEST_TO_TRAIN:
+        raise NotEnoughData(f"{bins.task or 'the table'} has {len(runs)} usable runs; training needs {FEWEST_TO_TRAIN}")
     if len(runs) > MOST_RUNS:
         notes.append(f"{MOST_RUNS:,} of {len(runs):,} runs were drawn; more would not fit a support vector machine")
         chosen = np.random.default_rng(settings.seed).choice(len(runs), MOST_RUNS, replace=False)

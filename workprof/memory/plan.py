@@ -15,9 +15,9 @@ from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.core.stats import wilson
+from workprof.core.stats import FEWEST_RUNS, wilson
 from workprof.core.units import GB, MIB, PERCENT_FACTORS
-from workprof.memory.assessment import CLASSES, FEWEST_RUNS, ClassSettings, most_common, task_classes
+from workprof.memory.assessment import CLASSES, ClassSettings, most_common, task_classes
 from workprof.memory.usage import Runs, Target, runs_of, with_killed
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class PlanSettings:
     headroom: Annotated[
         float,
         Setting("Added to the chosen use, as a share of it.", unit="share", least=0, most=3, key="memory_margin"),
-    ] = 0.1
+    ] = 0.1  # above the past's largest use; bins add less, above each run's own
     percentile: Annotated[
         float,
         Setting("Of the uses, for the rule percentile.", unit="share", above=0, most=1, key="memory_percentile"),

@@ -13,9 +13,9 @@ import numpy as np
 from workprof.core.arrays import Floats, latest_of
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
-from workprof.core.stats import wilson
+from workprof.core.stats import FEWEST_RUNS, wilson
 from workprof.memory.advised_sizes import TASK
-from workprof.memory.assessment import FEWEST_RUNS, most_common
+from workprof.memory.assessment import most_common
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, needed_bytes, own_bins
 from workprof.memory.plan import N_PARTS, UNCHANGED, NeverRun, Plan, never_run

@@ -19,7 +19,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.phases.fingerprints import Stretches
 from workprof.phases.library import LibrarySettings
-from workprof.phases.similarity import FEWEST_RUNS
+from workprof.phases.similarity import FEWEST_FOR_THRESHOLD
 
 SAME_TIME = 0.1
 """Share of the known run by which a stretch may lie earlier or later: phases last longer in one run than in another."""
@@ -274,10 +274,10 @@ def fit_detector(
 def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
     """Return the scores of known runs against libraries that lack them; None where no workload has three runs."""
     counts = np.bincount(labels)
-    if counts.max() < FEWEST_RUNS:
+    if counts.max() < FEWEST_FOR_THRESHOLD:
         return None
     draw = np.random.default_rng(seed)
-    enough = counts[labels] >= FEWEST_RUNS
+    enough = counts[labels] >= FEWEST_FOR_THRESHOLD
     by_workload = np.argsort(labels, kind="stable")
     one_out = _folds([np.array([run]) for run in by_workload if enough[run]], labels, draw)
     if not one_out:

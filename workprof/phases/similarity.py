@@ -175,7 +175,7 @@ def _ordered(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     return (first, second) if len(first) <= len(second) else (second, first)
 
 
-FEWEST_RUNS = 3
+FEWEST_FOR_THRESHOLD = 3
 """Fewer runs of a workload give no threshold: it can be the nearest only."""
 
 
@@ -198,7 +198,7 @@ class Threshold:
     @property
     def usable(self) -> bool:
         """Whether there are enough runs to accept or reject."""
-        return self.n_runs >= FEWEST_RUNS
+        return self.n_runs >= FEWEST_FOR_THRESHOLD
 
 
 def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSettings) -> tuple[Threshold, ...]:
@@ -218,14 +218,14 @@ def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSe
     for name in sorted(set(workloads)):
         inner = distances[np.ix_(labels == name, labels == name)]
         pairs[name] = inner[np.triu_indices(len(inner), 1)]
-    spread = [own - own.mean() for own in pairs.values() if len(own) >= FEWEST_RUNS]
+    spread = [own - own.mean() for own in pairs.values() if len(own) >= FEWEST_FOR_THRESHOLD]
     pooled = float(np.concatenate(spread).std()) if spread else float("nan")
     return tuple(
         Threshold(
             name,
             int((labels == name).sum()),
             float(own.mean()) if len(own) else float("nan"),
-            float("nan") if len(own) < FEWEST_RUNS else pooled if settings.pooled else float(own.std()),
+            float("nan") if len(own) < FEWEST_FOR_THRESHOLD else pooled if settings.pooled else float(own.std()),
         )
         for name, own in pairs.items()
     )

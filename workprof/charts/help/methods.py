@@ -8,8 +8,8 @@ from typing import Protocol
 
 import pandas as pd
 
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import format_bytes
-from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import MOST_BINS
 from workprof.memory.plan import LEAST_RUNS
 from workprof.memory.scenarios import MOST_COMPARED

@@ -15,8 +15,8 @@ from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figur
 from workprof.charts.text import counted, shortened
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Floats
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import GB, format_share, gb, gb_h, saved
-from workprof.memory.assessment import FEWEST_RUNS
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, needed_bytes, own_bins
 from workprof.memory.scenarios import Scenario

@@ -15,11 +15,11 @@ from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, rows_height
+from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column, frame
 from workprof.core.units import GB, format_share, gb, gb_h
 from workprof.memory.assessment import (
     CLASSES,
-    FEWEST_RUNS,
     HEAVY,
     LIGHT,
     MODERATE,
