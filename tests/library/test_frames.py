@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import workprof as wp
+from tests.command_line import run_here
 from tests.formats.one_of_each import FILES
 from tests.library.test_calls import numbers
 from workprof.library.tables import jobs_of
@@ -114,6 +115,16 @@ def test_profiles_of_the_sample_are_those_of_its_files(sample, sample_files):
     assert numbers(wp.profile(pd.read_csv(written))) == numbers(wp.profile(written))
 
 
+def test_a_fit_takes_the_frame_that_it_was_given_and_no_other(sample):
+    found = wp.profile(sample)
+    theirs = found.to_hdbscan(sample)
+    assert ((theirs.labels_ >= 0) == (found.labels >= 0)).all()
+    with pytest.raises(wp.SettingsError, match="give the table that was clustered"):
+        found.to_hdbscan(sample.iloc[::-1])
+    with pytest.raises(wp.SettingsError, match="give the table that was clustered"):
+        found.assigner(sample.head(1_500))
+
+
 def test_forecasts_of_a_frame_are_those_of_its_file(sample, sample_files):
     kept, _ = sample_files
     asked = wp.ForecasterSettings(split="random")
@@ -138,6 +149,23 @@ def test_columns_add_to_what_a_format_tells(sample, sample_files):
     assert np.array_equal(given.frame["duration_s"].to_numpy(), wanted, equal_nan=True)
     others = [name for name in plain.frame.columns if name != "duration_s"]
     pd.testing.assert_frame_equal(given.frame[others], plain.frame[others])
+
+
+def test_durations_by_profile_are_by_task_where_there_are_no_profiles(tmp_path):
+    start = 100.0 * np.arange(40)
+    table = pd.DataFrame(
+        {"job_name": "j", "task_name": ["a", "b"] * 20, "start_time_s": start, "end_time_s": start + 9}
+    )
+    found = wp.durations(table, settings=wp.DurationSettings())
+    assert [one.name for one in found.groups] == ["a", "b"]
+    assert any("by task" in note for note in found.notes)
+    overall = wp.durations(table.drop(columns="task_name"), settings=wp.DurationSettings())
+    assert (overall.groups, overall.everything.points.tolist()) == ((), [9.0])
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    assert run_here("ingest", tmp_path / "runs.csv", "--name", "runs", home=tmp_path / "home").status == 0
+    told = run_here("durations", "runs", "--json", home=tmp_path / "home")
+    assert (told.json["by"], [one["group"] for one in told.json["groups"]]) == ("task_name", ["a", "b"])
+    assert "there are no profiles, so the durations are by task" in told.err
 
 
 def test_texts_and_numbers_in_one_column_are_texts():

@@ -205,3 +205,11 @@ def test_the_librarys_object_is_refused_for_optics_and_other_rows(plain):
         fit(algorithm="optics", min_samples=20).to_hdbscan(JOBS)
     with pytest.raises(SettingsError, match="give the table that was clustered"):
         plain.to_hdbscan(JOBS.iloc[1:])
+    for other in (
+        JOBS.iloc[::-1].reset_index(drop=True),
+        JOBS.assign(**{plain.features[0]: 1.5 * JOBS[plain.features[0]]}),
+    ):
+        with pytest.raises(SettingsError, match="other numbers"):
+            plain.to_hdbscan(other.assign(row_id=plain.row_ids))
+    with pytest.raises(SettingsError, match="this fit is of"):
+        plain.to_hdbscan(JOBS.assign(**{plain.features[0]: 1.0, "row_id": plain.row_ids}))

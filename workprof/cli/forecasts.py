@@ -19,6 +19,7 @@ from workprof.core.units import GB, format_bytes, format_duration, format_share
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability, SplitScores
 from workprof.forecasts.durations import (
+    EVERYTHING,
     FEWEST_ROWS,
     PROFILE,
     DurationCurve,
@@ -409,8 +410,12 @@ def _durations(
     settings = settings_of(questions.OBSERVED_DURATIONS, given)
     with opened(home) as workbench:
         fit = fit_of(given["fit"])
+        settings, lacking = workbench.duration_groups(dataset, settings, fit, progress_line())
         result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit)
         called = workbench.profile_names(dataset, fit) if settings.by == PROFILE else None
+    if lacking:
+        groups = "all runs together" if settings.by == EVERYTHING else "by task"
+        warn(f"note: there are no profiles, so the durations are {groups}: {lacking}")
     few = [one.name for one in result.groups if one.few]
     if few:
         warn(f"note: effective sample size below {FEWEST_ROWS} jobs, too few to compare: {', '.join(few)}")

@@ -75,6 +75,8 @@ _WORDS = {
 
 KILLS = "out_of_memory_kills"
 """Column: how often a run was killed for memory."""
+LOWER_BOUND = "peak_memory_is_lower_bound"
+"""Column: 1 where the peak of memory is only known to be at least so large."""
 
 
 def cause_of(status: str) -> str:

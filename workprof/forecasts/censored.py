@@ -14,13 +14,25 @@ problem with censored data, whose 'redistribution to the right' these draws do a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.causes import CAUSES, FAILED, KILLED, OUT_OF_MEMORY, RUNNING, TIMED_OUT, causes_of
+from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
+from workprof.core.causes import (
+    CAUSES,
+    FAILED,
+    KILLED,
+    KILLS,
+    LOWER_BOUND,
+    OUT_OF_MEMORY,
+    RUNNING,
+    TIMED_OUT,
+    causes_of,
+    was_killed_for_memory,
+)
 from workprof.forecasts.history import Past
 
 if TYPE_CHECKING:
@@ -29,7 +41,8 @@ if TYPE_CHECKING:
 CUT_SHORT = (OUT_OF_MEMORY, TIMED_OUT, KILLED, FAILED, RUNNING)
 """Causes after which what a run had used is a lower bound of what it needs; of others nothing is known."""
 
-GROWING = ("duration_s", "peak_memory_bytes")
+MEMORY = "peak_memory_bytes"
+GROWING = ("duration_s", MEMORY)
 """Targets that only grow while a run goes on; a mean use of the CPU may rise or fall."""
 
 FEWEST_ABOVE = 2
@@ -38,14 +51,35 @@ cells with one are .22 too high at the 90th percentile (planted needs, six draws
 out, they are .6 too low."""
 
 
-def runs_to_learn(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs and those cut short, in their order.
+def runs_to_learn(jobs: pd.DataFrame, *, cut_short: bool, targets: Sequence[str]) -> pd.DataFrame:
+    """Return the runs to learn from, in their order, with `finished` and `LOWER_BOUND`.
+
+    They are the finished ones, those killed for memory, and, if asked for, others that were cut short. A run that was
+    killed, or whose use is known by task only, used at least what was measured, and at least what it requested.
 
     Args:
-        jobs: with `finished` and, where known, `status`.
+        jobs: with `finished` (without it all have) and, where known, `status`, `KILLS` and `LOWER_BOUND`.
+        cut_short: whether those are among them; else of a killed run that did not finish the memory alone is known.
+        targets: what is learned.
     """
-    codes = causes_of(jobs)
-    return jobs[(codes < 0) | np.isin(codes, [CAUSES.index(cause) for cause in CUT_SHORT])]
+    killed, codes = was_killed_for_memory(jobs), causes_of(jobs)
+    done = jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.ones(len(jobs), dtype=bool)
+    short = np.isin(codes, [CAUSES.index(cause) for cause in CUT_SHORT])
+    rows = jobs.assign(finished=done).drop(columns=["status", KILLS], errors="ignore")
+    marked = numbers_if_present(jobs, LOWER_BOUND)
+    bound = killed if marked is None else killed | (marked > 0)
+    if bound.any() and MEMORY in jobs.columns:
+        used, requested = numbers_of(jobs, MEMORY), numbers_if_present(jobs, "requested_memory_bytes")
+        least = used if requested is None else np.fmax(used, requested)
+        rows = rows.assign(**{MEMORY: np.where(bound, least, used)})
+    if not cut_short:
+        blank = killed & ~done
+        others = [name for name in targets if name != MEMORY and name in jobs.columns]
+        rows = rows.assign(**{name: np.where(blank, np.nan, numbers_of(jobs, name)) for name in others})
+    result: pd.DataFrame = rows.assign(**{LOWER_BOUND: bound.astype(np.float64)})[
+        done | killed | (short & cut_short)
+    ].reset_index(drop=True)
+    return result
 
 
 def survival_jumps(values: Floats, censored: Bools) -> tuple[Floats, Floats]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -138,6 +138,11 @@ class DurationSettings:
             label="Confidence of the bands",
         ),
     ] = 0.95
+
+
+def without_profiles(settings: DurationSettings, columns: Collection[str]) -> DurationSettings:
+    """Return the settings of a table in which no profiles are found: by task where there is one, else all runs."""
+    return replace(settings, by="task_name" if "task_name" in columns else EVERYTHING)
 
 
 @dataclass(frozen=True, repr=False)

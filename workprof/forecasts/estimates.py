@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import MOST_USED, Bools, Floats, Ints, LatestRuns, numbers_of
+from workprof.core.causes import LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -24,7 +25,7 @@ from workprof.forecasts.candidates import (
     predict_quantiles,
     train_candidates,
 )
-from workprof.forecasts.censored import GROWING, completed
+from workprof.forecasts.censored import GROWING, MEMORY, completed
 from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
 from workprof.forecasts.intervals import (
@@ -149,7 +150,7 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
 
     Args:
         jobs: with `finished` where runs are among them that did not: of time and peak memory what such a run had used
-            is a lower bound, of other targets it is left out.
+            is a lower bound, of other targets it is left out; with `LOWER_BOUND` where that is so of the memory of some.
         target: one of `TARGETS`.
 
     Raises:
@@ -160,6 +161,8 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
         raise ColumnMissing(f"the table has no column {target}; choose another target")
     values = numbers_of(jobs, target)
     cut = ~jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.zeros(len(jobs), dtype=bool)
+    if target == MEMORY and LOWER_BOUND in jobs.columns:
+        cut |= numbers_of(jobs, LOWER_BOUND) > 0
     good = np.isfinite(values) & (values >= 0) & ~(cut & (target not in GROWING))
     known = int((good & ~cut).sum())
     if known < FEWEST_JOBS:
@@ -371,7 +374,7 @@ def _notes(known: KnownJobs, fields: tuple[str, ...], trained: Candidates) -> tu
     if known.n_left_out:
         notes.append(f"{known.n_left_out:,} rows without a usable target were left out")
     if n_cut := int(known.censored.sum()):
-        notes.append(f"{n_cut:,} runs did not finish: each counts as needing at least what it had used")
+        notes.append(f"{n_cut:,} runs did not finish, or their use is a lower bound: each needs at least that much")
     if len(trained.sampled) < len(known.jobs):
         notes.append(
             f"{' and '.join(CANDIDATES[1:])} learned from {len(trained.sampled):,} jobs drawn from {len(known.jobs):,}"

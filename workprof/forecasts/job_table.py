@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workprof.core.causes import LOWER_BOUND
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.durations import PROFILE
@@ -47,7 +48,8 @@ def forecast_jobs(
     """Return the profiles and needs of new jobs, learned from finished ones.
 
     Args:
-        train: finished jobs with `row_id`, the features of the profiles, submit-time fields and what is estimated.
+        train: jobs with `row_id`, the features of the profiles, submit-time fields and what is estimated, as
+            `runs_to_learn` gives them; profiles are of the finished ones.
         new: jobs with submit-time fields.
         settings: of the clustering, the classifier and the intervals.
         progress: told what is done.
@@ -56,7 +58,10 @@ def forecast_jobs(
         ColumnMissing: when either lacks what is learned from.
         NotEnoughData: with too few rows or profiles.
     """
-    fit = fit_profiles({"jobs": train}, settings.classifier.profiles, progress)
+    finished = train[train["finished"].to_numpy(dtype=bool)].reset_index(drop=True)
+    fit = fit_profiles(
+        {"jobs": finished.drop(columns=["finished", LOWER_BOUND])}, settings.classifier.profiles, progress
+    )
     labels = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True))
     learned = train.assign(**{PROFILE: train["row_id"].map(labels)})
     forecaster = train_forecaster({"jobs": learned}, settings, progress)

@@ -16,7 +16,17 @@ from workprof.core.arrays import Floats, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, TraceError
 from workprof.core.progress import silent
 from workprof.core.text import near
-from workprof.forecasts.durations import EVERYTHING, GROUPINGS, DurationSettings, ObservedDurations, observed_durations
+from workprof.forecasts.censored import runs_to_learn
+from workprof.forecasts.durations import (
+    EVERYTHING,
+    GROUPINGS,
+    PROFILE,
+    DurationSettings,
+    ObservedDurations,
+    observed_durations,
+    without_profiles,
+)
+from workprof.forecasts.estimates import LEFT_OUT, TARGETS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
@@ -164,7 +174,12 @@ def durations(
         named |= {group: by} if group != by else {}
         chosen = replace(chosen, by=group)
     jobs = jobs_of(data, named, columns)
-    return replace(observed_durations({"jobs": jobs.finished}, chosen), notes=jobs.notes)
+    notes = jobs.notes
+    if chosen.by == PROFILE and PROFILE not in jobs.frame.columns:
+        chosen = without_profiles(chosen, jobs.frame.columns)
+        groups = "of all runs together" if chosen.by == EVERYTHING else "by task"
+        notes = (*notes, f"The table has no profiles: durations are {groups}.")
+    return replace(observed_durations({"jobs": jobs.finished}, chosen), notes=notes)
 
 
 def forecast(
@@ -193,7 +208,8 @@ def forecast(
     learned = jobs_of(train, {}, columns)
     _refuse_few_features(learned, chosen.classifier.profiles.features, chosen.classifier.profiles.mode)
     jobs = new_jobs_of(new, learned, columns)
-    result = forecast_jobs(learned.finished, jobs.frame.drop(columns=[ROW_ID]), chosen)
+    train_on = runs_to_learn(learned.frame, cut_short=chosen.unfinished != LEFT_OUT, targets=tuple(TARGETS))
+    result = forecast_jobs(train_on, jobs.frame.drop(columns=[ROW_ID]), chosen)
     return replace(result, notes=(*learned.notes, *(f"New jobs: {note}" for note in jobs.notes)))
 
 

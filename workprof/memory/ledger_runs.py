@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
-from workprof.core.causes import causes_of, still_running
+from workprof.core.causes import LOWER_BOUND, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
 from workprof.memory.ledger_settings import (
@@ -23,7 +23,7 @@ from workprof.memory.ledger_settings import (
     WEEK,
     LedgerSettings,
 )
-from workprof.memory.usage import ALL_RUNS, LOWER_BOUND, USAGE_COLUMNS
+from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from workprof.core.causes import CAUSES, KILLS
+from workprof.core.causes import CAUSES, KILLS, LOWER_BOUND
 from workprof.core.fields import Setting, settings
 from workprof.core.units import GB, HOUR_S
 from workprof.memory.bins import PROFILE_COLUMN
-from workprof.memory.usage import LOWER_BOUND, Target
+from workprof.memory.usage import Target
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
-from workprof.core.causes import KILLS
+from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -22,7 +22,7 @@ from workprof.memory.bins import (
     saved_share,
 )
 from workprof.memory.facts import AFTER, BEFORE, REQUEST_COLUMNS, known_when
-from workprof.memory.usage import LOWER_BOUND, USAGE_COLUMNS, Runs, runs_of, with_killed
+from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd

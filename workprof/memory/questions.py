@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workprof.core.causes import KILLS
+from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.question import Question
 from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
@@ -22,7 +22,7 @@ from workprof.memory.recommend import CHARGES_STEP, Recommendation, Recommendati
 from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.trial import FrontierCharges, FrontierSettings
-from workprof.memory.usage import LABELS, LOWER_BOUND
+from workprof.memory.usage import LABELS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
 

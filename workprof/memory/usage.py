@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
-from workprof.core.causes import CAUSES, KILLS, OUT_OF_MEMORY, RUNNING, causes_of, still_running, was_killed_for_memory
+from workprof.core.causes import (
+    CAUSES,
+    KILLS,
+    LOWER_BOUND,
+    OUT_OF_MEMORY,
+    RUNNING,
+    causes_of,
+    still_running,
+    was_killed_for_memory,
+)
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import Setting
 from workprof.core.text import near
@@ -57,9 +66,6 @@ Headroom = Annotated[
 ]
 
 NONE_FINISHED = "no run has finished, and sizes are of finished runs; the ledger adds up what others hold"
-
-LOWER_BOUND = "peak_memory_is_lower_bound"
-"""Column that is 1 where the use of memory is only known to be at least so large."""
 
 ALL_RUNS = "all runs"
 """Name of the one task of a table without task names."""

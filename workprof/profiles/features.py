@@ -9,6 +9,7 @@ by a factor exp(p c) and a shift, which standardising removes anyway.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -390,6 +391,15 @@ class Prepared:
     def whole(self) -> bool:
         """Whether every row of the table is clustered."""
         return len(self.rows) == len(self.table)
+
+    @property
+    def digest(self) -> str:
+        """What was clustered, as hexadecimal digits: features, scaler, and every number of the rows."""
+        result = hashlib.blake2b("/".join((self.settings.scaler, *self.matrix.names)).encode(), digest_size=8)
+        numbers = self.matrix.numbers + 0.0  # 0 has one sign, and a missing value one form
+        numbers[np.isnan(numbers)] = np.nan
+        result.update(np.ascontiguousarray(numbers).data)
+        return result.hexdigest()
 
     def scaled(self, rows: Ints) -> Floats:
         """Return (n, n_dims) values of the rows of the table at (n,) positions, scaled as the clustered ones are."""

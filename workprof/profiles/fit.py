@@ -5,6 +5,7 @@ Re-cut, don't refit: the spanning tree is kept, and a change of size, method or 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints
-from workprof.core.errors import SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.parallel import each
 from workprof.core.parts import has_part, read_part, write_part
 from workprof.core.progress import Progress, Stopwatch, silent
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from hdbscan import HDBSCAN
 
+READER = "workprof.library.tables"
+"""Module with `jobs_of(table, {})`, which reads a table in memory as a file; the library stands above the methods."""
 _WARM_ROWS = 64
 _warmed: set[str] = set()
 
@@ -145,6 +148,7 @@ class ProfileFit(Shown):
     silhouettes_clustered: Floats | None = None
     """(n_rows,) among the non-outliers only; NaN for outliers and where not computed."""
     transform: FittedTransform | None = None  # the fitted transform of the features, to be applied to new rows
+    digest: str = ""  # of features, scaler and the clustered rows; '' of a fit of the release before
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
 
@@ -158,7 +162,7 @@ class ProfileFit(Shown):
             jobs: the table that was clustered, as in `fit_profiles`.
 
         Raises:
-            SettingsError: for OPTICS, which has no such tree, or when the table has other rows than the fit.
+            SettingsError: for OPTICS, which has no such tree, or when the table is another one than was clustered.
         """
         prepared, tree = self.grown_again(jobs)
         settings = self.settings
@@ -185,14 +189,28 @@ class ProfileFit(Shown):
         """Return the clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
-        prepared = prepare(jobs, self.settings)
+        prepared, why = self._prepared(jobs)
+        if why and "row_id" not in jobs.columns:  # as it was given to `workprof.profile`
+            read = importlib.import_module(READER).jobs_of(jobs, {}).finished
+            prepared, why = self._prepared(read)
+        if prepared is None or why:
+            raise SettingsError(f"{why}; give the table that was clustered")
+        return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
+
+    def _prepared(self, jobs: pd.DataFrame) -> tuple[Prepared | None, str]:
+        """Return the rows of a table to cluster, and why they are not those of this fit; '' = they are."""
+        try:
+            prepared = prepare(jobs, self.settings)
+        except (ColumnMissing, NotEnoughData) as error:
+            return None, f"the table cannot be clustered as this fit was ({error})"
         rows = row_ids_of(prepared.table) if self.sample_rows else prepared.row_ids
         if not np.array_equal(rows, self.row_ids):
-            raise SettingsError(
-                f"the table gives {len(rows):,} rows to cluster, not the {len(self.row_ids):,} rows of this fit; give "
-                "the table that was clustered"
-            )
-        return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
+            return prepared, f"the table gives {len(rows):,} rows to cluster, not the {len(self.row_ids):,} of this fit"
+        if prepared.matrix.names != self.features:
+            ours, theirs = ", ".join(self.features), ", ".join(prepared.matrix.names)
+            return prepared, f"the table has the features {theirs}, and this fit is of {ours}"
+        other = bool(self.digest) and prepared.digest != self.digest
+        return prepared, "the table has as many rows as this fit, but other numbers in them" if other else ""
 
 
 def fit_profiles(
@@ -279,6 +297,7 @@ def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, 
         step_seconds=watch.step_seconds,
         silhouettes_clustered=every.rows.clustered,
         transform=prepared.transform,
+        digest=prepared.digest,
         sample_rows=len(prepared.rows) if sampled else 0,
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.arrays import numbers_of
+from workprof.core.causes import KILLS, LOWER_BOUND, was_killed_for_memory
 from workprof.core.errors import (
     ColumnMissing,
     DatasetUnknown,
@@ -28,10 +29,10 @@ from workprof.forecasts import questions
 from workprof.forecasts.candidates import LEVELS
 from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
-from workprof.forecasts.durations import PROFILE, DurationSettings
+from workprof.forecasts.durations import PROFILE, DurationSettings, without_profiles
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.estimates import LEFT_OUT, EstimateEvaluationSettings, Estimates
+from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSettings, Estimates
 from workprof.forecasts.explain import GlobalExplanation, JobExplanation, explain_all
 from workprof.forecasts.forecaster import (
     ExplanationSettings,
@@ -162,23 +163,34 @@ def with_profiles(
     return read
 
 
-def learned_jobs(
-    bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str = LEFT_OUT
-) -> Callable[[], pd.DataFrame]:
+def finished_jobs(bench: Any, entry: Dataset, columns: Sequence[str]) -> Callable[[], pd.DataFrame]:
+    """Return a function that reads columns, as far as they are present, of the finished runs."""
+    return lambda: cast(pd.DataFrame, bench.frames_of(entry, columns)()["jobs"])
+
+
+BOUNDS = ("status", KILLS, LOWER_BOUND)
+"""Columns that tell whose use of memory is a lower bound."""
+
+
+def learned_jobs(bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str) -> Callable[[], pd.DataFrame]:
     """Return a function that reads columns, as far as they are present, of the runs that are learned.
 
     Args:
         bench: open workbench.
         entry: dataset.
         columns: to read.
-        unfinished: whether runs that were cut short are among them; `finished` then tells which did not finish.
+        unfinished: whether runs that were cut short are among them. `finished` tells which did not finish, where there
+            are some, those killed for memory among them.
     """
 
     def read() -> pd.DataFrame:
         if unfinished == LEFT_OUT:
-            return cast(pd.DataFrame, bench.frames_of(entry, columns)()["jobs"])
-        every = bench.frames_of(entry, (*columns, "status"), every=True)()["jobs"]
-        return runs_to_learn(every).drop(columns="status", errors="ignore").reset_index(drop=True)
+            told = bench.frames_of(entry, BOUNDS, every=True)()["jobs"]
+            marked = LOWER_BOUND in told.columns and bool((told[LOWER_BOUND] > 0).any())
+            if not marked and not was_killed_for_memory(told).any():
+                return finished_jobs(bench, entry, columns)()
+        every = bench.frames_of(entry, (*columns, *BOUNDS), every=True)()["jobs"]
+        return runs_to_learn(every, cut_short=unfinished != LEFT_OUT, targets=tuple(TARGETS))
 
     return read
 
@@ -207,7 +219,7 @@ def _labelled(
 ) -> Frames:
     """Return what reads the jobs with the profiles that the settings name."""
     if isinstance(settings, ClassifierSettings):
-        return with_profiles(bench, entry, settings.profiles, learned_jobs(bench, entry, questions.LEARNED), progress)
+        return with_profiles(bench, entry, settings.profiles, finished_jobs(bench, entry, questions.LEARNED), progress)
     jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished)
     return with_profiles(bench, entry, settings.classifier.profiles, jobs, progress)
 
@@ -237,7 +249,7 @@ def _duration_frames(
 ) -> Frames:
     columns = questions.OBSERVED_DURATIONS.columns(settings) or ()
     frames: Frames = bench.frames_of(entry, columns)
-    return frames if fit is None else with_profiles(bench, entry, fit, learned_jobs(bench, entry, columns), progress)
+    return frames if fit is None else with_profiles(bench, entry, fit, finished_jobs(bench, entry, columns), progress)
 
 
 def _explained(
@@ -270,6 +282,22 @@ class ForecastQuestions(SweepQuestions):
     classifier_evaluation = ask(questions.EVALUATE_CLASSIFIER, resolve=_classifier, frames=_labelled)
     global_explanation = ask(questions.EXPLAIN, resolve=_explanation, frames=_not_in_a_child, shortcut=_explained)
     estimate_evaluation = ask(questions.EVALUATE_ESTIMATES, resolve=_evaluation, frames=_evaluation_frames)
+
+    def duration_groups(
+        self,
+        dataset: str,
+        settings: DurationSettings,
+        fit: ProfileSettings | None = None,
+        progress: Progress = silent,
+    ) -> tuple[DurationSettings, str]:
+        """Return the settings with groups that there are, and why there are no profiles, if they were asked for."""
+        if settings.by != PROFILE:
+            return settings, ""
+        try:
+            self.profiles(dataset, fit or ProfileSettings(), progress)
+        except (ColumnMissing, NotEnoughData) as error:
+            return without_profiles(settings, {one.name for one in self.columns(dataset)}), str(error)
+        return settings, ""
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
         """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
