@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.settings import from_environment
 from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.estimates import TARGETS, EstimateSettings, known_jobs, train_estimates
@@ -66,9 +67,7 @@ def test_estimates_of_memory_know_of_the_kills():
 
 def test_a_dataset_without_bounds_is_learned_as_it_is(tmp_path):
     with Workbench(from_environment({"WORKPROF_HOME": str(tmp_path / "home")})) as bench:
-        plain = (
-            table().query("finished").drop(columns=["finished", "peak_memory_is_lower_bound", "out_of_memory_kills"])
-        )
+        plain = table().query("finished").drop(columns=["finished", KILLS, LOWER_BOUND])
         columns = ("user", "duration_s", "peak_memory_bytes")
         read = {}
         for name, rows in (("plain", plain), ("marked", table().drop(columns="finished"))):

@@ -150,7 +150,7 @@ def known_jobs(jobs: pd.DataFrame, target: str) -> KnownJobs:
 
     Args:
         jobs: with `finished` where runs are among them that did not: of time and peak memory what such a run had used
-            is a lower bound, of other targets it is left out; with `LOWER_BOUND` where that is so of the memory of some.
+            is a lower bound, of other targets it is left out. With `LOWER_BOUND` where the memory of some is one.
         target: one of `TARGETS`.
 
     Raises:

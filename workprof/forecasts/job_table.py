@@ -58,10 +58,8 @@ def forecast_jobs(
         ColumnMissing: when either lacks what is learned from.
         NotEnoughData: with too few rows or profiles.
     """
-    finished = train[train["finished"].to_numpy(dtype=bool)].reset_index(drop=True)
-    fit = fit_profiles(
-        {"jobs": finished.drop(columns=["finished", LOWER_BOUND])}, settings.classifier.profiles, progress
-    )
+    finished = train[train["finished"].to_numpy(dtype=bool)].drop(columns=["finished", LOWER_BOUND])
+    fit = fit_profiles({"jobs": finished.reset_index(drop=True)}, settings.classifier.profiles, progress)
     labels = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True))
     learned = train.assign(**{PROFILE: train["row_id"].map(labels)})
     forecaster = train_forecaster({"jobs": learned}, settings, progress)
