@@ -71,7 +71,8 @@ def test_the_data_behind_it_has_four_more():
 
 
 def test_the_answer_has_runs_users_memory_and_its_use():
-    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=400.0, total_unused=604.0)
+    sums = {"total_requested": 1000.0, "total_used": 400.0, "total_unused": 604.0}
+    record = dataclasses.replace(over_time(), n_judged=15_000, **sums)
     share = f"{100 * record.total_used / record.total_requested:.0f} %"
     held = f"{compact(record.total_requested)} GB·h of memory"
     assert memory_sentence(record, Counts(15_000, 15_000, 0, 0, 1_041, 63)) == (
@@ -157,3 +158,10 @@ def test_measured_datasets_have_figures_and_a_sentence():
     assert measured_sentence(DATASET, runs) == "demo: 1,000 runs, 42 nodes and 42 benchmarks."
     samples = telemetry_headlines(DATASET, tuple(column(name) for name in ("t", "cpu.user%", "node")), 18, 6)
     assert measured_sentence(DATASET, samples) == "demo: 1,000 samples, 18 runs, 6 workloads and 1 counter."
+
+
+def test_the_sentence_says_of_how_many_runs_its_sums_are():
+    """902 runs are in the trace, 719 of them finished with a request and a use."""
+    record = dataclasses.replace(over_time(), n_judged=719)
+    words = memory_sentence(record, Counts(902, 800, 2, 0, None, 7))
+    assert words.startswith("719 of 902 runs by 7 users finished with a request and a use: they hold ")

@@ -115,6 +115,8 @@ def test_what_a_lower_bound_leaves_unused_is_not_known():
     memory = ledger.totals.of("memory")
     assert (memory.n_judged, memory.n_lower_bound, memory.wasted) == (20, 20, 20 * 14)
     assert any("use is only known per task for 20 of 40 runs" in note for note in ledger.notes)
+    made = recommendation_of({"jobs": by_task()}, RecommendationSettings()).record
+    assert any("use is only known per task for 20 of 40 runs" in note for note in made.notes)
     every = ledger_of({"jobs": table(peak_memory_is_lower_bound=1.0)}, LedgerSettings())
     assert "use is only known per task for 40 of 40 runs" in next(
         one.why for one in every.unjudged if one.rule == "memory"

@@ -98,11 +98,14 @@ ABOVE_SHOWN = 0.05
 def memory_sentence(result: OverTime, counts: Counts) -> str:
     """Return what the runs of a trace hold and how much of it they use, in one sentence.
 
+    Runs that did not finish, or lack a request or a use, are in no sum: then the sentence says how many are.
     Use above the requests is named apart, so that what is used of the requests and what is not add up to all of them.
     Where it is much, the sentence gives what is unused and what is above the requests.
     """
     by = f" by {counted(counts.users, 'user')}" if counts.users else ""
     held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
+    if result.n_judged < counts.runs:  # the sums are of these alone
+        held = f"{result.n_judged:,} of {counted(counts.runs, 'run')}{by} finished with a request and a use: they hold"
     requested = result.total_requested
     held += f" {compact(requested)} GB·h of memory"
     uses, leave = ("uses", "leaves") if counts.runs == 1 else ("use", "leave")

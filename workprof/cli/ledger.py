@@ -36,7 +36,11 @@ def ledger_text(ledger: Ledger) -> str:
     if ledger.n_small:
         lines.append(f"{ledger.n_small:,} more waste too little to be listed")
     rows = [_line(row, ledger) for row in (*ledger.rows[:SHOWN_ROWS], ledger.totals)]
-    lines += ["", table(rows)]
+    totals = ledger.totals
+    ended = (
+        f"Of {totals.n_runs + totals.n_lost:,} runs {totals.n_runs:,} finished: runs, amounts and waste are of these."
+    )
+    lines += ["", *([ended] if totals.n_lost else []), table(rows)]
     if len(ledger.rows) > SHOWN_ROWS:
         lines.append(f"... and {len(ledger.rows) - SHOWN_ROWS} more rows: --json has all")
     lines += [f"not judged: {one.rule} ({one.why})" for one in ledger.unjudged]

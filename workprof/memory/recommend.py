@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, latest_of
+from workprof.core.arrays import Bools, latest_of, numbers_if_present
+from workprof.core.causes import LOWER_BOUND
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
@@ -40,7 +41,7 @@ from workprof.memory.trial import (
     gb_h_words,
     trial_runs,
 )
-from workprof.memory.usage import Runs, evidence_of, evidence_words, with_killed
+from workprof.memory.usage import Runs, evidence_of, evidence_words, lower_bound_words, with_killed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -477,6 +478,9 @@ def _evidence_notes(jobs: pd.DataFrame, settings: RecommendationSettings) -> lis
             f"{counted_runs(n)} killed for memory {'count as uses' if n > 1 else 'counts as a use'} just above the"
             " limit: a kill where requests are enforced, though the true use may be larger"
         )
+    marked = numbers_if_present(jobs, LOWER_BOUND)
+    if marked is not None and (n := int((marked > 0).sum())):
+        notes.append(lower_bound_words(n, len(jobs)))
     return notes
 
 

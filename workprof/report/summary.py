@@ -94,8 +94,11 @@ def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
 def _use_sentence(counts: Counts, memory: Amount) -> str:
     if not memory.n_judged:
         return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
+    held = counts.held
+    if memory.n_judged < counts.runs:
+        held += f"; {memory.n_judged:,} of them finished with a request and a use: they"
     return (
-        f"{counts.held} requested {compact(memory.judged_requested)} GB·h of memory and used "
+        f"{held} requested {compact(memory.judged_requested)} GB·h of memory and used "
         f"{format_share(memory.utilisation, 0)} of it."
     )
 
