@@ -1,0 +1,25 @@
+"""Write what every command prints on the bundled samples: `python -m tests.golden [NAME ...]`; then read `git diff`."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.golden.answers import KEPT, REPORT, answer
+from tests.golden.commands import ASKED, fill
+
+
+def main(names):
+    """Write the files of these names, or all and no other."""
+    KEPT.mkdir(exist_ok=True)
+    for path in KEPT.iterdir():
+        if not names and path.stem not in (*ASKED, REPORT):
+            path.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        fill(Path(folder))
+        for name in names or (*ASKED, REPORT):
+            (KEPT / f"{name}.txt").write_text(answer(Path(folder), name), encoding="utf-8")
+            print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
