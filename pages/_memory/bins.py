@@ -18,26 +18,18 @@ from pages._memory import exports, scope
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
+from workprof.answers.bins import LIMIT, answer, profile_answer
 from workprof.answers.tasks import task_labels
-from workprof.charts.memory.bins import (
-    BEFOREHAND,
-    bin_headlines,
-    bin_table,
-    bins_sentence,
-    improvement_chart,
-    profile_bins_scenario,
-    profile_headlines,
-    profile_notes,
-    profile_sentence,
-    usage_ecdf,
-)
+from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.plans import bins_scenario
 from workprof.charts.profiles.overview import profile_names
+from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
+from workprof.core.answer import Answer, Table
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
@@ -69,28 +61,21 @@ def typed() -> tuple[float, ...]:
         return ()
 
 
-def table(result: Bins) -> None:
+def table(result: Bins, limits: Table) -> None:
     """Show the bins; an edited limit takes effect at once."""
-    lines = bin_table(result)
-    number = st.column_config.NumberColumn
+    lines, name = limits.frame(), LIMIT.name
     key = f"{TABLE}_{'_'.join(f'{edge:.0f}' for edge in result.edges_bytes)}"
+    editable = st.column_config.NumberColumn(
+        f"{LIMIT.title}, editable", min_value=0.001, format=LIMIT.shown_form, required=True
+    )
     tables.edit(
         lines,
         num_rows="dynamic",
         key=key,
-        disabled=[name for name in lines.columns if name != "edge_gb"],
+        disabled=[column for column in lines.columns if column != name],
         on_change=_edited,
-        args=(key, tuple(lines["edge_gb"])),
-        column_config={
-            "edge_gb": number("limit (GB), editable", min_value=0.001, format="%.4g", required=True),
-            "runs": number("runs", help="Runs that this bin holds with their headroom, and no smaller one does."),
-            "runs_percent": number("of the runs", format="%.1f %%"),
-            "hours": number("hours", format="%,.1f"),
-            "used_percent": number("of the bin used", format="%.1f %%"),
-            "least_headroom_percent": number(
-                "least headroom", format="%.2f %%", help="What the run of the bin that uses most keeps free."
-            ),
-        },
+        args=(key, tuple(lines[name])),
+        column_config=tables.columns(limits.columns) | {name: editable},
     )
     if result.search == GIVEN:
         st.button("Back to the best limits", key="memory_edges_clear", icon=":material/undo:", on_click=_clear)
@@ -105,10 +90,10 @@ def after_edits(edges_gb: tuple[float, ...], changes: dict[str, Any]) -> str:
     """Return the field's text once the changes of the table's editor are made."""
     result = dict(enumerate(edges_gb))
     for row, cells in changes["edited_rows"].items():
-        result[int(row)] = cells.get("edge_gb", result.get(int(row)))
+        result[int(row)] = cells.get(LIMIT.name, result.get(int(row)))
     for row in changes["deleted_rows"]:
         result.pop(int(row), None)
-    added = [cells.get("edge_gb") for cells in changes["added_rows"]]
+    added = [cells.get(LIMIT.name) for cells in changes["added_rows"]]
     return ", ".join(_written(value) for value in (*result.values(), *added) if value)
 
 
@@ -137,20 +122,6 @@ def _read(text: str) -> tuple[float, ...]:
             )
         edges.append(value * GB)
     return tuple(edges)
-
-
-def edges(result: Bins, about: str = "") -> None:
-    """Show the limits over what the runs used."""
-    for message in result.messages:
-        st.caption(f":material/info: {markdown_text(message[:1].upper() + message[1:], 300)}.")
-    figures.show(usage_ecdf(result, about), key="memory_usage")
-
-
-def improvement(curve: Callable[[], ImprovementCurve], result: Bins) -> None:
-    """Show what more bins would bring."""
-    figures.show(improvement_chart(curve(), result.settings.k), key="memory_improvement")
-    if result.search == GIVEN:
-        st.caption("The curve is of the best limits for every number of bins, not of custom limits.")
 
 
 PROFILE, CLUSTERING = "memory_profile", "memory_clustering"
@@ -226,38 +197,12 @@ def _follow_name(labels: dict[str, int]) -> str:
     return ""
 
 
-def profile_bins(context: PageContext, profile: ProfileScope, settings: BinSettings, top: DeltaGenerator) -> None:
-    """Show the bins of a profile; custom limits take the place of the search."""
-    wanted = ProfileBinSettings(profile.profile, replace(settings, task=""))
-    with st.spinner("Searching for the best bins…", show_time=True):
-        result = context.workbench.profile_bins(context.dataset.hash, wanted, fit=profile.clustering)
-    with top:
-        figures.headline(markdown_text(bins_sentence(result.bins, profile.name), 500))
-        edges(result.bins, profile.name)
-    figures.headline_row(profile_headlines(result))
-    st.markdown(markdown_text(profile_sentence(result, profile.name), 500))
-    for note in profile_notes(result):
-        st.caption(f":material/info: {markdown_text(note, 300)}")
-    _beforehand(context, profile)
-    table(result.bins)
-    whose = f"{profile.name} ({profile.clustering_name})"
-    scope.save_scenario(
-        context, "memory_keep_bins", lambda name: profile_bins_scenario(result, context.dataset, name, whose)
-    )
-    curve = partial(context.workbench.profile_improvement, context.dataset.hash, wanted, fit=profile.clustering)
-    figures.fold("How many bins", "memory_curve_open", improvement, curve, result.bins)
-    figures.fold("Method", "memory_bins_method", method, result.bins)
-
-
-def _beforehand(context: PageContext, profile: ProfileScope) -> None:
-    """Show what a plan by profile needs, and the way to it."""
-    learned = ClassifierSettings(profile.clustering, mode=profile.clustering.mode)
-    parameters = parameters_of(EVALUATE_CLASSIFIER, learned)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/online_prediction: {markdown_text(BEFOREHAND, 400)}")
-        meaning = "Predicts the profile of a job before it runs."
-        link = Link("Predict the profile", "classify", context.dataset.hash, parameters, "schedule", meaning)
-        follow(link, "memory_to_classify")
+def _to_classify(context: PageContext, clustering: ProfileSettings) -> None:
+    """Show the way to what a plan by profile needs."""
+    parameters = parameters_of(EVALUATE_CLASSIFIER, ClassifierSettings(clustering, mode=clustering.mode))
+    meaning = "Predicts the profile of a job before it runs."
+    way = Link("Predict the profile", "classify", context.dataset.hash, parameters, "schedule", meaning)
+    follow(way, "memory_to_classify")
 
 
 PUBLISHED = ("weight", "top", "search", "headroom", "step_bytes")
@@ -284,7 +229,7 @@ def bins(context: PageContext) -> None:
     if profile is None:
         _of_task(context, settings, top)
     else:
-        profile_bins(context, profile, settings, top)
+        _of_profile(context, profile, settings, top)
 
 
 def _published(settings: BinSettings) -> None:
@@ -305,31 +250,43 @@ def _as_published() -> None:
 
 def _of_task(context: PageContext, settings: BinSettings, top: DeltaGenerator) -> None:
     result = context.workbench.bins(context.dataset.hash, settings)
-    with top:
-        figures.headline(markdown_text(bins_sentence(result), 500))
-        edges(result)
-    figures.headline_row(bin_headlines(result))
-    table(result)
-    scope.save_scenario(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name))
+    _show(context, result, answer(result), top)
     curve = partial(context.workbench.improvement, context.dataset.hash, settings)
     figures.fold("How many bins", "memory_curve_open", improvement, curve, result)
     figures.fold("Export", "memory_bins_exports", _exports, context, settings)
-    figures.fold("Method", "memory_bins_method", method, result)
+
+
+def _of_profile(context: PageContext, profile: ProfileScope, settings: BinSettings, top: DeltaGenerator) -> None:
+    """Show the bins of a profile; custom limits take the place of the search."""
+    wanted, fit = ProfileBinSettings(profile.profile, replace(settings, task="")), profile.clustering
+    with st.spinner("Searching for the best bins…", show_time=True):
+        result = context.workbench.profile_bins(context.dataset.hash, wanted, fit=fit)
+    whose = f"{profile.name} ({profile.clustering_name})"
+    _show(context, result.bins, profile_answer(result, profile.name), top, whose)
+    _to_classify(context, fit)
+    curve = partial(context.workbench.profile_improvement, context.dataset.hash, wanted, fit=fit)
+    figures.fold("How many bins", "memory_curve_open", improvement, curve, result.bins)
+
+
+def _show(context: PageContext, result: Bins, told: Answer, top: DeltaGenerator, profile: str = "") -> None:
+    """Show an answer: its sentence and the limits over the use, figures, notes, the table."""
+    with top:
+        figures.headline(markdown_text(told.sentence, 500))
+        figures.show(usage_ecdf(result), key="memory_usage")
+    figures.headline_row(headlines(told))
+    for note in told.notes:
+        st.caption(f":material/info: {markdown_text(note, 400)}")
+    table(result, told.table())
+    scope.save_scenario(context, "memory_keep_bins", lambda name: bins_scenario(result, context.dataset, name, profile))
+
+
+def improvement(curve: Callable[[], ImprovementCurve], result: Bins) -> None:
+    """Show what more bins would bring."""
+    figures.show(improvement_chart(curve(), result.settings.k), key="memory_improvement")
+    if result.search == GIVEN:
+        st.caption("The curve is of the best limits for every number of bins, not of custom limits.")
 
 
 def _exports(context: PageContext, settings: BinSettings) -> None:
     made = partial(context.workbench.bin_sizes, context.dataset.hash, settings)
     exports.buttons(context, "memory_bins_export", "Sizes", "memory-bins", made)
-
-
-def method(result: Bins) -> None:
-    """Show what the saving rests on, and the published figure."""
-    by_time, by_count = result.time_based_optimal_improvement, result.optimal_improvement
-    st.caption(
-        "Upper bound: every run is placed in its right bin, the smallest that holds its use with its headroom. The "
-        "Models tab shows how often a prediction gets it wrong."
-    )
-    st.caption(
-        f"Optimum by the formula of the thesis, against one static request for all runs: {format_share(by_time)} by "
-        f"time, {format_share(by_count)} by count."
-    )

@@ -9,8 +9,9 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
+from workprof.answers.bins import answer
 from workprof.answers.tasks import task_labels
-from workprof.charts.memory.bins import bin_headlines, bin_table, bins_sentence, improvement_chart, usage_ecdf
+from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
 from workprof.charts.memory.models import (
     bin_confusion,
@@ -57,6 +58,7 @@ from workprof.charts.memory.tasks import (
     with_limits,
 )
 from workprof.charts.theme import readable
+from workprof.core.answer import to_frame
 from workprof.core.units import GB, gb, gb_h, saved
 from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
 from workprof.memory.bin_models import u_score_of
@@ -210,15 +212,13 @@ def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
     assert [shape.x0 for shape in chart.figure.layout.shapes] == [5.0, 10.0, 64.0]
     above = own.effect.n_above
     assert above > 0
-    assert f"{above} runs ({above / 120:.1%}".replace("%", " %") in bins_sentence(own)
     hours = given.jobs().query("task_name == @given.HEAVY").sort_values("peak_memory_bytes")
     share = hours["duration_s"].cumsum() / hours["duration_s"].sum()
     half = hours["peak_memory_bytes"].iloc[np.searchsorted(share, 0.5)] / GB
     assert f"Half of the hours use at most {gb(half)}" in chart.takeaway
-    shown = {line.label: line.value for line in bin_headlines(own)}
-    assert shown["Above largest bin"] == f"{above} runs"
-    table = bin_table(own)
-    assert table["runs"].sum() + above == 120
+    told = answer(own)
+    assert {one.label: one.value for one in told.figures}["Above largest bin"] == f"{above} runs"
+    assert to_frame(told)["runs"].sum() + above == 120
 
 
 def test_a_size_that_costs_more_is_not_called_a_saving():
@@ -226,7 +226,7 @@ def test_a_size_that_costs_more_is_not_called_a_saving():
     assert saved(-0.12) == "12.0 % more"
     assert "unknown" in saved(math.nan)
     dear = given.bins(edges_bytes=(1000.0 * GB,))
-    assert "% more GB·h than requested" in bins_sentence(dear)
+    assert "% more than the GB·h that 120 runs request" in answer(dear).sentence
 
 
 @pytest.mark.parametrize("weight", ["time", "count"])

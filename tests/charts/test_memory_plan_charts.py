@@ -2,20 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from tests.charts import records_for_memory as given
-from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.memory.bins import (
-    bins_sentence,
-    profile_bins_scenario,
-    profile_headlines,
-    profile_notes,
-    profile_sentence,
-    usage_ecdf,
-)
 from workprof.charts.memory.load import (
     bursts_sentence,
     load_chart,
@@ -27,10 +16,8 @@ from workprof.charts.memory.models import every_model
 from workprof.charts.memory.plans import waterfall, waterfall_table
 from workprof.charts.memory.recommendation import size_table
 from workprof.core.units import GB, gb, gb_h
-from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of
 from workprof.memory.plan import PlanSettings
 from workprof.memory.rollup import RollupSettings, rollup_of
-from workprof.store.reports import Dataset
 
 
 def steps_of(found):
@@ -101,49 +88,6 @@ def test_the_table_adds_up_for_every_model():
     for model in every_model(found):
         table = waterfall_table(model.waterfall)
         assert table["gb_h"][:-1].sum() == pytest.approx(table["gb_h"].iloc[-1])
-
-
-def of_profile(task="sort", profile=0, bare=0):
-    random = np.random.default_rng(1)
-    use = random.uniform(1, 9, 60) * 1e9
-    table = pd.DataFrame(
-        {
-            PROFILE_COLUMN: np.repeat([0.0, 1.0, np.nan], [40, 15, 5]),
-            "task_name": [task if place % 4 else f"other {place % 5}" for place in range(60)],
-            "peak_memory_bytes": use,
-            "requested_memory_bytes": [np.nan] * bare + [16e9] * (60 - bare),
-            "duration_s": 3600.0,
-        }
-    )
-    return profile_bins_of({"jobs": table}, ProfileBinSettings(profile))
-
-
-def test_the_words_of_a_profile_say_whose_runs_and_what_they_waste():
-    found = of_profile()
-    sentence = profile_sentence(found, "P0 readers")
-    assert sentence.startswith("P0 readers: 40 runs of 6 tasks (sort 75.0 %, ")
-    assert "and 3 more" in sentence
-    assert f"waste {gb_h(found.wasted_gb_h)} of it" in sentence
-    assert profile_headlines(found)[0].value == gb_h(found.wasted_gb_h)
-    assert "for P0 readers (" in bins_sentence(found.bins, "P0 readers")
-    assert "Models tab" not in usage_ecdf(found.bins, "P0 readers").note
-
-
-def test_what_limits_them_is_noted():
-    few = profile_notes(of_profile(profile=1))
-    assert few[0] == "Too few runs: 15, and 34 are the least that sizes should rest on."
-    notes = profile_notes(of_profile(bare=3))
-    assert notes[0].startswith("3 of the profile's 40 rows have no request")
-    assert notes[1] == "5 rows of the dataset are in no clustering, so in no profile."
-
-
-def test_a_hostile_task_name_is_shortened_and_a_scenario_names_the_profile():
-    found = of_profile(task=HOSTILE * 5)
-    assert len(profile_sentence(found, "P0")) < 400
-    dataset = Dataset("runs", "ab" * 16, "jobs", "generic", 60, 60, "2026-01-01", "corrected", "runs.csv")
-    made = profile_bins_scenario(found, dataset, "mine", "P0 readers (default)")
-    assert made.settings["profile"] == "P0 readers (default)"
-    assert (made.n_runs, made.task) == (40, "")
 
 
 def test_the_load_is_drawn_and_told_as_computed():

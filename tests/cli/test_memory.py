@@ -259,9 +259,12 @@ def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
 @pytest.mark.slow
 def test_text_for_people(workprof, runs):
     assert "wasted GB·h" in workprof("memory", "assess", "runs").out
-    edges = workprof("memory", "bins", "runs", "--task", "sort", "--json").json["edges_gb"]
-    limits = ", ".join(f"{edge:.6g}" for edge in edges)
-    assert workprof("memory", "bins", "runs", "--task", "sort").out.startswith(f"limits {limits} GB (exact); ")
+    told = workprof("memory", "bins", "runs", "--task", "sort", "--json").json
+    printed = workprof("memory", "bins", "runs", "--task", "sort")
+    assert printed.out.startswith(told["sentence"])
+    limits = [line.split()[0] for line in printed.out.partition("Limit (GB)")[2].splitlines()[1:]]
+    assert limits == [f"{edge:,.6g}" for edge in told["edges_gb"]]
+    assert all(note in printed.err for note in told["notes"])
     assert "workprof_cautious" in workprof("memory", "replay", "runs").out
 
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.answers.bins import profile_answer
 from workprof.cli.main import app
-from workprof.cli.memory import profile_bins_json
+from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import NotEnoughData, WorkprofError
 from workprof.core.records import to_json
 from workprof.core.settings import from_environment
@@ -70,15 +71,15 @@ def untimed(told):
 def test_the_command_is_the_library(ask):
     found = library(lambda bench: bench.profile_bins("jobs", ProfileBinSettings(1)))
     told = json.loads(ask("memory", "bins", "jobs", "--profile", 1, "--json"))
-    assert untimed(told) == untimed(to_json(profile_bins_json(found)))
+    assert untimed(told) == untimed(answer_json(profile_answer(found)))
     assert told["profile"] == 1
     assert told["n_runs"] <= told["n_rows"]
     assert sum(one["n_runs"] for one in told["tasks"]) == told["n_runs"]
     assert told["wasted_gb_h"] <= told["requested_gb_h"]
     text = ask("memory", "bins", "jobs", "--profile", 1)
     names = library(lambda bench: bench.profile_names("jobs"))
-    assert f"{names[1]}:" in text
-    assert "needs the profile of a job before it runs" in text
+    assert f"for {names[1]} " in text.splitlines()[0]
+    assert any("needs the profile before the run" in note for note in told["notes"])
 
 
 def test_the_bins_are_those_of_the_rows_of_the_profile(home):

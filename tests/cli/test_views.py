@@ -152,7 +152,7 @@ def test_more_bins_save_no_less_and_never_beat_the_bound(home):
     assert saved == sorted(saved)
     assert saved[-1] <= found["oracle"]["optimal_improvement"]
     assert [one["k"] for one in found["bins"]] == list(range(1, 9))
-    assert "no bins, no headroom" in home.text("memory", "curve", "tasks", "--task", HEAVY)
+    assert "perfect request + headroom" in home.text("memory", "curve", "tasks", "--task", HEAVY)
 
 
 def test_violations_are_the_librarys_and_all_short(home):

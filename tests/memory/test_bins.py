@@ -9,7 +9,7 @@ import pytest
 
 from tests.memory.traces import task_called, trace
 from tests.shared_data import needs_shared_data
-from workprof.charts.memory.bins import bin_headlines, bins_sentence, improvement_chart
+from workprof.answers.bins import answer, curve_answer
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.memory.bin_search import BinSettings, best_edges, exhaustive_trials, faithful_bins, needs_of, stride_edges
@@ -147,10 +147,11 @@ def test_six_times_every_use_costs_more_and_says_so():
     assert np.array(found.edges_bytes) / GB == pytest.approx([18, 30, 48, 55.2])
     cost = (1 * 18 + 2 * 30 + 3 * 48 + 4 * 55.2) / 320 - 1
     assert found.effect.time_based_saved_share == pytest.approx(-cost)
-    assert f"{cost * 100:.1f} % more GB·h than requested" in bins_sentence(found)
-    assert "costs more" in bin_headlines(found)[0].detail
-    chart = improvement_chart(improvement_curve({"jobs": jobs}, BinSettings(headroom=5.0)), 4)
-    assert f"costs {cost * 100:.1f} % more, so no number of bins saves" in chart.takeaway
+    told = answer(found)
+    assert told.sentence == f"4 bins cost {cost * 100:.1f} % more than the GB·h that 4 runs request."
+    assert "costs more" in told.figures[0].detail
+    told = curve_answer(improvement_curve({"jobs": jobs}, BinSettings(headroom=5.0)), 4)
+    assert told.sentence == f"4 bins cost {cost * 100:.1f} % more than the requests; no number of bins saves."
 
 
 @pytest.mark.slow

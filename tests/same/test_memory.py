@@ -6,15 +6,15 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
+from workprof.answers.bins import answer, profile_answer
 from workprof.charts.memory.policies import policy_name
 from workprof.cli.memory import (
     assessment_json,
-    bins_json,
     models_json,
-    profile_bins_json,
     replay_json,
     rollup_json,
 )
+from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.assessment import AssessmentSettings
@@ -82,10 +82,10 @@ def test_bins(tasks):
     asked = BinSettings(task=given.HEAVY)
     found = tasks.library(lambda bench: bench.bins("tasks", asked))
     told = tasks.command("memory", "bins", "tasks", "--task", given.HEAVY)
-    assert to_json(bins_json(found)) == told
+    assert answer_json(answer(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Bins", memory_task="HEAVY")
     assert page.metric("Saving, upper bound") == [format_share(told["time_based_saved_share"])]
-    assert page.metric("By count") == [format_share(told["saved_share"])]
+    assert page.metric("Saving by count") == [format_share(told["saved_share"])]
     assert f"{format_share(told['time_based_optimal_improvement'])} by time" in page.words  # the thesis' formula
     (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
     assert edges["edge_gb"].tolist() == told["edges_gb"]
@@ -101,7 +101,7 @@ def test_bins_of_a_profile(jobs):
     told = jobs.command("memory", "bins", "jobs", "--profile", 0)
     asked = ProfileBinSettings(0, BinSettings(task=""))
     found = jobs.library(lambda bench: bench.profile_bins("jobs", asked))
-    assert to_json(profile_bins_json(found)) == told
+    assert answer_json(profile_answer(found)) == told
     page = jobs.page("memory", "jobs", memory_tab="Bins", memory_profile="P0")
     rows = jobs.library(lambda bench: bench.past_jobs("jobs", fit.row_ids[fit.labels == 0].tolist()))
     gb = rows[["requested_memory_bytes", "peak_memory_bytes"]].to_numpy() / GB

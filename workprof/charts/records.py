@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.answers import bins
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming, predictions_table
 from workprof.charts.downloads import summary_table
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.recommendation import (
     frontier_and_baselines,
     recommendation_sentence,
@@ -25,12 +27,14 @@ from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
+from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
 from workprof.core.table import Column, frame
 from workprof.core.units import GB
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.job_table import JobForecasts
+from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.recommend import Recommendation
 from workprof.nodes.ranking import Ranking
 from workprof.phases.series import SeriesChanges
@@ -44,6 +48,12 @@ class View:
 
     table: Callable[[Any], pd.DataFrame]
     chart: Callable[[Any], Chart]
+    answer: Callable[[Any], Answer] | None = None
+
+
+def answered(answer: Callable[[Any], Answer], chart: Callable[[Any], Chart]) -> View:
+    """The first table and the sentence of an answer, and the figure beside them."""
+    return View(lambda record: to_frame(answer(record)), chart, answer)
 
 
 def table(record: Any) -> pd.DataFrame:
@@ -74,7 +84,10 @@ def figure(record: Any) -> go.Figure:
 
 def title(record: Any) -> str:
     """Return what a record says in one sentence; its class's name where it says nothing by itself."""
-    return _chart(record).takeaway if type(record) in VIEWS else type(record).__name__
+    view = VIEWS.get(type(record))
+    if view is None:
+        return type(record).__name__
+    return view.answer(record).sentence if view.answer else view.chart(record).takeaway
 
 
 def _chart(record: Any) -> Chart:
@@ -199,4 +212,7 @@ VIEWS: dict[type, View] = {
     SeriesChanges: View(_changes_table, _changes_chart),
     Timeline: View(phase_table, lambda result: timeline_chart(result, most_moving(result))),
     JobForecasts: View(_forecast_table, _forecast_chart),
+    Bins: answered(bins.answer, usage_ecdf),
+    ProfileBins: answered(bins.profile_answer, lambda result: usage_ecdf(result.bins)),
+    ImprovementCurve: answered(bins.curve_answer, lambda result: improvement_chart(result, result.k[-1])),
 }

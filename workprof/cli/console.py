@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -125,6 +126,11 @@ def plain(text: str) -> str:
 def warn(message: str) -> None:
     """Print one line on stderr."""
     print(plain(message), file=sys.stderr)  # noqa: T201  stderr is where people look
+
+
+def width() -> int | None:
+    """The characters of a line on a terminal; None elsewhere, where no line is broken."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def progress_line() -> Progress:

@@ -12,10 +12,11 @@ import numpy as np
 import typer
 
 import workprof
+from workprof.answers import bins as bin_answers
 from workprof.answers.verdict import verdict_answer
 from workprof.cli import ledger, over_time
 from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table, warn
-from workprof.cli.questions import Face, add, add_others, fit_of, options, settings_of
+from workprof.cli.questions import Face, add, add_others, answered, fit_of, options, settings_of
 from workprof.core.answer import to_json as answer_json
 from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
@@ -23,13 +24,10 @@ from workprof.core.fields import read
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.shares import in_words
-from workprof.core.stats import FEWEST_RUNS
-from workprof.core.units import GB, format_share, saved
+from workprof.core.units import GB, format_share
 from workprof.memory import questions
 from workprof.memory.advised_sizes import OUTSIDE, PROFILE, AdvisedSize
 from workprof.memory.assessment import Assessment
-from workprof.memory.bin_search import COUNT, TIME
-from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line
 from workprof.memory.facts import FactPoints
 from workprof.memory.load import NOT_SIMULATED, Above, Load
@@ -54,7 +52,6 @@ app = typer.Typer(
 SHOWN_TASKS = SHOWN_RUNS = SHOWN_ROWS = 30
 PARTS = 4
 """Of the runs in order of a number, for people; `--json` has the points."""
-BEFOREHAND = "such a plan needs the profile of a job before it runs: `workprof classify predict` predicts it"
 
 
 @app.callback()
@@ -124,72 +121,6 @@ def _assessment_text(result: Assessment) -> str:
     return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
 
 
-def bins_json(result: Bins) -> dict[str, Any]:
-    """Return the JSON document of bins."""
-    effect = result.effect
-    return {
-        "edges_gb": [edge / GB for edge in result.edges_bytes],
-        "optimal_improvement": result.optimal_improvement,
-        "time_based_optimal_improvement": result.time_based_optimal_improvement,
-        "search": result.search,
-        "static_gb": result.static_bytes / GB,
-        "saved_share": effect.saved_share,
-        "time_based_saved_share": effect.time_based_saved_share,
-        "weighted_saved_share": effect.weighted_saved_share,
-        "saved_gb_h": effect.saved_gb_h,
-        "bin_runs": effect.bin_runs.tolist(),
-        "bin_hours": effect.bin_hours.tolist(),
-        "bin_least_headroom": effect.bin_least_headroom.tolist(),
-        "n_runs": effect.n_runs,
-        "n_above": effect.n_above,
-        "n_used_above": effect.n_used_above,
-        "n_trials": result.n_trials,
-        "left_out": result.left_out,
-        "messages": list(result.messages),
-        "seconds": result.seconds,
-    }
-
-
-def profile_bins_json(result: ProfileBins) -> dict[str, Any]:
-    """Return the JSON document of the bins of a profile: those of a task, and what the profile is made of."""
-    own = {
-        "profile": result.settings.profile,
-        "n_rows": result.n_rows,
-        "n_not_clustered": result.n_not_clustered,
-        "tasks": [asdict(one) for one in result.tasks],
-        "requested_gb_h": result.requested_gb_h,
-        "used_gb_h": result.used_gb_h,
-        "wasted_gb_h": result.wasted_gb_h,
-        "too_few": result.too_few,
-    }
-    return bins_json(result.bins) | own | {"seconds": result.seconds}
-
-
-def bins_text(result: Bins) -> str:
-    """Return bins as a sentence."""
-    effect = result.effect
-    edges = ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes)
-    by_time, alike = saved(effect.time_based_saved_share), saved(effect.saved_share)
-    of_static = f"{saved(result.optimal_improvement)}, {saved(result.time_based_optimal_improvement)} by time"
-    above = f"\n{effect.n_above:,} of {effect.n_runs:,} runs need more than the largest bin and keep their request"
-    return (
-        f"limits {edges} GB ({result.search}); upper bound, every run in its right bin (the smallest that holds its "
-        f"use with {100 * result.settings.headroom:g} % headroom): {by_time} GB·h than requested ({alike} counting "
-        f"runs alike); against {result.static_bytes / GB:.1f} GB for all: {of_static}"
-        + (above if effect.n_above else "")
-    )
-
-
-def profile_bins_text(result: ProfileBins) -> str:
-    """Return the bins of a profile in sentences."""
-    n_tasks = len(result.tasks)
-    of = f"{n_tasks} tasks" if n_tasks != 1 else "one task"
-    return (
-        f"profile {result.settings.profile}: {result.bins.effect.n_runs:,} runs of {of} waste "
-        f"{result.wasted_gb_h:,.2f} of {result.requested_gb_h:,.2f} GB·h\n{bins_text(result.bins)}\n{BEFOREHAND}"
-    )
-
-
 def fact_json(result: FactPoints) -> dict[str, Any]:
     """Return the JSON document of a fact: use in GB (1e9 bytes)."""
     return {
@@ -233,25 +164,6 @@ def why_json(result: Why) -> dict[str, Any]:
     }
 
 
-def curve_json(result: ImprovementCurve) -> dict[str, Any]:
-    """Return the JSON document of the savings against the number of bins."""
-    names = (
-        *("optimal_improvement", "time_based_optimal_improvement"),
-        *("saved_share", "time_based_saved_share", "weighted_saved_share"),
-    )
-    shares = {name: getattr(result, name).tolist() for name in names}
-    return {
-        "task": result.settings.task,
-        "bins": [
-            {"k": k, "edges_gb": [edge / GB for edge in edges]} | {name: shares[name][at] for name in names}
-            for at, (k, edges) in enumerate(zip(result.k, result.edges_bytes, strict=True))
-        ],
-        "oracle": asdict(result.oracle),
-        "continuous": asdict(result.continuous),
-        "seconds": result.seconds,
-    }
-
-
 def violations_json(result: Violations) -> dict[str, Any]:
     """Return the JSON document of the runs above their size: sizes and uses in GB (1e9 bytes)."""
     columns = (result.row_ids, result.used_bytes / GB, result.size_bytes / GB, result.short_bytes / GB, result.hours)
@@ -291,27 +203,6 @@ def why_text(result: Why) -> str:
         f"({format_share(odds.low)} to {format_share(odds.high)})\n"
         f"cheapest for the past runs: {cheapest / GB:.3f} GB at {result.candidate_cost_gb_h.min():.4g} GB·h a run{few}"
     )
-
-
-def curve_text(result: ImprovementCurve) -> str:
-    """Return the savings of every number of bins and the bounds."""
-    rows: list[dict[str, object]] = [
-        {
-            "bins": k,
-            "saved": format_share(result.weighted_saved_share[at]),
-            "against one size for all": format_share(result.optimal_improvement[at]),
-            "the same by time": format_share(result.time_based_optimal_improvement[at]),
-            "limits GB": ", ".join(f"{edge / GB:.6g}" for edge in result.edges_bytes[at]),
-        }
-        for at, k in enumerate(result.k)
-    ]
-    for name, bound in (("no bins, headroom kept", result.continuous), ("no bins, no headroom", result.oracle)):
-        shares = bound.weighted_saved_share, bound.optimal_improvement, bound.time_based_optimal_improvement
-        formatted = map(format_share, shares)
-        rows.append(dict(zip(rows[0], (name, *formatted, ""), strict=True)))
-    counted = {COUNT: "every run counting as one", TIME: "by hours"}.get(result.settings.weight, "by hours x price")
-    headroom = f"{100 * result.settings.headroom:g} % headroom"
-    return f"saved of what is requested, {counted}, every run with {headroom} in its bin\n\n{table(rows)}"
 
 
 def violations_text(result: Violations) -> str:
@@ -569,16 +460,6 @@ def _bursts_text(result: Rollup) -> str:
     return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {treatment}: {names}"
 
 
-def _messages(result: Bins) -> Iterable[str]:
-    return result.messages
-
-
-def _profile_notes(result: ProfileBins) -> Iterable[str]:
-    n_runs = result.bins.effect.n_runs
-    few = f"{n_runs} runs are few; {FEWEST_RUNS} are the least that sizes should rest on"
-    return (*result.bins.messages, *((few,) if result.too_few else ()))
-
-
 def recommendation_json(result: Recommendation) -> dict[str, Any]:
     """Return the JSON document of a recommendation: sizes in GB (1e9 bytes); figures of the second half of the runs."""
     return {
@@ -687,15 +568,8 @@ TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
 add(
     app,
-    Face(questions.BINS, bins_json, bins_text, _messages),
-    Face(
-        questions.PROFILE_BINS,
-        profile_bins_json,
-        profile_bins_text,
-        _profile_notes,
-        "--profile",
-        profiles_of=_looked_at,
-    ),
+    answered(questions.BINS, bin_answers.answer),
+    answered(questions.PROFILE_BINS, bin_answers.profile_answer, when="--profile", profiles_of=_looked_at),
 )
 add(
     app,
@@ -720,8 +594,8 @@ add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))
 add(
     app,
-    Face(questions.CURVE, curve_json, curve_text),
-    Face(questions.PROFILE_CURVE, curve_json, curve_text, when="--profile"),
+    answered(questions.CURVE, bin_answers.curve_answer),
+    answered(questions.PROFILE_CURVE, bin_answers.curve_answer, when="--profile"),
 )
 add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
 

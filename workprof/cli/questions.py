@@ -12,6 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from workprof.cli import console
+from workprof.core.answer import Answer
+from workprof.core.answer import to_json as answer_json
+from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
@@ -51,6 +54,17 @@ class Face:
     complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     profiles_of: Callable[[str, Any], str] | None = None
     named: Callable[[Any, Sequence[str]], Any] = lambda result, _: result
+
+
+def answered(question: Question[Any, Any], answer: Callable[[Any], Answer], **more: Any) -> Face:
+    """A face that shows the answer of a result: its JSON, its text as wide as the terminal, its notes on stderr."""
+    return Face(
+        question,
+        lambda result: answer_json(answer(result)),
+        lambda result: answer_text(answer(result), console.width()),
+        lambda result: answer(result).notes,
+        **more,
+    )
 
 
 FACES: dict[str, Face] = {}

@@ -15,7 +15,7 @@ import pandas as pd
 
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import compact, format_duration, format_share, gb, gb_h
-from workprof.core.words import column_words
+from workprof.core.words import column_words, counted
 
 MISSING = "–"
 """In a cell without a value."""
@@ -37,6 +37,7 @@ MEASURES = {
     "s": Measure("%,.3g", format_duration),
     "share": Measure("percent", format_share, in_heading=False),
     "count": Measure("%,.0f", lambda value: f"{value:,.0f}", in_heading=False),
+    "runs": Measure("%,.0f", lambda value: counted(int(value), "run"), in_heading=False),
     "USD": Measure("%,.2f", lambda value: f"{value:,.2f} USD"),
 }
 """By unit. GB = 1e9 bytes; a share is 0-1 in documents and files, and shown in per cent."""

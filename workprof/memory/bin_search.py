@@ -122,28 +122,18 @@ def faithful_bins(task: str = "", k: int = 3) -> BinSettings:
 
 @dataclass(frozen=True)
 class Needs:
-    """The sizes that runs need, as a search sees them.
+    """The sizes that runs need, as a search sees them."""
 
-    Attributes:
-        sizes_bytes: (m,) strictly increasing; the last one is the top edge, whether a run needs it or not.
-        weights: (m,) 0 or more: how much the runs of that size count.
-    """
-
-    sizes_bytes: Floats
-    weights: Floats
+    sizes_bytes: Floats  # (m,) strictly increasing; the last one is the top edge, whether a run needs it or not
+    weights: Floats  # (m,) 0 or more: how much the runs of that size count
 
 
 @dataclass(frozen=True)
 class EdgeChoice:
-    """The cheapest edges of at most so many.
+    """The cheapest edges of at most so many."""
 
-    Attributes:
-        edges_bytes: (k,) increasing; fewer than k where there are fewer sizes.
-        cost: sum over runs of weight x smallest edge that covers them.
-    """
-
-    edges_bytes: Floats
-    cost: float
+    edges_bytes: Floats  # (k,) increasing; fewer than k where there are fewer sizes
+    cost: float  # sum over runs of weight x smallest edge that covers them
 
 
 def needs_of(sizes_bytes: Floats, weights: Floats, top_bytes: float | None = None) -> Needs:

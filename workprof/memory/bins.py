@@ -40,17 +40,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SizedRuns:
-    """The runs of one task that have a request.
+    """The runs of one task that have a request."""
 
-    Attributes:
-        used_bytes: (n,) above 0.
-        requested_bytes: (n,) above 0.
-        hours: (n,) 0 or more.
-    """
-
-    used_bytes: Floats
-    requested_bytes: Floats
-    hours: Floats
+    used_bytes: Floats  # (n,) above 0
+    requested_bytes: Floats  # (n,) above 0
+    hours: Floats  # (n,) 0 or more
 
     @property
     def static_bytes(self) -> float:
@@ -64,46 +58,27 @@ class BinEffect:
 
     A run belongs to the smallest edge that holds its use with its headroom. Where none does, the run is above the top
     edge and counts as if it kept its request (or got what it used, where that is more).
-
-    Attributes:
-        edges_bytes: increasing.
-        optimal_improvement: 1 - sum of edges / (runs x largest request).
-        time_based_optimal_improvement: the same with every run weighted by its hours; NaN when no run took time.
-        saved_share: 1 - sum of edges / sum of requests.
-        time_based_saved_share: the same weighted by hours.
-        weighted_saved_share: the same by the weights of the search, which makes just this as large as it can.
-        saved_gb_h: requested less allotted, GB·h.
-        bin_runs: (k,) runs of each bin; all of them keep their headroom.
-        bin_hours: (k,) hours of each bin.
-        bin_used_share: (k,) sum of use / sum of the edge, NaN for an empty bin.
-        bin_least_headroom: (k,) what the run that uses most keeps free, as a share of its use; NaN for an empty bin.
-        n_runs: all runs.
-        n_above: runs above the top edge; none where the edges were searched.
-        n_used_above: those of them whose use alone is above it: in the top bin they would be killed.
-        above_share: the same as a share of the runs.
-        above_hours_share: and of the hours, 0 when no run took time.
-        n_over_request: runs that used more than they requested.
-        messages: what was put right in the edges.
     """
 
-    edges_bytes: tuple[float, ...]
-    optimal_improvement: float
-    time_based_optimal_improvement: float
-    saved_share: float
-    time_based_saved_share: float
-    weighted_saved_share: float
-    saved_gb_h: float
-    bin_runs: Ints
-    bin_hours: Floats
-    bin_used_share: Floats
+    edges_bytes: tuple[float, ...]  # increasing
+    optimal_improvement: float  # 1 - sum of edges / (runs x largest request)
+    time_based_optimal_improvement: float  # the same with every run weighted by its hours; NaN when no run took time
+    saved_share: float  # 1 - sum of edges / sum of requests
+    time_based_saved_share: float  # the same weighted by hours
+    weighted_saved_share: float  # the same by the weights of the search, which makes just this as large as it can
+    saved_gb_h: float  # requested less allotted, GB·h
+    bin_runs: Ints  # (k,) runs of each bin; all of them keep their headroom
+    bin_hours: Floats  # (k,) hours of each bin
+    bin_used_share: Floats  # (k,) sum of use / sum of the edge, NaN for an empty bin
+    # (k,) what the run that uses most keeps free, as a share of its use; NaN for an empty bin
     bin_least_headroom: Floats
-    n_runs: int
-    n_above: int
-    n_used_above: int
-    above_share: float
-    above_hours_share: float
-    n_over_request: int
-    messages: tuple[str, ...]
+    n_runs: int  # all runs
+    n_above: int  # runs above the top edge; none where the edges were searched
+    n_used_above: int  # those of them whose use alone is above it: in the top bin they would be killed
+    above_share: float  # the same as a share of the runs
+    above_hours_share: float  # and of the hours, 0 when no run took time
+    n_over_request: int  # runs that used more than they requested
+    messages: tuple[str, ...]  # what was put right in the edges
 
 
 READ_AGAIN = 1 + 1e-12
@@ -212,54 +187,31 @@ GIVEN = "given"
 
 @dataclass(frozen=True, repr=False)
 class Bins(Shown):
-    """Bin edges of a task.
+    """Bin edges of a task."""
 
-    Attributes:
-        settings: as asked.
-        edges_bytes: increasing, the headroom in them; fewer than k where more would save nothing.
-        optimal_improvement: see `BinEffect`.
-        time_based_optimal_improvement: see `BinEffect`.
-        search: 'exact' (no k edges make `effect.weighted_saved_share` larger), 'stride' or 'given'.
-        stride_bytes: of the stride search, else 0.
-        n_trials: choices that the thesis' exhaustive stride search would try; 0 for the other searches.
-        static_bytes: the one request that the optimal improvements compare with.
-        effect: all figures.
-        usage: the ECDF of what the runs used.
-        left_out: reason -> rows.
-        messages: what was done otherwise than asked.
-        seconds: of the computation.
-    """
-
-    settings: BinSettings
-    edges_bytes: tuple[float, ...]
-    optimal_improvement: float
-    time_based_optimal_improvement: float
-    search: str
-    stride_bytes: float
-    n_trials: float
-    static_bytes: float
-    effect: BinEffect
-    usage: UsageCurve
-    left_out: dict[str, int]
-    messages: tuple[str, ...]
-    seconds: float
+    settings: BinSettings  # as asked
+    edges_bytes: tuple[float, ...]  # increasing, the headroom in them; fewer than k where more would save nothing
+    optimal_improvement: float  # see `BinEffect`
+    time_based_optimal_improvement: float  # see `BinEffect`
+    search: str  # 'exact' (no k edges make `effect.weighted_saved_share` larger), 'stride' or 'given'
+    stride_bytes: float  # of the stride search, else 0
+    n_trials: float  # choices that the thesis' exhaustive stride search would try; 0 for the other searches
+    static_bytes: float  # the one request that the optimal improvements compare with
+    effect: BinEffect  # all figures
+    usage: UsageCurve  # the ECDF of what the runs used
+    left_out: dict[str, int]  # reason -> rows
+    messages: tuple[str, ...]  # what was done otherwise than asked
+    seconds: float  # of the computation
 
 
 @dataclass(frozen=True)
 class BinRuns:
-    """The runs of a task, ready for a search.
+    """The runs of a task, ready for a search."""
 
-    Attributes:
-        runs: those that have a request.
-        weights: (n,) by which the search counts them.
-        left_out: reason -> rows.
-        messages: what was done otherwise than asked.
-    """
-
-    runs: SizedRuns
-    weights: Floats
-    left_out: dict[str, int]
-    messages: tuple[str, ...]
+    runs: SizedRuns  # those that have a request
+    weights: Floats  # (n,) by which the search counts them
+    left_out: dict[str, int]  # reason -> rows
+    messages: tuple[str, ...]  # what was done otherwise than asked
 
 
 def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress: Progress = silent) -> Bins:
@@ -379,50 +331,32 @@ def _stride(runs: SizedRuns, settings: BinSettings) -> float:
 
 @dataclass(frozen=True)
 class NoBins:
-    """Savings when every run gets a size of its own, as if its use were known beforehand.
+    """Savings when every run gets a size of its own, as if its use were known beforehand."""
 
-    Attributes:
-        optimal_improvement: against the largest request, every run counting as one.
-        time_based_optimal_improvement: the same, runs weighted by their hours.
-        saved_share: against the requests of the runs.
-        time_based_saved_share: the same, runs weighted by their hours.
-        weighted_saved_share: the same, runs weighted as in the search.
-    """
-
-    optimal_improvement: float
-    time_based_optimal_improvement: float
-    saved_share: float
-    time_based_saved_share: float
-    weighted_saved_share: float
+    optimal_improvement: float  # against the largest request, every run counting as one
+    time_based_optimal_improvement: float  # the same, runs weighted by their hours
+    saved_share: float  # against the requests of the runs
+    time_based_saved_share: float  # the same, runs weighted by their hours
+    weighted_saved_share: float  # the same, runs weighted as in the search
 
 
 @dataclass(frozen=True, repr=False)
 class ImprovementCurve(Shown):
-    """Savings against the number of bins.
+    """Savings against the number of bins."""
 
-    Attributes:
-        settings: as asked; their k and edges do not matter here.
-        k: (8,) numbers of bins.
-        edges_bytes: the best edges of each.
-        optimal_improvement: (8,), see `BinEffect`; the other four alike.
-        weighted_saved_share: (8,) never falls from one number to the next.
-        oracle: every run gets exactly what it used, without headroom.
-        continuous: the bound: every run gets a size of its own, what it used with the headroom and the step of the
-            settings. The bins tend to it, and none of their shares is above it.
-        seconds: of the computation.
-    """
-
-    settings: BinSettings
-    k: tuple[int, ...]
-    edges_bytes: tuple[tuple[float, ...], ...]
-    optimal_improvement: Floats
+    settings: BinSettings  # as asked; their k and edges do not matter here
+    k: tuple[int, ...]  # (8,) numbers of bins
+    edges_bytes: tuple[tuple[float, ...], ...]  # the best edges of each
+    optimal_improvement: Floats  # (8,), see `BinEffect`; the other four alike
     time_based_optimal_improvement: Floats
     saved_share: Floats
     time_based_saved_share: Floats
-    weighted_saved_share: Floats
-    oracle: NoBins
+    weighted_saved_share: Floats  # (8,) never falls from one number to the next
+    oracle: NoBins  # every run gets exactly what it used, without headroom
+    # the bound: every run gets a size of its own, what it used with the headroom and the step of the settings. The
+    # bins tend to it, and none of their shares is above it
     continuous: NoBins
-    seconds: float
+    seconds: float  # of the computation
 
 
 def improvement_curve(
@@ -501,31 +435,18 @@ class ProfileTask:
 
 @dataclass(frozen=True, repr=False)
 class ProfileBins(Shown):
-    """Bins of a profile.
+    """Bins of a profile."""
 
-    Attributes:
-        settings: as asked.
-        bins: of its runs that have a request and a known use; its settings name no task.
-        n_rows: rows of the profile.
-        n_not_clustered: rows of the table that no clustering has seen; they are in no profile.
-        tasks: of the runs that the bins are made from, the most frequent first.
-        requested_gb_h: GB·h that these runs request.
-        used_gb_h: GB·h that they use.
-        wasted_gb_h: GB·h requested and not used; runs that use more than they request waste nothing.
-        too_few: whether there are fewer than `FEWEST_RUNS` of them.
-        seconds: of the computation.
-    """
-
-    settings: ProfileBinSettings
-    bins: Bins
-    n_rows: int
-    n_not_clustered: int
-    tasks: tuple[ProfileTask, ...]
-    requested_gb_h: float
-    used_gb_h: float
-    wasted_gb_h: float
-    too_few: bool
-    seconds: float
+    settings: ProfileBinSettings  # as asked
+    bins: Bins  # of its runs that have a request and a known use; its settings name no task
+    n_rows: int  # rows of the profile
+    n_not_clustered: int  # rows of the table that no clustering has seen; they are in no profile
+    tasks: tuple[ProfileTask, ...]  # of the runs that the bins are made from, the most frequent first
+    requested_gb_h: float  # GB·h that these runs request
+    used_gb_h: float  # GB·h that they use
+    wasted_gb_h: float  # GB·h requested and not used; runs that use more than they request waste nothing
+    too_few: bool  # whether there are fewer than `FEWEST_RUNS` of them
+    seconds: float  # of the computation
 
 
 def profile_bins_of(

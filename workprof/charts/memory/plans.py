@@ -245,8 +245,8 @@ def _scenario(dataset: Dataset, name: str, policy: str, settings: dict[str, Valu
     )
 
 
-def bins_scenario(result: Bins, dataset: Dataset, name: str) -> Scenario:
-    """Return bins as a scenario: an optimum, nothing is replayed yet."""
+def bins_scenario(result: Bins, dataset: Dataset, name: str, profile: str = "") -> Scenario:
+    """Return bins of a task, or of a profile (called so), as a scenario: an optimum, nothing is replayed yet."""
     settings: dict[str, Value] = {
         "edges_gb": ", ".join(f"{edge / GB:.4g}" for edge in result.edges_bytes),
         "search": result.search,
@@ -255,6 +255,7 @@ def bins_scenario(result: Bins, dataset: Dataset, name: str) -> Scenario:
         "headroom": result.settings.headroom,
         "step_gb": result.settings.step_bytes / GB,
         "target": result.settings.target,
+        **({"profile": profile} if profile else {}),
     }
     return replace(
         _scenario(dataset, name, "bins, upper bound", settings, (BINS, result.settings)),
