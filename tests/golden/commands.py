@@ -40,6 +40,7 @@ ASKED = {
     "memory-train-tables": "memory train jobs --tables --task worker -k 2 --models svm --sampling none --trials 0",
     "memory-replay": "memory replay jobs",
     "memory-plan": "memory plan jobs",
+    "memory-recommendation": "memory recommendation jobs",
     "memory-rollup": "memory rollup jobs",
     "memory-fact": "memory fact jobs --column gpu_usage_percent",
     "memory-fact-of-words": "memory fact jobs --column workload",
