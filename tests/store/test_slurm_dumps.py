@@ -307,3 +307,79 @@ def test_hostile_jobs_are_rejects_or_rows(store, write):
     assert (report.rows, report.rejected) == (3, 3)
     told = store.rejects("h").sort_values("line")
     assert told["reason"].tolist()[0:1] and report.rows + report.rejected == 6
+
+
+CUT = """\
+       JobID    JobName     ReqMem     MaxRSS  ReqCPUS    UserCPU  Timelimit    Elapsed      State
+------------ ---------- ---------- ---------- -------- ---------- ---------- ---------- ----------
+15715316_97+    mcorrex    16000Mn                   2   00:26:00   00:30:00   00:26:34  COMPLETED
+15715316_97+      batch    16000Mn      3532K        2  00:05.079              00:26:34  COMPLETED
+15715316_97+     extern    16000Mn          0        2   00:00:00              00:26:34  COMPLETED
+15715316_97+    correct    16000Mn  10045358K        2   00:25:50              00:26:30  COMPLETED
+15715316_97+    mcorrex    16000Mn                   2   00:20:00   00:30:00   00:20:34  COMPLETED
+15715316_97+      batch    16000Mn      3532K        2  00:05.079              00:20:34  COMPLETED
+15715316_98+    mcorrex    16000Mn                   2   00:20:00   00:30:00   00:20:34  COMPLETED
+15715316_98+    correct    16000Mn   9045358K        2   00:19:50              00:20:30  COMPLETED
+"""
+
+
+def test_ids_that_were_cut_off_are_seen_as_cut(store, write):
+    """nauhpc/jobstats#4: elements of an array whose steps have the same cut id."""
+    report, frame = loaded(store, write("screen.txt", CUT))
+    assert frame["job_name"].tolist() == ["15715316_97+", "15715316_97+ #2", "15715316_98+"]
+    assert frame["peak_memory_bytes"].tolist() == [10045358 * 1024, 3532 * 1024, 9045358 * 1024]
+    assert set(frame["requested_memory_bytes"]) == {16000 * 1024**2}
+    assert {check.name: check.count for check in report.checks}["cut keys"] == 8
+
+
+def test_ids_that_were_cut_off_and_tell_no_steps_are_refused(store, write):
+    at = CUT.index("Timelimit") - 2
+    text = "".join(line[:at] + line[at + 11 :] + "\n" for line in CUT.splitlines())
+    with pytest.raises(TraceError, match=r"line 6 was cut to fit .* sacct -P"):
+        store.ingest([write("screen.txt", text)], IngestOptions())
+
+
+BROKEN = """\
+JobID|JobName|State|Elapsed|ReqCPUS|ReqMem|MaxRSS|SubmitLine|Timelimit|Start|End
+8001|sim|COMPLETED|00:10:00|1|2G||sbatch sim.sh|01:00:00|2024-05-01T10:00:00|2024-05-01T10:10:00
+8001.batch|batch|COMPLETED|00:10:00|1||1048576K|||2024-05-01T10:00:00|2024-05-01T10:10:00
+8002|bash|COMPLETED|00:20:00|1|4G||srun --pty bash -c echo hello &&
+
+echo bye|01:00:00|2024-05-01T10:00:00|2024-05-01T10:20:00
+8002.0|bash|COMPLETED|00:20:00|1||2097152K|srun --pty bash -c echo hello |
+echo bye||2024-05-01T10:00:00|2024-05-01T10:20:00
+8003|odd|name|COMPLETED|00:10:00|1|2G||sbatch a|b|01:00:00|2024-05-01T11:00:00|2024-05-01T11:10:00
+8004|sim|COMPLETED|00:10
+"""
+
+
+def test_records_that_a_free_text_took_apart_are_put_together(store, write):
+    """troycomi/reportseff#63: line breaks in SubmitLine; a delimiter in a name or a command."""
+    report = store.ingest([write("s.txt", BROKEN)], IngestOptions())
+    fields = ["job_name", "task_name", "duration_s", "requested_memory_bytes", "peak_memory_bytes", "SubmitLine"]
+    rows = store.frame("s", fields, finished_only=False)[fields].fillna(-1).to_numpy().tolist()
+    assert rows == [
+        ["8001", "sim", 600, 2 * GIB, GIB, "sbatch sim.sh"],
+        ["8002", "bash", 1200, 4 * GIB, 2 * GIB, "srun --pty bash -c echo hello &&\necho bye"],
+        ["8003", "odd|name", 600, 2 * GIB, -1, "sbatch a|b"],
+    ]
+    checks = {check.name: check.count for check in report.checks}
+    assert (checks["broken records"], checks["delimiters in texts"], report.rejected) == (2, 1, 1)
+    reject = store.rejects("s").iloc[0]
+    assert (reject["line"], reject["text"]) == (10, "8004|sim|COMPLETED|00:10")
+    assert "--delimiter" in reject["reason"]
+
+
+def test_a_last_column_may_go_on_in_further_lines(store, write):
+    text = "JobID|State|Elapsed|Comment\n1|COMPLETED|00:10:00|a\nb\nc\n2|COMPLETED|00:20:00|\n"
+    report = store.ingest([write("s.txt", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (2, 0)
+    assert store.frame("s", ["Comment"])["Comment"].tolist()[0] == "a\nb\nc"
+
+
+def test_a_delimiter_that_may_stand_in_two_columns_rejects_its_line(store, write):
+    rows = ["1|a|b|c|COMPLETED|00:10:00", "2|a|b|COMPLETED|00:10:00", "3|x\ny|b|COMPLETED|00:10:00"]
+    text = "\n".join(["JobID|JobName|WorkDir|State|Elapsed", *rows]) + "\n"
+    report = store.ingest([write("s.txt", text)], IngestOptions())
+    assert (report.rows, report.rejected) == (2, 1)
+    assert store.rejects("s")["line"].tolist() == [2]

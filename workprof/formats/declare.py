@@ -272,6 +272,9 @@ class Format:
         headings: a file's headings as the format spells them, in their order, None = they are of another format;
             without it `signature` tells, and headings are as documented.
         findings: checks of its own.
+        free_texts: columns in which anything may stand: what a user typed. A line break or a delimiter in one takes its
+            record apart where the tool quotes nothing.
+        shapes: regular expression of what stands in other columns of texts.
         bare_quotes: delimiters under which the tool quotes nothing, so that a quote is a character as any other.
     """
 
@@ -307,6 +310,8 @@ class Format:
     headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
     bare_quotes: str = ""
     findings: tuple[Finding, ...] = ()
+    free_texts: tuple[str, ...] = ()
+    shapes: tuple[tuple[str, str], ...] = ()
 
     def declared_type(self, column: str) -> str | None:
         """Return the DuckDB type of a known column, None for one that the format does not know."""

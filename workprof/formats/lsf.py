@@ -112,7 +112,7 @@ def _duration(text: str | None) -> str | None:
     return text.replace("second(s)", "s").split("/", 1)[0].strip() if text else None
 
 
-def _requested(fields: Mapping[str, str], slots: int) -> float | None:
+def requested(fields: Mapping[str, str], slots: int) -> float | None:
     """Return the bytes reserved (of a task times the slots), else the limit."""
     match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(fields.get(name, "")))), None)
     if match is None:
@@ -149,7 +149,7 @@ def _cells(fields: Mapping[str, str]) -> list[str | float | None]:
         "slots": slots,
         "gpus": fields.get("GPU_NUM"),
         "EXEC_HOST": "+".join(hosts)[:200],
-        "requested_memory": _requested(fields, slots or 1),
+        "requested_memory": requested(fields, slots or 1),
     }
     return [cells.get(name) for name in COLUMNS]
 

@@ -107,6 +107,8 @@ FORMAT = Format(
     nulls=("", "-"),
     finished=("completed", "cached"),
     attempts="attempt",
+    free_texts=("name", "tag", "script", "env"),
+    shapes=(("status", "[A-Za-z]+"), ("hash", "[0-9a-f]{2}/[0-9a-f]{4,}"), ("exit", r"-?\d+")),
     from_stem=("workload", "run_name"),
     units=(
         ("duration", "ms"),

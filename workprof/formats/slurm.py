@@ -56,6 +56,21 @@ COLUMNS = (
 )
 """Every field that sacct prints; sizes and durations are read from their texts."""
 
+FREE_TEXTS = ("JobName", "WorkDir", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "Container")
+
+_STATES = (
+    "BOOT_FAIL|CANCELLED|COMPLETED|COMPLETING|CONFIGURING|DEADLINE|FAILED|NODE_FAIL|OUT_OF_ME[MORY+]*|PENDING|PREEMPTED|"
+    "RUNNING|REQUEUED|RESIZING|REVOKED|SUSPENDED|TIMEOUT|STOPPED|SPECIAL_EXIT|REQUEUE_HOLD|REQUEUE_FED|SIGNALING|STAGE_OUT"
+)
+SHAPES = (
+    *((name, r"\d+(?:_(?:\d+|\[[^|]*\]))?(?:\+\d+)?(?:\.[\w+]+)?") for name in ("JobID", "JobIDRaw")),
+    ("State", rf"(?:{_STATES})(?: by \d+|\+)?"),
+    *((name, r"\d+:\d+") for name in ("ExitCode", "DerivedExitCode")),
+    *((name, r"[A-Za-z][\w/:.\-]*=.*") for name in ("ReqTRES", "AllocTRES", *_TRES_USAGE)),
+    *((name, r"[\w.@$+-]*") for name in ("User", "Group", "Partition", "QOS", "Cluster")),
+)
+"""What stands in columns of texts that are no free ones."""
+
 _SPELLED = {column.name.lower(): column.name for column in COLUMNS}
 
 OWN = frozenset(
@@ -197,6 +212,8 @@ FORMAT = Format(
     units=(*((name, "s") for name in _DURATIONS), *((name, "B") for name in _SIZES)),
     headings=headings,
     bare_quotes="|",
+    free_texts=FREE_TEXTS,
+    shapes=SHAPES,
     steps=Steps(
         key="job_name",
         step=r"^([^.]+)\.",

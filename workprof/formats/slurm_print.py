@@ -105,15 +105,71 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 f"{given.name}: it does not say how long a job ran; ask sacct for it (--format=...,Start,End,Elapsed), "
                 f"columns found: {', '.join(known.names)[:500]}"
             )
-        yield from _rows(known, iter(first), lines)
+        yield from _rows(given.name, known, iter(first), lines)
+
+
+OF_A_JOB = ("User", "UID", "Group", "GID", "Partition", "QOS", "Timelimit", "TimelimitRaw", "Priority", "Eligible")
+"""Columns that sacct fills on the line of a job and leaves empty on those of its steps."""
+
+OF_STEPS = ("batch", "extern", "interactive")
+
+
+class _CutIds:
+    """Lines whose ids sacct cut to fit ('15715316_97+'): the ids of jobs stay as cut, steps get that of their job."""
+
+    def __init__(self, known: Layout, name: str) -> None:
+        self._name = name
+        self._at = known.names.index("JobID")
+        self._width = known.widths[self._at] if known.widths else 0
+        self._job_name = known.names.index("JobName") if "JobName" in known.names else -1
+        self._of_a_job = [at for at, column in enumerate(known.names) if column in OF_A_JOB]
+        self._seen: dict[str, int] = {}
+        self._job, self._steps = "", 0
+        self.lines = 0
+
+    def told(self, number: int, cells: Sequence[str]) -> str:
+        """Return the id of a line.
+
+        Raises:
+            TraceError: where nothing tells whether it is a job or a step.
+        """
+        cut = cells[self._at]
+        if not self._width or not cut.endswith("+") or len(cut) != self._width or "." in cut:
+            return cut
+        self.lines += 1
+        step = cells[self._job_name] if self._job_name >= 0 else ""
+        within = bool(self._job) and self._job.split(" #")[0] == cut
+        if within and step in OF_STEPS:
+            return f"{self._job}.{step}"
+        if self._of_a_job and not any(cells[at] for at in self._of_a_job) and within:
+            self._steps += 1
+            return f"{self._job}.{self._steps - 1}"
+        if step in OF_STEPS or (within and not self._of_a_job):
+            raise TraceError(
+                f"{self._name}: the id in line {number:,} was cut to fit ({cut!r}), and nothing tells whether it is a "
+                f"job or a step; print it with sacct -P, or with --format=JobID%30,..."
+            )
+        self._seen[cut] = self._seen.get(cut, 0) + 1
+        self._job, self._steps = cut if self._seen[cut] == 1 else f"{cut} #{self._seen[cut]}", 0
+        return self._job
+
+    def remarks(self) -> Iterator[Remark]:
+        """Yield what was made of cut ids."""
+        if self.lines:
+            text = (
+                f"{self.lines:,} lines have ids that sacct cut off to fit ('157+'): jobs keep them as cut (the second "
+                f"ends in '#2'), steps are known by their names and empty columns; print it with sacct -P"
+            )
+            yield Remark("cut keys", self.lines, text, "warning")
 
 
 def _rows(
-    known: Layout, first: Iterator[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]
+    name: str, known: Layout, first: Iterator[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]
 ) -> Iterator[Read | Unreadable | Remark]:
     heading = [line for _, line in (next(first) for _ in range(known.lines))]
     places = [COLUMNS.index(name) if name in COLUMNS else -1 for name in known.names]
     cut_off = repeated = 0
+    cut_ids = _CutIds(known, name)
     for source in (first, rest):
         for number, line in source:
             if line.strip() in (each.strip() for each in heading):
@@ -123,10 +179,8 @@ def _rows(
             if cells is None:
                 yield Unreadable(number, "", line.decode(errors="replace")[:500], "not as many values as headings")
                 continue
-            cut_off += any(
-                cell.endswith("+") and len(cell.encode()) == width
-                for cell, width in zip(cells, known.widths, strict=False)
-            )
+            cut_off += _is_cut(cells, known.widths)
+            cells[known.names.index("JobID")] = cut_ids.told(number, cells)
             row: list[str | float | None] = [None] * len(COLUMNS)
             for place, cell in zip(places, cells, strict=True):
                 if place >= 0:
@@ -134,6 +188,7 @@ def _rows(
             yield Read(number, row)
     if repeated:
         yield Remark("repeated headings", repeated, f"{repeated:,} lines repeat the headings; they are no jobs")
+    yield from cut_ids.remarks()
     if cut_off:
         text = (
             f"{cut_off:,} lines have values that sacct cut off to fit ('batch+'); print it with sacct -P to have them"
@@ -143,6 +198,10 @@ def _rows(
     if unknown:
         text = f"columns that sacct's manual does not know were left out: {', '.join(unknown)[:500]}"
         yield Remark("unknown columns", len(unknown), text)
+
+
+def _is_cut(cells: Sequence[str], widths: Sequence[int]) -> bool:
+    return any(cell.endswith("+") and len(cell.encode()) == width for cell, width in zip(cells, widths, strict=False))
 
 
 def _lines(given: Given) -> Iterator[tuple[int, bytes]]:

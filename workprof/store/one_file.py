@@ -40,7 +40,7 @@ from workprof.store.relation import (
     renamed,
 )
 from workprof.store.reports import Check, Column, IngestOptions
-from workprof.store.rewriting import Rewritten, rewrite_json, rewrite_read
+from workprof.store.rewriting import Rewritten, rewrite_broken, rewrite_json, rewrite_read
 from workprof.store.running import Span, run_watched
 from workprof.store.spool import Spooled, plain_head, without_first_lines
 from workprof.store.text_shape import HEAD_BYTES, TextShape, decoded_head, text_shape, unique_names
@@ -112,6 +112,10 @@ def load(
     stem = Path(spooled.origin).name.split(".")[0] or spooled.origin
     constants = dict.fromkeys(declared.from_stem, stem)
     plan, rejected, missing_cells = _staged(cursor, stage, source, declared, constants, progress)
+    rejoined = _rejoined(cursor, stage, source, declared, progress) if rejected else None
+    if rejoined is not None:
+        source = _text_source(rejoined.spooled, declared, options, progress, rejoined)
+        plan, rejected, missing_cells = _staged(cursor, stage, source, declared, constants, progress)
     rejected += _refused(cursor, stage, source)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
@@ -301,6 +305,23 @@ def _staged(
     refused = rejects.collect(cursor, stage.rejects, source.spooled)
     further, found = _texts_refused(cursor, stage, plan, source, declared)
     return plan, refused + further, found
+
+
+def _rejoined(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source, declared: Format, progress: Progress
+) -> Rewritten | None:
+    """Return the text with its broken records put together, and forget what was staged; None where there are none."""
+    if not declared.free_texts or source.accounts is None or source.accounts.lines.quoted_breaks:
+        return None
+    (broken,) = one(cursor, f"SELECT count(*) FROM {quoted(stage.rejects)} WHERE {rejects.OTHER_WIDTH}")
+    names = [column.name for column in source.relation.columns]
+    result = rewrite_broken(source.spooled, names, declared, source.dialect, progress, PARSE) if broken else None
+    if result is not None:
+        cursor.execute(f"DROP TABLE {quoted(stage.rows)}")
+        cursor.execute(f"DELETE FROM {quoted(stage.rejects)}")
+        rejects.forget(cursor)
+        return replace(result, checks=(*source.before.checks, *result.checks))
+    return None
 
 
 def _texts_refused(

@@ -28,6 +28,11 @@ REASONS = {
     "INVALID STATE": "the line cannot be split into fields",
 }
 
+OTHER_WIDTH = " OR ".join(
+    f"starts_with(reason, {text(REASONS[kind])})" for kind in ("MISSING COLUMNS", "TOO MANY COLUMNS")
+)
+"""Rejects that are lines with another number of cells than the header, in SQL."""
+
 
 def create_table(cursor: duckdb.DuckDBPyConnection, table: str) -> None:
     """Create an empty rejects table."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workprof.core.errors import TraceError
 from workprof.core.progress import Progress
-from workprof.formats.declare import Given, Read, Reader, Unreadable
+from workprof.formats.broken_records import UNCLEAR, Rejoined
+from workprof.formats.declare import Format, Given, Read, Reader, Unreadable
 from workprof.formats.repeated_keys import RepeatedKeys
 from workprof.store.csv_rows import CsvWriter, Places, written_text
 from workprof.store.json_rows import LINES, LIST, JsonRow, flat, json_rows, shape_of
 from workprof.store.lines import refuse_unread
 from workprof.store.rejects import TEXT_CHARACTERS
+from workprof.store.relation import CsvDialect
 from workprof.store.reports import Check
 from workprof.store.running import Span
 from workprof.store.spool import Spooled
@@ -124,6 +127,71 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
                 checks.append(Check(item.name, item.level, item.count, item.message))
     rows = replace(first, path=target, lines=lines)
     return Rewritten(rows, refused if rejected else None, rejected, written, tuple(checks))
+
+
+def rewrite_broken(
+    spooled: Spooled, names: Sequence[str], known: Format, dialect: CsvDialect, progress: Progress, span: Span
+) -> Rewritten | None:
+    """Return the records of a text of which some are broken, put together; None where none can be.
+
+    Args:
+        spooled: the text, with its header.
+        names: of its columns.
+        known: the format, which has free texts.
+        dialect: as it was read.
+        progress: may cancel.
+        span: the part of the whole work.
+    """
+    target, refused, lines = (
+        spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("joined", "split", "places")
+    )
+    rejected = written = 0
+    with (
+        written_text(target) as plain,
+        written_text(refused) as bad,
+        written_text(lines) as numbers,
+        spooled.path.open(encoding="utf-8-sig", errors="replace", newline="\n") as source,
+    ):
+        writer, refuser, places = CsvWriter(plain), CsvWriter(bad), Places(numbers)
+        writer.writerow(names)
+        numbered = ((at, line.rstrip("\r\n")) for at, line in enumerate(source, start=1))
+        filled = (each for each in numbered if each[1].strip())
+        next(filled, None)
+        rejoined = Rejoined(names, _splitter(dialect), known, dialect.delimiter)
+        for number, record in enumerate(rejoined.records(filled)):
+            if number % PROGRESS_EVERY_LINES == 0:
+                progress(span.low, span.message)
+            if record.cells is None:
+                rejected += 1
+                refuser.writerow([record.line, NOTHING, record.text[:TEXT_CHARACTERS], UNCLEAR])
+            else:
+                written += 1
+                places.note(record.line)
+                writer.writerow(record.cells)
+    if not rejoined.broken + rejoined.joined:
+        return None
+    message = "{:,} records were taken apart by {} in a free text, and put together again"
+    checks = [
+        Check(name, "info", count, message.format(count, what))
+        for name, count, what in (
+            ("broken records", rejoined.broken, "a line break"),
+            ("delimiters in texts", rejoined.joined, "the delimiter"),
+        )
+        if count
+    ]
+    rows = replace(spooled, path=target, lines=lines)
+    return Rewritten(rows, refused if rejected else None, rejected, written, tuple(checks))
+
+
+def _splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
+    """Return what makes cells of a line."""
+
+    def of_quotes(line: str) -> list[str]:
+        return (
+            next(csv.reader([line], delimiter=dialect.delimiter), []) if '"' in line else line.split(dialect.delimiter)
+        )
+
+    return of_quotes if dialect.quoting else lambda line: line.split(dialect.delimiter)
 
 
 class _OpenedLater(io.RawIOBase):

@@ -1,0 +1,66 @@
+"""The efficiency report of Snakemake's executor for Slurm: a CSV file of sacct's lines with the rule of each job.
+
+Its own columns are in MiB and seconds; 0 stands there where nothing is known. `JobName` is the id of a workflow run.
+
+Source: snakemake-executor-plugin-slurm's documentation (`--slurm-efficiency-report`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workprof.core.units import MIB
+from workprof.formats import slurm
+from workprof.formats.declare import NUMBER, Made, Rule, SourceColumn
+
+OWN = frozenset(
+    {"Elapsed_sec", "TotalCPU_sec", "CPU Efficiency (%)", "MaxRSS_MB", "RequestedMem_MB", "Memory Usage (%)"}
+)
+NUMBERS = tuple(sorted(OWN))
+
+
+def headings(names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the columns as they are, None where they are not those of the report."""
+    bare = {name.strip() for name in names}
+    return tuple(names) if {"JobID", "RuleName"} <= bare and bare & OWN else None
+
+
+FORMAT = replace(
+    slurm.FORMAT,
+    name="snakemake-slurm-report",
+    title="Snakemake's efficiency report of Slurm",
+    columns=(*slurm.COLUMNS, SourceColumn("RuleName"), *(SourceColumn(name, NUMBER) for name in NUMBERS)),
+    rules=(
+        *(rule for rule in slurm.FORMAT.rules if rule.field not in ("task_name", "workload")),
+        Rule("task_name", "RuleName"),
+        Rule("run_name", "JobName"),
+    ),
+    signature=(),
+    headings=headings,
+    bare_quotes="",
+    row_numbers=("column_1",),
+    made=(
+        Made(
+            "peak_memory_bytes",
+            f"coalesce(nullif(peak_memory_bytes, 0), nullif({MIB} * MaxRSS_MB, 0))",
+            needs=("MaxRSS_MB",),
+            may=("peak_memory_bytes",),
+            of_line=True,
+        ),
+        Made(
+            "duration_s",
+            "coalesce(duration_s, nullif(Elapsed_sec, 0))",
+            needs=("Elapsed_sec",),
+            may=("duration_s",),
+        ),
+        Made("TotalCPU", "coalesce(TotalCPU, TotalCPU_sec)", needs=("TotalCPU_sec",), may=("TotalCPU",), of_line=True),
+        *slurm.FORMAT.made,
+        Made(
+            "requested_memory_bytes",
+            f"coalesce(requested_memory_bytes, nullif({MIB} * RequestedMem_MB, 0))",
+            needs=("RequestedMem_MB",),
+            may=("requested_memory_bytes",),
+        ),
+    ),
+)
