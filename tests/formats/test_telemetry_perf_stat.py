@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.formats.telemetry_files import checks, imported
-from workprof.core.errors import NoRows, TraceError
+from workprof.core.errors import NoRows
 from workprof.formats.telemetry import sniffed
 
 THREE = """
@@ -65,11 +65,20 @@ def test_a_time_that_falls_starts_another_run(tmp_path):
     assert found.frame["perf.faults/s"].tolist() == [5, 6, 7, 8]
 
 
-def test_decimal_commas_are_refused(tmp_path):
-    text = "     1,001059138,840,,context-switches,2002905746,100,00,,\n"
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_decimal_commas_are_read_with_any_separator(tmp_path, separator):
+    """gz/autoperf#1, apache/mesos, pull request 391."""
+    lines = [
+        ["     1,000000000", "312998922", "", "instructions", "1000000000", "100,00", "1,2", "insn per cycle"],
+        ["     1,000000000", "1001,31", "msec", "task-clock", "1000000000", "100,00", "0,99", "CPUs utilized"],
+        ["     2,000000000", "312998923", "", "instructions", "1000000000", "100,00", "1,2", "insn per cycle"],
+        ["     2,000000000", "<not counted>", "msec", "task-clock", "0", "0,00", "", ""],
+    ]
+    text = "# started on Thu May  2 10:04:18 2019\n\n" + "".join(separator.join(line) + "\n" for line in lines)
     assert sniffed(text) == "perf-stat"
-    with pytest.raises(TraceError, match=r"perf\.csv, line 1: .* decimal commas; run perf with LC_ALL=C"):
-        imported(tmp_path, "perf.csv", text)
+    found = imported(tmp_path, "perf.csv", text)
+    assert found.frame["perf.instructions/s"].tolist() == [312998922, 312998923]
+    assert found.frame["perf.task-clock/s"].tolist()[0] == 1001.31
 
 
 def test_other_lines_are_set_aside(tmp_path):

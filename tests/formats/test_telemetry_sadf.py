@@ -89,10 +89,10 @@ def test_hosts_are_runs(tmp_path):
     assert imported(tmp_path, "sar.txt", text).frame["run"].tolist() == ["a", "b"]
 
 
-def test_decimal_commas_are_refused(tmp_path):
-    text = "# hostname;interval;timestamp;CPU;%user\nvm;1;2026-11-21 02:21:23 UTC;-1;49,50\n"
-    with pytest.raises(TraceError, match=r"sar\.txt, line 2: '49,50' has a decimal comma"):
-        imported(tmp_path, "sar.txt", text)
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_decimal_commas_are_read_with_any_separator(tmp_path, separator):
+    text = "# hostname;interval;timestamp;CPU;%user\nvm;1;2026-11-21 02:21:23 UTC;-1;49,50\n".replace(";", separator)
+    assert imported(tmp_path, "sar.txt", text).frame["cpu.%user"].tolist() == [49.5]
 
 
 def test_one_line_per_time_is_refused(tmp_path):

@@ -159,3 +159,16 @@ def test_a_document_that_is_cut_off_is_refused(store, write):
 def test_other_logs_are_not_taken(store, write):
     lines = "05/28/2024 10:00:00;0008;PBS_Server;Job;1.srv;Job Queued\n" * 3
     assert store.detect([write("server_log", lines)]) != "pbs"
+
+
+def test_json_that_qstat_writes_wrongly_is_mended(store, write):
+    """openpbs/openpbs#1255 (leading zeros), its pull request 2049 and argonne-lcf/balsam#324 (escapes)."""
+    job = """"53.head": {"Job_Name": "a \\'b\\'", "Job_Owner": "u1@head", "job_state": "F",
+    "stime": "Mon Nov 13 10:05:00 2023", "obittime": "Mon Nov 13 11:05:00 2023", "Exit_status": 0, "project": 007,
+    "resources_used": {"cput": "00:50:00", "mem": "2097152kb", "walltime": "01:00:00", "ncpus": 01},
+    "Resource_List": {"mem": "4gb", "ncpus": 1}, "Variable_List": {"foo": 005, "ARGS": "a\\,b: 012,"}}"""
+    report = store.ingest([write("q.json", '{"pbs_version": "20.0.1", "Jobs": {' + job + "}}")], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("pbs-json", 1, 0)
+    fields = ["task_name", "duration_s", "peak_memory_bytes", "project"]
+    assert store.frame("q", fields)[fields].to_numpy().tolist() == [["a 'b'", 3600, 2 * GIB, "007"]]
+    assert {check.name: check.count for check in report.checks}["mended JSON"] == 6

@@ -174,3 +174,25 @@ def test_nothing_in_a_file_is_evaluated_and_hostile_texts_end(tmp_path):
 def test_a_header_alone_is_refused(store, write):
     with pytest.raises(TraceError, match="no rows"):
         store.ingest([write("empty.tsv", PLAIN)], IngestOptions())
+
+
+REPORT = """\
+,JobID,JobName,RuleName,Elapsed,TotalCPU,NNodes,NCPUS,MaxRSS,ReqMem,Elapsed_sec,MaxRSS_MB,RequestedMem_MB
+0,102940,b10191d0-aaaa,rule_map,00:01:31,00:24.041,1,1,,32000M,91.0,0.0,32000.0
+1,102940.0,python3.12,,00:01:30,00:24.041,1,1,183612K,,90.0,179.3,0.0
+2,102942,b10191d0-aaaa,rule_sort,00:02:00,00:00:00,1,1,,,120.0,0.0,500.0
+3,102942.0,python3.12,,00:02:00,00:00:00,1,1,,,119.0,512.0,0.0
+"""
+
+
+def test_the_efficiency_report_of_slurm(store, write):
+    """snakemake/snakemake-executor-plugin-slurm#337."""
+    report = store.ingest([write("report.csv", REPORT)], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("snakemake-slurm-report", 2, 0)
+    fields = ["job_name", "task_name", "run_name", "duration_s", "requested_memory_bytes", "peak_memory_bytes"]
+    rows = store.frame("report", fields)[fields].to_numpy().tolist()
+    assert rows == [
+        ["102940", "rule_map", "b10191d0-aaaa", 91, 32000 * 1024**2, 183612 * 1024],
+        ["102942", "rule_sort", "b10191d0-aaaa", 120, 500 * 1024**2, 512 * 1024**2],
+    ]
+    assert {check.name: check.count for check in report.checks}["CPU time of zero"] == 1

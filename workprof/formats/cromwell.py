@@ -97,7 +97,12 @@ def _read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             counts.absent,
             "calls are sub workflows that are not in the document: fetch it with expandSubWorkflows=true",
         ),
-        ("call cache", "info", counts.cached, "rows were answered from the call cache: nothing ran for them"),
+        (
+            "call cache",
+            "info",
+            counts.cached,
+            "calls were answered from the call cache: nothing ran, they are no runs and have no times",
+        ),
     )
     for name, level, count, words in texts:
         if count:
@@ -155,7 +160,9 @@ def _call(
         counts.absent += 1
     else:
         row = _row(call, path, given)
-        counts.cached += row["cache_hit"] == "true"
+        if row["cache_hit"] == "true":  # its start and end are those of a look-up
+            counts.cached += 1
+            row |= {"status": f"cached ({row['status']})", "start": None, "end": None}
         yield Read(line, [row[column] for column in COLUMNS])
 
 

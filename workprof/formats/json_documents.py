@@ -24,11 +24,65 @@ MAX_MEMBER_CHARACTERS = 64 * MIB
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
+_MENDED = re.compile(r'"(?:[^"\\]|\\.)*"|[^"]+', re.DOTALL)
+_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})(.)', re.DOTALL)
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|.)', re.DOTALL)
+_BARE = re.compile(r"(:\s*)([^\s\[{\]},][^,\]}\n]*?)(?=\s*[,\]}\n])")
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+
+
+class Mending:
+    """Mends what a tool writes that is no JSON: escapes that there are not, and bare words such as 005.
+
+    Attributes:
+        count: of the places mended.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing held."""
+        self.count, self._held = 0, ""
+
+    def feed(self, text: str, *, final: bool) -> str:
+        """Return a further piece mended, as far as its last string or value is whole."""
+        whole, done = self._held + text, 0
+        parts: list[str] = []
+        for match in _MENDED.finditer(whole):
+            token = match.group()
+            if not final and match.end() == len(whole) and (token[0] == '"' or "\n" not in token):
+                break
+            if token[0] != '"':
+                end = len(token) if final or match.end() < len(whole) else token.rindex("\n") + 1
+                parts.append(_BARE.sub(self._quoted, token[:end]))
+                done = match.start() + end
+                continue
+            parts.append(_ESCAPE.sub(self._escaped, token))
+            done = match.end()
+        self._held = "" if final else whole[done:]
+        return "".join(parts) + (whole[done:] if final else "")
+
+    def _quoted(self, match: re.Match[str]) -> str:
+        if _PLAIN.fullmatch(match[2]):
+            return match[0]
+        self.count += 1
+        return match[1] + json.dumps(match[2])
+
+    def _escaped(self, match: re.Match[str]) -> str:
+        if not _BAD_ESCAPE.match(match[0]):
+            return match[0]
+        self.count += 1
+        return match[0][1:]  # PBS writes a backslash before what it means
+
+
 class JsonWindow:
     """A moving piece of a long JSON text; holds one element and one chunk at most."""
 
     def __init__(
-        self, stream: IO[bytes], origin: str, repeated: RepeatedKeys, longest: int = MAX_ELEMENT_CHARACTERS
+        self,
+        stream: IO[bytes],
+        origin: str,
+        repeated: RepeatedKeys,
+        longest: int = MAX_ELEMENT_CHARACTERS,
+        mending: Mending | None = None,
     ) -> None:
         """Begin at the first character.
 
@@ -37,9 +91,11 @@ class JsonWindow:
             origin: its name for people.
             repeated: counts the keys that repeat.
             longest: characters of one element.
+            mending: of what the tool writes that is no JSON; None = nothing is mended.
         """
+        self._mending = mending
         self._stream, self._origin, self._repeated, self._longest = stream, origin, repeated, longest
-        self._json = json.JSONDecoder(object_pairs_hook=repeated.hook)
+        self._json = json.JSONDecoder(object_pairs_hook=repeated.hook, strict=mending is None)
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._text, self._at, self._ended = "", 0, False
         self.line, self.done_bytes = 1, 0
@@ -100,7 +156,9 @@ class JsonWindow:
         raw = self._stream.read(max(CHUNK_BYTES, held))  # twice as much each time: a long element is not read for ever
         self._ended = not raw
         self.done_bytes += len(raw)
-        self._text, self._at = self._text[self._at :] + self._decoder.decode(raw, final=self._ended), 0
+        text = self._decoder.decode(raw, final=self._ended)
+        text = self._mending.feed(text, final=self._ended) if self._mending else text
+        self._text, self._at = self._text[self._at :] + text, 0
         return True
 
 
@@ -113,7 +171,9 @@ class Member:
     value: Any
 
 
-def members(given: Given, names: Collection[str], repeated: RepeatedKeys) -> Iterator[Member]:
+def members(
+    given: Given, names: Collection[str], repeated: RepeatedKeys, mending: Mending | None = None
+) -> Iterator[Member]:
     """Yield the members of each list or object that stands under one of some keys of a document.
 
     A list without a document around it counts as well, and documents may follow each other.
@@ -121,7 +181,7 @@ def members(given: Given, names: Collection[str], repeated: RepeatedKeys) -> Ite
     Raises:
         TraceError: where the text is cut off or broken: nothing after that place can be trusted.
     """
-    text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
+    text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS, mending)
     while begin := text.peek():
         if begin != "{":
             yield from _inside(text, repeated)

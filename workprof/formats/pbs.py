@@ -30,7 +30,7 @@ from workprof.formats.declare import (
     SourceColumn,
     Unreadable,
 )
-from workprof.formats.json_documents import members, remarks
+from workprof.formats.json_documents import Mending, members, remarks
 from workprof.formats.repeated_keys import RepeatedKeys
 
 OWN = (
@@ -172,9 +172,9 @@ def read_json(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     Raises:
         TraceError: where it breaks off.
     """
-    repeated, arrays = RepeatedKeys(), 0
+    repeated, mending, arrays = RepeatedKeys(), Mending(), 0
     for given in sources:
-        for member in members(given, {"Jobs"}, repeated):
+        for member in members(given, {"Jobs"}, repeated, mending):
             job = member.value
             if not isinstance(job, dict):
                 yield Unreadable(member.line, member.key, json.dumps(job)[:500], "a job of PBS is an object")
@@ -191,6 +191,11 @@ def read_json(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             yield Read(member.line, _cells(member.key, values, status or _ended(values)))
     yield from remarks(repeated, "jobs")
     yield from _of_arrays(arrays)
+    if mending.count:
+        text = (
+            "values that are no JSON were mended: numbers with leading zeros became texts, unknown escapes plain text"
+        )
+        yield Remark("mended JSON", mending.count, f"{mending.count:,} {text}")
 
 
 NAMES = {

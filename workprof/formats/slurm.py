@@ -58,13 +58,13 @@ COLUMNS = (
 
 FREE_TEXTS = ("JobName", "WorkDir", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "Container")
 
-_STATES = (
+STATES = (
     "BOOT_FAIL|CANCELLED|COMPLETED|COMPLETING|CONFIGURING|DEADLINE|FAILED|NODE_FAIL|OUT_OF_ME[MORY+]*|PENDING|PREEMPTED|"
     "RUNNING|REQUEUED|RESIZING|REVOKED|SUSPENDED|TIMEOUT|STOPPED|SPECIAL_EXIT|REQUEUE_HOLD|REQUEUE_FED|SIGNALING|STAGE_OUT"
 )
 SHAPES = (
     *((name, r"\d+(?:_(?:\d+|\[[^|]*\]))?(?:\+\d+)?(?:\.[\w+]+)?") for name in ("JobID", "JobIDRaw")),
-    ("State", rf"(?:{_STATES})(?: by \d+|\+)?"),
+    ("State", rf"(?:{STATES})(?: by \d+|\+)?"),
     *((name, r"\d+:\d+") for name in ("ExitCode", "DerivedExitCode")),
     *((name, r"[A-Za-z][\w/:.\-]*=.*") for name in ("ReqTRES", "AllocTRES", *_TRES_USAGE)),
     *((name, r"[\w.@$+-]*") for name in ("User", "Group", "Partition", "QOS", "Cluster")),

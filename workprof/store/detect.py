@@ -22,6 +22,7 @@ from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS
 from workprof.formats.telemetry import sniffed
 from workprof.store.arrow_files import arrow_schema, is_arrow
 from workprof.store.json_rows import first_objects, is_json
+from workprof.store.other_tools import refusal
 from workprof.store.raw_tables import looks_like_tables, required_tables
 from workprof.store.reports import AGGREGATIONS, JOINS, IngestOptions
 from workprof.store.spool import PARQUET_MAGIC, checked_input, head_of, is_columnar, plain_head
@@ -62,8 +63,20 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
     if headless:
         return headless
     if result:
+        _refuse_other_tools(path, options)
         return generic.FORMAT.name
     raise TraceError(f"{paths[0].name}: the format is not clear; name it with --format: one of {', '.join(NAMES)}")
+
+
+def _refuse_other_tools(path: Path, options: IngestOptions) -> None:
+    """Refuse what a well-known tool writes that is no trace, unless somebody says which column is which.
+
+    Raises:
+        TraceError: what it is, why not, and the command that makes a trace.
+    """
+    text = "" if options.mapping else refusal(_head_text(path, options, {}), path.name)
+    if text:
+        raise TraceError(text)
 
 
 def _has_headings(known: Format, result: Sequence[str]) -> bool:

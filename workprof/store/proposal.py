@@ -62,6 +62,10 @@ from workprof.store.text_shape import HEAD_BYTES, SAMPLE_ROWS, decoded_head, tex
 
 SHOWN_VALUES = 5
 SHOWN_CHARACTERS = 40
+NO_PROPOSAL = (
+    "No column looks like one of them: give a table with a row per job whose first line names its columns, or a file "
+    "of one of the formats that `workprof ingest --help` lists"
+)
 IMPLAUSIBLE = "implausible values"
 MIB_BYTES = 1e6
 
@@ -95,7 +99,8 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
         further = {field: source for field, source in further.items() if _is_certain(field, result.evidence[field])}
     elif result.refusal:
         if result.missing:
-            raise ColumnMissing(f"{path.name}: {result.refusal}. A proposal: {as_json(result.mapping)}")
+            proposal = f"A proposal: {as_json(result.mapping)}" if result.mapping else NO_PROPOSAL
+            raise ColumnMissing(f"{path.name}: {result.refusal}. {proposal}")
         raise UnitUnknown(
             f"{path.name}: {result.refusal}. Check it with `workprof ingest FILE --look`, then load it with "
             f"--map FILE.json that holds {as_json(result.mapping)}"

@@ -1,4 +1,7 @@
-"""`perf stat -I ... -x,`: a line per interval and event; counts per interval become rates."""
+"""`perf stat -I ... -x,`: a line per interval and event; counts per interval become rates.
+
+The separator may be another one (`-x ';'`), and numbers may have a decimal comma, as in most countries.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
 from workprof.formats.telemetry.text_table import EXCERPT_CHARACTERS
 from workprof.store.lines import refuse_unread
 
-DECIMAL_COMMA_TIME = re.compile(r"\s*\d+,\d{6,},")
+TIME = re.compile(r"\s*\d+([.,])\d{6,}([^\w.\s]|[\t ]+)")
+"""A time behind which the decimal sign and the separator are known."""
+
+DIGITS = re.compile(r"\d+")
 CPU_SCOPE = re.compile(r"CPU\d+")
 OTHER_SCOPE = re.compile(r"[SDNCL]\d+(?:-[A-Z]+\d+)*")
 NOT_A_COUNT = ("<not counted>", "<not supported>")
@@ -50,7 +55,7 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
     """Return rates per second of every event. A time that falls starts another run (`perf stat --append`).
 
     Raises:
-        TraceError: on decimal commas, or when no line is one of perf's.
+        TraceError: when no line is one of perf's.
     """
     counts, rejected = _counts(path, origin)
     intervals = _intervals(counts)
@@ -65,6 +70,7 @@ def read_perf_stat(path: Path, origin: str) -> Samples:
 
 def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, ...]]:
     counts, rejected, comments = [], [], 0
+    decimal, separator = ".", ","
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             text = line.rstrip("\r\n")
@@ -73,15 +79,34 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, .
                 continue
             if not text.strip():
                 continue
-            if DECIMAL_COMMA_TIME.match(text):
-                raise TraceError(f"{origin}, line {number}: {text[:40]!r} has decimal commas; run perf with LC_ALL=C")
-            count = _count(text.split(","))
+            if time := TIME.match(text):
+                decimal, separator = time.group(1), time.group(2)[:1]
+            count = _count(_words(text.strip(), decimal, separator))
             if count is None:
                 rejected.append(RejectedLine(number, "", text[:EXCERPT_CHARACTERS], "no line of perf stat -I -x,"))
             else:
                 counts.append(count)
     refuse_unread(path, origin, len(counts) + len(rejected) + comments)
     return counts, tuple(rejected)
+
+
+def _words(text: str, decimal: str, separator: str) -> list[str]:
+    """Return the cells of a line, with decimal points."""
+    if decimal == ".":
+        return text.split(separator)
+    if separator != ",":
+        return [word.replace(",", ".") if _is_number(word) else word for word in text.split(separator)]
+    words = text.split(",")
+    words = [".".join(words[:2]), *words[2:]]
+    scope = 1 + bool(len(words) > 1 and CPU_SCOPE.fullmatch(words[1]))
+    scope += 2 * bool(len(words) > 1 and OTHER_SCOPE.fullmatch(words[1]))
+    if all(DIGITS.fullmatch(word) for word in words[scope : scope + 2]):  # a unit is no number
+        words[scope : scope + 2] = [".".join(words[scope : scope + 2])]
+    return words
+
+
+def _is_number(word: str) -> bool:
+    return word.replace(",", "", 1).strip("-").isdecimal()
 
 
 def _count(words: list[str]) -> Count | None:

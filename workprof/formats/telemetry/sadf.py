@@ -1,4 +1,7 @@
-"""`sadf -d`: blocks of semicolon-separated lines, each with a header of its own; and the flat CSV form."""
+"""`sadf -d`: blocks of semicolon-separated lines, each with a header of its own; and the flat CSV form.
+
+Numbers may have a decimal comma, and other separators are read where the headers have them too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pandas as pd
 from workprof.core.errors import TraceError
 from workprof.formats.measured import Check, RejectedLine
 from workprof.formats.telemetry.samples import Samples, labelled, stem_of
+from workprof.formats.telemetry.sniffing import SADF_HEADER
 from workprof.formats.telemetry.text_table import DECIMAL_COMMA, EXCERPT_CHARACTERS
 from workprof.formats.telemetry.times import seconds_of
 from workprof.formats.telemetry.wide import read_wide
@@ -57,7 +61,7 @@ def read_sadf(path: Path, origin: str) -> Samples:
     """Return the samples of a file; a restart of the machine starts another run, as does another host.
 
     Raises:
-        TraceError: on decimal commas, and for a file written with -h.
+        TraceError: for a file written with -h.
     """
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
@@ -68,7 +72,7 @@ def read_sadf(path: Path, origin: str) -> Samples:
     for number, header, words in _lines(path, origin):
         n_lines += 1
         if words is not header:
-            _take(blocks, number, header, words, origin)
+            _take(blocks, number, header, words)
     refuse_unread(path, origin, n_lines)
     keys = list(blocks.cells)
     at = dict(zip(keys, seconds_of([time for _, time in keys], origin), strict=True))
@@ -82,9 +86,13 @@ def read_sadf(path: Path, origin: str) -> Samples:
 def _lines(path: Path, origin: str) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield number, header above and words of every line that is not blank; of a header itself, it is its own."""
     header: list[str] = []
+    separator = ";"
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
-            words = line.rstrip("\r\n").split(";")
+            if line.startswith("#"):
+                match = SADF_HEADER.match(line)
+                separator = match[1] if match else separator
+            words = line.rstrip("\r\n").split(separator)
             if line.startswith("#"):
                 header = words
                 if ON_ONE_LINE in line:
@@ -95,7 +103,7 @@ def _lines(path: Path, origin: str) -> Iterator[tuple[int, list[str], list[str]]
                 yield number, header, words
 
 
-def _take(blocks: Blocks, number: int, header: list[str], words: list[str], origin: str) -> None:
+def _take(blocks: Blocks, number: int, header: list[str], words: list[str]) -> None:
     if len(words) > KEYS and words[KEYS].startswith(RESTART):
         blocks.restarts[words[0], words[2]] = None
         return
@@ -110,9 +118,8 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
     try:
         interval = _finite(words[1])
         named = dict(_named(header[KEYS:], words[KEYS:], blocks.single))
-        values = {name: float(text) if text else np.nan for name, text in named.items()}
+        values = {name: _number(text) if text else np.nan for name, text in named.items()}
     except ValueError:
-        _refuse_commas(words, number, origin)
         blocks.rejected.append(RejectedLine(number, "", ";".join(words)[:EXCERPT_CHARACTERS], "not numbers"))
         return
     blocks.intervals.setdefault(key, interval)
@@ -121,8 +128,12 @@ def _take(blocks: Blocks, number: int, header: list[str], words: list[str], orig
     known.update(values)
 
 
+def _number(text: str) -> float:
+    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text)
+
+
 def _finite(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not np.isfinite(value):
         raise ValueError(f"{text!r} is no length of an interval")
     return value
@@ -142,14 +153,6 @@ def _named(names: list[str], texts: list[str], single: Counter[str]) -> Iterator
     for name, text in zip(names[start:], texts[start:], strict=True):
         if name not in ITEMS:
             yield f"{prefix}{SAME.get(name, name)}", text
-
-
-def _refuse_commas(words: list[str], number: int, origin: str) -> None:
-    comma = next((word for word in words[KEYS:] if DECIMAL_COMMA.fullmatch(word)), None)
-    if comma is not None:
-        raise TraceError(
-            f"{origin}, line {number}: {comma!r} has a decimal comma; write it again with LC_ALL=C sadf -d"
-        )
 
 
 def _run(key: tuple[str, str], at_s: float, stopped: list[tuple[str, float]], hosts: int, origin: str) -> str:

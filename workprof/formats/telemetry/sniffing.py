@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-PERF_LINE = re.compile(r"\s*\d+[.,]\d{6,},(?:[\d.]+|<not (?:counted|supported)>|[A-Z][\w-]*,)")
+PERF_LINE = re.compile(
+    r"\s*\d+[.,]\d{6,}(?P<sep>[^\w.\s]|\t)(?:[\d.,]+|<not (?:counted|supported)>|[A-Z][\w-]*(?P=sep))"
+)
 HEAD_CHARACTERS = 20_000
 PERFSPECT_STARTS = ("TS,SKT,CPU,", "metric,mean,min,max,stddev", "metrics,avg,p95,min,max", "time,metric_")
 PSRECORD_STARTS = ("# Elapsed time", "elapsed_time,nproc,cpu,")
+SADF_HEADER = re.compile(r"# hostname([;,\t|])interval\1timestamp")
 FLAT_SAR = re.compile(r"timestamp,(?:[\w]+\.[^,]*,)*cpu\.%")
 PROMETHEUS_KEYS = re.compile(r'"(?:resultType|errorType)"')
 PERFSPECT_FRAME = re.compile(r"""\{\s*"Metrics"\s*:\s*\[\s*\{\s*"Name"\s*:""")
@@ -21,7 +24,7 @@ def sniffed(content: str) -> str | None:
         return _of_json(content)
     if head.startswith("workload,run,t,"):
         return "telemetry"
-    if head.startswith("# hostname;") or FLAT_SAR.match(head):
+    if SADF_HEADER.match(head) or FLAT_SAR.match(head):
         return "sadf"
     if head.startswith(PERFSPECT_STARTS):
         return "perfspect"
@@ -42,4 +45,5 @@ def _of_json(content: str) -> str | None:
 def _is_perf(head: str) -> bool:
     lines = (line for line in head.splitlines() if line.strip())
     first = next((line for line in lines if not line.startswith("#")), "")
-    return bool(PERF_LINE.match(first)) and (first.count(",") >= 3)
+    match = PERF_LINE.match(first)
+    return match is not None and first.count(match["sep"]) >= 3

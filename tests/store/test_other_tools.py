@@ -1,0 +1,73 @@
+"""What well-known tools print for people is refused: what it is, why not, and the command that writes what is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from workprof.core.errors import TraceError
+from workprof.store.reports import IngestOptions
+
+SEFF = """\
+Job ID: 4160740
+Cluster: c1
+State: COMPLETED (exit code 0)
+CPU Utilized: 00:11:28
+CPU Efficiency: 26.46% of 00:43:20 core-walltime
+Memory Utilized: 5.58 GB
+Memory Efficiency: 69.77% of 8.00 GB
+"""
+"""ycrc/seff-array#24."""
+
+TEXTS = {
+    "seff": (SEFF, "seff", "sacct -a -P"),
+    "squeue": (
+        "  JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n  4471 long a ann R 1:02 1 n1\n",
+        "squeue",
+        "sacct",
+    ),
+    "scontrol": ("JobId=4471 JobName=align\n   UserId=ann(1001)\n", "scontrol", "sacct"),
+    "sacct -n": ("1|a|COMPLETED|00:10:00\n1.batch|b|COMPLETED|00:10:00\n", "without a heading", "sacct -a -P"),
+    "kubectl top": (
+        "NAME    CPU(cores)   MEMORY(bytes)\nweb-1   12m   120Mi\n",
+        "kubectl top",
+        "kubectl get pods -A -o json",
+    ),
+    "qstat": (
+        "Job id   Name   User   Time Use S Queue\n-------- ------ ------ -------- - -----\n5.h  a  u  0 R q\n",
+        "qstat",
+        "-F json",
+    ),
+    "Grid Engine": ("job-ID  prior   name   user   state\n-----\n  3012 0.555 a  ann  r\n", "Grid Engine", "qacct -j"),
+    "bjobs": ("JOBID   USER    STAT  QUEUE\n9000    u1      RUN   normal\n", "bjobs", "bjobs -u all -a -json"),
+    "condor_q": (
+        "-- Schedd: s : <10.0.0.1:9618> @ 11/14\nOWNER BATCH_NAME SUBMITTED\nu0 ID: 5 1\n",
+        "HTCondor",
+        "condor_history -json",
+    ),
+    "2017": ("41562,41618,120,686,185,Terminated,1,1,2.24,0.83,0.01,0.009\n" * 3, "Alibaba's trace of 2017", "--map"),
+    "GWF": (
+        "# JobID SubmitTime WaitTime RunTime NProcs\n1\t100\t0\t60\t1\n2\t100\t0\t60\t1\n",
+        "Grid Workloads",
+        "awk",
+    ),
+    "sar": (
+        "Linux 5.4.0 (vm) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n02:21:22 AM CPU %user\n02:21:23 AM all 49.50\n",
+        "sar",
+        "sadf -d",
+    ),
+    "perf stat": ("\n Performance counter stats for 'sleep 1':\n\n   1.23 msec task-clock\n", "perf stat", "-I 1000"),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_it_is_refused_with_what_it_is_and_the_command_that_helps(store, write, kind):
+    text, what, command = TEXTS[kind]
+    with pytest.raises(TraceError, match="cannot be loaded") as told:
+        store.ingest([write("file.txt", text)], IngestOptions())
+    assert what in str(told.value)
+    assert command in str(told.value)
+
+
+def test_a_table_that_is_no_table_of_jobs_is_told_what_would_do(store, write):
+    with pytest.raises(TraceError, match="a row per job whose first line names its columns"):
+        store.ingest([write("file.txt", "hello\nworld\n")], IngestOptions())

@@ -1,0 +1,137 @@
+"""Texts of well-known tools that are no trace as they stand: what they are, why not, and the command that makes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workprof.formats.cells import number, whole, word
+from workprof.formats.slurm import STATES
+from workprof.store.text_shape import guessed_delimiter
+
+SACCT = (
+    "`sacct -a -P --starttime 2024-05-01 --format=JobID,JobName,User,State,Submit,Start,End,Elapsed,Timelimit,ReqMem,"
+    "MaxRSS,AveRSS,TotalCPU,ReqCPUS,NNodes,NTasks,TRESUsageInTot,ExitCode > sacct.txt`"
+)
+QSTAT = "`qstat -x -f -F json > jobs.json` (PBS), or the server's accounting log"
+QACCT = "`qacct -j '*' > qacct.txt`, or the accounting file itself"
+BJOBS = (
+    '`LSB_DISPLAY_YEAR=y bjobs -u all -a -json -o "jobid stat user queue job_name submit_time start_time finish_time '
+    'run_time cpu_used max_mem combined_resreq slots" > bjobs.json`, or the file lsb.acct'
+)
+CONDOR = "`condor_history -json > jobs.json`"
+PODS = "`kubectl get pods -A -o json > pods.json`, and for use a range query of Prometheus (see docs/formats)"
+SADF = "`sadf -d -- -A > counters.csv`, or record with `workprof record`"
+ALIBABA = (
+    "the trace of 2018, as it is; of this one, name the columns in a first line and load it with --map: `sed "
+    "'1i start_time,end_time,job,task,machine,status,seq,total,cpu_max,cpu_avg,mem_max,mem_avg' batch_instance.csv "
+    "> named.csv`"
+)
+PERF = "`perf stat -I 1000 -x, -o counters.csv COMMAND`"
+GWF = (
+    'its first columns as the Standard Workload Format: `awk \'!/^#/ {for (i = 1; i < 12; i++) printf "%s ", $i; '
+    'print "-1 -1 -1 -1 -1 -1 -1"}\' FILE.gwf > FILE.swf`'
+)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a text is.
+
+    Attributes:
+        known: regular expression that its first lines hold.
+        name: what it is.
+        lacking: why it is no trace.
+        instead: what makes one.
+    """
+
+    known: re.Pattern[str]
+    name: str
+    lacking: str
+    instead: str
+
+
+def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:
+    return Tool(re.compile(known, re.MULTILINE), name, lacking, instead)
+
+
+FOR_PEOPLE, OPEN, NOT_READ = "it is a text for people", "use of ended jobs is not in it", "that format is not read"
+GRID = "a trace in the Grid Workloads Format"
+
+TOOLS = (
+    _tool(r"^Job ID: \d+(?:.*\n){1,16}?(?:CPU|Memory) Efficiency:", "output of seff", FOR_PEOPLE, SACCT),
+    _tool(r"^\s*JobID\s+State\s+Elapsed\s+TimeEff", "output of reportseff", "it has shares, no times or sizes", SACCT),
+    _tool(r"^\s*\"?JOBID\b.*\bNODELIST\s*\(REASON\)", "output of squeue", OPEN, SACCT),
+    _tool(r"^\s*JobId=\d+ (?:Array|Job|Het)\w*=", "output of scontrol show job", "use is not in it", SACCT),
+    _tool(r"^\s*JobID\s+.*\bAveCPUFreq\b.*\bNTasks\b", "output of sstat", "it has no times of jobs", SACCT),
+    _tool(r"^(?:NAMESPACE\s+)?(?:POD\s+)?NAME\s+CPU\(cores\)", "output of kubectl top", "it is one moment's use", PODS),
+    _tool(
+        r"^(?:NAMESPACE\s+)?NAME\s+READY\s+STATUS\s+RESTARTS", "a list of kubectl get pods", "it has no requests", PODS
+    ),
+    _tool(r"^Job [Ii][dD]\s+(?:Name|Username)\s+", "qstat's list", OPEN, QSTAT),
+    _tool(r"^\s*Req'd\s+Req'd\s+Elap", "qstat's list", OPEN, QSTAT),
+    _tool(r"^Job Id: \S+\n\s+Job_Name = ", "qstat -f as a text", "its lines are broken to fit", QSTAT),
+    _tool(r"^job-ID\s+prior\s+name\s+user", "qstat's list of Grid Engine", "its jobs have not ended", QACCT),
+    _tool(r"^JOBID\s+USER\s+STAT\s+QUEUE", "bjobs' list", "it is cut to fit and has no use", BJOBS),
+    _tool(
+        r"^(?:Summary of time in seconds spent|Accounting information about jobs)",
+        "output of bhist or bacct",
+        FOR_PEOPLE,
+        BJOBS,
+    ),
+    _tool(
+        r"^\s*(?:-- Schedd: |ID\s+OWNER\s+SUBMITTED|OWNER\s+BATCH_NAME)",
+        "a list of HTCondor",
+        "it has no requests",
+        CONDOR,
+    ),
+    _tool(r"^(?:MyType = \"Job\"|ClusterId = \d+)$", "HTCondor's long listing", "it is no table", CONDOR),
+    _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:PID|UID)\b.*%usr", "output of pidstat", "it is a screen", SADF),
+    _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
+    _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
+    _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
+    _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
+)
+
+JOB = re.compile(r"\d+(?:_\d+|\+\d+)?(?:\.(?:batch|extern|interactive|\d+))?")
+STATE = re.compile(rf"(?:{STATES})(?: by \d+)?")
+
+
+def refusal(head: str, name: str) -> str:
+    """Return the refusal of a text that a well-known tool writes; '' for any other text.
+
+    Args:
+        head: the first characters.
+        name: of the file.
+    """
+    tool = next((each for each in TOOLS if each.known.search(head[:20_000])), None)
+    if tool is not None:
+        return _words(name, tool.name, tool.lacking, tool.instead)
+    lines = [line for line in head.splitlines()[:200] if line.strip()]
+    if not lines:
+        return ""
+    delimiter = guessed_delimiter(lines[0])
+    rows = [line.split(delimiter) for line in lines]
+    if delimiter == "|" and all(_is_of_sacct(row) for row in rows[:20]):
+        lacking = "nothing says which column is which"
+        return _words(name, "output of sacct without a heading", lacking, f"without -n (--noheader): {SACCT}")
+    if delimiter == "," and all(_is_of_2017(row) for row in rows[:20]):
+        lacking = "its columns have no names, and memory is a share of a machine"
+        return _words(name, "a table of Alibaba's trace of 2017", lacking, ALIBABA)
+    return ""
+
+
+def _words(name: str, what: str, lacking: str, instead: str) -> str:
+    return f"{name} is {what}, which cannot be loaded: {lacking}. What can be: {instead}"
+
+
+def _is_of_sacct(row: Sequence[str]) -> bool:
+    return any(JOB.fullmatch(cell) for cell in row) and any(STATE.fullmatch(cell) for cell in row)
+
+
+def _is_of_2017(row: Sequence[str]) -> bool:
+    """Tell whether a row is one of batch_task.csv (8 columns) or batch_instance.csv (12) of 2017."""
+    if len(row) not in (8, 12) or not word(row[5]) or not all(whole(cell, missing=True) for cell in row[:5]):
+        return False
+    return all(number(cell, 0, 1e6, missing=True) for cell in row[6:])
