@@ -33,9 +33,11 @@ from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.facts import AFTER, known_when
+from workprof.memory.orders import SIZEY
 from workprof.memory.policies import ORACLES
 from workprof.memory.questions import REPLAY
-from workprof.memory.replay import NO_INPUT, SIZEY, ReplayResult, ReplaySettings, sized_from_words
+from workprof.memory.replay import ReplayResult, sized_from_words
+from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words, excluded_words
 from workprof.memory.why import WhySettings
 

@@ -13,7 +13,8 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, improvement_curve
 from workprof.memory.models import train_predictors
 from workprof.memory.recommend import RecommendationSettings, recommendation_of
-from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.why import WhySettings, why
 

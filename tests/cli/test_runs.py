@@ -26,7 +26,7 @@ from workprof.memory.facts import FactPointsSettings
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.memory.policies import SizingSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.why import WhySettings

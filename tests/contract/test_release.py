@@ -23,7 +23,7 @@ from workprof.cli.main import app as commands
 from workprof.core.records import canonical_json, digest
 from workprof.core.settings import from_environment
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import PlanSettings, RollupSettings
 from workprof.workbench import Workbench
 from workprof.workbench.declared import STORED

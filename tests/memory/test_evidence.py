@@ -9,7 +9,8 @@ import pytest
 from tests.command_line import run_here
 from workprof.core.causes import CAUSES
 from workprof.core.settings import from_environment
-from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.usage import evidence_of, evidence_words, killed_for_memory, runs_of, with_killed
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.workbench import Workbench

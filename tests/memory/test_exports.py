@@ -36,7 +36,8 @@ from workprof.memory.exports import (
 from workprof.memory.plan import PlanSettings, plan_of
 from workprof.memory.policies import Sequence, policy_named
 from workprof.memory.recommend import RecommendationSettings, recommendation_of
-from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.size_lists import bin_sizes, policy_sizes, size_names, sizes_of_plan, sizes_of_recommendation
 from workprof.memory.trial import FrontierSettings

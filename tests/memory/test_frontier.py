@@ -2,15 +2,15 @@
 
 import pytest
 
-from workprof.memory.replay import (
+from workprof.memory.frontier import (
     FrontierPoint,
-    TaskFigures,
     best_by_task,
     choices_by_price,
     dominated_by_ours,
     marked,
     settings_of_ours,
 )
+from workprof.memory.policy_figures import TaskFigures
 
 
 def point(wasted, failures):

@@ -8,8 +8,11 @@ import pytest
 
 from tests.memory.test_known_runs import jobs, ordered_of
 from workprof.core.errors import SettingsError
+from workprof.memory.charges import charge
+from workprof.memory.orders import finished_order
 from workprof.memory.policies import ORACLES, POLICIES, REGISTRY, Sequence, policy_named
-from workprof.memory.replay import ReplaySettings, charge, finished_order, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 

@@ -9,8 +9,11 @@ import pytest
 from tests.memory import naive_order
 from tests.memory.traces import trace
 from tests.shared_data import needs_shared_data
+from workprof.memory.charges import charge
+from workprof.memory.orders import finished_order
 from workprof.memory.policies import DEFAULT, ORACLES, POLICIES, Sequence, Workprof, policy_named
-from workprof.memory.replay import ReplaySettings, charge, finished_order, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 

@@ -13,7 +13,8 @@ from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.plan import PlanSettings, plan_of
 from workprof.memory.recommend import RecommendationSettings, recommendation_of
-from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.size_lists import bin_sizes
 from workprof.memory.usage import evidence_of, finished_of, runs_of, with_killed

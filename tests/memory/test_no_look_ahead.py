@@ -6,8 +6,10 @@ import pytest
 
 from tests.memory.traces import NAMES, pai, trace
 from tests.shared_data import needs_shared_data
+from workprof.memory.charges import charges_of
 from workprof.memory.policies import CAUTIOUS, OURS, POLICIES, SizingSettings
-from workprof.memory.replay import ReplaySettings, charges_of, ordered_runs
+from workprof.memory.replay import ordered_runs
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 
 WAYS = {

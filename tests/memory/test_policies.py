@@ -7,8 +7,8 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.memory import naive_replay as naive
 from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.memory.orders import sizey_order, submit_order
 from workprof.memory.policies import ORACLES, POLICIES, REFIT_EACH, Sequence, pinned_edges, policy_named, refits
-from workprof.memory.replay import sizey_order, submit_order
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 

@@ -17,6 +17,8 @@ from workprof.core.records import pack, unpack
 from workprof.core.stats import saving_interval, wilson
 from workprof.memory.advised_sizes import KEYS, OUTSIDE
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.charges import charge
+from workprof.memory.orders import finished_order
 from workprof.memory.policies import Workprof
 from workprof.memory.recommend import (
     CHARGES_STEP,
@@ -28,7 +30,8 @@ from workprof.memory.recommend import (
     recommend,
     recommendation_of,
 )
-from workprof.memory.replay import ReplaySettings, charge, finished_order, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.size_lists import policy_sizes
 from workprof.memory.trial import COLD_RUNS, FrontierSettings, Judged, frontier_charges_of

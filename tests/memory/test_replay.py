@@ -10,8 +10,12 @@ from tests.memory.traces import NAMES, trace
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import ColumnMissing, SettingsError
 from workprof.core.records import pack, unpack
+from workprof.memory.charges import charge
+from workprof.memory.frontier import dominated_by_ours
+from workprof.memory.orders import submit_order
 from workprof.memory.policies import OURS, PEERS, POLICIES, Preset, policy_named
-from workprof.memory.replay import ReplayResult, ReplaySettings, charge, dominated_by_ours, replay, submit_order
+from workprof.memory.replay import ReplayResult, replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of
 

@@ -16,7 +16,7 @@ from workprof.core.settings import from_environment
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.phases.library import faithful_library
 from workprof.phases.matching import MatchRunSettings
 from workprof.workbench import Workbench

@@ -21,7 +21,7 @@ from workprof.memory.assessment import AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.plan import PlanSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.workbench import Workbench
 

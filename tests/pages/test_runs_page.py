@@ -15,7 +15,7 @@ from workprof.campaign.status import enlist
 from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings

@@ -17,7 +17,7 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.recommend import RecommendationSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.questions import DETECT
 from workprof.phases.evaluation import EvaluationSettings

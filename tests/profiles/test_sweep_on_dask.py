@@ -22,7 +22,8 @@ from workprof.core.records import pack
 from workprof.forecasts.estimate_evaluation import evaluate_estimates
 from workprof.forecasts.estimates import EstimateSettings
 from workprof.forecasts.forecaster import ForecasterSettings, train_forecaster
-from workprof.memory.replay import ReplaySettings, replay
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.profiles import fit
 from workprof.profiles.fit import fit_profiles
 from workprof.profiles.part_files import FileList, PartFile, assign_files, file_assigner, list_files

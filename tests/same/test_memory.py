@@ -22,7 +22,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.memory.ledger_exports import ledger_json
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 

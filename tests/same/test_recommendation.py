@@ -13,7 +13,7 @@ from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.core.units import compact, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.recommend import RecommendationSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.same.reading import FIGURE, Printed
 from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.recommend import RecommendationSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow

@@ -35,8 +35,9 @@ from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
 from workprof.memory.plan import Violations
 from workprof.memory.policies import BY_TASK
+from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.recommend import Recommendation
-from workprof.memory.replay import PolicyFigures, ReplayResult, sized_from_words
+from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words

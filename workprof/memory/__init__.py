@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workprof.memory.plan import PlanSettings, ViolationSettings
     from workprof.memory.policies import SizingSettings
     from workprof.memory.recommend import RecommendationSettings
-    from workprof.memory.replay import ReplaySettings
+    from workprof.memory.replay_settings import ReplaySettings
     from workprof.memory.retry import RetrySettings
     from workprof.memory.rollup import RollupSettings
     from workprof.memory.trial import FrontierSettings
@@ -65,7 +65,7 @@ __getattr__, __dir__ = lazily(
         "PredictorSettings": "workprof.memory.bin_models",
         "ProfileBinSettings": "workprof.memory.bins",
         "RecommendationSettings": "workprof.memory.recommend",
-        "ReplaySettings": "workprof.memory.replay",
+        "ReplaySettings": "workprof.memory.replay_settings",
         "RetrySettings": "workprof.memory.retry",
         "RollupSettings": "workprof.memory.rollup",
         "SizingSettings": "workprof.memory.policies",

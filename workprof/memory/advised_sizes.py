@@ -13,8 +13,10 @@ from workprof.core.errors import ColumnMissing
 from workprof.core.stats import wilson
 from workprof.memory.assessment import most_common
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.charges import charge_setting
+from workprof.memory.orders import finished_order
 from workprof.memory.policies import Sequence, SizingSettings
-from workprof.memory.replay import LATEST_RUNS, charge_setting, finished_order
+from workprof.memory.replay import LATEST_RUNS
 from workprof.memory.trial import COLD_RUNS, TrialTable, by_run, counted_runs, gb_h_words
 from workprof.memory.usage import Runs
 from workprof.memory.why import next_sizes

@@ -26,7 +26,7 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints, Positions
 from workprof.core.compiled import compiled
-from workprof.memory.replay import Clock
+from workprof.memory.orders import Clock
 
 if TYPE_CHECKING:
     from workprof.memory.policies import Sequence as Task

@@ -19,7 +19,8 @@ from workprof.memory.models import PredictorResult
 from workprof.memory.over_time import OverTime, OverTimeRuns, OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
 from workprof.memory.recommend import CHARGES_STEP, Recommendation, RecommendationSettings
-from workprof.memory.replay import NO_INPUT, ReplayResult, ReplaySettings
+from workprof.memory.replay import ReplayResult
+from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import LABELS

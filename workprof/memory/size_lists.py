@@ -18,10 +18,13 @@ from workprof.memory.advised_sizes import TASK
 from workprof.memory.assessment import most_common
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, needed_bytes, own_bins
+from workprof.memory.charges import charge
+from workprof.memory.orders import SIZEY
 from workprof.memory.plan import N_PARTS, UNCHANGED, NeverRun, Plan, never_run
 from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, policy_named
 from workprof.memory.recommend import Recommendation
-from workprof.memory.replay import SIZEY, ReplaySettings, charge, ordered_runs
+from workprof.memory.replay import ordered_runs
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import attempt_sizes, lifted_by, only
 from workprof.memory.usage import Runs, requesting, runs_of, with_flat_request, with_killed
 

@@ -16,17 +16,11 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.fields import settings
 from workprof.core.progress import Progress, silent
 from workprof.core.units import GB
+from workprof.memory.charges import Charges, charge, charge_setting
+from workprof.memory.frontier import setting_words, settings_at_submission
+from workprof.memory.orders import Ordered, finished_order
 from workprof.memory.policies import Preset, SizingSettings, requests_so_far, warm_sizing
-from workprof.memory.replay import (
-    PRICES,
-    Charges,
-    Ordered,
-    charge,
-    charge_setting,
-    finished_order,
-    setting_words,
-    settings_at_submission,
-)
+from workprof.memory.replay_settings import PRICES
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import (
     Request,

@@ -15,8 +15,8 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval, too_few, wilson
+from workprof.memory.orders import submit_order
 from workprof.memory.policies import Sequence, SizingSettings, Workprof
-from workprof.memory.replay import submit_order
 from workprof.memory.retry import Demand, RetrySettings, Sizes, try_sizes
 from workprof.memory.usage import Runs, Target, Task, runs_of, with_killed
 

@@ -116,7 +116,7 @@ from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.recommend import RecommendationSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.nodes.detection import DegradationSettings, Detection

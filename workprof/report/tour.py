@@ -15,7 +15,7 @@ from workprof.charts.tour import TourStop, decision_stop, prediction_stop, profi
 from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.recommend import RecommendationSettings
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.report.bundle import BuiltReport, build_report
 from workprof.report.summary import decision_of

@@ -25,7 +25,7 @@ from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
 from workprof.memory.plan import RECOMMENDED, PlanSettings
 from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
-from workprof.memory.replay import ReplaySettings
+from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.trial import FrontierCharges, FrontierSettings

@@ -19,7 +19,8 @@ from workprof.core.units import GB, format_share, gb_h, number, saved
 from workprof.memory.model_data import InputFact
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
-from workprof.memory.replay import PolicyFigures, ReplayResult
+from workprof.memory.policy_figures import PolicyFigures
+from workprof.memory.replay import ReplayResult
 
 
 def every_model(result: PredictorResult) -> tuple[ModelResult, ...]:

@@ -17,9 +17,11 @@ from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
 from workprof.core.units import GB, format_share, gb, gb_h, number, saved
+from workprof.memory.frontier import FrontierPoint
 from workprof.memory.plan import Violations
 from workprof.memory.policies import POLICY_WORDS
-from workprof.memory.replay import FrontierPoint, PolicyFigures, ReplayResult
+from workprof.memory.policy_figures import PolicyFigures
+from workprof.memory.replay import ReplayResult
 from workprof.memory.why import Why
 
 OURS, NOW, ORACLE = "workprof", "preset", "oracle"

@@ -19,8 +19,8 @@ from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.table import Column, frame
 from workprof.core.units import DAY_S, GB, format_share, gb_h, number, saved
 from workprof.memory.advised_sizes import RUN, TASK, AdvisedSize
+from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.recommend import Recommendation, TriedSetting
-from workprof.memory.replay import PolicyFigures
 from workprof.memory.trial import Judged
 
 SAVING, KILLS = "Memory saving", "Kills"

@@ -1,0 +1,156 @@
+"""The figures of one policy on all runs and on each task."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.core.arrays import Floats
+from workprof.core.stats import Interval, saving_interval, too_few, wilson
+from workprof.memory.charges import Charges
+from workprof.memory.orders import Ordered
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How waste grows while a policy learns.
+
+    Attributes:
+        runs_seen: (n_points,) runs so far, rising.
+        wasted_gb_h: (n_points,) waste of all runs so far.
+    """
+
+    runs_seen: Floats
+    wasted_gb_h: Floats
+
+
+@dataclass(frozen=True)
+class PolicyFigures:
+    """One policy on all tasks; sums over runs, means over seeds.
+
+    Attributes:
+        policy: name.
+        wasted_gb_h: charged and not used.
+        charged_gb_h: of all attempts.
+        failures: failed attempts.
+        seconds: of one seed's sizes and charges.
+        n_never_fit: runs that failed at the cap.
+        n_given_up: runs that failed the last retry.
+        failed_share: runs with a failure among all charged runs, with Wilson's interval.
+        saving: against the presets' charges on the same runs, bootstrap over the runs of the first seed; NaN where the
+            table has no requests.
+        saving_share: the saving itself.
+        wasted_by_seed: (n_seeds,).
+        failures_by_seed: (n_seeds,).
+        n_sized_from: what the sizes rest on -> runs of the first seed: 'peers' (known runs of the task), 'history'
+            (those of earlier traces), 'request', 'node', 'true use'.
+        curve: of the first seed.
+    """
+
+    policy: str
+    wasted_gb_h: float
+    charged_gb_h: float
+    failures: float
+    seconds: float
+    n_never_fit: float
+    n_given_up: float
+    failed_share: Interval
+    saving: Interval
+    saving_share: float
+    wasted_by_seed: Floats
+    failures_by_seed: Floats
+    n_sized_from: dict[str, int]
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class TaskFigures:
+    """One policy on one task, means over seeds.
+
+    Attributes:
+        task: name.
+        policy: name.
+        n_runs: charged runs.
+        wasted_gb_h: charged and not used.
+        charged_gb_h: of all attempts.
+        failures: failed attempts.
+        too_few: whether the task has too few runs to advise on.
+    """
+
+    task: str
+    policy: str
+    n_runs: int
+    wasted_gb_h: float
+    charged_gb_h: float
+    failures: float
+    too_few: bool
+
+
+CURVE_POINTS = 200
+
+
+def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> PolicyFigures:
+    """Return the figures of one policy.
+
+    Args:
+        name: of the policy.
+        charges: one per seed.
+        before: the presets on the first seed's order; empty where the table has no requests.
+    """
+    first, n = charges[0], len(charges[0].failures)
+    wasted = np.array([one.wasted_gb_h.sum() for one in charges])
+    failures = np.array([float(one.failures.sum()) for one in charges])
+    saving, interval = math.nan, Interval(math.nan, math.nan)
+    if before and before[0].charged_gb_h.sum() > 0:
+        saving = float(1 - first.charged_gb_h.sum() / before[0].charged_gb_h.sum())
+        interval = saving_interval(first.charged_gb_h, before[0].charged_gb_h)
+    return PolicyFigures(
+        policy=name,
+        wasted_gb_h=float(wasted.mean()),
+        charged_gb_h=float(np.mean([one.charged_gb_h.sum() for one in charges])),
+        failures=float(failures.mean()),
+        seconds=float(np.mean([one.seconds for one in charges])),
+        n_never_fit=float(np.mean([one.n_never_fit for one in charges])),
+        n_given_up=float(np.mean([one.n_given_up for one in charges])),
+        failed_share=wilson(float(np.mean([(one.failures > 0).sum() for one in charges])), n),
+        saving=interval,
+        saving_share=saving,
+        wasted_by_seed=wasted,
+        failures_by_seed=failures,
+        n_sized_from=dict(Counter(first.sized_from.tolist())),
+        curve=curve_of(first),
+    )
+
+
+def curve_of(charges: Charges) -> Curve:
+    """Return cumulative waste against runs seen, at most 200 points, the last one at the end."""
+    order = np.argsort(charges.moments, kind="stable")
+    summed = np.cumsum(charges.wasted_gb_h[order])
+    places = np.unique(np.linspace(0, len(summed) - 1, min(CURVE_POINTS, len(summed))).round().astype(np.int64))
+    return Curve(places.astype(np.float64) + 1, summed[places])
+
+
+def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
+    """Return the figures of one policy by task, means over seeds."""
+    n_tasks, n_seeds = len(ordered.sequences), len(charges)
+    runs = np.bincount(charges[0].task, minlength=n_tasks)
+    wasted, charged, failures = (np.zeros(n_tasks) for _ in range(3))
+    for one in charges:
+        wasted += np.bincount(one.task, one.wasted_gb_h, n_tasks) / n_seeds
+        charged += np.bincount(one.task, one.charged_gb_h, n_tasks) / n_seeds
+        failures += np.bincount(one.task, one.failures, n_tasks) / n_seeds
+    return tuple(
+        TaskFigures(
+            task=sequence.task,
+            policy=name,
+            n_runs=int(runs[i]),
+            wasted_gb_h=float(wasted[i]),
+            charged_gb_h=float(charged[i]),
+            failures=float(failures[i]),
+            too_few=too_few(len(sequence)),
+        )
+        for i, sequence in enumerate(ordered.sequences)
+    )
