@@ -383,3 +383,23 @@ def test_a_delimiter_that_may_stand_in_two_columns_rejects_its_line(store, write
     report = store.ingest([write("s.txt", text)], IngestOptions())
     assert (report.rows, report.rejected) == (2, 1)
     assert store.rejects("s")["line"].tolist() == [2]
+
+
+def test_json_tells_the_use_of_a_node(store, write):
+    """The JSON of troycomi/reportseff#41: eight tasks on a node, and over two; without the sum a lower bound."""
+
+    def job(number, nodes, sums):
+        used = {"max": [{"type": "mem", "name": "", "count": 1_000}]} | sums
+        step = {"time": {"elapsed": 60}, "nodes": {"count": nodes}, "tasks": {"count": 8}, "state": ["COMPLETED"]}
+        step |= {"step": {"id": f"{number}.0", "name": "x"}, "tres": {"requested": used}}
+        asked = {"requested": [{"type": "mem", "name": "", "count": 16_000}, {"type": "cpu", "name": "", "count": 8}]}
+        time = {"elapsed": 60, "start": 1_700_000_000, "end": 1_700_000_060}
+        begun = {"job_id": number, "state": {"current": ["COMPLETED"]}, "allocation_nodes": nodes, "tres": asked}
+        return begun | {"time": time, "steps": [step], "derived_exit_code": {}}
+
+    total = {"total": [{"type": "mem", "name": "", "count": 7_600}]}
+    document = json.dumps({"meta": {}, "jobs": [job(1, 1, total), job(2, 2, total), job(3, 1, {})]})
+    store.ingest([write("s.json", document)], IngestOptions())
+    fields = ["requested_memory_bytes", "peak_memory_bytes", "peak_memory_is_lower_bound"]
+    rows = store.frame("s", fields)[fields].to_numpy().tolist()
+    assert rows == [[16_000 * 1024**2, 7_600, 0], [8_000 * 1024**2, 3_800, 0], [16_000 * 1024**2, 1_000, 1]]
