@@ -26,3 +26,6 @@ def test_a_file_loads_as_it_comes(store, tmp_path, kind):
     assert store.detect([path]) == dropped.format
     report = store.ingest([path], IngestOptions(name=kind.replace(" ", "-")))
     assert (report.rows, report.rejected, report.lost) == (dropped.rows, 0, 0)
+    assert not {"bad cells", "out of bounds", "beyond the trace", "units disagree"} & {
+        check.name for check in report.checks
+    }

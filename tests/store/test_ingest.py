@@ -36,7 +36,7 @@ def test_a_pai_sample_becomes_fields_with_units_and_findings(store, write):
         "pai.csv",
         PAI_HEADER
         + "j1,i,u,worker,2,Terminated,100,160,600,29.5,50,T4,g,bert,m,96,9700,10,1,2,3\n"
-        + "j2,i,u,ps,1,Failed,0,160,600,29.5,,T4,g,bert,m,96,-1,10,1,200000,3\n"
+        + "j2,i,u,ps,1,Failed,0,160,600,29.5,,T4,g,bert,m,96,-1,10,1,2000,3\n"
         + "j3,i,u,ps,1,Terminated,200,160,600,29.5,,T4,g,,m,96,5,nan,1,2,3\n",
     )
     report = store.ingest([path], IngestOptions())
@@ -44,7 +44,7 @@ def test_a_pai_sample_becomes_fields_with_units_and_findings(store, write):
     found = checks_of(report)
     assert found["end before start"] == 1
     assert found["zero time stamp"] == 1
-    assert found["negative usage"] == 1
+    assert found["out of bounds"] == 1
     assert found["no GPU request"] == 2
     assert found["not finished"] == 1
     assert found["not finite"] == 1

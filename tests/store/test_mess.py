@@ -7,6 +7,7 @@ import os
 import stat
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from workprof.store.home import WRITER
@@ -158,3 +159,83 @@ def test_the_log_is_as_private_as_the_database_from_its_first_moment(store, sett
     finally:
         os.umask(before)
     assert seen == {0o600}
+
+
+STRANGE = {
+    "requested_memory_bytes": ("-64e9", "1e39", "9.7e24"),
+    "peak_memory_bytes": ("-1", "2e17"),
+    "requested_cpu_percent": ("-400", "1e308"),
+    "cpu_usage_percent": ("-1e-9", "1e12"),
+    "requested_gpu_percent": ("-100",),
+    "duration_s": ("-5", "1e11"),
+    "time_limit_s": ("-1", "1e20"),
+    "end_time_s": ("-1", "1e15"),
+    "read_bytes": ("-1",),
+    "write_count": ("-3",),
+    "instances": ("-1", "1e12"),
+}
+ROW = {"job_name": "j", **dict.fromkeys(STRANGE, "100"), "start_time_s": "50"}
+
+
+def as_file(tmp_path, kind, rows):
+    frame = pd.DataFrame(rows)
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+        return path
+    numbers = frame.astype({name: float for name in frame if name != "job_name"})
+    if kind == "parquet":
+        numbers.to_parquet(path)
+    else:
+        numbers.to_json(path, orient="records", lines=True, double_precision=15)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_a_number_out_of_bounds_is_missing_counted_and_told_with_its_line(store, tmp_path, kind):
+    bad = [
+        (field, value) for field, values in STRANGE.items() for value in values if kind != "json" or value != "1e308"
+    ]
+    rows = [ROW | {"job_name": f"j{at}", field: value} for at, (field, value) in enumerate(bad)]
+    path = as_file(tmp_path, kind, [ROW, *rows])
+    report, frame, checks = loaded(store, path, *[name for name in ROW if name != "job_name"])
+    assert (report.rows, report.rejected, report.running) == (len(bad) + 1, 0, 0)
+    assert checks["out of bounds"].count == len(bad)
+    told = checks["out of bounds"].message
+    fields = ("end_time_s", "duration_s", "instances", "requested_cpu_percent", "requested_gpu_percent")
+    for field in fields:  # in the order of the fields
+        line = next(at for at, (name, _) in enumerate(bad) if name == field) + (3 if kind == "csv" else 2)
+        assert f"{field}: " in told
+        assert f"in line {line:,}" in told
+    for at, (field, _) in enumerate(bad):
+        missing = frame.loc[at + 1].isna()
+        assert set(missing[missing].index) <= {field}
+        assert missing[field] or field in ("duration_s", "end_time_s")  # these follow from the others
+
+
+def test_what_a_whole_system_has_is_taken_for_a_run_of_many_machines_only(store, write):
+    text = "JobID|State|Elapsed|ReqMem|AllocCPUS|NodeList\n"
+    text += "1|COMPLETED|01:00:00|200T|600000|n[1-9000]\n2|COMPLETED|01:00:00|200T|600000|n1\n"
+    _, frame, checks = loaded(store, write("wide.txt", text), "requested_memory_bytes", "requested_cpu_percent")
+    assert frame["requested_memory_bytes"].tolist()[0] == 200 * 1024.0**4
+    assert frame["requested_cpu_percent"].tolist()[0] == 6e7
+    assert frame.loc[1, ["requested_memory_bytes", "requested_cpu_percent"]].isna().all()
+    assert checks["out of bounds"].count == 2
+
+
+def test_a_request_out_of_bounds_falls_back_to_what_was_allocated(store, write):
+    text = "JobID|State|Elapsed|ReqMem|MaxRSS|ReqCPUS|AllocCPUS|AllocTRES\n"
+    text += "1|COMPLETED|01:00:00|-64G|1G|-4|8|cpu=8,mem=16G\n2|COMPLETED|01:00:00|1e30G|1G|1e99|8|cpu=8,mem=16G\n"
+    text += "3|COMPLETED|01:00:00|8G|1G|8|8|cpu=8,mem=16000000000G\n"
+    _, frame, checks = loaded(store, write("f.txt", text), "requested_memory_bytes", "requested_cpu_percent")
+    assert frame["requested_memory_bytes"].tolist() == [16 * 1024.0**3, 16 * 1024.0**3, 8 * 1024.0**3]
+    assert frame["requested_cpu_percent"].tolist() == [800.0] * 3
+    assert checks["out of bounds"].count == 4
+    assert "ReqMem: '-64G' in line 2 and 1 more" in checks["out of bounds"].message
+
+
+def test_what_is_made_of_several_cells_is_bounded_too(store, write):
+    text = "JobID|State|Elapsed|AllocTRES\n7|COMPLETED|01:00:00|cpu=8,mem=16000000000G\n8|COMPLETED|01:00:00|mem=1G\n"
+    _, frame, checks = loaded(store, write("m.txt", text), "requested_memory_bytes")
+    assert frame["requested_memory_bytes"].isna().tolist() == [True, False]
+    assert "requested_memory_bytes: 1.718e+19 of 7" in checks["out of bounds"].message

@@ -97,6 +97,7 @@ FORMAT = Format(
     finished=("terminated",),
     zero_is_missing=("start_time_s", "end_time_s"),
     duration_from_times=True,
+    own_marks=("requested_memory_bytes",),
     made=(_share("requested_memory_bytes"),),
     normalised=("requested_memory_bytes",),
     header=False,
@@ -129,6 +130,7 @@ INSTANCES = replace(
         Rule("mean_memory_bytes", "mem_avg", "B"),
         Rule("peak_memory_bytes", "mem_max", "B"),
     ),
+    own_marks=("cpu_usage_percent", "mean_memory_bytes", "peak_memory_bytes"),
     made=(
         Made(
             "cpu_usage_percent",

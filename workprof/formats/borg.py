@@ -10,6 +10,7 @@ Source: "Google cluster-usage traces v3", and the format's protocol buffers in g
 from __future__ import annotations
 
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn, Windows
+from workprof.formats.fields import TIME_FIELDS
 
 AFTER_S = 9e12
 """A time stamp beyond says 'after the end of the trace': the largest 64-bit number of microseconds."""
@@ -120,6 +121,7 @@ FORMAT = Format(
     required=("collection_id", "start_time", "end_time"),
     signature=("collection_id", "instance_index", "start_time", "end_time"),
     nulls=NULLS,
+    own_marks=TIME_FIELDS,
     finished=("finish", "6", "6.0"),
     made=(
         status_of(EVENTS),

@@ -14,6 +14,7 @@ from workprof.formats.borg import AFTER_S, NULLS, status_of, still_running
 from workprof.formats.borg_events import ENDS, REQUESTS, STARTS, TIMES
 from workprof.formats.cells import mostly, number, whole, word
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
+from workprof.formats.fields import TIME_FIELDS
 
 EVENTS = ("SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL", "LOST", "UPDATE_PENDING", "UPDATE_RUNNING")
 """Events in the order of their numbers, from 0 on."""
@@ -84,6 +85,7 @@ FORMAT = Format(
         Rule("peak_memory_bytes", "maximum_memory_usage"),
     ),
     nulls=NULLS,
+    own_marks=TIME_FIELDS,
     windows=Windows(
         keys=("job_name", "task_index"),
         longest_s=300,

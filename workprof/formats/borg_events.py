@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from workprof.formats.borg import AFTER_S, EVENTS, NULLS, SPELLED, share, status_of
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Made, Rule, SourceColumn
+from workprof.formats.fields import TIME_FIELDS
 
 REQUESTS = ("requested_cpu_percent", "requested_memory_bytes")
 STARTS = ("SCHEDULE",)
@@ -56,6 +57,7 @@ FORMAT = Format(
     signature=("time", "type", "collection_id", "scheduling_class"),
     further_signatures=(("time", "type", "collection_id", "instance_index"),),
     nulls=NULLS,
+    own_marks=TIME_FIELDS,
     finished=("finish",),
     made=(
         status_of(EVENTS),

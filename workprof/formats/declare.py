@@ -257,7 +257,9 @@ class Format:
         units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
         aliases: further names that resolve to a field.
         capacities: what usage is compared with.
-        summed: a row sums the usage of several machines, so that no usage is absurd.
+        many_machines: a row may be of many machines, so that it may take more than the largest has; where its `node` is
+            one name, it is of one.
+        own_marks: fields with numbers of their own for "not known" (-1, the largest integer), which `made` takes away.
         row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
         steps: lines that are folded into the run that they belong to.
         made: fields, and columns that the source may lack, that are computed of others, one after another.
@@ -294,7 +296,8 @@ class Format:
     units: tuple[tuple[str, str], ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     capacities: tuple[Capacity, ...] = ()
-    summed: bool = False
+    many_machines: bool = False
+    own_marks: tuple[str, ...] = ()
     row_numbers: tuple[str, ...] = ()
     truth_prefix: str = "truth_"
     kind: str = "jobs"

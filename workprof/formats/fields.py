@@ -151,8 +151,8 @@ systems 10 PB and 11 million cores. A moment is before the year 5138."""
 LARGEST_NUMBER = 1e150
 """Of any other column: its square is a number still."""
 
-OF_UNIT = {"s": 1e15, "B": 1e21, "percent": 2e9}
-"""The most that a further column of a unit can be, in that unit."""
+OF_QUANTITY = {"s": 1e15, "B": 1e21, "percent": 2e9}
+"""The most that a further column can be, in the unit that its quantity is kept in; none is negative."""
 
 
 def within(field: str, sql: str) -> str:

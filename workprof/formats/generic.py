@@ -13,6 +13,7 @@ FORMAT = Format(
     title="Job table (CSV, Parquet, JSON lines)",
     rules=tuple(Rule(name, name, field.unit) for name, field in FIELDS.items()),
     nulls=("", "NULL", "null", "NA", "N/A", "-", "\\N"),
+    many_machines=True,
     finished=(
         "terminated",
         "completed",

@@ -35,6 +35,7 @@ FORMAT = Format(
     required=("job_id", "state"),
     signature=("job_id", "vc", "gpu_num", "cpu_num", "node_num", "state"),
     nulls=("", "NULL", "None", "NaN", "nan", "NaT", "Unknown"),
+    many_machines=True,
     finished=("completed",),
     duration_from_times=True,
     units=(("queue", "s"),),

@@ -179,6 +179,7 @@ FORMAT = Format(
     ),
     required=("job",),
     nulls=("", "-"),
+    many_machines=True,
     finished=("done",),
     duration_from_times=True,
     units=(("CPU_USED", "s"),),

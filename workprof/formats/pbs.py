@@ -336,6 +336,7 @@ FORMAT = Format(
     ),
     required=("job",),
     nulls=("", "UNLIMITED", "N/A"),
+    many_machines=True,
     finished=("completed",),
     duration_from_times=True,
     units=tuple((name, "s") for name in _DURATIONS),

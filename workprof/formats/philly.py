@@ -82,6 +82,7 @@ FORMAT = Format(
         Rule("requested_gpu_percent", "gpus", "cores"),
     ),
     required=("jobid",),
+    many_machines=True,
     finished=("pass",),
     duration_from_times=True,
     attempts="attempt",

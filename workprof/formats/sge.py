@@ -236,6 +236,7 @@ FORMAT = Format(
     ),
     required=("job",),
     nulls=(*NULLS, "INFINITY"),
+    many_machines=True,
     finished=("completed",),
     duration_from_times=True,
     units=(("cpu", "s"), ("maxrss", "B"), ("ru_maxrss", "B")),

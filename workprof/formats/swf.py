@@ -147,6 +147,7 @@ FORMAT = Format(
         Rule("peak_memory_bytes", "used_memory", "KiB"),
     ),
     required=("job",),
+    many_machines=True,
     finished=("completed",),
     steps=Steps(key="job_name", step=r"^(\d+)\.part$", largest=("peak_memory_bytes",)),
     made=(

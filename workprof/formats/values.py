@@ -69,8 +69,13 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     def summed(pattern: str, factors: tuple[float, ...]) -> str:
         return " + ".join(f"{_group(value, pattern, at + 1)} * {each!r}" for at, each in enumerate(factors))
 
+    digits = (f"TRY_CAST(substr({value}, {at}, 2) AS UTINYINT)" for at in (1, 4, 7))
+    usual = " + ".join(
+        f"{part} * {each!r}" for part, each in zip(digits, (float(HOUR_S), float(MINUTE_S), 1.0), strict=True)
+    )
     return (
-        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
+        f"CASE WHEN len({value}) = 8 AND substr({value}, 3, 1) = ':' AND substr({value}, 6, 1) = ':' THEN {usual} "
+        f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN regexp_full_match({value}, '{clock}') THEN {summed(clock, (DAY_S, HOUR_S, MINUTE_S, 1.0))} "
         f"WHEN regexp_full_match({value}, '{minutes}') THEN {summed(minutes, (MINUTE_S, 1.0))} "
         f"WHEN regexp_full_match({value}, '{days}') THEN {summed(days, (DAY_S, HOUR_S, MINUTE_S))} "
@@ -175,10 +180,9 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     formats = (each.replace("%m/%d", "%d/%m") if day_first else each for each in MOMENTS)
     short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
     return (
-        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
-        f"WHEN starts_with({value}, '9999-') THEN NULL "
-        f"WHEN regexp_matches({value}, '^\\d{{4}}-\\d\\d-\\d\\d') "
-        f"THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) "
+        f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
+        f"THEN CASE WHEN NOT starts_with({value}, '9999') THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) END "
+        f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
         f"ELSE epoch(try_strptime({value}, [{_listed(short_first)}])) END"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
-from workprof.formats.fields import BOUNDS, REQUESTS, USAGE_FIELDS
+from workprof.formats.fields import REQUESTS
 from workprof.store.catalogue import Entry, one
 from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, SHORT_YEAR, STILL_RUNNING, UNSTARTED, ZERO_TIME
 from workprof.store.connection import quoted
@@ -61,7 +61,6 @@ def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> 
     result = [
         *_times(have),
         *_missing(have),
-        *_usage(have, declared.summed),
         *_over_request(have),
         *_over_capacity(declared.capacities, have),
     ]
@@ -154,7 +153,6 @@ def _times(have: set[str]) -> Iterable[Question]:
         "zero time stamp", "warning", _flag(ZERO_TIME), "runs with a time stamp of 0, which means 'not known'"
     )
     if "duration_s" in have:
-        yield Question("negative duration", "warning", count_where("duration_s < 0"), "runs with a negative duration")
         yield Question("zero duration", "info", count_where("duration_s = 0"), "runs with a duration of 0 s")
 
 
@@ -178,21 +176,6 @@ def _missing(have: set[str]) -> Iterable[Question]:
             "warning",
             count_where("requested_gpu_percent IS NULL AND gpu_usage_percent > 0"),
             "runs use a GPU they did not request (usual when a job's tasks are joined)",
-        )
-
-
-def _usage(have: set[str], summed: bool) -> Iterable[Question]:
-    used = [name for name in USAGE_FIELDS if name in have]
-    if used:
-        negative = " OR ".join(f"{name} < 0" for name in used)
-        yield Question("negative usage", "error", count_where(negative), "runs with a negative usage")
-    absurd = [f"{name} > {BOUNDS[name].most!r}" for name in used if "count" not in name]
-    if absurd and not summed:
-        yield Question(
-            "absurd usage",
-            "error",
-            count_where(" OR ".join(absurd)),
-            "runs use more than any machine has; is a unit wrong?",
         )
 
 

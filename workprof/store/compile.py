@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from workprof.core.units import UNITS_OF, factor
 from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
-from workprof.formats.fields import FIELDS, TIME_FIELDS
+from workprof.formats.fields import BOUNDS, FIELDS, LARGEST_NUMBER, OF_QUANTITY, TIME_FIELDS, TIMING, Bounds
 from workprof.store.connection import quoted, text
 from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import Column
@@ -21,9 +21,9 @@ DERIVED = "duration"
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
 
-NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED, OPEN_TIME, SHORT_YEAR = 1, 2, 4, 8, 16, 32
+NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED, OPEN_TIME, SHORT_YEAR, STRANGE_TIME = 1, 2, 4, 8, 16, 32, 64
 """Bits of `flags`: what was in a row before its value became NULL, rows without an end or a start, rows whose end (or
-start) is written as infinite, and rows with a year of two digits."""
+start) is written as infinite, with a year of two digits, and with a start, an end or a duration out of bounds."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,26 @@ class Output:
     """A column of the job table and the SQL that makes it from the source's columns.
 
     Attributes:
-        sql: over the source's columns, and over `read_name` where its source is a text.
-        reads: SQL of the number that a text says; '' = the source is no text. A text that says none is a missing value,
-            and of `TIMING` a rejected row.
+        sql: over the source's columns, and over `read_name` of what is read.
+        reads: SQL of the number that the source says; '' = it is none. A cell that says none, or one that is out of
+            bounds, is a missing value; a text of `TIMING` that says none makes a rejected row.
+        is_text: the source is a text.
+        strange: SQL of whether the number that was read is out of bounds.
     """
 
     column: Column
     sql: str
     reads: str = ""
+    is_text: bool = False
+    strange: str = ""
+
+    def unread(self, nulls: str) -> str:
+        """Return the SQL of whether a text says no number; `nulls` are the texts that mean "no value"."""
+        cell = quoted(self.column.source)
+        said = f" AND NOT {values.no_moment(cell)}" if self.column.name in TIME_FIELDS else ""
+        return (
+            f"CASE WHEN {read_name(self.column.name)} IS NULL THEN trim({cell}) NOT IN ({nulls}){said} ELSE FALSE END"
+        )
 
 
 def read_name(name: str) -> str:
@@ -54,35 +66,46 @@ class Plan:
     finished: str
     flags: str
     nulls: tuple[str, ...] = ("",)
+    bounded: bool = True
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The stored columns, without the store's own."""
         return tuple(output.column for output in self.outputs)
 
-    @property
-    def texts(self) -> tuple[Output, ...]:
-        """The columns that are read from texts."""
-        return tuple(output for output in self.outputs if output.reads)
-
     def select(self, source: str) -> str:
-        """Return the SELECT over a source relation; after the columns, `unread_0` ...: texts that say no number."""
-        read = "".join(f", {output.reads} AS {read_name(output.column.name)}" for output in self.texts)
+        """Return the SELECT over a source relation; the last column, `CELLS`, lists the cells that say no value."""
+        read = "".join(
+            f", {output.reads} AS {read_name(output.column.name)}" for output in self.outputs if output.reads
+        )
         items = [f"{output.sql} AS {quoted(output.column.name)}" for output in self.outputs]
         items += [f"{self.finished} AS {FINISHED}", f"CAST({self.flags} AS UTINYINT) AS {FLAGS}"]
-        nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
-        for at, output in enumerate(self.texts):
-            number, cell = read_name(output.column.name), quoted(output.column.source)
-            said = f" AND NOT {values.no_moment(cell)}" if output.column.name in TIME_FIELDS else ""
-            items.append(
-                f"CASE WHEN {number} IS NULL AND trim({cell}) NOT IN ({nulls}){said} THEN {cell} END AS {unread(at)}"
-            )
+        if self.bounded:
+            items.append(self._cells())
         return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 
+    def _cells(self) -> str:
+        """Return the SQL of the list of a row's cells that say no value, NULL where there is none."""
+        nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
+        found = [
+            (condition, at, kind, quoted(output.column.source))
+            for at, output in enumerate(self.outputs)
+            for kind, condition in ((UNREAD, output.unread(nulls) if output.is_text else ""), (STRANGE, output.strange))
+            if condition
+        ]
+        if not found:
+            return f"CAST(NULL AS STRUCT(output INTEGER, kind INTEGER, cell VARCHAR)[]) AS {CELLS}"
+        each = ", ".join(
+            f"CASE WHEN {condition} THEN {{'output': {at}, 'kind': {kind}, 'cell': CAST({cell} AS VARCHAR)}} END"
+            for condition, at, kind, cell in found
+        )
+        listed = f"list_filter([{each}], lambda each: each IS NOT NULL)"
+        return f"CASE WHEN {' OR '.join(condition for condition, *_ in found)} THEN {listed} END AS {CELLS}"
 
-def unread(at: int) -> str:
-    """Return the name of a column that holds what could not be read of the at-th text."""
-    return f"unread_{at}"
+
+CELLS = "cells_"
+UNREAD, STRANGE = 0, 1
+"""Kinds of cells that say no value: no number, and one that is out of bounds."""
 
 
 def compile_plan(
@@ -91,6 +114,8 @@ def compile_plan(
     columns: Sequence[SourceColumn],
     constants: Mapping[str, str],
     decimal: str = ".",
+    *,
+    bounded: bool = True,
 ) -> Plan:
     """Return the plan: fields by rule, then fields filled with constants, then the further columns.
 
@@ -100,10 +125,12 @@ def compile_plan(
         columns: of the source.
         constants: text field -> its value in every row, where no column says it.
         decimal: sign of numbers in texts.
+        bounded: cells that are out of bounds are left out, and listed with those that cannot be read.
     """
     types = {column.name: column.type for column in columns}
     present = [rule for rule in rules if rule.source in types]
-    outputs = [_field(rule, types[rule.source], declared, decimal) for rule in present]
+    many = _many_machines(declared, present, types)
+    outputs = [_field(rule, types[rule.source], declared, decimal, many, bounded=bounded) for rule in present]
     made = {output.column.name: output for output in outputs}
     if declared.duration_from_times and {"start_time_s", "end_time_s"} <= made.keys():
         duration = _duration(made["start_time_s"].sql, made["end_time_s"].sql)
@@ -121,7 +148,9 @@ def compile_plan(
     ]
     outputs += _further(declared, present, columns, {output.column.name.lower() for output in outputs}, decimal)
     outputs.sort(key=lambda output: FIELD_ORDER.get(output.column.name, len(FIELD_ORDER)))
-    return Plan(tuple(outputs), _finished(declared, made), _flags(declared, present, types), declared.nulls)
+    return Plan(
+        tuple(outputs), _finished(declared, made), _flags(declared, present, types, outputs), declared.nulls, bounded
+    )
 
 
 def number_sql(name: str, kind: str, unit: str) -> str:
@@ -151,7 +180,7 @@ def text_sql(name: str, quantity: str, unit: str, declared: Format, decimal: str
     return values.number(quoted(name), quantity, scale, declared.size_base, decimal)
 
 
-def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
+def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, bounded: bool) -> Output:
     field = FIELDS[rule.field]
     if field.type == TEXT:
         sql = quoted(rule.source) if kind == TEXT else f"CAST({quoted(rule.source)} AS VARCHAR)"
@@ -161,12 +190,34 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str) -> Output:
     if kind == TEXT:
         of_time = values.TIME_DAY_FIRST if day_first else values.TIME
         quantity = of_time if rule.field in TIME_FIELDS else field.unit
-        sql, reads = read_name(field.name), text_sql(rule.source, quantity, unit, declared, decimal)
+        reads = text_sql(rule.source, quantity, unit, declared, decimal)
     else:
-        sql, reads = number_sql(rule.source, kind, unit), ""
+        reads = number_sql(rule.source, kind, unit)
+    read = read_name(field.name)
+    strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
+    sql = f"CASE WHEN NOT {strange} THEN {read} END" if strange else read
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
-    return Output(Column(field.name, NUMBER, field.unit, rule.source, numeric=True), sql, reads)
+    made = Column(field.name, NUMBER, field.unit, rule.source, numeric=True)
+    return Output(made, sql, reads, kind == TEXT, strange)
+
+
+def _strange(read: str, bounds: Bounds, many: str) -> str:
+    """Return the SQL of whether a number is out of bounds; `many` says whether its row may be of many machines."""
+    if bounds.most == bounds.of_a_system or not many:
+        return f"({read} NOT BETWEEN {bounds.least!r} AND {bounds.most!r})"
+    return (
+        f"(CASE WHEN {read} BETWEEN {bounds.least!r} AND {bounds.most!r} THEN FALSE "
+        f"WHEN {read} BETWEEN {bounds.most!r} AND {bounds.of_a_system!r} THEN NOT ({many}) ELSE {read} IS NOT NULL END)"
+    )
+
+
+def _many_machines(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) -> str:
+    """Return the SQL of whether a row may be of many machines, '' where none is."""
+    if not declared.many_machines:
+        return ""
+    node = next((rule.source for rule in present if rule.field == "node" and types[rule.source] == TEXT), "")
+    return f"{quoted(node)} IS NULL OR regexp_matches(trim({quoted(node)}), '[-,;+|\\[\\s]')" if node else "TRUE"
 
 
 def _duration(start: str, end: str) -> Output:
@@ -189,21 +240,36 @@ def _further(
         taken.add(name.lower())
         truth = name.startswith(declared.truth_prefix)
         unit = units.get(column.name, "")
+        read = read_name(name)
         if column.type == TEXT and declared.declared_type(column.name) == NUMBER:
+            quantity = next((own for own, known in UNITS_OF.items() if unit in known), "")
+            reads = text_sql(column.name, quantity, unit, declared, decimal)
             scale = factor(unit) if unit else 1.0
-            quantity = next((own for own, known in UNITS_OF.items() if unit in known), "") if unit else ""
-            reads = text_sql(column.name, quantity, unit or PLAIN, declared, decimal)
+            strange = _strange_amount(read, quantity, 1.0)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
-            outputs.append(Output(made, f"{read_name(name)} / {scale!r}" if unit else read_name(name), reads))
+            outputs.append(Output(made, f"CASE WHEN NOT {strange} THEN {read} / {scale!r} END", reads, True, strange))
             continue
         if column.type == TEXT:
             outputs.append(Output(Column(name, TEXT, "", column.name, numeric=False, truth=truth), quoted(column.name)))
             continue
         kind = column.type if column.type in ("BIGINT", "BOOLEAN") else NUMBER
+        reads = strange = ""
         sql = quoted(column.name) if kind == column.type != NUMBER else number_sql(column.name, column.type, PLAIN)
+        if column.type == NUMBER:
+            quantity = next((own for own, known in UNITS_OF.items() if unit in known), "")
+            reads, strange = sql, _strange_amount(read, quantity, factor(unit) if unit else 1.0)
+            sql = f"CASE WHEN NOT {strange} THEN {read} END"
         unit = "s" if column.type in (TIMESTAMP, INTERVAL) else unit
-        outputs.append(Output(Column(name, kind, unit, column.name, numeric=True, truth=truth), sql))
+        made = Column(name, kind, unit, column.name, numeric=True, truth=truth)
+        outputs.append(Output(made, sql, reads, strange=strange))
     return outputs
+
+
+def _strange_amount(read: str, quantity: str, scale: float) -> str:
+    """Return the SQL of whether a number of a further column, `scale` of its quantity's units, is out of bounds."""
+    if quantity not in OF_QUANTITY:
+        return f"({read} NOT BETWEEN {-LARGEST_NUMBER!r} AND {LARGEST_NUMBER!r})"
+    return f"({read} NOT BETWEEN 0 AND {OF_QUANTITY[quantity] / scale!r})"
 
 
 def _finished(declared: Format, made: Mapping[str, Output]) -> str:
@@ -213,7 +279,7 @@ def _finished(declared: Format, made: Mapping[str, Output]) -> str:
     return f"coalesce(lower(trim({made['status'].sql})) IN ({statuses}), TRUE)"
 
 
-def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) -> str:
+def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], outputs: Sequence[Output]) -> str:
     numbers = [name for name, kind in types.items() if kind == NUMBER]
     zeros = [
         quoted(rule.source)
@@ -228,6 +294,7 @@ def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) 
         ZERO_TIME: [f"{name} = 0" for name in zeros],
         OPEN_TIME: [_is_open(rule, kind) for rule, kind in times if rule.field != "submit_time_s"],
         SHORT_YEAR: [_has_short_year(quoted(rule.source)) for rule, kind in times if kind == TEXT],
+        STRANGE_TIME: [output.strange for output in outputs if output.strange and output.column.name in TIMING],
     }
     return (
         " + ".join(

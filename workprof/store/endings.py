@@ -22,7 +22,16 @@ from workprof.core.units import DAY_S, FIRST_EPOCH_S, format_duration
 from workprof.formats.declare import NUMBER
 from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, USAGE_FIELDS
 from workprof.store.catalogue import one
-from workprof.store.compile import DERIVED, FIELD_ORDER, FINISHED, FLAGS, OPEN_TIME, STILL_RUNNING, UNSTARTED
+from workprof.store.compile import (
+    DERIVED,
+    FIELD_ORDER,
+    FINISHED,
+    FLAGS,
+    OPEN_TIME,
+    STILL_RUNNING,
+    STRANGE_TIME,
+    UNSTARTED,
+)
 from workprof.store.connection import commit_so_far, quoted, text
 from workprof.store.loaded import Stage
 from workprof.store.reports import Check, Column
@@ -178,7 +187,7 @@ def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: 
     )
     used = " OR ".join(f"coalesce({name} > 0, FALSE)" for name in USAGE_FIELDS if name in have) or "FALSE"
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
-    open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'})"
+    open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'} AND ({FLAGS} & {STRANGE_TIME}) = 0)"
     written_open = f"({FLAGS} & {OPEN_TIME}) > 0"
     running = f"({says_running} OR ({says_nothing} AND ({written_open} OR ({start} IS NOT NULL AND {open_end}))))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"

@@ -42,7 +42,7 @@ from workprof.store.reports import (
 from workprof.store.running import Span
 from workprof.store.spool import Spooled, TextOptions, spool
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Part of the hash: raise it when the same file would become another table."""
 
 HASH = Span(0.0, 0.1, "hashing")

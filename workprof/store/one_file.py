@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
-import numpy as np
-import pandas as pd
 
-from workprof.core.arrays import Ints
 from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.core.text import visible
-from workprof.formats import generic
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
-from workprof.formats.fields import FIELDS, TIME_FIELDS, TIMING
-from workprof.store import checks, rejects
+from workprof.formats.fields import FIELDS, TIME_FIELDS
+from workprof.store import cells, checks, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
-from workprof.store.compile import FINISHED, Output, Plan, compile_plan, unread
+from workprof.store.compile import FINISHED, Plan, compile_plan
 from workprof.store.connection import quoted, text
 from workprof.store.endings import settle
 from workprof.store.folding import Folded, complete
@@ -51,8 +46,7 @@ REWRITE = Span(0.33, 0.45, "writing rows")
 PARSE = Span(0.45, 0.8, "reading rows")
 FOLD = Span(0.8, 0.82, "folding steps")
 CHECK = Span(0.85, 0.97, "checking rows")
-SHOWN_TITLES, SHOWN_CHARACTERS, SHOWN_CELLS = 5, 60, 5
-NO_NUMBER = "not a value of the column's quantity"
+SHOWN_TITLES, SHOWN_CHARACTERS = 5, 60
 
 
 @dataclass(frozen=True)
@@ -119,6 +113,7 @@ def load(
     rejected += _refused(cursor, stage, source)
     folded = complete(cursor, stage, declared, plan.columns, progress, FOLD)
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
+    strange = cells.left_out(cursor, stage, declared, runs.columns)
     settled = settle(cursor, stage, runs.columns)
     runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
     lacking = missing_fields({column.name for column in runs.columns})
@@ -142,7 +137,7 @@ def load(
         *spooling,
         *of_lines,
         *source.before.checks,
-        *missing_cells,
+        *cells.merged((*missing_cells, *strange)),
         *_folded_checks(folded),
         *runs.checks,
         *result,
@@ -294,7 +289,7 @@ def _staged(
     plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect.decimal)
     _create(cursor, stage, plan.select(relation.sql), progress)
     if not relation.text:
-        return (plan, *_texts_refused(cursor, stage, plan, source, declared))
+        return (plan, *cells.sort_out(cursor, stage, plan, source.spooled, declared))
     wrong = rejects.bad_columns(cursor)
     if wrong:
         columns = as_text(relation, wrong)
@@ -303,7 +298,7 @@ def _staged(
         plan = compile_plan(declared, source.rules, columns, constants, source.dialect.decimal)
         _create(cursor, stage, plan.select(csv_relation(source.spooled, columns, source.dialect).sql), progress)
     refused = rejects.collect(cursor, stage.rejects, source.spooled)
-    further, found = _texts_refused(cursor, stage, plan, source, declared)
+    further, found = cells.sort_out(cursor, stage, plan, source.spooled, declared)
     return plan, refused + further, found
 
 
@@ -322,102 +317,6 @@ def _rejoined(
         rejects.forget(cursor)
         return replace(result, checks=(*source.before.checks, *result.checks))
     return None
-
-
-def _texts_refused(
-    cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan, source: Source, declared: Format
-) -> tuple[int, tuple[Check, ...]]:
-    """Move the rows whose times are none from the staged rows to the rejects; other texts that say none are missing.
-
-    Returns:
-        The number of rows moved, and the check of the missing cells.
-    """
-    rows, aside = quoted(stage.rows), quoted(stage.rows + "_read")
-    outputs = {unread(at): output for at, output in enumerate(plan.texts)}
-    if not outputs:
-        return 0, ()
-    timing = [name for name, output in outputs.items() if output.column.name in TIMING]
-    bad = " OR ".join(f"{name} IS NOT NULL" for name in timing) or "FALSE"
-    cells = [f"count({name}) FILTER (WHERE NOT ({bad}))" for name in outputs]
-    refused, *counts = one(cursor, f"SELECT {', '.join([checks.count_where(bad), *cells])} FROM {rows}")
-    numbered = f"(SELECT *, row_number() OVER (ORDER BY rowid) - 1 AS place FROM {rows})"
-    missing = {name: count for name, count in zip(outputs, counts, strict=True) if count}
-    if declared.name == generic.FORMAT.name:
-        _refuse_unread(cursor, source, rows, {name: outputs[name].column for name in missing})
-    found = _missing_cells(cursor, source, outputs, missing, f"{numbered} WHERE NOT ({bad})")
-    if not refused:
-        for name in outputs:
-            cursor.execute(f"ALTER TABLE {rows} DROP COLUMN {name}")
-        return 0, found
-    cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
-    numbered = numbered.replace(rows, aside)
-    places = cursor.execute(f"SELECT place FROM {numbered} WHERE {bad} ORDER BY place").fetchnumpy()["place"]
-    with _lines_of(cursor, np.asarray(places, dtype=np.int64), source.spooled) as lines:
-        for name, output in outputs.items():
-            cursor.execute(
-                f"INSERT INTO {quoted(stage.rejects)} SELECT {rejects.original_line(source.spooled)}, "
-                f"{text(output.column.source)}, left({name}, {rejects.TEXT_CHARACTERS}), {text(NO_NUMBER)} "
-                f"FROM {numbered} JOIN {lines} USING (place) WHERE {name} IS NOT NULL ORDER BY line"
-            )
-    cursor.execute(
-        f"CREATE TABLE {rows} AS SELECT * EXCLUDE ({', '.join(outputs)}) FROM {aside} WHERE NOT ({bad}) ORDER BY rowid"
-    )
-    cursor.execute(f"DROP TABLE {aside}")
-    return int(refused), found
-
-
-def _refuse_unread(cursor: duckdb.DuckDBPyConnection, source: Source, rows: str, columns: Mapping[str, Column]) -> None:
-    """Refuse a table of anybody's, of which most values of a column are none of what it was said to be.
-
-    Raises:
-        TraceError: names the column.
-    """
-    for name, column in columns.items():
-        counts = f"count({name}), count({quoted(column.name)}), arg_min({name}, rowid)"
-        wrong, taken, first = one(cursor, f"SELECT {counts} FROM {rows}")
-        if wrong > taken:
-            raise TraceError(
-                f"{source.spooled.origin}: {wrong:,} of {wrong + taken:,} values of column {column.source} are no "
-                f"value of {column.name}, the first {visible(first[:SHOWN_CHARACTERS])!r}; check the mapping, "
-                "the delimiter and the decimal sign"
-            )
-
-
-def _missing_cells(
-    cursor: duckdb.DuckDBPyConnection,
-    source: Source,
-    outputs: Mapping[str, Output],
-    counts: Mapping[str, int],
-    numbered: str,
-) -> tuple[Check, ...]:
-    """Return the check of the cells that say nothing: how many, and the first of each column with its line."""
-    if not counts:
-        return ()
-    firsts = ", ".join(f"min(place) FILTER (WHERE {name} IS NOT NULL), arg_min({name}, place)" for name in counts)
-    found = one(cursor, f"SELECT {firsts} FROM {numbered}")
-    with _lines_of(cursor, np.unique(np.asarray(found[::2], dtype=np.int64)), source.spooled) as lines:
-        original = f"SELECT place, {rejects.original_line(source.spooled)} FROM {lines}"
-        line_of = dict(cursor.execute(original).fetchall())
-    words = [
-        f"{visible(outputs[name].column.source[:SHOWN_CHARACTERS])}: {visible(value[:SHOWN_CHARACTERS])!r} in line "
-        f"{line_of[place]:,}" + (f" and {count - 1:,} more" if count > 1 else "")
-        for (name, count), place, value in zip(counts.items(), found[::2], found[1::2], strict=True)
-    ]
-    more = f"; and {len(words) - SHOWN_CELLS:,} further columns" if len(words) > SHOWN_CELLS else ""
-    total = sum(counts.values())
-    message = f"{total:,} cells are no value of their column and count as missing: {'; '.join(words[:SHOWN_CELLS])}"
-    return (Check("bad cells", "warning", total, message + more),)
-
-
-@contextlib.contextmanager
-def _lines_of(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spooled) -> Iterator[str]:
-    """Yield the SQL of a table of the lines of some rows, by their places."""
-    lines = pd.DataFrame({"place": places, "line": rejects.lines_of_rows(cursor, places, spooled)})
-    cursor.register("lines_of_texts", lines)
-    try:
-        yield rejects.renumbered(spooled, "lines_of_texts")
-    finally:
-        cursor.unregister("lines_of_texts")
 
 
 def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progress: Progress) -> None:

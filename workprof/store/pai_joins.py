@@ -196,7 +196,9 @@ def _plan(with_metric: bool) -> Plan:
     names = [*INSTANCE_COLUMNS, "task_start_time", "gpu_type_machine_spec", "task_duration_s", "wait_s"]
     names += METRIC_COLUMNS if with_metric else ()
     types |= {"gpu_type_machine_spec": TEXT} | dict.fromkeys(("task_start_time", "task_duration_s", "wait_s"), NUMBER)
-    return compile_plan(CORRECTED, CORRECTED.rules, [SourceColumn(name, types[name]) for name in names], {})
+    return compile_plan(
+        CORRECTED, CORRECTED.rules, [SourceColumn(name, types[name]) for name in names], {}, bounded=False
+    )
 
 
 def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan) -> None:
@@ -366,7 +368,9 @@ def join_as_published(
     )
     after_instances = int(one(cursor, crossed)[0] or 0)
     types = {column.name: column.type for table in TABLES.values() for column in table} | {"duration": NUMBER}
-    plan = compile_plan(FAITHFUL, FAITHFUL.rules, [SourceColumn(name, types[name]) for name in FAITHFUL_COLUMNS], {})
+    plan = compile_plan(
+        FAITHFUL, FAITHFUL.rules, [SourceColumn(name, types[name]) for name in FAITHFUL_COLUMNS], {}, bounded=False
+    )
     run_watched(cursor, f"CREATE TABLE {quoted(stage.rows)} AS {plan.select(_crossed())}", [], progress, CROSS)
     rows = _count(cursor, stage.rows)
     for name in (*(f"raw_{source}" for source in SOURCES), "tagged_tasks"):

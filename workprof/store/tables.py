@@ -10,7 +10,7 @@ import duckdb
 from workprof.core.errors import NoRows
 from workprof.core.progress import Progress
 from workprof.formats.pai_tables import CORRECTED, FAITHFUL
-from workprof.store import pai_joins, rejects
+from workprof.store import cells, pai_joins, rejects
 from workprof.store.endings import settle
 from workprof.store.loaded import Joined, Loaded, Stage
 from workprof.store.one_file import counted
@@ -41,7 +41,8 @@ def load(
     lost, of_lines = _balanced(cursor, tables, joined.whole, options)
     if not faithful and options.aggregation != "instance":
         plan = pai_joins.aggregate(cursor, stage, plan, options.aggregation, tables, progress)
-        declared = replace(declared, summed=True)
+        declared = replace(declared, many_machines=True)
+    strange = cells.left_out(cursor, stage, declared, plan.columns)
     settled = settle(cursor, stage, plan.columns)
     columns = settled.columns
     rows, finished, result = counted(cursor, stage, declared, columns, False, progress)
@@ -54,7 +55,7 @@ def load(
         rows=rows,
         finished_rows=finished,
         rejected=joined.rejected,
-        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *settled.checks, *result),
+        checks=(*of_lines, *joined.checks, *_fan_outs(joined), *strange, *settled.checks, *result),
         joins=joined.steps,
         mode=options.join,
         lost=lost,
