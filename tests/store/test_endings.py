@@ -139,7 +139,7 @@ def test_a_beginning_decides_the_cause(start, rest):
     assert cause_of(start.upper() + rest) == cause_of(start)
 
 
-@pytest.mark.parametrize(("unit", "seen"), [("s", 0), ("min", 99), ("ms", 100)])
+@pytest.mark.parametrize(("unit", "seen"), [("s", 0), ("min", 99), ("ms", 100), ("us", 100)])
 def test_a_duration_in_another_unit_than_the_times_tell_is_warned_of(store, write, unit, seen):
     lines = "".join(f"j{i},{i},{i + 600},{600 if i else 1}\n" for i in range(100))
     path = write("t.csv", "job_name,start_time_s,end_time_s,took\n" + lines)

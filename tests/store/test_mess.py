@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workprof.core.errors import UnitUnknown
 from workprof.store.home import WRITER
 from workprof.store.reports import IngestOptions
 
@@ -169,7 +170,7 @@ STRANGE = {
     "requested_gpu_percent": ("-100",),
     "duration_s": ("-5", "1e11"),
     "time_limit_s": ("-1", "1e20"),
-    "end_time_s": ("-1", "1e15"),
+    "end_time_s": ("-1", "1e13"),
     "read_bytes": ("-1",),
     "write_count": ("-3",),
     "instances": ("-1", "1e12"),
@@ -239,3 +240,50 @@ def test_what_is_made_of_several_cells_is_bounded_too(store, write):
     _, frame, checks = loaded(store, write("m.txt", text), "requested_memory_bytes")
     assert frame["requested_memory_bytes"].isna().tolist() == [True, False]
     assert "requested_memory_bytes: 1.718e+19 of 7" in checks["out of bounds"].message
+
+
+def table_of_moments(n, of_ms):
+    starts = [1_790_000_000 + at * 9_000 for at in range(n)]
+    lasted = [600 + 60 * at for at in range(n)]
+    scale = [1000 if at in of_ms else 1 for at in range(n)]
+    rows = [f"j{at},{a * k},{(a + b) * k},4\n" for at, (a, b, k) in enumerate(zip(starts, lasted, scale, strict=True))]
+    return "job,started,finished,memory_gb\n" + "".join(rows), starts, lasted
+
+
+@pytest.mark.parametrize("of_ms", [range(30, 60), range(30), [3], range(3, 60), [59], range(0, 60, 2)])
+def test_moments_in_two_units_are_each_read_in_their_own_and_told(store, write, of_ms):
+    text, starts, lasted = table_of_moments(60, set(of_ms))
+    _, frame, checks = loaded(store, write("two.csv", text), "start_time_s", "duration_s")
+    assert frame["start_time_s"].tolist() == starts
+    assert frame["duration_s"].tolist() == lasted
+    assert checks["units disagree"].count == min(len(set(of_ms)), 60 - len(set(of_ms))) or len(set(of_ms)) == 30
+
+
+def test_one_end_in_another_unit_turns_no_other_row(store, write):
+    rows = [f"j{at},done,{1790000000 + at},{1790000600 + at}\nk{at},running,{1790000000 + at},\n" for at in range(20)]
+    text = "job,status,started,finished\n" + "".join(rows) + "late,done,1790003800,1790004400000\n"
+    report, frame, checks = loaded(store, write("one.csv", text), "duration_s", "status")
+    assert frame[frame["status"] == "done"]["duration_s"].tolist() == [600.0] * 21
+    assert (report.running, checks["units disagree"].count) == (20, 1)
+
+
+@pytest.mark.parametrize("unit", ["0.001", "1000"])
+def test_a_few_durations_in_another_unit_than_start_and_end_are_told(store, write, unit):
+    rows = "".join(f"j{at},{at},{at + 600},{600 * (float(unit) if at < 3 else 1)}\n" for at in range(100))
+    _, _, checks = loaded(store, write("few.csv", "job_name,start_time_s,end_time_s,duration_s\n" + rows), "duration_s")
+    assert checks["duration and times"].count == 3
+
+
+def test_bare_numbers_beside_thousandths_of_a_core_are_cores(store, write):
+    text = "pod,duration_s,cpu_request,memory_request\na,1,250m,1Gi\nb,1,8,512Mi\nc,1,500m,1Gi\n"
+    _, frame, _ = loaded(store, write("pods.csv", text), "requested_cpu_percent")
+    assert frame["requested_cpu_percent"].tolist() == [25, 800, 50]
+
+
+def test_thousandths_of_a_byte_and_years_before_1970_are_asked(store, write):
+    text = "pod,duration_s,cpu_request,memory_request\na,1,250m,1Gi\nb,1,8,512m\n"
+    with pytest.raises(UnitUnknown, match="half a byte"):
+        store.ingest([write("milli.csv", text)], AUTO)
+    text = "job,started,finished\na,1926-01-01 10:00,1926-01-01 11:00\n"
+    with pytest.raises(UnitUnknown, match=r"1926-01-01 10:00:00.*before 1970"):
+        store.ingest([write("old.csv", text)], AUTO)

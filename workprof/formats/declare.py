@@ -259,6 +259,8 @@ class Format:
         capacities: what usage is compared with.
         many_machines: a row may be of many machines, so that it may take more than the largest has; where its `node` is
             one name, it is of one.
+        epochs: columns of moments that count from 1970; elsewhere only a moment too large for its unit is taken for one
+            in a smaller unit.
         own_marks: fields with numbers of their own for "not known" (-1, the largest integer), which `made` takes away.
         row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
         steps: lines that are folded into the run that they belong to.
@@ -298,6 +300,7 @@ class Format:
     capacities: tuple[Capacity, ...] = ()
     many_machines: bool = False
     own_marks: tuple[str, ...] = ()
+    epochs: tuple[str, ...] = ()
     row_numbers: tuple[str, ...] = ()
     truth_prefix: str = "truth_"
     kind: str = "jobs"

@@ -17,6 +17,7 @@ from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import REQUESTS
 from workprof.store.catalogue import Entry, one
 from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, SHORT_YEAR, STILL_RUNNING, UNSTARTED, ZERO_TIME
+from workprof.store.compile import OTHER_UNIT as MOMENT_UNIT
 from workprof.store.connection import quoted
 from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestReport, TimeCoverage
 
@@ -37,7 +38,9 @@ ROUND_S = tuple(
 ENOUGH_BINS = 120
 
 OTHER_UNIT = 10.0
-"""A duration that is, in the middle of all rows, so many times the time from start to end is in another unit."""
+"""A duration of so many times the time from start to end is in another unit."""
+MANY_TIMES = 700.0
+"""A run may wait within its time; one of so many times its duration has that in another unit."""
 
 
 @dataclass(frozen=True)
@@ -132,17 +135,26 @@ def _times(have: set[str]) -> Iterable[Question]:
             "end before start", "warning", count_where("end_time_s < start_time_s"), "runs end before they start"
         )
     if {"start_time_s", "end_time_s", "duration_s"} <= have:
-        share = "duration_s / nullif(end_time_s - start_time_s, 0)"
-        timed = f"WHERE end_time_s > start_time_s AND duration_s > 0 AND ({FLAGS} & {STILL_RUNNING}) = 0"
-        alike = f"BETWEEN 1 / {OTHER_UNIT} AND {OTHER_UNIT}"
+        span, ended = "(end_time_s - start_time_s)", f"({FLAGS} & {STILL_RUNNING}) = 0 AND duration_s > 0"
+        longer = f"duration_s > {OTHER_UNIT:g} * {span} AND duration_s > {span} + {MINUTE_S}"
+        shorter = f"duration_s < {span} / {MANY_TIMES:g} AND {span} > {MINUTE_S}"
+        alike = f"approx_quantile(duration_s / nullif({span}, 0), 0.5) FILTER (WHERE {span} > 0 AND {ended})"
+        timed = f"{span} > 0 AND {ended}"
         yield Question(
             "duration and times",
             "warning",
-            f"CASE WHEN approx_quantile({share}, 0.5) FILTER ({timed}) {alike} THEN 0 "
-            f"ELSE count(*) FILTER ({timed} AND NOT {share} {alike}) END",
+            f"CASE WHEN {alike} < {1 / OTHER_UNIT!r} "
+            f"THEN count(*) FILTER (WHERE {timed} AND (duration_s < {span} / {OTHER_UNIT:g} OR {longer})) "
+            f"ELSE count(*) FILTER (WHERE {timed} AND ({longer} OR ({shorter}))) END",
             f"runs last more than {OTHER_UNIT:g} times, or less than 1/{OTHER_UNIT:g} of, the time from start to end: "
             "see whether the duration is in another unit",
         )
+    yield Question(
+        "units disagree",
+        "warning",
+        _flag(MOMENT_UNIT),
+        "runs have moments in another unit than most of their column (s and ms, say); each was read in its own",
+    )
     yield Question(
         "years of two digits",
         "info",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workprof.core.units import UNITS_OF, factor
+from workprof.core.units import FIRST_EPOCH_S, LAST_EPOCH_S, UNITS_OF, factor
 from workprof.formats import values
 from workprof.formats.declare import NUMBER, PLAIN, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import BOUNDS, FIELDS, LARGEST_NUMBER, OF_QUANTITY, TIME_FIELDS, TIMING, Bounds
@@ -21,9 +21,12 @@ DERIVED = "duration"
 FIELD_ORDER = {name: position for position, name in enumerate(FIELDS)}
 RESERVED = (ROW_ID, "rowid", FINISHED, FLAGS)
 
-NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED, OPEN_TIME, SHORT_YEAR, STRANGE_TIME = 1, 2, 4, 8, 16, 32, 64
+NOT_FINITE, ZERO_TIME, STILL_RUNNING, UNSTARTED, OPEN_TIME, SHORT_YEAR, STRANGE_TIME, OTHER_UNIT = (
+    *(1, 2, 4, 8, 16, 32, 64, 128),
+)
 """Bits of `flags`: what was in a row before its value became NULL, rows without an end or a start, rows whose end (or
-start) is written as infinite, with a year of two digits, and with a start, an end or a duration out of bounds."""
+start) is written as infinite, with a year of two digits, and with a start, an end or a duration out of bounds, and
+with a moment in another unit than its column's."""
 
 
 @dataclass(frozen=True)
@@ -194,12 +197,29 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     else:
         reads = number_sql(rule.source, kind, unit)
     read = read_name(field.name)
+    if rule.field in TIME_FIELDS:
+        read = _in_its_unit(read, rule.source in declared.epochs)
     strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
     sql = f"CASE WHEN NOT {strange} THEN {read} END" if strange else read
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
     made = Column(field.name, NUMBER, field.unit, rule.source, numeric=True)
     return Output(made, sql, reads, kind == TEXT, strange)
+
+
+def _other_units(down: bool) -> tuple[float, ...]:
+    """Return what a moment may be times the seconds that it means; below 1 only where its column counts from 1970."""
+    return (1e3, 1e6, 1e9, *((1e-3, 1e-6, 1e-9) if down else ()))
+
+
+def _in_its_unit(read: str, down: bool) -> str:
+    """Return the SQL of a moment of our time that is written in another unit than its column's others."""
+    each = " ".join(
+        f"WHEN {read} BETWEEN {FIRST_EPOCH_S * times!r} AND {LAST_EPOCH_S * times!r} THEN {read} / {times!r}"
+        for times in _other_units(down)
+    )
+    usual = f"WHEN {read} BETWEEN {0 if not down else FIRST_EPOCH_S!r} AND {LAST_EPOCH_S!r} THEN {read}"
+    return f"(CASE {usual} {each} ELSE {read} END)"
 
 
 def _strange(read: str, bounds: Bounds, many: str) -> str:
@@ -294,6 +314,11 @@ def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], 
         ZERO_TIME: [f"{name} = 0" for name in zeros],
         OPEN_TIME: [_is_open(rule, kind) for rule, kind in times if rule.field != "submit_time_s"],
         SHORT_YEAR: [_has_short_year(quoted(rule.source)) for rule, kind in times if kind == TEXT],
+        OTHER_UNIT: [
+            f"({value} IS DISTINCT FROM {_in_its_unit(value, rule.source in declared.epochs)})"
+            for rule, _ in times
+            for value in (read_name(rule.field),)
+        ],
         STRANGE_TIME: [output.strange for output in outputs if output.strange and output.column.name in TIMING],
     }
     return (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workprof.core.arrays import Floats
+from workprof.core.arrays import Bools, Floats
 from workprof.core.causes import OTHER, cause_of
 from workprof.core.errors import ColumnMissing, SettingsError, UnitUnknown
 from workprof.core.units import (
@@ -368,13 +368,15 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     if look.types[column] in (TIMESTAMP, INTERVAL):
         return Guess(FieldSource(column, own), True, DATES if look.types[column] == TIMESTAMP else IN_VALUES)
     order = _order(field, column, look)
-    if order == "first":
-        return Guess(FieldSource(column, values.DAY_FIRST), True, "numbers above 12 stand first: days")
-    if order == "either":
-        return Guess(FieldSource(column, own), False, DAY_OR_MONTH)
+    if order in ORDERS:
+        unit, sure, why = ORDERS[order]
+        return Guess(FieldSource(column, unit), sure, why)
     read = look.numbers(column, quantity_of(field, ""))
     number = read.number[~np.isnan(read.number)]
     bare = read.bare & (read.number != 0)
+    if own in ("B", "percent") and any(map(MILLI.fullmatch, look.present(column, 1000))):
+        unit, sure, why = BESIDE_MILLI[own]
+        return Guess(FieldSource(column, unit), sure, why)
     if not bare.any() and (read.present & ~read.bare).any():
         if own == "s" and field not in TIME_FIELDS and _two_parts(column, look):
             return Guess(FieldSource(column, own), False, "'1:30' is read as minutes and seconds")
@@ -390,21 +392,52 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     return Guess(FieldSource(column, unit), sure, "size of the values" if sure else "no unit in the column's name")
 
 
+MILLI = re.compile(r"\s*\d+(?:\.\d+)?m\s*")
+BESIDE_MILLI = {
+    "B": ("B", False, "'512m' is half a byte in Kubernetes: thousandths, or megabytes?"),
+    "percent": ("cores", True, "bare numbers beside thousandths of a core are cores"),
+}
+"""What a column with thousandths ('250m') holds: unit, whether that is sure, and why."""
+
 DAY_OR_MONTH = f"day or month first? unit {values.DAY_FIRST} reads the day first"
+ORDERS = {
+    "first": (values.DAY_FIRST, True, "numbers above 12 stand first: days"),
+    "either": ("s", False, DAY_OR_MONTH),
+}
+"""What a column of days with slashes is, by their order: unit, whether that is sure, and why."""
 
 
 def _two_parts(column: str, look: Look) -> bool:
     return all(CLOCK_OF_TWO.fullmatch(value.strip()) for value in look.present(column, 1000))
 
 
+def of_our_time(moments: Floats) -> Bools:
+    """Return which moments lie between 1989 and 2052."""
+    return (moments > FIRST_EPOCH_S) & (moments < LAST_EPOCH_S)
+
+
+def in_their_units(moments: Floats) -> Floats:
+    """Return moments in seconds of which some, too large for their unit, are of our time in a smaller one."""
+    result = moments.copy()
+    for _, per_s in EPOCHS[1:]:
+        other = of_our_time(moments / per_s)
+        result[other] = moments[other] / per_s
+    return result
+
+
 def _epoch(number: Floats) -> str:
-    """Return the unit in which all moments (0 = not known) are of our time, '' where there is none."""
+    """Return the unit of most moments (0 = not known) where each is of our time in one; '' where one is in none.
+
+    The moments of our time in one unit are none in another, so that a few in another unit are read in theirs.
+    """
     moments = number[number > 0]
     if not moments.size:
         return ""
-    low, high = float(moments.min()), float(moments.max())
-    fitting = (unit for unit, per_s in EPOCHS if low / per_s > FIRST_EPOCH_S and high / per_s < LAST_EPOCH_S)
-    return next(fitting, "")
+    found = {
+        unit: int(((moments / per_s > FIRST_EPOCH_S) & (moments / per_s < LAST_EPOCH_S)).sum())
+        for unit, per_s in EPOCHS
+    }
+    return max(found, key=lambda unit: found[unit]) if sum(found.values()) == moments.size else ""
 
 
 def _seconds(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
@@ -486,7 +519,8 @@ def _all_days(texts: Sequence[str]) -> bool:
 
 
 def _converted(field: str, source: FieldSource, look: Look) -> Floats:
-    return look.numbers(source.column, quantity_of(field, source.unit)).at(factor_of(field, source.unit))
+    result = look.numbers(source.column, quantity_of(field, source.unit)).at(factor_of(field, source.unit))
+    return in_their_units(result) if field in TIME_FIELDS else result
 
 
 def _end_minus_start(result: Mapping[str, Guess], look: Look) -> Floats | None:

@@ -11,6 +11,8 @@ import duckdb
 from workprof.core.errors import ColumnMissing, NoRows, TraceError
 from workprof.core.progress import Progress
 from workprof.core.text import visible
+from workprof.core.units import DURATION_FACTORS, FIRST_EPOCH_S, LAST_EPOCH_S
+from workprof.formats.cells import PLAIN
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
 from workprof.store import cells, checks, rejects
@@ -55,6 +57,7 @@ class Source:
 
     Attributes:
         accounts: of a delimited text as given; None for JSON and Parquet.
+        epochs: columns whose first moments count from 1970.
     """
 
     relation: Relation
@@ -62,6 +65,7 @@ class Source:
     dialect: CsvDialect
     before: Rewritten
     accounts: Accounts | None = None
+    epochs: tuple[str, ...] = ()
 
     @property
     def spooled(self) -> Spooled:
@@ -103,6 +107,7 @@ def load(
         source = _parquet_source(spooled, declared, options)
     else:
         source = _text_source(spooled, declared, options, progress)
+    declared = replace(declared, epochs=(*declared.epochs, *source.epochs))
     stem = Path(spooled.origin).name.split(".")[0] or spooled.origin
     constants = dict.fromkeys(declared.from_stem, stem)
     plan, rejected, missing_cells = _staged(cursor, stage, source, declared, constants, progress)
@@ -217,7 +222,21 @@ def _text_source(
     }
     columns, guessed = _as_fields(columns, guessed, rules, declared, texts)
     dialect = CsvDialect(shape.delimiter, decimal, declared.header, declared.nulls, quoting, skipped)
-    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts)
+    epochs = tuple(
+        rule.source
+        for rule in rules
+        if rule.field in TIME_FIELDS
+        and rule.unit in DURATION_FACTORS
+        and rule.source in shape.header
+        and _counts_from_1970(shape.values(shape.header.index(rule.source)), rule.unit)
+    )
+    return Source(csv_relation(spooled, columns, dialect, guessed), rules, dialect, before, accounts, epochs)
+
+
+def _counts_from_1970(texts: Sequence[str], unit: str) -> bool:
+    """Tell whether most numbers are moments of our time in a unit."""
+    moments = [float(each) * DURATION_FACTORS[unit] for each in texts if PLAIN.fullmatch(each.strip()) and float(each)]
+    return 2 * sum(FIRST_EPOCH_S < moment < LAST_EPOCH_S for moment in moments) > len(moments)
 
 
 def _titles(shape: TextShape) -> Check:

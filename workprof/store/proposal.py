@@ -39,6 +39,7 @@ from workprof.store.mapping import (
     checked,
     factor_of,
     guesses,
+    in_their_units,
     lacking_words,
     missing_fields,
     own_rules,
@@ -255,7 +256,7 @@ def _evidence(field: str, guess: Guess, chosen: Mapping[str, Guess], look: Look)
     )
     finite = number[np.isfinite(number)]
     if field in TIME_FIELDS:
-        finite = finite[finite > 0]
+        finite = finite[finite != 0]
     unread = np.flatnonzero(read.unread)
     texts = [words_of_value(field, float(value)) for value in _range(finite)]
     lowest, median, highest = texts or ("", "", "")
@@ -284,7 +285,8 @@ def _short(value: str) -> str:
 
 def _numbers(field: str, source: FieldSource, look: Look) -> Floats:
     unit = "" if look.types[source.column] in (TIMESTAMP, INTERVAL) else source.unit
-    return look.numbers(source.column, quantity_of(field, unit)).at(factor_of(field, unit))
+    result = look.numbers(source.column, quantity_of(field, unit)).at(factor_of(field, unit))
+    return in_their_units(result) if field in TIME_FIELDS else result
 
 
 def _range(finite: Floats) -> tuple[float, ...]:
@@ -296,7 +298,7 @@ def words_of_value(field: str, value: float) -> str:
     if not np.isfinite(value):
         return "not readable"
     if field in TIME_FIELDS:
-        if FIRST_EPOCH_S < value < 2.5e11:
+        if FIRST_EPOCH_S < value < 2.5e11 or -6e10 < value < 0:
             return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"
         return f"{format_duration(value)} after the start" if value < 2.5e11 else f"{value:.4g} s"
     unit = FIELDS[field].unit
@@ -328,6 +330,8 @@ def _absurd(field: str, finite: Floats) -> str:
             return f"{words_of_value(field, most)} is more than any node has: is the unit right?"
         if 0 < largest < MIB_BYTES:
             return "all sizes are under 1 MB: is the unit right?"
+    if field in TIME_FIELDS and finite.min() < 0:
+        return "moments before 1970: is the year right? They are left out if it is loaded so"
     if field in TIME_FIELDS and largest > 2.5e11:
         return "the times are thousands of years away: is the unit right?"
     return ""
