@@ -16,6 +16,7 @@ from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
 from workprof.formats.pod_windows import length_of
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import READS, LedgerSettings
+from workprof.store import catalogue
 from workprof.store.reports import IngestOptions
 
 pytestmark = pytest.mark.slow
@@ -528,3 +529,33 @@ def test_containers_and_kills_in_a_list_of_kubectl(load):
     assert frame["requested_memory_bytes"].tolist() == [2 * GIB, 3 * GIB, 2 * GIB]
     assert frame["out_of_memory_kills"].tolist() == [0, 1, 0]
     assert checks["several containers"].count == 1
+
+
+def test_pods_of_a_release_before_keep_their_rows_and_say_how_to_know_them_better(load, store):
+    report, _, _ = load(json.dumps({"kind": "List", "items": [pod("web-1"), pod("web-2")]}))
+    assert "read again" not in {check.name for check in store.report(report.hash).checks}
+    with store._database.writing(), store._database.transaction() as cursor:
+        (columns,) = catalogue.one(cursor, "SELECT columns FROM catalogue WHERE hash = ?", [report.hash])
+        old = columns.replace('"source": "workload"', '"source": "namespace"')
+        assert old != columns
+        cursor.execute("UPDATE catalogue SET columns = ? WHERE hash = ?", [old, report.hash])
+    (check,) = [check for check in store.report(report.hash).checks if check.name == "read again"]
+    assert (check.count, check.level) == (2, "info") and "load export.json again" in check.message
+
+
+@pytest.mark.parametrize(
+    "legends",
+    [
+        ("cart-0 cart", "cart-0 istio-proxy"),
+        ("shop/cart-0/cart", "shop/cart-0/istio-proxy"),
+        ("cart-0 (cart)", "cart-0 (istio-proxy)"),
+        ('{pod="cart-0", container="cart"}', '{pod="cart-0", container="istio-proxy"}'),
+    ],
+)
+def test_a_legend_that_names_the_container(load, legends):
+    head = ",".join('"{}"'.format(one.replace('"', '""')) for one in ("Time", *legends))
+    text = "\n".join([head, *(f"{T0 + at},800 MiB,60 MiB" for at in (0, 60))])
+    report, frame, _ = load(text, "Memory-data-2024-05-01.csv")
+    assert report.format == "prometheus-pods"
+    assert frame["task_name"].tolist() == ["cart/cart", "cart/istio-proxy"]
+    assert frame["peak_memory_bytes"].tolist() == [800 * MIB, 60 * MIB]

@@ -19,7 +19,7 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
 from workprof.formats.kubernetes_objects import NoValue, text_of
-from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Pod, Row, pod_of
+from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, Row, pod_of
 from workprof.formats.pod_tasks import Ends, Key, TaskNames, Work, work_of
 from workprof.formats.repeated_keys import RepeatedKeys
 
@@ -97,7 +97,7 @@ class _Pods:
             shown = json.dumps(error.value)[:EXCERPT_CHARACTERS]
             yield Unreadable(line, error.where, shown, error.reason)
             return
-        uid, created = (pod.rows[0].cells[name] for name in ("uid", "created"))
+        uid, created = (pod.rows[0].cells[COLUMNS.index(name)] for name in ("uid", "created"))
         key = (str(uid),) if uid else (pod.namespace, pod.name, str(created))
         if key in self.held:
             self.again += 1
@@ -113,7 +113,7 @@ class _Pods:
     def rows(self) -> Iterator[Read]:
         """Yield the rows that wait, and hold them no longer."""
         pods = self.held.values()
-        ends = Ends(name for _, pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name)
+        ends = Ends({name for _, pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name})
         works = {id(pod): work_of(pod.name, pod.made, pod.labels, ends, pod.generated) for _, pod in pods}
         self.apart |= {
             _key(pod, works[id(pod)]) for _, pod in pods for row in pod.rows if row.one_of_several and not row.init
@@ -127,9 +127,12 @@ class _Pods:
             self.given += len(pod.rows)
             self.guessed += 0 if work.told or work.workload == pod.name else len(pod.rows)
             for row in pod.rows:
-                told = {"pod": name, "container": row.container, "workload": work.workload, "run": work.run}
-                cells = row.cells | told | {"task": self.tasks.given[keys[id(row)]], "owner_kind": work.kind}
-                yield Read(line, tuple(cells[column] for column in COLUMNS))
+                task = self.tasks.given[keys[id(row)]]
+                own: tuple[Cell, ...] = (name, row.container, work.workload, task, work.run, work.kind)
+                cells = list(row.cells)
+                for place, cell in zip(_OWN, own, strict=True):
+                    cells[place] = cell
+                yield Read(line, tuple(cells))
         self.gone.update(map(hash, self.held))
         self.held.clear()
 
@@ -185,6 +188,9 @@ class _Pods:
         for name, level, count, text in result:
             if count:
                 yield Remark(name, count, f"{count:,} {text}", level)
+
+
+_OWN = tuple(map(COLUMNS.index, ("pod", "container", "workload", "task", "run", "owner_kind")))
 
 
 def _key(pod: Pod, work: Work) -> Key:
@@ -285,4 +291,5 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    rows_version=2,
 )

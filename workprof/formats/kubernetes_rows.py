@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workprof.formats.kubernetes_objects import (
@@ -45,13 +45,13 @@ GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", 
 
 @dataclass(frozen=True)
 class Row:
-    """A row to come: its cells by column, without its task; its container where it is named by it.
+    """A row to come: its cells in the order of `COLUMNS`, without its task; its container.
 
     Attributes:
         one_of_several: the pod has several containers.
     """
 
-    cells: dict[str, Cell]
+    cells: tuple[Cell, ...]
     container: str
     one_of_several: bool
     init: bool
@@ -167,18 +167,23 @@ _NOTES = (("node", "name"), ("step", "name"), ("flow", "name"))
 
 def _rows(pod: Object, statuses: Collection[Object], fate: _Fate) -> Iterator[Row]:
     metadata, spec, status = (object_of(pod, key) for key in ("metadata", "spec", "status"))
-    inits = objects_of(spec, "initContainers")
+    common = _common(metadata, spec, status, fate)
+    inits, main = objects_of(spec, "initContainers"), objects_of(spec, "containers")
+    if len(main) == 1 and not inits and not object_of(spec, "resources"):
+        cells = common | _own(main[0], spec, status, fate)
+        whole: dict[str, Cell] = {f"pod_{name}": cells[name] for name in ("cpu_request", "memory_request")}
+        yield Row(_in_order(cells | whole), text_of(main[0], "name"), one_of_several=False, init=False)
+        return
     sidecars = [each for each in inits if each.get("restartPolicy") == "Always"]
-    apps = [*objects_of(spec, "containers"), *sidecars]
-    before = [each for each in inits if each not in sidecars]
+    apps = [*main, *sidecars]
     of_name: dict[str, list[Object]] = {}
     for each in statuses:
         of_name.setdefault(text_of(each, "name"), []).append(each)
-    fates = {text_of(each, "name"): _fate(of_name.get(text_of(each, "name"), ())) for each in inits + apps}
-    apart = [each for each in before if _told_apart(each, fates[text_of(each, "name")])]
-    taken = {text_of(each, "name") for each in apart}
-    common = _common(metadata, spec, status, fate)
+    fates = {name: _fate(of_name.get(name, ())) for name in (text_of(each, "name") for each in inits + apps)}
+    apart = [each for each in inits if each not in sidecars and _told_apart(each, fates[text_of(each, "name")])]
+    common |= {f"pod_{name}_request": set_aside(spec, request_of, name) for name in ("cpu", "memory")}
     if len(apps) < 2 or object_of(spec, "resources"):
+        taken = {text_of(each, "name") for each in apart}
         own = _fate([each for each in statuses if text_of(each, "name") not in taken])
         named = text_of(apps[0], "name") if len(apps) == 1 else ""
         cells = common | _own(apps[0] if apps else {}, spec, status, own)
@@ -187,19 +192,22 @@ def _rows(pod: Object, statuses: Collection[Object], fate: _Fate) -> Iterator[Ro
                 cells[f"{name}_request"] = set_aside(spec, request_of, name)
                 cells[f"{name}_limit"] = limit_of(object_of(spec, "resources"), name)
             cells["gpu_request"] = set_aside(spec, gpus_of, "gpu")
-        yield Row(cells, named, one_of_several=False, init=False)
+        yield Row(_in_order(cells), named, one_of_several=False, init=False)
     else:
         for place, each in enumerate(apps):
             name = text_of(each, "name")
-            yield Row(
-                common | _own(each, {} if place else spec, status, fates[name]), name, one_of_several=True, init=False
-            )
+            cells = common | _own(each, {} if place else spec, status, fates[name])
+            yield Row(_in_order(cells), name, one_of_several=True, init=False)
     for each in apart:
         name = text_of(each, "name")
         own = fates[name]
         begun, ended = min(own.starts, default=None), max(own.ends, default=None)
         times = {"start": begun, "end": ended, "status": _init_status(own)}
-        yield Row(common | _own(each, {}, status, own) | times, name, one_of_several=True, init=True)
+        yield Row(_in_order(common | _own(each, {}, status, own) | times), name, one_of_several=True, init=True)
+
+
+def _in_order(cells: Mapping[str, Cell]) -> tuple[Cell, ...]:
+    return tuple(map(cells.get, COLUMNS))
 
 
 def _told_apart(init: Object, fate: _Fate) -> bool:
@@ -234,8 +242,6 @@ def _common(metadata: Object, spec: Object, status: Object, fate: _Fate) -> dict
         "start": min(fate.starts, default=None) if start is None else start,
         "end": _end(metadata, status, fate.ends),
         "active_deadline_s": amount_in(spec, "activeDeadlineSeconds"),
-        "pod_cpu_request": set_aside(spec, request_of, "cpu"),
-        "pod_memory_request": set_aside(spec, request_of, "memory"),
         "containers": float(len(objects_of(spec, "containers"))),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -172,13 +172,25 @@ def named(text: str) -> Named | None:
         tokens = re.split(r"[\s|:()]+|(?<=\s)-(?=\s)", bare.strip())
         words = " ".join(token for token in tokens if token.lower() in WORDS)
         names = [token for token in tokens if token.strip("-") and token.lower() not in WORDS]
-        if len(names) != 1 or names[0].count("/") > 1:
-            return None
-        namespace, _, pod = names[0].rpartition("/")
-        labels, metric = {"pod": pod, "namespace": namespace}, ""
+        labels, metric = _of_legend(names), ""
     if not label(labels, POD):
         return None
     return Named(metric, labels, *request_and_resource(words), unit.group(1).lower() if unit and known else "")
+
+
+_LIKE_A_POD = re.compile(r"(?:[^/\s]+/)?[a-z0-9][-a-z0-9.]*-(?=[-a-z]*\d)[-a-z0-9.]*", re.ASCII)
+
+
+def _of_legend(names: Sequence[str]) -> dict[str, str]:
+    """Return the labels that a legend means: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER, or POD and its container."""
+    if len(names) == 1 and names[0].count("/") == 2:
+        return dict(zip(("namespace", "pod", "container"), names[0].split("/"), strict=True))
+    if len(names) == 2 and _LIKE_A_POD.fullmatch(names[0]) and POD_NAME.fullmatch(names[1]):
+        return {**_of_legend(names[:1]), "container": names[1]}
+    if len(names) != 1 or names[0].count("/") > 1:
+        return {}
+    namespace, _, pod = names[0].rpartition("/")
+    return {"pod": pod, "namespace": namespace}
 
 
 def without_request_suffix(name: Named, pods: Collection[str]) -> Named:

@@ -343,7 +343,8 @@ class PodRun:
 
     def gauge(self, kind: str, names: Collection[str]) -> Series | None:
         """Return a gauge of some containers, summed; of memory the best metric there is."""
-        for metric in (*BEST, ""):
+        there = {metric for one in self.containers.values() for of, metric in one.gauges if of == kind}
+        for metric in sorted(there, key=(*BEST, "").index):
             among = [name for name, one in self.containers.items() if (kind, metric) in one.gauges]
             total: Series | None = None
             for name in self.chosen(names, among):

@@ -138,12 +138,11 @@ class PodRuns:
         runs = list(self._runs())
         step = min((run.step for run in runs), default=np.inf)
         self.last = self.last if np.isfinite(self.last) else self.last_of_any
-        ends = Ends(
-            name for run in runs for name in (run.pod, run.made[1], *(value for value in run.labels.values())) if name
-        )
-        rows = [row for run in runs for row in self._rows_of(run, ends)]
+        ends = Ends({name for run in runs for name in (run.pod, run.made[1], *run.labels.values()) if name})
+        works = {id(run): work_of(run.pod, run.owner(self.owners), run.labels, ends) for run in runs}
+        rows = [row for run in runs for row in self._rows_of(run, works[id(run)])]
         names, tasks = self._named(rows)
-        times = {id(run): self._times(run, self._work(run, ends), step) for run in runs}
+        times = {id(run): self._times(run, works[id(run)], step) for run in runs}
         served = [row for row in rows if self._serves(row, times[id(row.run)])]
         spans = [row.run.used[1] - row.run.used[0] for row in served if row.run.samples > 1]
         length_s = length_of(max(spans, default=0.0), step if np.isfinite(step) else 0.0)
@@ -167,11 +166,7 @@ class PodRuns:
                     run.take(part)
                 yield run
 
-    def _work(self, run: PodRun, ends: Ends) -> Work:
-        return work_of(run.pod, run.owner(self.owners), run.labels, ends)
-
-    def _rows_of(self, run: PodRun, ends: Ends) -> Iterator[Row]:
-        work = self._work(run, ends)
+    def _rows_of(self, run: PodRun, work: Work) -> Iterator[Row]:
         apart = run.by_container()
         for name in apart:
             yield Row(run, work, (name,), name)

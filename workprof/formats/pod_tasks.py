@@ -119,6 +119,7 @@ class Ends:
         return Work("", self.without(once, least=2), told=False)
 
 
+@functools.lru_cache(maxsize=10_000)
 def words_of(key: str) -> tuple[str, ...]:
     """Return the words of a label's name, however it is spelt: 'nextflow.io/processName', 'nextflow_process_name'."""
     return tuple(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).lower()))
@@ -176,7 +177,7 @@ class _Labels:
     """The labels of a pod by the words of their names."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
-        self._by_words = {_spaced(key): value for key, value in labels.items() if value}
+        self._by_words = {" ".join(words_of(key)): value for key, value in labels.items() if value}
 
     def of(self, endings: Iterable[str]) -> str:
         """Return the value of the first label that ends so, '' where there is none."""
@@ -193,11 +194,6 @@ class _Labels:
             if step and not _NO_STEP.fullmatch(step) and (one.alone or self.of(one.workload)):
                 return one
         return None
-
-
-@functools.lru_cache(maxsize=10_000)
-def _spaced(key: str) -> str:
-    return " ".join(words_of(key))
 
 
 def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generated: str = "") -> Work:

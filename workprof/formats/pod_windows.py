@@ -90,4 +90,4 @@ def _cores(growth: Growth, start: float, length_s: float, count: int) -> Floats:
 
 
 def _cells(values: Floats) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
+    return [value if known else None for value, known in zip(values.tolist(), np.isfinite(values), strict=True)]

@@ -252,4 +252,5 @@ FORMAT = Format(
         *(("pod_cpu_request", "cores"), ("pod_memory_request", "B")),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    rows_version=2,
 )

@@ -16,7 +16,7 @@ from workprof.core.text import near
 from workprof.store import documents
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, stored
-from workprof.store.reports import Column, Dataset, IngestReport
+from workprof.store.reports import Check, Column, Dataset, IngestReport
 
 STATEMENTS = (
     """
@@ -239,6 +239,10 @@ def report(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> IngestReport:
             f"dataset {dataset.name}: the report of its ingest cannot be read ({result.reason}). Its rows can be used "
             f"as before; to have a report, {_again(dataset)}"
         )
+    columns = entry(cursor, dataset.hash).columns if dataset.format in ("kubernetes", "prometheus-pods") else ()
+    if any((one.name, one.source) == ("workload", "namespace") for one in columns):
+        text = f"pods are known by their names alone; to tell owners, namespaces and containers, {_again(dataset)}"
+        result = replace(result, checks=(*result.checks, Check("read again", "info", dataset.rows, text)))
     return replace(result, dataset=dataset.name)
 
 

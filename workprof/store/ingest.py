@@ -18,7 +18,7 @@ import duckdb
 
 from workprof.core.errors import Cancelled, TraceError, WorkprofError
 from workprof.core.progress import Progress
-from workprof.formats import MEASUREMENTS, TABLES, declared, generic, has_reader
+from workprof.formats import FORMATS, MEASUREMENTS, TABLES, declared, generic, has_reader
 from workprof.formats.fields import FIELDS
 from workprof.store import catalogue, checks, mapping, measurements, one_file, proposal, rejects, tables
 from workprof.store.catalogue import REJECTS, ROWS, STAGE
@@ -83,7 +83,8 @@ def ingest(
         options = proposal.taken(database, files.paths[0], options)
     lost = f"{files.origin} was not loaded"
     with database.writing(progress), _clear_errors(files.origin), room_in(database.home.folder, lost):
-        hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, LAYOUT_VERSION))
+        version = LAYOUT_VERSION + (FORMATS[files.format].rows_version - 1 if files.format in FORMATS else 0)
+        hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version))
         hashing.start()
         try:
             with database.cursor() as cursor:
