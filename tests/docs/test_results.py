@@ -1,0 +1,32 @@
+"""Figures of docs/results.md are those that their commands print."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.what_to_request import TRACES, plain_rule_row
+from tests.memory.traces import pai
+from tests.shared_data import needs_shared_data
+from workprof.memory.replay import replay
+from workprof.memory.replay_settings import ReplaySettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+
+
+@needs_shared_data
+def test_what_the_policies_waste_on_the_real_trace():
+    found = replay({"jobs": pai()}, ReplaySettings(("workprof", "preset"), prices_runs=(1.0,)))
+    (dearer,) = (one for one in found.frontier if one.by_labels)
+    ours, requests = found.policies["workprof"], found.policies["preset"]
+    words = " ".join(PAGE.split())
+    assert f"wastes {ours.wasted_gb_h:,.0f} GB·h with {ours.failures:.0f} kills by default" in words
+    assert f"{dearer.wasted_gb_h:,.0f} with {dearer.failures:.0f} where a kill costs one mean run" in words
+    assert f"enforced, {requests.wasted_gb_h:,.0f} with {requests.failures:.0f} (" in words
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one in ("PAI", "iwd") else pytest.mark.soak) for one in TRACES]
+)
+def test_what_the_plain_rule_saves(name):
+    assert plain_rule_row(name) in PAGE.splitlines()
