@@ -196,3 +196,12 @@ def test_the_efficiency_report_of_slurm(store, write):
         ["102942", "rule_sort", "b10191d0-aaaa", 120, 500 * 1024**2, 512 * 1024**2],
     ]
     assert {check.name: check.count for check in report.checks}["CPU time of zero"] == 1
+
+
+def test_a_cpu_time_of_zero_beside_other_use_is_not_known(store, write):
+    head = "s\th:m:s\tmax_rss\tmean_load\tcpu_time\n"
+    rows = "60\t0:01:00\t100\t0\t0\n60\t0:01:00\t100\t50\t0\n60\t0:01:00\t100\t50\t6\n60\t0:01:00\tNA\t0\t0\n"
+    report = store.ingest([write("a.tsv", head + rows)], IngestOptions())
+    found = store.frame("a", ["cpu_usage_percent"])["cpu_usage_percent"]
+    assert found.fillna(-1).tolist() == [-1, 50, 10, 0]
+    assert {check.name: check.count for check in report.checks}["CPU time of zero"] == 1

@@ -22,6 +22,7 @@ from pathlib import PurePosixPath
 from workprof.formats.declare import (
     NUMBER,
     TEXT,
+    Finding,
     Format,
     Given,
     Made,
@@ -231,9 +232,20 @@ FORMAT = Format(
         ),
         Made(
             "cpu_usage_percent",
-            "coalesce(100 * cpu_time / nullif(duration_s, 0), mean_load)",
+            "coalesce(100 * nullif(cpu_time, 0) / nullif(duration_s, 0), nullif(mean_load, 0), "
+            "CASE WHEN (cpu_time = 0 OR mean_load = 0) "
+            "AND NOT coalesce(duration_s > 0 AND peak_memory_bytes > 0, FALSE) THEN 0 END)",
             needs=("duration_s",),
-            may=("cpu_time", "mean_load"),
+            may=("cpu_time", "mean_load", "peak_memory_bytes"),
+        ),
+    ),
+    findings=(
+        Finding(
+            "CPU time of zero",
+            "warning",
+            "cpu_time = 0 AND duration_s > 0 AND cpu_usage_percent IS NULL",
+            "runs have a CPU time of 0 beside a duration and other use: it is not known, and counts as missing",
+            needs=("cpu_time", "duration_s", "cpu_usage_percent"),
         ),
     ),
     reader=Reader(_recognises, COLUMNS, _read, several=True),
