@@ -28,6 +28,7 @@ NAMES = (
     "forecast_all",
     "bins_search",
     "replay",
+    "verdict",
     "changepoints",
     "fingerprints",
     "nodes_train",

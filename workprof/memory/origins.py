@@ -34,8 +34,10 @@ MULTIPLES = np.exp(np.concatenate([np.linspace(0, 0.7, 29), np.linspace(0.75, 3,
 PRICE_AT_DEFAULT, DEFAULT_SHARE = 5.0, 0.005
 """A kill costs this many mean booked runs where 0.5 % of the runs may be killed, and inversely to that share else."""
 MOST_PRICE, PRICE_STEP = 1e9, 1.5
-FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 100_000, 8
+FIT_RUNS, MANY_RUNS, FEWER_STEPS = 200_000, 20_000, 8
 """The chances are learned from the latest so many ended runs; of more runs, less often."""
+PRICED_RUNS = 2_000
+"""Runs of the last window, evenly drawn, on which the price is found where every run has a size of its own."""
 NO_KILL = 0.05
 """Expected kills of a window that count as none."""
 DIGITS = 9
@@ -104,12 +106,14 @@ class Windows:
         self.runs, self.applied, self.first = runs, applied, n // 2
         self.window = max(1, round((n - self.first) / N_BLOCKS))
         self.edges = block_edges(self.first, n, N_BLOCKS)
-        query = runs.submit_s
+        query, window = runs.submit_s, np.arange(n)
         if applied == TABLE:
             earlier = [max(0, self.first - self.window * back) for back in range(N_BLOCKS, 0, -1)]
             starts = np.unique([0, *earlier, *self.edges[:-1]])
-            query = runs.submit_s[starts[np.searchsorted(starts, np.arange(n), side="right") - 1]]
+            window = np.searchsorted(starts, np.arange(n), side="right") - 1
+            query = runs.submit_s[starts[window]]
         self.known = tuple(known_at(runs, level, query) for level in range(len(runs.levels)))
+        self._alike = None if applied == SUBMISSION else _codes_of(runs, window)
         self.n_keys = tuple(int(level.max(initial=-1)) + 1 for level in runs.levels)
         self._fitted: dict[int, tuple[Chances | None, ...]] = {}
 
@@ -122,7 +126,9 @@ class Windows:
         if at_run not in self._fitted:
             self._fitted[at_run] = self._fit(past[-FIT_RUNS:], booked)
         window = np.arange(start, at_run)
-        price, chances, expected = self._price(self._fitted[at_run], window, sizing, share, booked, now_s)
+        drawn = window[:: max(1, len(window) // PRICED_RUNS)] if self.applied == SUBMISSION else window
+        price, chances, expected = self._price(self._fitted[at_run], drawn, sizing, share, booked, now_s)
+        expected *= len(window) / max(len(drawn), 1)
         return Origin(at_run, now_s, chances, price, share, expected, len(window), len(past))
 
     def _fit(self, past: Ints, booked: float) -> tuple[Chances | None, ...]:
@@ -176,7 +182,17 @@ class Windows:
                 price = max(price, booked * 1e-3) * PRICE_STEP
 
     def advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
-        """Return sizes of some runs by what was known at their own moments."""
+        """Return sizes of some runs by what was known at their own moments.
+
+        Runs of one key and request that share a moment share their size: it is chosen once.
+        """
+        if self._alike is not None:
+            _, first, place = np.unique(self._alike[of], return_index=True, return_inverse=True)
+            one = self._advised(of[first], chances, sizing, price)
+            return Advised(one.size[place], one.chance[place], one.level[place])
+        return self._advised(of, chances, sizing, price)
+
+    def _advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
         return advise(
             self.runs.request[of],
             tuple(known.take(of) for known in self.known),
@@ -219,6 +235,14 @@ class Windows:
             killed=killed,
             charged=charged_of(size, request, use, runs.hours[self.first :], killed),
         )
+
+
+def _codes_of(runs: SizedRuns, window: Ints) -> Ints:
+    """Return (n,) codes of runs that are alike: the same keys, request and moment."""
+    result = window.astype(np.int64)
+    for part in (*runs.levels, np.unique(runs.request, return_inverse=True)[1]):
+        result = np.unique(result * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1].astype(np.int64)
+    return result
 
 
 def block_edges(first: int, n: int, blocks: int) -> list[int]:
@@ -349,6 +373,8 @@ def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
                 break
             if size in (before, asked):
                 continue
+            if hours[at] * size >= best:
+                break  # larger sizes cost more, kills or not
             before = size
             chance = min(1.0, _exceeds(size / largest[at], weight[at], spread, record, figures))
             if cut_chance > 0 and size > asked:

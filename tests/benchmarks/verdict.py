@@ -1,0 +1,79 @@
+"""The verdict of 60,000 runs of 40 keys, both ways to apply it, against the plain rule's loop over runs and peers.
+
+`BENCH_ROWS` sets the runs of our side, for its own time and memory at scale; the reference keeps its number.
+"""
+
+import os
+
+from tests.benchmarks.measure import Measured, run_side
+
+N_RUNS, N_KEYS = 60_000, 40
+
+DATA = """
+import time
+import numpy as np
+import pandas as pd
+def trace(n, n_keys, seed=0):
+    rng = np.random.default_rng(seed)
+    key = rng.integers(0, n_keys, n)
+    share = rng.uniform(0.05, 0.9, n_keys)[key]
+    start = np.sort(rng.uniform(0, 60 * n, n))
+    seconds = rng.lognormal(6, 1, n)
+    return pd.DataFrame({{
+        "user": pd.Categorical.from_codes(key % 40, [f"u{{one}}" for one in range(40)]),
+        "task_name": pd.Categorical.from_codes(key, [f"t{{one}}" for one in range(n_keys)]),
+        "requested_memory_bytes": 32e9,
+        "peak_memory_bytes": 32e9 * share * rng.lognormal(0, 0.15, n),
+        "submit_time_s": start, "start_time_s": start, "end_time_s": start + seconds, "duration_s": seconds,
+    }})
+"""
+
+OURS = (
+    DATA
+    + """
+from workprof.memory.verdict import VerdictSettings, verdict_of
+verdict_of({{"jobs": trace(2000, 20)}}, VerdictSettings())
+jobs = {{"jobs": trace({rows}, {keys})}}
+started = time.perf_counter()
+judged = verdict_of(jobs, VerdictSettings(latest_runs=100_000_000)).memory.judged
+seconds = time.perf_counter() - started
+told = {{"saved": judged.saved_share, "kills": judged.kills}}
+"""
+)
+
+REFERENCE = (
+    DATA
+    + """
+from tests.memory.naive_plain_rule import judge
+jobs = trace({rows}, {keys})
+started = time.perf_counter()
+judged = [judge(jobs, 5, 1.25, table=table) for table in (True, False)]
+seconds = time.perf_counter() - started
+told = {{"saved": judged[0].saved_share, "kills": judged[0].kills}}
+"""
+)
+
+
+def run() -> Measured:
+    rows = int(os.environ.get("BENCH_ROWS", N_RUNS))
+    ours = run_side(OURS.format(rows=rows, keys=N_KEYS))
+    if rows != N_RUNS:
+        return Measured(
+            ratio=None,
+            ours_s=ours.seconds,
+            reference_s=None,
+            ours_mb=ours.mb,
+            reference_mb=None,
+            reference="none: too many runs for the loop",
+            note=f"{rows:,} runs, saved {float(str(ours.told['saved'])):.3f}",
+        )
+    theirs = run_side(REFERENCE.format(rows=rows, keys=N_KEYS))
+    return Measured(
+        ratio=theirs.seconds / ours.seconds,
+        ours_s=ours.seconds,
+        reference_s=theirs.seconds,
+        ours_mb=ours.mb,
+        reference_mb=theirs.mb,
+        reference="the plain rule's loop over runs and their peers (tests/memory/naive_plain_rule.py)",
+        note=f"saved {float(str(ours.told['saved'])):.3f} against {float(str(theirs.told['saved'])):.3f}",
+    )
