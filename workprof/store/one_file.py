@@ -15,7 +15,7 @@ from workprof.core.units import DURATION_FACTORS, FIRST_EPOCH_S, LAST_EPOCH_S
 from workprof.formats.cells import PLAIN
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 from workprof.formats.fields import FIELDS, TIME_FIELDS
-from workprof.store import cells, checks, rejects
+from workprof.store import cells, checks, neighbours, rejects
 from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
@@ -145,6 +145,7 @@ def load(
         *cells.merged((*missing_cells, *strange)),
         *_folded_checks(folded),
         *runs.checks,
+        *neighbours.judge(cursor, stage, runs.columns),
         *result,
     )
     aliases = dict(declared.aliases)

@@ -1,0 +1,157 @@
+"""Random faults in random traces of several formats: no total changes by more than 0.5 % without a word."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+
+from workprof.core.errors import WorkprofError
+from workprof.core.settings import Settings
+from workprof.core.units import GIB, MIB
+from workprof.store.reports import IngestOptions
+from workprof.store.trace_store import TraceStore
+
+pytestmark = pytest.mark.slow
+
+FIRST = 1_790_000_000
+FORMATS = ("generic", "parquet", "json lines", "nextflow", "slurm")
+TOTALS = ("requested_memory_bytes", "peak_memory_bytes")
+BAD = ("x", "-5", "1e39", "7 apples")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    with TraceStore(Settings(home=folder / "home", data=folder, memory_limit_bytes=GIB)) as opened:
+        yield opened
+
+
+def true_rows(rng):
+    """Return runs of a few tasks: start, duration, memory requested and used, cores."""
+    tasks = [
+        (f"task{at}", rng.uniform(300, 9000), 2 ** rng.randint(0, 6) * GIB, rng.choice((1, 2, 4, 8)))
+        for at in range(rng.randint(1, 4))
+    ]
+    rows = []
+    for at in range(rng.randint(60, 160)):
+        name, lasts, memory, cores = tasks[at % len(tasks)]
+        start = FIRST + 600 * at + rng.randint(0, 500)
+        used = memory * rng.uniform(0.2, 0.95)
+        rows.append({
+            "job": f"{name}-{at}", "task": name, "start": start, "lasted": round(lasts * rng.uniform(0.6, 1.6)),
+            "requested": memory, "used": int(used) // 1024 * 1024, "cores": cores,
+        })  # fmt: skip
+    return rows
+
+
+NAMES = {
+    "generic": ("job_name", "task_name", "start_time_s", "end_time_s", "duration_s", "requested_memory_bytes",
+                "peak_memory_bytes", "requested_cpu_percent"),
+    "nextflow": ("name", "process", "start", "complete", "realtime", "memory", "peak_rss", "cpus"),
+    "slurm": ("JobID", "JobName", "Start", "End", "Elapsed", "ReqMem", "MaxRSS", "AllocCPUS"),
+}  # fmt: skip
+NAMES |= dict.fromkeys(("parquet", "json lines"), NAMES["generic"])
+START, END, LASTED, REQUESTED, USED, CORES = range(2, 8)
+
+
+def moment(seconds):
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def cells_of(kind, row):
+    """Return the cells of a run as a format writes it."""
+    end = row["start"] + row["lasted"]
+    if kind == "nextflow":
+        times = [row["start"] * 1000, end * 1000, row["lasted"] * 1000]
+        return [row["job"], row["task"], *times, row["requested"], row["used"], row["cores"]]
+    if kind == "slurm":
+        hours, rest = divmod(row["lasted"], 3600)
+        clock = f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
+        sizes = [f"{row['requested'] // MIB}M", f"{row['used'] // 1024}K"]
+        number = row["job"].rsplit("-", 1)[1]
+        return [number, row["task"], moment(row["start"]), moment(end), clock, *sizes, row["cores"]]
+    return [
+        row["job"],
+        row["task"],
+        row["start"],
+        end,
+        row["lasted"],
+        row["requested"],
+        row["used"],
+        100 * row["cores"],
+    ]
+
+
+def faulty(rng, kind, table):
+    """Return a table with a fault in some of its rows, and what the fault is."""
+    table = [list(cells) for cells in table]
+    some = rng.sample(range(len(table)), max(1, int(len(table) * rng.uniform(0.02, 0.4))))
+    fault = rng.choice(("unit", "late", "cell"))
+    if fault == "late":
+        for at in some[:1]:
+            later = FIRST + rng.uniform(1, 40) * 365 * 86_400
+            table[at][END] = moment(later) if kind == "slurm" else round(later) * (1000 if kind == "nextflow" else 1)
+        return table, "late"
+    if fault == "cell" and kind not in ("parquet",):
+        column, value = rng.choice((LASTED, REQUESTED, USED, CORES)), rng.choice(BAD)
+        for at in some:
+            table[at][column] = value
+        return table, f"cell {column} {value}"
+    column = rng.choice((REQUESTED, USED) if kind == "slurm" else (START, LASTED, REQUESTED, USED, CORES))
+    times = rng.choice((1024, 1 / 1024, MIB, 1 / MIB) if column in (REQUESTED, USED) else (1000, 1 / 1000))
+    if column == START:  # whole rows in the other of s and ms
+        times = 1 / 1000 if kind == "nextflow" else 1000
+    for at in some:
+        for each in (START, END) if column == START else (column,):
+            cell = table[at][each]
+            table[at][each] = f"{int(cell[:-1]) * times:.6f}{cell[-1]}" if isinstance(cell, str) else cell * times
+    return table, f"unit {column} {times}"
+
+
+def written(folder, kind, table, name):
+    frame = pd.DataFrame(table, columns=NAMES[kind])
+    if kind == "slurm":
+        frame["State"] = "COMPLETED"
+    if kind == "nextflow":
+        frame["status"], frame["exit"], frame["hash"] = "COMPLETED", 0, "ab/cd"
+    path = folder / f"{name}.{ {'parquet': 'parquet', 'json lines': 'json'}.get(kind, 'csv') }"
+    if kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "json lines":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep={"slurm": "|", "nextflow": "\t"}.get(kind, ","))
+    return path
+
+
+def totals(rows):
+    hours = [sum(row[of] * row["lasted"] for row in rows) for of in ("requested", "used")]
+    return [len(rows), *hours, sum(row["lasted"] for row in rows)]
+
+
+def totals_read(store, report):
+    frame = store.frame(report.hash, [*TOTALS, "duration_s"], finished_only=False)
+    lasted = frame["duration_s"]
+    return [len(frame), *((frame[name] * lasted).sum() for name in TOTALS), lasted.sum()]
+
+
+@pytest.mark.some(100)
+@pytest.mark.parametrize("seed", range(2000))
+def test_no_fault_changes_a_total_in_silence(store, tmp_path, seed):
+    rng = random.Random(seed)
+    rows, kind = true_rows(rng), FORMATS[seed % len(FORMATS)]
+    true, table = totals(rows), [cells_of(kind, row) for row in rows]
+    sound = store.ingest([written(tmp_path, kind, table, f"sound{seed}")], IngestOptions())
+    assert totals_read(store, sound) == pytest.approx(true, rel=1e-6)
+    assert not [check for check in sound.checks if check.level != "info"]
+    table, fault = faulty(rng, kind, table)
+    try:
+        report = store.ingest([written(tmp_path, kind, table, f"faulty{seed}")], IngestOptions())
+    except WorkprofError:
+        return  # it is asked, or refused
+    if report.rejected or any(check.level != "info" for check in report.checks):
+        return
+    assert totals_read(store, report) == pytest.approx(true, rel=0.005), (kind, fault)

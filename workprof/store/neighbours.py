@@ -1,0 +1,63 @@
+"""Values that lie a unit away from those of the same task: KB beside B, MB beside KB, thousandths beside whole ones.
+
+A few rows in another unit change a total a thousandfold, and their column still looks like one. Runs of one task differ
+by less, with values in between: rows are told only where hardly any lie between them and the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from workprof.core.text import visible
+from workprof.store.catalogue import one
+from workprof.store.compile import FINISHED
+from workprof.store.connection import quoted
+from workprof.store.loaded import Stage
+from workprof.store.reports import Check, Column
+
+JUDGED = (
+    *("requested_memory_bytes", "mean_memory_bytes", "peak_memory_bytes"),
+    *("requested_cpu_percent", "cpu_usage_percent", "duration_s"),
+)
+FEWEST_RUNS = 8
+"""Of a task with fewer no middle is known."""
+
+STEPS = 2
+"""Steps in one doubling."""
+NEAR, FAR = 9, 15
+"""Steps from the middle: up to 22 times is near, from 180 times on a unit away."""
+BETWEEN = 0.25
+"""So many rows between, of those that are far, and the task just differs widely."""
+
+
+def judge(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Check, ...]:
+    """Return the check of finished runs whose values are a unit away from those of their task."""
+    have = {column.name for column in columns}
+    key = next((name for name in ("task_name", "job_name") if name in have), "")
+    if not key:
+        return ()
+    found = [(name, *_far(cursor, quoted(stage.rows), key, name)) for name in JUDGED if name in have]
+    told = [f"{name}: {count:,} runs, of {visible(str(task)[:40])} say" for name, count, task in found if count]
+    total = sum(count for _, count, _ in found)
+    message = f"{total:,} values are more than a hundred times those of their task, or less: see whether a unit differs"
+    return (Check("a unit away", "warning", total, f"{message} ({'; '.join(told)})"),) if told else ()
+
+
+def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> tuple[int, object]:
+    """Return how many values are a unit away, and the task of most of them; (0, None) where many lie between."""
+    steps = f"CAST(floor(log2({name}) * {STEPS}) AS INTEGER)"
+    far, between, task = one(
+        cursor,
+        f"WITH step AS (SELECT {key} AS task, {steps} AS step, count(*) AS n FROM {rows} "
+        f"WHERE {name} > 0 AND {FINISHED} GROUP BY ALL), "
+        f"risen AS (SELECT *, sum(n) OVER (PARTITION BY task) AS runs, "
+        f"sum(n) OVER (PARTITION BY task ORDER BY step) AS upto FROM step), "
+        f"middle AS (SELECT task, min(step) AS middle FROM risen WHERE 2 * upto >= runs AND runs >= {FEWEST_RUNS} "
+        f"GROUP BY task), away AS (SELECT task, abs(step - middle) AS away, n FROM step JOIN middle USING (task)) "
+        f"SELECT coalesce(sum(n) FILTER (WHERE away >= {FAR}), 0), "
+        f"coalesce(sum(n) FILTER (WHERE away >= {NEAR} AND away < {FAR}), 0), "
+        f"arg_max(task, n) FILTER (WHERE away >= {FAR}) FROM away",
+    )
+    return (int(far), task) if far and between <= BETWEEN * far else (0, None)
