@@ -106,6 +106,15 @@ def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
     print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
 
 
+STDOUT = Path("-")
+"""As a file to write: standard output."""
+
+
+def emit_file(content: bytes) -> None:
+    """Print the content of a file, and nothing else."""
+    print(content.decode(), end="", flush=True)  # noqa: T201  stdout is the product
+
+
 def emit_of(shares: Sequence[Share], result: Any, as_json: bool, text: Callable[[], str]) -> None:
     """Print an answer about a dataset; where its numbers are shares of a machine, that is said with it.
 

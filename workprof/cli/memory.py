@@ -13,9 +13,22 @@ import typer
 
 import workprof
 from workprof.answers import bins as bin_answers
+from workprof.answers import verdict_exports
 from workprof.answers.verdict import verdict_answer
 from workprof.cli import ledger, over_time
-from workprof.cli.console import OUT, Dataset, emit, opened, parameter, progress_line, register, table, warn
+from workprof.cli.console import (
+    OUT,
+    STDOUT,
+    Dataset,
+    emit,
+    emit_file,
+    opened,
+    parameter,
+    progress_line,
+    register,
+    table,
+    warn,
+)
 from workprof.cli.questions import Face, add, add_others, answered, fit_of, options, settings_of
 from workprof.core.answer import to_json as answer_json
 from workprof.core.answer import to_text as answer_text
@@ -39,7 +52,7 @@ from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
-from workprof.memory.size_lists import sizes_of_plan, sizes_of_recommendation
+from workprof.memory.size_lists import SizeList, sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words
 from workprof.memory.verdict import Verdict
 from workprof.memory.why import Why
@@ -618,37 +631,53 @@ def _export(
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
     if policy and bins:
         raise SettingsError("give either --policy or --bins")
-    checked_output(output)
+    if as_json and output == STDOUT:
+        raise SettingsError("-o - prints the file on stdout, where --json prints its answer; leave out one")
+    if output != STDOUT:
+        checked_output(output)
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
-        if policy == RECOMMENDED:
-            settings = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
-            fit = {"fit": fit_of(given["fit"])} if given["fit"] else {}
-            listing = sizes_of_recommendation(workbench.recommendation(entry.hash, settings, progress_line(), **fit))
-        elif policy:
-            settings = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
-            listing = workbench.policy_sizes(entry.hash, settings, progress_line())
-        elif bins:
-            cap = given.pop("cap")
-            settings = _of_question(questions.BINS, given, "--bins")
-            if given["k"] and given["edges"]:
-                raise SettingsError("give either --edges or -k")
-            listing = workbench.bin_sizes(
-                entry.hash, settings, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None
-            )
-        else:
-            settings = _of_question(questions.PLAN, given, "a plan")
-            listing = sizes_of_plan(workbench.plan(entry.hash, settings, progress_line()))
         shares = workbench.machine_shares(entry.hash)
-    note = in_words(shares)
-    write_whole(output, exported(to, listing, Origin(entry.name, entry.hash, workprof.__version__, note)))
-    if note:
+        origin = Origin(entry.name, entry.hash, workprof.__version__, in_words(shares))
+        notes: tuple[str, ...] = ()
+        if policy or bins or given["rule"]:
+            listing = _other_sizes(workbench, entry.hash, policy, bins, given)
+            content, rows, notes = exported(to, listing, origin), len(listing.sizes), (never_line(listing.never),)
+        else:
+            settings = _of_question(questions.VERDICT, given, "the rows of the plan")
+            found = workbench.verdict(entry.hash, settings, progress_line())
+            content, rows = verdict_exports.exported(to, found, origin), verdict_exports.n_rows(found)
+    for note in filter(None, (origin.note, *notes)):
         warn(f"note: {note}")
-    if never := never_line(listing.never):
-        warn(f"note: {never}")
-    result = {"file": str(output), "rows": len(listing.sizes), "seconds": time.perf_counter() - started}
-    emit(result, as_json, lambda: f"{len(listing.sizes):,} tasks written to {output}")
+    if output == STDOUT:
+        emit_file(content)
+        return
+    write_whole(output, content)
+    result = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    emit(result, as_json, lambda: f"{rows:,} rows written to {output}")
+
+
+def _other_sizes(workbench: Any, dataset: str, policy: str | None, bins: bool, given: Mapping[str, Any]) -> SizeList:
+    """Return sizes that are not the verdict's: of a policy, as bins, or by a fixed rule."""
+    if policy == RECOMMENDED:
+        settings = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
+        fit = {"fit": fit_of(given["fit"])} if given["fit"] else {}
+        return sizes_of_recommendation(workbench.recommendation(dataset, settings, progress_line(), **fit))
+    result: SizeList
+    if policy:
+        settings = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
+        result = workbench.policy_sizes(dataset, settings, progress_line())
+    elif bins:
+        settings = _of_question(questions.BINS, {**given, "cap": None}, "--bins")
+        if given["k"] and given["edges"]:
+            raise SettingsError("give either --edges or -k")
+        cap = given["cap"]
+        result = workbench.bin_sizes(dataset, settings, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None)
+    else:
+        settings = _of_question(questions.PLAN, given, f"--rule {given['rule']}")
+        result = sizes_of_plan(workbench.plan(dataset, settings, progress_line()))
+    return result
 
 
 def _of_question(question: Question[Any, Any], given: Mapping[str, Any], of: str) -> Any:
@@ -660,19 +689,22 @@ def _of_question(question: Question[Any, Any], given: Mapping[str, Any], of: str
     return settings_of(question, given)
 
 
-_EXPORTED = (questions.PLAN, questions.REPLAY, questions.RECOMMENDATION, questions.BINS)
+_EXPORTED = (questions.VERDICT, questions.PLAN, questions.REPLAY, questions.RECOMMENDATION, questions.BINS)
 _FIXED = ("policies", "protocol", "seeds", "prices", "mode")
 """Options of the replay and of bins that sizes of next runs do not have."""
 
 register(
     app,
     "export",
-    "Write the advised sizes with their retry probability, for other programs: of the plan, a policy, or as bins.",
+    "Write what to request, for other programs: the rows of `memory plan`, or the sizes of a policy, bins or a rule.",
     _export,
     [
         parameter("dataset", Dataset),
         parameter("to", Annotated[str, typer.Option("--to", help=f"One of {', '.join(EXPORTS)}.", show_default=False)]),
-        parameter("output", Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)]),
+        parameter(
+            "output",
+            Annotated[Path, typer.Option("-o", "--output", help="File to write; - is stdout.", show_default=False)],
+        ),
         parameter(
             "policy",
             Annotated[

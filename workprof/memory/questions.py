@@ -21,6 +21,7 @@ from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettin
 from workprof.memory.recommend import CHARGES_STEP, Recommendation, RecommendationSettings
 from workprof.memory.replay import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
+from workprof.memory.resources import TOLD
 from workprof.memory.rollup import Rollup, RollupSettings
 from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import LABELS
@@ -45,7 +46,7 @@ VERDICT_READS = (
     *("cluster", "namespace", "user", "group", "workload", "task_name", "container", "status", "windows"),
     *("requested_memory_bytes", "peak_memory_bytes", "rss", "requested_cpu_percent", "cpu_usage_percent"),
     *("requested_gpu_percent", "gpu_usage_percent", "time_limit_s", "duration_s"),
-    *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND),
+    *("submit_time_s", "start_time_s", "end_time_s", KILLS, LOWER_BOUND, *TOLD),
 )
 """Columns of which a verdict is made: keys, requests, uses, times and evidence."""
 ASSESSED = SIZING
@@ -238,6 +239,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
+    version=2,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ PLACES = ("cluster", "namespace", "workload", "task_name", "container")
 """What names a container of Kubernetes."""
 KEY_COLUMNS = ("cluster", "namespace", "user", "group", "workload", "task_name", "container")
 """Columns that name a row."""
+OWNER_KIND, PER_CPU = "owner_kind", "ReqMem"
+TOLD = (OWNER_KIND, "init_container", PER_CPU)
+"""Further columns that exports need: what made a pod, whether a container runs first, a request as Slurm has it."""
 COARSE = ("user", "group", "workload")
 """What a submit script knows of a user's run whose name is new."""
 
@@ -48,6 +52,7 @@ class Resource:
     known_from: str  # when a run counts as submitted: 'submit_time_s' or 'start_time_s'
     columns: tuple[tuple[str, ...], ...]  # of the key of each level; 'request' among them
     texts: dict[str, tuple[Ints, tuple[str, ...]]]  # column -> (n,) codes, -1 = missing, and their names
+    further: dict[str, tuple[Ints, tuple[str, ...]]]  # the same of the columns that exports need
     left_out: dict[str, int]
 
     def key_of(self, run: int, level: int) -> dict[str, str]:
@@ -58,6 +63,17 @@ class Resource:
                 codes, names = self.texts[column]
                 if codes[run] >= 0:
                     result[column] = names[codes[run]]
+        return result
+
+    def told_of(self, row: Ints, n_rows: int) -> list[dict[str, str]]:
+        """Return of each row the columns of `further` in which all its runs agree; `row` is of each run."""
+        result: list[dict[str, str]] = [{} for _ in range(n_rows)]
+        for column, (codes, names) in self.further.items():
+            low, high = np.full(n_rows, len(names)), np.full(n_rows, -1)
+            np.minimum.at(low, row, codes)
+            np.maximum.at(high, row, codes)
+            for at in np.flatnonzero((low == high) & (high >= 0)).tolist():
+                result[at][column] = names[high[at]]
         return result
 
 
@@ -244,12 +260,7 @@ def _in_order(told: _Told) -> Resource:
     order = np.argsort(known, kind="stable")
     use, request, hours = (values[order] for values in told.amounts)
     killed, bound = (flags[order] for flags in told.evidence)
-    texts = {
-        name: (codes[order].astype(np.int64), tuple(str(one) for one in names))
-        for name in KEY_COLUMNS
-        if _has(table, name)
-        for codes, names in (table[name].astype("object").factorize(),)
-    }
+    texts, further = (_texts(table, names, order) for names in (KEY_COLUMNS, TOLD))
     columns = key_columns(texts)
     requests = np.unique(request, return_inverse=True)[1].astype(np.int64)
     levels = tuple(_codes([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
@@ -273,8 +284,18 @@ def _in_order(told: _Told) -> Resource:
         known_from="submit_time_s" if by_submission else "start_time_s",
         columns=columns,
         texts=texts,
+        further=further,
         left_out=told.left_out,
     )
+
+
+def _texts(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str, tuple[Ints, tuple[str, ...]]]:
+    return {
+        name: (codes[order].astype(np.int64), tuple(str(one) for one in values))
+        for name in names
+        if _has(table, name)
+        for codes, values in (table[name].astype("object").factorize(),)
+    }
 
 
 def key_columns(texts: dict[str, tuple[Ints, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:

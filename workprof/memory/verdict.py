@@ -217,6 +217,7 @@ class ResourceVerdict:
 
     resource: str
     unit: str
+    levels: tuple[tuple[str, ...], ...]  # columns of the keys, the finest first; 'request' among them
     problem: str  # '' or why nothing is advised
     judged: Judged  # as the settings say
     otherwise: Judged  # applied the other way
@@ -302,6 +303,7 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
     return ResourceVerdict(
         resource=resource.name,
         unit=resource.unit,
+        levels=resource.columns,
         problem=problem,
         judged=figures_of(runs, chosen),
         otherwise=figures_of(runs, judgements[other]),

@@ -25,7 +25,7 @@ REASONS = (FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE)
 """Why a row keeps, lowers or raises."""
 
 MOST_ROWS = 5_000
-"""Further rows are added up in one."""
+"""Further rows that are kept are added up in one."""
 VARIED = 10.0
 """Largest over smallest use from which a key is said to vary."""
 NEARLY_FULL = 0.8
@@ -41,6 +41,8 @@ class VerdictRow:
     """One row: a key, what it requests now and what to request next. Amounts are in the unit of the resource."""
 
     key: dict[str, str]  # column -> value; what a coarser key lacks is not there
+    by: tuple[str, ...]  # columns of the key; with 'request' it holds for runs of just that request; () = other keys
+    told: dict[str, str]  # further columns in which all its runs agree: what exports say of it
     action: str
     reason: str
     request: float  # of the run that was submitted last; without history the median
@@ -83,18 +85,21 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
         resource.key_of(lead, max(level, 0))
         for lead, level in zip(keys.lead.tolist(), advised.level.tolist(), strict=True)
     ]
+    n_listed = max(MOST_ROWS, int((advised.size != keys.asked).sum()))
+    told = resource.told_of(keys.row, len(keys.lead))
     results = []
-    for at in order[:MOST_ROWS].tolist():
+    for at in order[:n_listed].tolist():
         own = {name: float(values[at]) for name, values in sums.items()}
         size, asked, level = float(advised.size[at]), float(keys.asked[at]), int(advised.level[at])
         action = KEEP if size == asked else LOWER if size < asked else RAISE
         reason = problem or _reason(action, own, asked, level)
-        results.append(_row(names[at], (action, reason), (asked, size), float(advised.chance[at]), own))
-    if len(order) > MOST_ROWS:
-        further = order[MOST_ROWS:]
+        about = names[at], resource.columns[max(level, 0)], told[at]
+        results.append(_row(about, (action, reason), (asked, size), float(advised.chance[at]), own))
+    if len(order) > n_listed:
+        further = order[n_listed:]
         own = {name: float(values[further].sum()) for name, values in sums.items()}
         own["largest"], own["smallest"] = float(sums["largest"][further].max()), float(sums["smallest"][further].min())
-        results.append(_row({}, (KEEP, FEW), (math.nan, math.nan), 0.0, own))
+        results.append(_row(({}, (), {}), (KEEP, FEW), (math.nan, math.nan), 0.0, own))
     return tuple(results), keys.row, names
 
 
@@ -185,15 +190,21 @@ def _sums(runs: SizedRuns, row: Ints, judged: Judgement, n_rows: int) -> dict[st
 
 
 def _row(
-    key: dict[str, str], told: tuple[str, str], sizes: tuple[float, float], chance: float, own: dict[str, float]
+    about: tuple[dict[str, str], tuple[str, ...], dict[str, str]],
+    advice: tuple[str, str],
+    sizes: tuple[float, float],
+    chance: float,
+    own: dict[str, float],
 ) -> VerdictRow:
-    (action, reason), (asked, size) = told, sizes
+    (key, by, told), (action, reason), (asked, size) = about, advice, sizes
     rate = Interval(0.0, 0.0)
     if action != KEEP or chance > 0:
         found = wilson(own["kills"] + RATE_WEIGHT * chance, own["n_runs"] + RATE_WEIGHT)
         rate = Interval(1000 * found.low, 1000 * found.high)
     return VerdictRow(
         key=key,
+        by=by,
+        told=told,
         action=action,
         reason=reason,
         request=asked,

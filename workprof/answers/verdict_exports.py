@@ -1,0 +1,518 @@
+"""The rows of a verdict as texts for other programs: CSV, JSON, Nextflow, Kubernetes, Slurm.
+
+Only rows that lower or raise change anything; CSV and JSON list what is kept, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workprof.answers.verdict import key_words, notes, sentence, why
+from workprof.core.errors import SettingsError
+from workprof.core.fields import differences, write
+from workprof.core.records import to_json
+from workprof.core.text import spreadsheet_text
+from workprof.core.units import GB, MIB, parse_size
+from workprof.memory.exports import (
+    KILLED,
+    MOST_OF_A_NOTE,
+    Origin,
+    groovy_text,
+    literal_pattern,
+    lua_text,
+    mebibytes,
+    object_names,
+    one_line,
+    yaml_text,
+)
+from workprof.memory.resources import CPU, GPU, KEY_COLUMNS, MEMORY, OWNER_KIND, PER_CPU, TIME
+from workprof.memory.verdict import ResourceVerdict, Verdict
+from workprof.memory.verdict_rows import KEEP, LOWER, RAISE, VerdictRow
+from workprof.memory.verdict_sizes import REQUEST
+
+
+def exported(to: str, verdict: Verdict, origin: Origin) -> bytes:
+    """Return the rows in a format, as command, page and library write them.
+
+    Raises:
+        SettingsError: where the format names something that the rows have not.
+    """
+    return EXPORTS[to](verdict, origin).encode()
+
+
+def header_lines(verdict: Verdict, origin: Origin) -> tuple[str, ...]:
+    """Return the lines at the top of an export, without a comment sign."""
+    return (
+        one_line(sentence(verdict), MOST_OF_A_NOTE),
+        f"Requests advised by workprof {one_line(origin.version)}",
+        f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
+        *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
+        f"Settings: {settings_line(verdict)}",
+        *(one_line(note, MOST_OF_A_NOTE) for note in notes(verdict)),
+    )
+
+
+def settings_line(verdict: Verdict) -> str:
+    """Return the settings that differ from the defaults, in words."""
+    changed = differences(type(verdict.settings)(), verdict.settings).items()
+    words = ", ".join(f"{leaf.path} {write(leaf, value)}" for leaf, value in changed)
+    return one_line(words or "defaults", MOST_OF_A_NOTE)
+
+
+def rows_in(verdict: Verdict, resource: str) -> tuple[VerdictRow, ...]:
+    """Return the rows of a resource that name a key; none where the trace has not the resource."""
+    found = next((one for one in verdict.resources if one.resource == resource), None)
+    return () if found is None else tuple(row for row in found.rows if row.by)
+
+
+def n_rows(verdict: Verdict) -> int:
+    """Return the rows of all resources that name a key."""
+    return sum(len(rows_in(verdict, one.resource)) for one in verdict.resources)
+
+
+def in_bytes(gigabytes: float) -> int:
+    """Return whole bytes of GB (1e9 bytes)."""
+    return round(gigabytes * GB)
+
+
+def risk(row: VerdictRow) -> str:
+    """Return the kills of the next 1,000 runs in words."""
+    return f"{row.kills_per_1000.low:.2g} to {row.kills_per_1000.high:.2g} kills in the next 1,000 runs"
+
+
+def evidence(row: VerdictRow, one: ResourceVerdict) -> str:
+    """Return why a row says what it says, and its risk, on one line."""
+    text = one_line(why(row, one.resource, one.unit), MOST_OF_A_NOTE)
+    return text if row.action == KEEP else f"{text}; {risk(row)}"
+
+
+FIGURES = (
+    *("per_request", "resource", "action", "request_bytes", "size_bytes", "retry_bytes", "request", "size", "retry"),
+    *("unit", "runs", "saved", "kills_per_1000_low", "kills_per_1000_high", "why", "dataset", "dataset_hash"),
+    "settings",
+)
+"""Columns of the CSV file after those of the key; `per_request`: the row holds for runs of that request alone."""
+
+
+def sizes_csv(verdict: Verdict, origin: Origin) -> str:
+    """Return a header row and a row per key; a text that a spreadsheet would run gets an apostrophe in front."""
+    keys = [name for name in KEY_COLUMNS if any(name in row.key for one in verdict.resources for row in one.rows)]
+    target = io.StringIO()
+    writer = csv.DictWriter(
+        target, [*keys, *FIGURES], restval="", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, extrasaction="ignore"
+    )
+    writer.writeheader()
+    about = {"dataset": origin.dataset, "dataset_hash": origin.dataset_hash, "settings": settings_line(verdict)}
+    for one in verdict.resources:
+        for row in one.rows:
+            if row.by:
+                told = row.key | _figures(row, one) | about
+                writer.writerow({name: _cell(value) for name, value in told.items()})
+    return target.getvalue()
+
+
+def _figures(row: VerdictRow, one: ResourceVerdict) -> dict[str, Any]:
+    result = {
+        "per_request": "yes" if REQUEST in row.by else "no",
+        "resource": one.resource,
+        "action": row.action,
+        "request": row.request,
+        "size": row.size,
+        "retry": list(row.retry),
+        "unit": one.unit,
+        "runs": row.n_runs,
+        "saved": row.saved,
+        "kills_per_1000_low": row.kills_per_1000.low,
+        "kills_per_1000_high": row.kills_per_1000.high,
+        "why": why(row, one.resource, one.unit),
+    }
+    if one.resource != MEMORY:
+        return result
+    return result | {
+        "request_bytes": in_bytes(row.request),
+        "size_bytes": in_bytes(row.size),
+        "retry_bytes": [in_bytes(size) for size in row.retry],
+    }
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, list):
+        return " ".join(f"{one}" if isinstance(one, int) else f"{one:.9g}" for one in value)
+    return spreadsheet_text(value) if isinstance(value, str) else value
+
+
+def sizes_json(verdict: Verdict, origin: Origin) -> str:
+    """Return `about`, `dataset`, `workprof`, `settings`, and `rows` as the CSV file has them."""
+    document = {
+        "about": list(header_lines(verdict, origin)),
+        "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
+        "workprof": origin.version,
+        "settings": to_json(verdict.settings),
+        "rows": [to_json(row.key | _figures(row, one)) for one in verdict.resources for row in one.rows if row.by],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One size for all rows of what can hold one request alone: the largest of theirs."""
+
+    size: float
+    request: float  # the largest of them
+    retry: tuple[float, ...]
+    rows: tuple[VerdictRow, ...]
+
+    @property
+    def action(self) -> str:
+        """Lower, keep or raise: beside the largest request."""
+        return KEEP if self.size == self.request else LOWER if self.size < self.request else RAISE
+
+
+def shared(rows: Iterable[VerdictRow]) -> Shared:
+    """Return the size that no row of some is above; retries are the largest of theirs, rising."""
+    rows = tuple(rows)
+    attempts = [max(sizes) for sizes in zip(*((row.size, *row.retry) for row in rows), strict=False)]
+    first, *later = itertools.accumulate(attempts, max)
+    rising = tuple(size for before, size in itertools.pairwise((first, *later)) if size > before)
+    return Shared(first, max(row.request for row in rows), rising, rows)
+
+
+def by_name(rows: Iterable[VerdictRow], *names: str) -> dict[tuple[str, ...], list[VerdictRow]]:
+    """Return rows by the values of some columns of their key; those that lack the last of them are left out."""
+    result: dict[tuple[str, ...], list[VerdictRow]] = {}
+    for row in rows:
+        if names[-1] in row.key:
+            result.setdefault(tuple(row.key.get(name, "") for name in names), []).append(row)
+    return result
+
+
+def _need(name: str, what: str, to: str, verdict: Verdict) -> None:
+    if not any(name in row.key for one in verdict.resources for row in one.rows):
+        held = [one for one in KEY_COLUMNS if any(one in row.key for row in verdict.memory.rows)]
+        raise SettingsError(
+            f"{to} names {what}, and these rows are by {', '.join(held) or 'request alone'}; take csv or json"
+        )
+
+
+def sizes_nextflow(verdict: Verdict, origin: Origin) -> str:
+    """Return a configuration file, to be used with `-c FILE`: a selector per process whose request changes.
+
+    A process has one size: the largest of its rows. Nextflow reads a selector as a pattern, so signs of patterns in a
+    name are escaped. Its MB are MiB.
+    """
+    _need("task_name", "processes", "nextflow", verdict)
+    of = {one.resource: by_name(rows_in(verdict, one.resource), "task_name") for one in verdict.resources}
+    body: list[str] = []
+    kept = 0
+    for process in dict.fromkeys(itertools.chain.from_iterable(of.values())):
+        lines = []
+        for one in verdict.resources:
+            rows = of[one.resource].get(process, [])
+            found = shared(rows) if rows else None
+            if found is not None and found.action != KEEP:
+                lines += [f"        // {evidence(row, one)}" for row in rows if row.action != KEEP]
+                lines.append(f"        {_DIRECTIVES[one.resource](found)}")
+        kept += not lines
+        if lines:
+            selector = f"    withName: {groovy_text(literal_pattern(process[0]))} {{"
+            body += [f"    // {one_line(process[0])}", selector, *lines, "    }"]
+    return "\n".join(
+        [
+            *(f"// {line}" for line in header_lines(verdict, origin)),
+            f"// {kept} other process(es) keep their requests.",
+            "// A killed attempt comes back with the next size. Where your pipeline has no rule for failures yet:",
+            f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
+            "//   maxRetries = 2",
+            "process {",
+            *body,
+            "}",
+            "",
+        ]
+    )
+
+
+def _by_attempt(sizes: Iterable[str]) -> str:
+    told = list(sizes)
+    return f"[{', '.join(told)}][Math.min(task.attempt, {len(told)}) - 1]" if len(told) > 1 else told[0]
+
+
+_DIRECTIVES: dict[str, Callable[[Shared], str]] = {
+    MEMORY: lambda one: (
+        f"memory = {{ {_by_attempt(f'{mebibytes(in_bytes(size))}.MB' for size in (one.size, *one.retry))} }}"
+    ),
+    CPU: lambda one: f"cpus = {_whole(one.size)}",
+    GPU: lambda one: f"accelerator = {_whole(one.size)}",
+    TIME: lambda one: f"time = {{ {_by_attempt(f'{_whole(60 * size)}.min' for size in (one.size, *one.retry))} }}",
+}
+"""Resource -> its directive of Nextflow."""
+
+
+def _whole(amount: float) -> int:
+    """Return the whole number that holds an amount, but for what rounding adds."""
+    return max(1, math.ceil(amount - 1e-9))
+
+
+TEMPLATES = {
+    "Deployment": ("apps/v1", ("spec", "template", "spec")),
+    "StatefulSet": ("apps/v1", ("spec", "template", "spec")),
+    "DaemonSet": ("apps/v1", ("spec", "template", "spec")),
+    "ReplicaSet": ("apps/v1", ("spec", "template", "spec")),
+    "Job": ("batch/v1", ("spec", "template", "spec")),
+    "CronJob": ("batch/v1", ("spec", "jobTemplate", "spec", "template", "spec")),
+    "Rollout": ("argoproj.io/v1alpha1", ("spec", "template", "spec")),
+    "Pod": ("v1", ("spec",)),
+}
+"""Kind -> the version of its API, and where it holds its containers."""
+USUAL_KIND = "Deployment"
+INIT = "init_container"
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+
+
+def sizes_kubernetes(verdict: Verdict, origin: Origin) -> str:
+    """Return a patch per workload that changes, as YAML documents, with all its containers; limits are the requests."""
+    memory, cpu = (by_name(rows_in(verdict, name), *_OF_WORKLOAD) for name in (MEMORY, CPU))
+    if not memory:
+        _need("task_name", "containers", "kubernetes", verdict)
+        memory, cpu = (by_name(rows_in(verdict, name), "task_name") for name in (MEMORY, CPU))
+    documents: list[str] = []
+    kept: list[str] = []
+    for place, rows in memory.items():
+        found = _Workload(place, rows, cpu.get(place, []))
+        if not found.changes:
+            kept.append(found.name)
+        elif found.kind and found.kind not in TEMPLATES:
+            sizes = "; ".join(_in_words(row) for row in rows if row.action != KEEP)
+            documents.append(f"# {one_line(f'{found.kind} {found.name}: no patch of this kind; {sizes}', 1_000)}\n")
+        else:
+            documents.append("\n".join(["---", *found.lines(verdict, origin), ""]))
+    comments = [f"# {line}" for line in header_lines(verdict, origin)]
+    comments.append(f"# {len(kept)} other workload(s) keep their requests.")
+    if any(row.action != KEEP and OWNER_KIND not in row.told for rows in memory.values() for row in rows):
+        comments.append(f"# Where the trace does not say what made a pod, the kind is {USUAL_KIND}: set it to yours.")
+    return "\n".join(comments) + "\n" + "".join(documents)
+
+
+_OF_WORKLOAD = ("cluster", "namespace", "workload")
+
+
+class _Workload:
+    """The rows of one workload of Kubernetes."""
+
+    def __init__(self, place: tuple[str, ...], memory: list[VerdictRow], cpu: list[VerdictRow]) -> None:
+        self.cluster, self.namespace, self.name = place if len(place) == 3 else ("", "", place[0])
+        self.kind = next((row.told[OWNER_KIND] for row in memory if OWNER_KIND in row.told), "")
+        self.memory, self.cpu = self._by_container(memory), self._by_container(cpu)
+
+    def _by_container(self, rows: list[VerdictRow]) -> dict[tuple[bool, str], Shared]:
+        grouped: dict[tuple[bool, str], list[VerdictRow]] = {}
+        for row in rows:
+            name = row.key.get("container") or self.object_name
+            grouped.setdefault((INIT in row.told, name), []).append(row)
+        return {container: shared(own) for container, own in grouped.items()}
+
+    @property
+    def object_name(self) -> str:
+        """Its name where an object may have it, else one made of it."""
+        return self.name if _NAME.fullmatch(self.name) else object_names((self.name,))[0]
+
+    @property
+    def changes(self) -> bool:
+        """Whether any request does."""
+        return any(one.action != KEEP for one in (*self.memory.values(), *self.cpu.values()))
+
+    def lines(self, verdict: Verdict, origin: Origin) -> Iterator[str]:
+        """Yield its YAML."""
+        version, path = TEMPLATES[self.kind or USUAL_KIND]
+        notes_of = {
+            "workprof/dataset": f"{origin.dataset} ({origin.dataset_hash})",
+            **({"workprof/cluster": self.cluster} if self.cluster else {}),
+            **({"workprof/workload": self.name} if self.name != self.object_name else {}),
+        }
+        for (_, name), one in self.memory.items():
+            changed = [row for row in one.rows if row.action != KEEP]
+            if changed:
+                notes_of[f"workprof/why-{name}"] = "; ".join(evidence(row, verdict.memory) for row in changed)
+                notes_of[f"workprof/after-a-kill-{name}"] = ", ".join(_mi(size) for size in one.retry)
+        yield f"apiVersion: {yaml_text(version)}"
+        yield f"kind: {yaml_text(self.kind or USUAL_KIND)}"
+        yield "metadata:"
+        yield f"  name: {yaml_text(self.object_name)}"
+        if self.namespace:
+            yield f"  namespace: {yaml_text(self.namespace)}"
+        yield "  annotations:"
+        yield from (f"    {yaml_text(key)}: {yaml_text(value)}" for key, value in notes_of.items())
+        for depth, name in enumerate(path):
+            yield f"{'  ' * depth}{name}:"
+        indent = "  " * len(path)
+        for of_init, word in ((True, "initContainers"), (False, "containers")):
+            own = [name for init, name in self.memory if init == of_init]
+            if own:
+                yield f"{indent}{word}:"
+            for name in own:
+                yield f"{indent}  - name: {yaml_text(name)}"
+                yield from (f"{indent}    {line}" for line in self._resources((of_init, name)))
+
+    def _resources(self, container: tuple[bool, str]) -> Iterator[str]:
+        memory, cpu = self.memory[container], self.cpu.get(container)
+        requests, limits = [], []
+        if memory.action != KEEP:
+            requests.append(f"memory: {yaml_text(_mi(memory.size))}")
+            limits = requests[:]
+        if cpu is not None and cpu.action != KEEP:
+            requests.append(f"cpu: {yaml_text(f'{_whole(1000 * cpu.size)}m')}")
+        for word, told in (("requests", requests), ("limits", limits)):
+            if told:
+                yield from (["resources:"] if word == "requests" else [])
+                yield f"  {word}:"
+                yield from (f"    {line}" for line in told)
+
+
+def _mi(size: float) -> str:
+    return f"{mebibytes(in_bytes(size))}Mi"
+
+
+def _in_words(row: VerdictRow) -> str:
+    return f"{row.key.get('container') or key_words(row)} {_mi(row.size)}"
+
+
+def sizes_slurm(verdict: Verdict, origin: Origin) -> str:
+    """Return a `job_submit.lua`: a job gets the size of its user, name and request, else that of its user and name."""
+    if not any({"task_name", "user"} & row.key.keys() for row in verdict.memory.rows):
+        _need("task_name", "jobs", "slurm", verdict)
+    lines = [f"-- {line}" for line in header_lines(verdict, origin)]
+    lines += [
+        "-- Beside slurm.conf, with JobSubmitPlugins=lua. Keys: user, job name (or account and partition), and the MiB",
+        "-- requested per node (n) or per CPU (c); no number: of any request. `size` is in that unit; `retry` are the",
+        "-- sizes to submit again with after OUT_OF_MEMORY. `times` are minutes (t).",
+    ]
+    by_user = str("user" in verdict.memory.levels[0]).lower()
+    lines += [f"local by_user = {by_user} -- whether keys begin with a user", ""]
+    for name, resource in (("sizes", MEMORY), ("times", TIME)):
+        one = next((one for one in verdict.resources if one.resource == resource), None)
+        lines += [f"local {name} = {{", *([] if one is None else _lua_rows(one)), "}", ""]
+    return "\n".join([*lines, *_LUA_FUNCTIONS, ""])
+
+
+SEPARATOR = "\n"
+"""Between the parts of a key in Lua; a name of a user has no line end."""
+
+
+def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
+    entries: dict[str, tuple[float, VerdictRow, list[int]]] = {}
+    for row in one.rows:
+        if not row.by or row.action == KEEP:
+            continue
+        names = ("user", "task_name") if "task_name" in row.by else ("user", "group", "workload")
+        parts = [row.key.get(name, "") for name in names]
+        factor, letter = _lua_unit(row, one.resource)
+        parts.append(f"{letter}{round(row.request * factor)}" if REQUEST in row.by else letter)
+        sizes = [math.ceil(size * factor * (1 - 1e-12)) for size in (row.size, *row.retry)]
+        key = SEPARATOR.join(parts)
+        if key not in entries or entries[key][0] < row.size:  # two requests that round to one: the larger size
+            entries[key] = row.size, row, sizes
+    for key, (_, row, sizes) in entries.items():
+        yield f"  -- {one_line(key_words(row))}: {evidence(row, one)}"
+        later = ", ".join(map(str, sizes[1:]))
+        yield f"  [{lua_text(key)}] = {{ action = {lua_text(row.action)}, size = {sizes[0]}, retry = {{ {later} }} }},"
+
+
+def _lua_unit(row: VerdictRow, resource: str) -> tuple[float, str]:
+    """Return what one unit of a row is in Slurm's, and the letter of the request: per node, or per CPU if known so."""
+    if resource == TIME:
+        return 60.0, "t"
+    asked = row.told.get(PER_CPU, "")
+    if asked.endswith("c") and REQUEST in row.by and row.request > 0:
+        return _mebibytes_of(asked[:-1]) / row.request, "c"
+    return GB / MIB, "n"
+
+
+def _mebibytes_of(text: str) -> float:
+    """Return the MiB of a size as Slurm prints it; a bare number is in MiB, K, M, G, T are powers of 1024."""
+    return parse_size(f"{text}iB" if text[-1:].isalpha() else f"{text}MiB") / MIB
+
+
+_LUA_FUNCTIONS = """\
+-- an entry of user and name with the request, else of any request; then of user, account and partition
+local function entry_of(entries, job, unit, asked)
+  local user, asked = by_user and job.user_name or "", unit .. string.format("%d", asked)
+  local own = user .. "\\n" .. (job.name or "") .. "\\n"
+  local place = user .. "\\n" .. (job.account or "") .. "\\n" .. (job.partition or "") .. "\\n"
+  for _, key in ipairs({ own .. asked, own .. unit, place .. asked }) do
+    if entries[key] then
+      return entries[key]
+    end
+  end
+end
+
+-- a size to lower to is never above what is asked, one to raise to never below
+local function size_of(entry, asked)
+  if entry.action == "lower" then
+    return math.min(entry.size, asked)
+  end
+  return math.max(entry.size, asked)
+end
+
+function slurm_job_submit(job_desc, part_list, submit_uid)
+  local per_node, per_cpu = job_desc.min_mem_per_node, job_desc.min_mem_per_cpu
+  if per_cpu ~= nil then
+    local found = entry_of(sizes, job_desc, "c", per_cpu)
+    if found then
+      job_desc.min_mem_per_cpu = size_of(found, per_cpu)
+    end
+  elseif per_node ~= nil then
+    local found = entry_of(sizes, job_desc, "n", per_node)
+    if found then
+      job_desc.min_mem_per_node = size_of(found, per_node)
+    end
+  end
+  local minutes = job_desc.time_limit
+  if minutes ~= nil and minutes < slurm.NO_VAL then
+    local found = entry_of(times, job_desc, "t", minutes)
+    if found then
+      job_desc.time_limit = size_of(found, minutes)
+    end
+  end
+  return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+  return slurm.SUCCESS
+end
+
+return slurm.SUCCESS""".splitlines()
+
+
+def sizes_slurm_partitions(verdict: Verdict, origin: Origin) -> str:
+    """Return lines of `slurm.conf`: a partition per size that a row lowers or raises to."""
+    limits: dict[int, list[str]] = {}
+    for row in sorted(rows_in(verdict, MEMORY), key=lambda row: row.size):
+        if row.action != KEEP:
+            own = limits.setdefault(mebibytes(in_bytes(row.size)), [])
+            own.append(f"#   {one_line(key_words(row))}: {evidence(row, verdict.memory)}")
+    lines = [f"# {line}" for line in header_lines(verdict, origin)]
+    lines += [
+        "# A partition per size; set Nodes to yours. MaxMemPerNode and DefMemPerNode are MiB. After OUT_OF_MEMORY",
+        "# submit again to the next larger partition.",
+    ]
+    for limit, about in limits.items():
+        lines += [*about, f"PartitionName=workprof_{limit} Nodes=ALL DefMemPerNode={limit} MaxMemPerNode={limit}"]
+    return "\n".join([*lines, ""])
+
+
+EXPORTS: Mapping[str, Callable[[Verdict, Origin], str]] = {
+    "csv": sizes_csv,
+    "json": sizes_json,
+    "nextflow": sizes_nextflow,
+    "kubernetes": sizes_kubernetes,
+    "slurm": sizes_slurm,
+    "slurm-partitions": sizes_slurm_partitions,
+}
+"""Format -> what writes it."""
