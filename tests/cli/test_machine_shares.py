@@ -36,7 +36,7 @@ def test_every_answer_says_it_and_json_has_the_factor(workprof, trace, tmp_path)
     assert NOTE in page.read_text()
     exported = workprof("memory", "export", "cell", "--to", "csv", "-o", tmp_path / "sizes.csv")
     assert NOTE in exported.err
-    for command in (["export", "cell", "--to", "kubernetes"], ["ledger", "cell", "--to", "json"]):
+    for command in (["export", "cell", "--to", "json"], ["ledger", "cell", "--to", "json"]):
         assert workprof("memory", *command, "-o", tmp_path / "out.txt").status == 0
         assert NOTE in (tmp_path / "out.txt").read_text(), command
 

@@ -160,7 +160,7 @@ def test_what_can_never_run_is_said_first(workprof, runs, tmp_path):
     assert told.startswith(f"{found['never']['n_runs']} of 240 runs use more than the cap of 10 GB and can never run")
     assert "Counted, not simulated" in told
     path = tmp_path / "plan.json"
-    workprof("memory", "export", "runs", "--to", "json", "--cap", "10GB", "-o", path)
+    workprof("memory", "export", "runs", "--to", "json", "--rule", "max_seen", "--cap", "10GB", "-o", path)
     assert json.loads(path.read_text())["never"]["n_runs"] == found["never"]["n_runs"]
 
 
@@ -172,14 +172,31 @@ RISK = dict.fromkeys(("nextflow", "kubernetes", "slurm", "slurm-partitions"), "r
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes"])
-def test_exports_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
+def test_exports_by_a_rule_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
     path = tmp_path / "plan"
-    answer = workprof("memory", "export", "runs", "--to", kind, "-o", path, "--json").json
+    answer = workprof("memory", "export", "runs", "--to", kind, "-o", path, "--rule", "max_seen", "--json").json
     assert (answer["file"], answer["rows"]) == (str(path), 2)
     text = path.read_text()
     assert "runs" in text
     assert "max_seen" in text
     assert RISK[kind] in text
+
+
+def test_by_default_the_rows_of_the_plan_are_exported(workprof, runs, tmp_path):
+    path = tmp_path / "rows.json"
+    plan = workprof("memory", "plan", "runs", "--acceptable-kills", "2%", "--json").json
+    asked = ("memory", "export", "runs", "--acceptable-kills", "2%")
+    workprof(*asked, "--to", "json", "-o", path)
+    told = json.loads(path.read_text())
+    assert plan["reason"] in told["about"]
+    rows = [row for row in plan["rows"] if row["resource"] == "memory"]
+    assert {row["action"] for row in rows} != {"keep"}
+    for row, one in zip(told["rows"], rows, strict=True):
+        assert (row["task_name"], row["action"], row["why"]) == (one["task_name"], one["action"], one["why"])
+        assert row["size_bytes"] == round(one["size_gb"] * 1e9)
+    printed = workprof(*asked, "--to", "csv", "-o", "-")
+    assert printed.out.count("\n") == 1 + len(rows)
+    assert "2%" in printed.out
 
 
 @pytest.mark.some(3)
@@ -245,7 +262,12 @@ def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "oracle_exact"), "does not look at the true use"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "p95", "--bins"), "either --policy or --bins"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--bins", "--rule", "max_seen"), "--rule changes nothing"),
-        (("export", "runs", "--to", "csv", "-o", "plan", "-k", 3), "-k changes nothing for a plan"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "-k", 3), "-k changes nothing for the rows of the plan"),
+        (
+            ("export", "runs", "--to", "csv", "-o", "plan", "--cap", "9GB"),
+            "--cap changes nothing for the rows of the plan",
+        ),
+        (("export", "runs", "--to", "csv", "-o", "-", "--json"), "leave out one"),
         (("export", "runs", "--to", "csv", "-o", "absent/plan"), "no folder absent"),
     ],
 )

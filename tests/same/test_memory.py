@@ -183,7 +183,7 @@ def test_roll_up_and_plan(tasks, printed):
 )
 def test_the_plans_files_are_the_commands(tasks, to, file):
     page = tasks.page("memory", "tasks", memory_tab="What if")
-    tasks.command("memory", "export", "tasks", "--to", to, "-o", tasks.folder / file)
+    tasks.command("memory", "export", "tasks", "--to", to, "-o", tasks.folder / file, "--rule", "max_seen")
     written = (tasks.folder / file).read_bytes()
     assert page.files[f"tasks-memory-plan.{file.partition('.')[2]}"] == written
     if to == "json":

@@ -666,7 +666,7 @@ def _other_sizes(workbench: Any, dataset: str, policy: str | None, bins: bool, g
         return sizes_of_recommendation(workbench.recommendation(dataset, settings, progress_line(), **fit))
     result: SizeList
     if policy:
-        settings = _of_question(questions.REPLAY, given | {"policies": policy}, f"--policy {policy}")
+        settings = _of_question(questions.REPLAY, {**given, "policies": policy}, f"--policy {policy}")
         result = workbench.policy_sizes(dataset, settings, progress_line())
     elif bins:
         settings = _of_question(questions.BINS, {**given, "cap": None}, "--bins")

@@ -1,0 +1,347 @@
+"""Exports of a verdict: read back by a reader of each form; what a row says is what a job gets."""
+
+import csv
+import dataclasses
+import io
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from workprof.answers.verdict_exports import EXPORTS, exported, rows_in, shared
+from workprof.core.errors import SettingsError
+from workprof.core.units import GB, MIB
+from workprof.memory.exports import Origin
+from workprof.memory.resources import MEMORY, TIME
+from workprof.memory.verdict import VerdictSettings, verdict_of
+from workprof.memory.verdict_rows import KEEP, LOWER, RAISE
+from workprof.memory.verdict_sizes import Sizes
+
+ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")
+GIB = 2**30
+
+
+def runs(n=400, seed=0, **columns):
+    """Runs one after the other; each key uses a stable share of its request."""
+    rng = np.random.default_rng(seed)
+    at = np.arange(n) * 600.0
+    used = columns["requested_memory_bytes"] * columns.pop("share") * rng.uniform(0.97, 1.0, n)
+    return pd.DataFrame(
+        {
+            "peak_memory_bytes": used,
+            "submit_time_s": at,
+            "start_time_s": at,
+            "end_time_s": at + 300,
+            "duration_s": 300.0,
+            "status": "COMPLETED",
+            "finished": True,
+        }
+        | columns
+    )
+
+
+def slurm_jobs(n=400, **more):
+    kind = np.arange(n) % 4  # ana's train of 32 GiB and of 8 GiB, bob's train, and one that uses what it asks
+    return runs(
+        n,
+        user=np.array(["ana", "ana", "bob", "bob"])[kind],
+        task_name=np.array(["train", "train", "train", 'o"dd\nname'])[kind],
+        requested_memory_bytes=np.array([32.0, 8.0, 32.0, 16.0])[kind] * GIB,
+        share=np.array([0.3, 0.5, 0.6, 1.04])[kind],
+        **more,
+    )
+
+
+def verdict(table, **settings):
+    return verdict_of({"jobs": table}, VerdictSettings(**settings))
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    return verdict(slurm_jobs(time_limit_s=36_000.0))
+
+
+def told(found, to):
+    return exported(to, found, ORIGIN).decode()
+
+
+def test_csv_and_json_hold_every_row_with_exact_bytes(slurm):
+    rows = list(csv.DictReader(io.StringIO(told(slurm, "csv"), newline="")))
+    documents = json.loads(told(slurm, "json"))["rows"]
+    memory = rows_in(slurm, MEMORY)
+    assert len(rows) == len(documents) == len(memory) + len(rows_in(slurm, TIME))
+    assert {row.action for row in memory} == {LOWER, KEEP}
+    for row, document, one in zip(rows, documents, memory, strict=False):
+        assert (row["user"], row["task_name"]) == (one.key["user"], one.key["task_name"])
+        assert (row["resource"], row["action"], row["per_request"]) == ("memory", one.action, "yes")
+        assert int(row["request_bytes"]) == document["request_bytes"] == round(one.request * GB)
+        assert int(row["size_bytes"]) == document["size_bytes"] == round(one.size * GB)
+        assert [int(size) for size in row["retry_bytes"].split()] == [round(size * GB) for size in one.retry]
+        assert (row["action"] == KEEP) == (row["request_bytes"] == row["size_bytes"])
+        assert float(row["kills_per_1000_low"]) <= float(row["kills_per_1000_high"])
+        assert row["why"] == document["why"] != ""
+    assert {row["dataset_hash"] for row in rows} == {"abc123"}
+
+
+@pytest.mark.parametrize("to", [name for name in EXPORTS if name not in ("csv", "json")])
+def test_no_name_of_a_trace_leaves_its_comment_or_quotes(to):
+    table = slurm_jobs()
+    table["task_name"] = table["task_name"].replace("train", 'a"); os.exit(1) --\n${x} \\u000a')
+    found = verdict(table)
+    text = told(found, to)
+    assert all(line.isprintable() for line in text.splitlines())
+    assert 'trace "x" # y' in text
+    assert not any(line.startswith(("${x}", "name")) for line in text.splitlines())
+
+
+LUA = """
+slurm = {SUCCESS = 0, NO_VAL = 4294967294}
+dofile(arg[1])
+for line in io.lines() do
+  local user, name, node, cpu, minutes = line:match("(.-)|(.-)|(.-)|(.-)|(.*)")
+  local job = {user_name = user, name = name, account = "lab", partition = "long",
+    min_mem_per_node = tonumber(node), min_mem_per_cpu = tonumber(cpu), time_limit = tonumber(minutes)}
+  assert(slurm_job_submit(job, {}, 0) == slurm.SUCCESS)
+  print(job.min_mem_per_node, job.min_mem_per_cpu, job.time_limit)
+end
+"""
+
+
+def submitted(tmp_path, text, *jobs):
+    """Return (MiB per node, MiB per CPU, minutes) of jobs after they passed the script; '' = not said."""
+    lua = next((one for one in ("lua5.4", "lua5.3", "lua") if shutil.which(one)), None)
+    assert lua, "no lua found: install it (Debian: apt-get install lua5.4)"
+    (tmp_path / "job_submit.lua").write_text(text, encoding="utf-8")
+    (tmp_path / "submit.lua").write_text(LUA, encoding="utf-8")
+    done = subprocess.run(
+        [lua, str(tmp_path / "submit.lua"), str(tmp_path / "job_submit.lua")],
+        input="".join("|".join(map(str, job)) + "\n" for job in jobs),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return [[None if one == "nil" else float(one) for one in line.split()] for line in done.stdout.splitlines()]
+
+
+def mib(size):
+    return -(-round(size * GB) // MIB)
+
+
+def test_slurm_gives_a_job_the_row_of_its_user_name_and_request(slurm, tmp_path):
+    sizes = {(row.key["user"], row.key["task_name"], row.request): row for row in rows_in(slurm, MEMORY)}
+    minutes = {(row.key["user"], row.key["task_name"]): row.size * 60 for row in rows_in(slurm, TIME)}
+    large, small, other = (
+        sizes[key]
+        for key in (("ana", "train", 32 * GIB / GB), ("ana", "train", 8 * GIB / GB), ("bob", "train", 32 * GIB / GB))
+    )
+    assert len({large.size, small.size, other.size}) == 3
+    got = submitted(
+        tmp_path,
+        told(slurm, "slurm"),
+        ("ana", "train", 32 * 1024, "", 600),
+        ("ana", "train", 8 * 1024, "", ""),
+        ("bob", "train", 32 * 1024, "", 4294967294),
+        ("ana", "train", 64 * 1024, "", 60),
+        ("eve", "train", 32 * 1024, "", ""),
+        ("ana", "train", "", 32 * 1024, ""),
+        ("ana", "train", "", "", ""),
+    )
+    assert [job[0] for job in got[:3]] == [mib(large.size), mib(small.size), mib(other.size)]
+    assert got[0][2] == pytest.approx(minutes["ana", "train"])
+    assert got[2][2] == 4294967294
+    assert got[3:] == [
+        [64 * 1024, None, 60],
+        [32 * 1024, None, None],
+        [None, 32 * 1024, None],
+        [None, None, None],
+    ]
+
+
+def test_slurm_of_a_trace_without_users_goes_by_name(tmp_path):
+    table = slurm_jobs().drop(columns="user")
+    found = verdict(table[table["requested_memory_bytes"] < 10 * GIB])
+    (row,) = rows_in(found, MEMORY)
+    assert row.action == LOWER
+    got = submitted(tmp_path, told(found, "slurm"), ("whoever", "train", 8 * 1024, "", ""))
+    assert got[0][0] == mib(row.size)
+
+
+def test_slurm_asks_per_cpu_where_the_request_was_per_cpu(tmp_path):
+    found = verdict(slurm_jobs(ReqMem=np.array(["4Gc", "8Gn", "4096Mc", "16G"])[np.arange(400) % 4]))
+    sizes = {(row.key["user"], row.request): row.size for row in rows_in(found, MEMORY)}
+    got = submitted(
+        tmp_path,
+        told(found, "slurm"),
+        ("ana", "train", "", 4096, ""),
+        ("bob", "train", "", 4096, ""),
+        ("ana", "train", 8 * 1024, "", ""),
+        ("ana", "train", 32 * 1024, "", ""),
+    )
+    of_eight_cpus = [sizes[user, 32 * GIB / GB] * GB / 8 / MIB for user in ("ana", "bob")]
+    assert [job[1] for job in got[:2]] == [int(np.ceil(size)) for size in of_eight_cpus]
+    assert got[2][0] == mib(sizes["ana", 8 * GIB / GB])
+    assert got[3][0] == 32 * 1024  # it was never asked for per node
+
+
+def test_a_row_of_any_request_never_goes_above_what_is_asked(tmp_path):
+    table = slurm_jobs(800)
+    rng = np.random.default_rng(1)
+    asked = 32 * GIB + rng.permutation(800) * MIB  # ever new requests: the key is user and name
+    table["requested_memory_bytes"] = asked.astype(float)
+    table["peak_memory_bytes"] = 5e9 * rng.uniform(0.97, 1, 800)
+    found = verdict(table)
+    row = next(one for one in rows_in(found, MEMORY) if one.key == {"user": "ana", "task_name": "train"})
+    assert (row.action, "request" in row.by) == (LOWER, False)
+    got = submitted(
+        tmp_path,
+        told(found, "slurm"),
+        ("ana", "train", 99_999, "", ""),
+        ("ana", "train", 512, "", ""),
+        ("ana", "train", "", 4096, ""),
+    )
+    assert [job[0] for job in got] == [mib(row.size), 512, None]
+    sizes = Sizes(found.memory)
+    assert sizes.find({"user": "ana", "task_name": "train"}, 99.0).size == row.size
+    assert sizes.find({"user": "ana", "task_name": "train"}, 0.5).size == 0.5
+
+
+def nextflow(text):
+    """Return process -> directive -> what it is set to."""
+    found = {}
+    for name, body in re.findall(r"withName: '([^']*)' \{\n(.*?)\n    \}", text, re.DOTALL):
+        lines = [line.strip() for line in body.splitlines() if "=" in line and not line.strip().startswith("//")]
+        found[name] = dict(line.split(" = ", 1) for line in lines)
+    return found
+
+
+def test_nextflow_has_the_largest_size_of_a_process_and_retries_by_attempt():
+    table = slurm_jobs(requested_cpu_percent=800.0, cpu_usage_percent=90.0).drop(columns="user")
+    found = verdict(table)
+    rows = rows_in(found, MEMORY)
+    train = [row for row in rows if row.key["task_name"] == "train"]
+    assert len(train) == 2
+    text = told(found, "nextflow")
+    processes = nextflow(text)
+    one = shared(train)
+    assert one.size == max(row.size for row in train)
+    first, *later = [int(size) for size in re.findall(r"(\d+)\.MB", processes["train"]["memory"])]
+    assert first == mib(one.size)
+    assert later == [mib(size) for size in one.retry]
+    assert sorted({first, *later}) == [first, *later]
+    assert f"[Math.min(task.attempt, {1 + len(later)}) - 1]" in processes["train"]["memory"]
+    assert processes["train"]["cpus"] == "1"
+    kept = next(row for row in rows if row.key["task_name"] != "train")
+    assert kept.action == KEEP
+    assert "memory" not in processes.get(r'o"dd\nname', {})
+
+
+def test_a_process_of_which_one_request_has_to_stay_keeps_all():
+    table = slurm_jobs().drop(columns="user")
+    large = table["requested_memory_bytes"] == 32 * GIB
+    table.loc[large, "peak_memory_bytes"] = 32.5 * GIB
+    found = verdict(table)
+    rows = [row for row in rows_in(found, MEMORY) if row.key["task_name"] == "train"]
+    assert {row.action for row in rows} == {LOWER, KEEP}
+    assert nextflow(told(found, "nextflow")) == {}
+
+
+def pods(**columns):
+    kind = np.arange(400) % 4
+    table = runs(
+        400,
+        namespace="shop",
+        workload=np.array(["cart", "cart", "cart", "night"])[kind],
+        task_name=np.array(["cart/cart", "cart/proxy", "cart/init", "night"])[kind],
+        container=np.array(["cart", "proxy", "init", "main"])[kind],
+        owner_kind=np.array(["StatefulSet", "StatefulSet", "StatefulSet", "CronJob"])[kind],
+        requested_memory_bytes=np.array([2.0, 0.125, 1.0, 4.0])[kind] * GIB,
+        share=np.array([0.4, 0.999, 0.3, 0.5])[kind],
+    )
+    return table.assign(init_container=np.where(kind == 2, "yes", None), **columns)
+
+
+def containers(document):
+    spec = document["spec"]
+    spec = spec.get("jobTemplate", {}).get("spec", spec)["template"]["spec"]
+    return tuple(
+        {one["name"]: one.get("resources") for one in spec.get(part, [])} for part in ("containers", "initContainers")
+    )
+
+
+def test_kubernetes_patches_workloads_of_the_right_kind_with_their_containers():
+    found = verdict(pods(requested_cpu_percent=400.0, cpu_usage_percent=55.0))
+    rows = {row.key["container"]: row for row in rows_in(found, MEMORY)}
+    assert {name: row.action for name, row in rows.items()} == {
+        "cart": LOWER,
+        "proxy": KEEP,
+        "init": LOWER,
+        "main": LOWER,
+    }
+    cart, night = sorted(filter(None, yaml.safe_load_all(told(found, "kubernetes"))), key=lambda one: one["kind"])[::-1]
+    assert (cart["apiVersion"], cart["kind"], cart["metadata"]["name"]) == ("apps/v1", "StatefulSet", "cart")
+    assert (night["apiVersion"], night["kind"], night["metadata"]["namespace"]) == ("batch/v1", "CronJob", "shop")
+    own, first = containers(cart)
+    assert (set(own), set(first)) == ({"cart", "proxy"}, {"init"})
+    size = f"{mib(rows['cart'].size)}Mi"
+    assert (own["cart"]["requests"]["memory"], own["cart"]["limits"]) == (size, {"memory": size})
+    assert "memory" not in own["proxy"]["requests"]
+    assert first["init"]["limits"] == {"memory": f"{mib(rows['init'].size)}Mi"}
+    assert set(containers(night)[0]) == {"main"}
+    cpu = {row.key["container"]: row for row in found.resources[1].rows}
+    assert own["cart"]["requests"]["cpu"] == f"{round(1000 * cpu['cart'].size)}m"
+    assert cart["metadata"]["annotations"]["workprof/dataset"].endswith("(abc123)")
+
+
+def test_kubernetes_says_where_a_kind_has_no_patch_or_is_not_known():
+    text = told(verdict(pods(owner_kind="Workflow")), "kubernetes")
+    assert not [one for one in yaml.safe_load_all(text) if one]
+    assert re.search(r"# Workflow cart: no patch of this kind; cart \d+Mi; init \d+Mi\n", text)
+    text = told(verdict(pods(owner_kind=None)), "kubernetes")
+    assert {one["kind"] for one in yaml.safe_load_all(text) if one} == {"Deployment"}
+    assert "the kind is Deployment: set it to yours" in text
+    plain = verdict(slurm_jobs().assign(task_name="Upper_Name"))
+    (document,) = [one for one in yaml.safe_load_all(told(plain, "kubernetes")) if one]
+    assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", document["metadata"]["name"])
+
+
+def test_what_has_no_names_cannot_be_told_by_them():
+    found = verdict(slurm_jobs().drop(columns="task_name"))
+    with pytest.raises(SettingsError, match="nextflow names processes, and these rows are by user"):
+        exported("nextflow", found, ORIGIN)
+    assert told(found, "csv").startswith('"user"')
+
+
+def test_rows_are_found_by_request_and_unknown_ones_say_why(slurm):
+    sizes = Sizes(slurm.memory)
+    rows = {(row.key["user"], row.key["task_name"], row.request): row for row in rows_in(slurm, MEMORY)}
+    for (user, task, request), row in rows.items():
+        found = sizes.find({"user": user, "task_name": task, "group": "any"}, request)
+        assert (found.row, found.size, found.unknown) == (row, row.size, "")
+        near = sizes.find({"user": user, "task_name": task}, request + 1e-6)  # as GB with six digits
+        assert near.row is row
+    unknown = sizes.find({"user": "eve", "task_name": "train"}, 7.5)
+    assert (unknown.row, unknown.size) == (None, 7.5)
+    assert unknown.unknown == "no run of user 'eve' and task_name 'train' with 7.5 GB is known"
+    assert "2 different requests; say which" in sizes.find({"user": "ana", "task_name": "train"}, None).unknown
+    bob = sizes.find({"user": "bob", "task_name": "train"}, None)
+    assert bob.size == rows["bob", "train", 32 * GIB / GB].size
+    assert "sizes also need user" in sizes.find({"task_name": "train"}, None).unknown
+
+
+def test_a_raise_is_never_below_what_is_asked():
+    table = slurm_jobs()
+    killed = (table["user"] == "bob") & (table["task_name"] == "train") & (np.arange(400) % 3 == 0)
+    table.loc[killed, "status"] = "OUT_OF_MEMORY"
+    table.loc[killed, "finished"] = False
+    found = verdict(table)
+    row = next(one for one in rows_in(found, MEMORY) if one.action == RAISE)
+    assert row.key == {"user": "bob", "task_name": "train"}
+    (one,) = [one for one in csv.DictReader(io.StringIO(told(found, "csv"))) if one["action"] == "raise"]
+    assert int(one["size_bytes"]) > int(one["request_bytes"])
+    assert dataclasses.replace(row, by=()).by == ()
