@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from workprof.library import change_points, durations, forecast, profile, rank_nodes, size_memory
     from workprof.library.estimators import ProfileClassifier, ProfileClusterer, RuntimeRegressor
     from workprof.memory.recommend import Recommendation, RecommendationSettings
+    from workprof.memory.verdict import Verdict, VerdictSettings
     from workprof.nodes.ranking import Ranking
     from workprof.nodes.selection import RankSettings
     from workprof.phases.changepoints import ChangePointSettings
@@ -74,6 +75,8 @@ __all__ = [
     "Settings",
     "SettingsError",
     "TraceError",
+    "Verdict",
+    "VerdictSettings",
     "Workbench",
     "WorkprofError",
     "__version__",
@@ -102,6 +105,8 @@ _HOMES = {
     "Ranking": "workprof.nodes.ranking",
     "Recommendation": "workprof.memory.recommend",
     "RecommendationSettings": "workprof.memory.recommend",
+    "Verdict": "workprof.memory.verdict",
+    "VerdictSettings": "workprof.memory.verdict",
     "SeriesChanges": "workprof.phases.series",
     "Settings": "workprof.core.settings",
     "SettingsError": "workprof.core.errors",

@@ -74,9 +74,13 @@ def test_profiles_are_those_of_the_workbench(bench, dataset):
 
 
 def test_sizes_are_those_of_the_workbench(bench, dataset):
-    ours, theirs = wp.size_memory(jobs()), bench.recommendation(dataset)
+    ours, theirs = wp.size_memory(jobs()), bench.verdict(dataset)
     assert numbers(ours) == numbers(theirs)
-    assert ours.recommended.wasted_gb_h < ours.requested.wasted_gb_h
+    assert ours.memory.judged.saved > 0
+    assert ours.reason.startswith("Smaller requests save")
+    table = ours.to_frame()
+    assert {"action", "request_gb", "size_gb", "kills_per_1000_low", "kills_per_1000_high", "why"} <= set(table.columns)
+    assert table["saved_gb_h"].sum() == pytest.approx(ours.memory.judged.saved)
 
 
 def test_durations_are_those_of_the_workbench(bench, dataset):
@@ -123,6 +127,11 @@ def test_a_ranking_of_values_is_that_of_the_runs_that_they_come_from(bench, tmp_
     assert ours.nodes[0].score / ours.nodes[1].score == pytest.approx(2, rel=0.15)
 
 
+def used(found):
+    """Return the GB·h that all runs used."""
+    return found.memory.trace.booked - found.memory.trace.unused
+
+
 def test_columns_and_units_come_by_argument(tmp_path):
     table = jobs()
     plain = wp.size_memory(table)
@@ -137,22 +146,21 @@ def test_columns_and_units_come_by_argument(tmp_path):
     )
     asked = {"task": "step", "peak": "mem", "request": "asked_mb", "duration": "took"}
     found = wp.size_memory(renamed, **asked, columns={"start_time_s": "begun"})
-    assert found.requested.charged_gb_h == pytest.approx(plain.requested.charged_gb_h, rel=1e-6)
+    assert found.memory.trace.booked == pytest.approx(plain.memory.trace.booked, rel=1e-6)
     sizes = wp.size_memory(renamed.assign(mem=renamed["mem"] * 1e9 / GIB), **(asked | {"peak": ("mem", "GiB")}))
-    assert sizes.used_gb_h == pytest.approx(wp.size_memory(renamed, **asked).used_gb_h, rel=1e-6)
+    assert used(sizes) == pytest.approx(used(wp.size_memory(renamed, **asked)), rel=1e-6)
     texts = renamed.assign(mem=[f"{value * 1e9 / GIB:.6f} GiB" for value in renamed["mem"]])
-    assert wp.size_memory(texts, **asked).used_gb_h == pytest.approx(sizes.used_gb_h, rel=1e-4)
+    assert used(wp.size_memory(texts, **asked)) == pytest.approx(used(sizes), rel=1e-4)
     renamed.to_csv(tmp_path / "jobs.csv", index=False)
     read = wp.size_memory(tmp_path / "jobs.csv", **asked, columns={"start_time_s": "begun"})
-    assert read.recommended.wasted_gb_h == pytest.approx(found.recommended.wasted_gb_h, rel=1e-4)
+    assert read.memory.judged.saved == pytest.approx(found.memory.judged.saved, rel=1e-4)
 
 
 def test_a_missing_request_is_allowed():
     table = jobs().drop(columns="requested_memory_bytes")
     found = wp.size_memory(table)
-    assert found.requested.charged_gb_h == pytest.approx(
-        wp.size_memory(table, request=table["peak_memory_bytes"].max() / 1e9).requested.charged_gb_h
-    )
+    told = wp.size_memory(table, request=table["peak_memory_bytes"].max() / 1e9)
+    assert found.memory.trace.booked == pytest.approx(told.memory.trace.booked) != 0
 
 
 class Columns:
@@ -257,6 +265,7 @@ MISTAKES = [
     (lambda: wp.size_memory(jobs(), columns={"usr": "user"}), "'usr'"),
     (lambda: wp.size_memory(jobs().assign(peak_memory_bytes="lots")), "'lots'"),
     (lambda: wp.size_memory(jobs().head(0)), "no row"),
+    (lambda: wp.size_memory(jobs(), settings=wp.RecommendationSettings()), "give VerdictSettings"),
     (lambda: wp.durations("there/is/no.csv"), "no.csv"),
     (lambda: wp.durations(jobs(), by="team"), "'team'"),
     (lambda: wp.change_points(["a", "b"]), "no numbers"),

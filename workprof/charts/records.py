@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.answers import bins
+from workprof.answers.verdict import key_words, sentence, verdict_answer
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming, predictions_table
 from workprof.charts.downloads import summary_table
@@ -36,6 +37,7 @@ from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.job_table import JobForecasts
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.recommend import Recommendation
+from workprof.memory.verdict import Verdict
 from workprof.nodes.ranking import Ranking
 from workprof.phases.series import SeriesChanges
 from workprof.phases.timeline import Timeline
@@ -132,6 +134,23 @@ def _recommended(result: Recommendation) -> Chart:
     return Chart(chart.name, chart.figure, recommendation_sentence(result), chart.shows, chart.data, chart.note)
 
 
+MOST_KEYS = 20
+
+
+def _verdict(result: Verdict) -> Chart:
+    """Return what the keys that save most save, and leave unused."""
+    rows = result.memory.rows[:MOST_KEYS]
+    names = [plotly_text(key_words(row)) for row in rows]
+    figure = shapes.figure_of(
+        [shapes.bars([row.saved for row in rows], names, colour=COLOURS[0])],
+        x={"title": "Saved GB·h of the later runs"},
+        y={"autorange": "reversed", "type": "category"},
+        height=120 + 22 * len(rows),
+    )
+    table = verdict_answer(result).table("rows").frame()
+    return Chart("verdict", figure, sentence(result), f"Saved GB·h of {counted(len(rows), 'key')}.", table)
+
+
 def _durations(result: ObservedDurations) -> pd.DataFrame:
     return quantile_table(result, group_names(result), ObservedView())
 
@@ -206,6 +225,7 @@ VIEWS: dict[type, View] = {
     ProfileFit: View(
         lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
+    Verdict: View(lambda result: verdict_answer(result).table("rows").frame(), _verdict),
     Recommendation: View(lambda result: frame(SIZES, result.sizes), _recommended),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: View(node_table, ranked_bars),

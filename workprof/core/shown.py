@@ -32,6 +32,11 @@ class Shown:
         result: pd.DataFrame = importlib.import_module(VIEWS).table(self)
         return result
 
+    def title(self) -> str:
+        """Return what the record says in one sentence."""
+        result: str = importlib.import_module(VIEWS).title(self)
+        return result
+
     def figure(self) -> go.Figure:
         """Return the figure that the dashboard leads with.
 
@@ -48,7 +53,7 @@ class Shown:
     def _repr_html_(self) -> str:
         from html import escape  # noqa: PLC0415  of notebooks only
 
-        title = importlib.import_module(VIEWS).title(self)
+        title = self.title()
         table = self.to_frame()
         more = f"<p>{len(table):,} rows, the first {SHOWN_ROWS} shown</p>" if len(table) > SHOWN_ROWS else ""
         return f"<p>{escape(title)}</p>{table.head(SHOWN_ROWS).to_html(index=False)}{more}"

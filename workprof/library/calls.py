@@ -31,7 +31,7 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
 from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, passing_workbench, plain_table
-from workprof.memory.recommend import Recommendation, RecommendationSettings, recommendation_of
+from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
 from workprof.nodes.parsed_runs import COLUMNS
 from workprof.nodes.ranking import Ranking, rank_measured
 from workprof.nodes.ranking import rank_nodes as rank_benchmarks
@@ -105,9 +105,9 @@ def size_memory(  # noqa: PLR0913  by name
     request: Source | float | None = None,
     duration: Source | None = None,
     columns: Columns | None = None,
-    settings: RecommendationSettings | None = None,
-) -> Recommendation:
-    """Recommend how much memory to request, and what that saves at which kills.
+    settings: VerdictSettings | None = None,
+) -> Verdict:
+    """Say how much memory to request, key by key, and what that saves at which kills.
 
     Args:
         data: a DataFrame, Arrow or Polars table, or the path of a trace.
@@ -117,26 +117,27 @@ def size_memory(  # noqa: PLR0913  by name
             requesting what the largest one used.
         duration: column of the run times; bare numbers are seconds.
         columns: field -> column of what else is known at submission (user, group, start_time_s, status ...).
-        settings: acceptable kills, retries, what sizes are listed by.
+        settings: acceptable kills, steps, how sizes are applied.
 
     Returns:
-        the recommendation; `.to_frame()` has one row per size.
+        the verdict, as `workprof memory plan` has it; `.to_frame()` has one row per key, `.reason` the headline.
 
     Raises:
         ColumnMissing: for a column that is not there.
         NotEnoughData: when no run has a use and a run time.
     """
-    chosen = settings or RecommendationSettings()
+    chosen = settings or VerdictSettings()
+    if not isinstance(chosen, VerdictSettings):
+        raise SettingsError(f"settings is a {type(chosen).__name__}; give VerdictSettings")
     flat = _number("request", request) if isinstance(request, (int, float)) else 0.0
     named = {"task_name": task, "peak_memory_bytes": peak, "duration_s": duration}
     requested = None if isinstance(request, (int, float)) else request
     jobs = jobs_of(data, {**named, "requested_memory_bytes": requested}, columns)
-    if not flat and not chosen.frontier.request_bytes and not _has(jobs, "requested_memory_bytes"):
+    if not flat and not chosen.request_bytes and not _has(jobs, "requested_memory_bytes"):
         flat = _largest_use(jobs)
     if flat:
-        chosen = replace(chosen, frontier=replace(chosen.frontier, request_bytes=flat))
-    made = recommendation_of({"jobs": jobs.frame}, chosen)
-    result: Recommendation = made.record
+        chosen = replace(chosen, request_bytes=flat)
+    result = verdict_of({"jobs": jobs.frame}, chosen)
     return replace(result, notes=(*result.notes, *jobs.notes))
 
 

@@ -246,6 +246,11 @@ class Verdict(Shown):
         """The verdict on memory."""
         return self.resources[0]
 
+    @property
+    def reason(self) -> str:
+        """The headline in a sentence."""
+        return self.title()
+
 
 def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, progress: Progress = silent) -> Verdict:
     """Return the verdict on a job table.
