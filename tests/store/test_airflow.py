@@ -143,6 +143,18 @@ def test_thousands_of_task_instances_add_up(store, write, kind):
     assert total == pytest.approx(requested, rel=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["table", "api"])
+def test_a_task_id_of_two_dags_is_two_tasks(store, write, kind):
+    ids = [("sales", "load"), ("stock", "load"), ("sales", "check"), ("sales", "load"), ("stock", "ship")]
+    rows = [ONE | {"dag_id": dag, "task_id": task, "map_index": 2} for dag, task in ids]
+    content = json.dumps(answer(rows) if kind == "api" else rows)
+    store.ingest([write("two.json", content)], IngestOptions())
+    frame = store.frame("two", ["task_name", "job_name", "workload"])
+    assert frame["task_name"].tolist() == ["sales/load", "stock/load", "check", "sales/load", "ship"]
+    assert frame["job_name"].tolist() == [f"{dag}.{task}[2]" for dag, task in ids]
+    assert frame["workload"].tolist() == [dag for dag, _ in ids]
+
+
 def test_what_is_no_row_is_a_reject_with_its_line(store, write):
     lines = TABLE.replace("+01:00,60,failed", "+01:00,soon,failed").splitlines()
     report = store.ingest([write("bad.csv", "\n".join([*lines, "a,b"]) + "\n")], IngestOptions())

@@ -178,6 +178,50 @@ SQUEUE = {
 }
 
 
+PER_CORE = 1 << 63
+STRANGE = [  # (memory in MiB, cores) as `required` says them, then bytes of a node and percent
+    (PER_CORE + 2048, 4, 4 * GIB, 400),
+    (str(PER_CORE + 2048), 4, 4 * GIB, 400),
+    ({"set": True, "infinite": False, "number": PER_CORE + 2048}, 4, 4 * GIB, 400),
+    (PER_CORE, 4, np.nan, 400),
+    (PER_CORE + 4294967294, 4, np.nan, 400),
+    (4096, 4, 4 * GIB, 400),
+]
+BEYOND = [(-65_536, 4, 400), (1e33, 4, 400), (1 << 62, 4, 400), (4096, -4, np.nan), (4096, 1e308, np.nan)]
+
+
+def of_required(cases):
+    """Return jobs of two nodes each, as v0.0.37 writes them without `tres`."""
+    return json.dumps({
+        "jobs": [
+            {
+                "job_id": at, "job_state": "COMPLETED", "allocation_nodes": 2, "derived_exit_code": 0,
+                "time": {"start": 100, "end": 700, "elapsed": 600}, "required": {"CPUs": cores, "memory": memory},
+            }
+            for at, (memory, cores, *_) in enumerate(cases, 1)
+        ]
+    })  # fmt: skip
+
+
+def test_the_bit_of_a_request_of_each_core_is_no_part_of_it(store, write):
+    report = store.ingest([write("flags.json", of_required(STRANGE))], IngestOptions())
+    frame = store.frame("flags", ["requested_memory_bytes", "requested_cpu_percent"])
+    np.testing.assert_array_equal(frame["requested_memory_bytes"], [memory for *_, memory, _ in STRANGE])
+    np.testing.assert_array_equal(frame["requested_cpu_percent"], [cores for *_, cores in STRANGE])
+    assert (report.rows, report.rejected) == (len(STRANGE), 0)
+    assert not [check for check in report.checks if check.name in ("out of bounds", "bad cells")]
+
+
+def test_requests_of_json_that_no_machine_has_are_missing_and_counted(store, write):
+    report = store.ingest([write("beyond.json", of_required(BEYOND))], IngestOptions())
+    assert (report.rows, report.rejected) == (len(BEYOND), 0)
+    frame = store.frame("beyond", ["requested_memory_bytes", "requested_cpu_percent"])
+    np.testing.assert_array_equal(frame["requested_cpu_percent"], [cores for *_, cores in BEYOND])
+    assert frame["requested_memory_bytes"][:3].isna().all()
+    checks = {check.name: check.count for check in report.checks}
+    assert checks["out of bounds"] + checks["not finite"] == len(BEYOND)
+
+
 def test_jobs_of_squeue(store, write):
     """An expected end is no end, an expected start no start."""
     report = store.ingest([write("queue.json", json.dumps(SQUEUE))], IngestOptions())

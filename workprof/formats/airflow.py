@@ -38,6 +38,12 @@ NUMBERS = ("duration", "try_number", "max_tries", "map_index", "pool_slots", "pr
 KUBERNETES = 1000
 """'500M' of Kubernetes is a power of 1000, '500Mi' of 1024."""
 
+TASK = (
+    "CASE WHEN min(workload) OVER of_name <> max(workload) OVER of_name THEN workload || '/' || task_name "
+    "ELSE task_name END"
+).replace("of_name", "(PARTITION BY task_name)")
+"""A task's id tells it within its DAG: where several have it, each is named with its DAG."""
+
 
 def _requested(what: str, reads: str) -> str:
     """Return the SQL of the sum of what the containers of `executor_config` request, else of their limits.
@@ -97,7 +103,9 @@ FORMAT = Format(
             "ELSE '' END",
             needs=("workload", "task_name"),
             may=("map_index",),
+            of_line=True,
         ),
+        Made("task_name", TASK, needs=("workload", "task_name"), of_line=True),
         Made(
             "submit_time_s",
             f"coalesce(submit_time_s, {values.moment('CAST(queued_when AS VARCHAR)')})",

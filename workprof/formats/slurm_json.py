@@ -31,6 +31,9 @@ COLUMNS = (
 NO_VALUES = (4294967294, 4294967295, 18446744073709551614, 18446744073709551615)
 """What older versions write for "not set" and "infinite"."""
 
+PER_CORE = 1 << 63
+"""Bit of a request of memory that is of each core."""
+
 MOST = 1e300
 """Larger whole numbers are no floating-point numbers; as infinite ones their rows are rejected."""
 
@@ -71,7 +74,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     yield from remarks(repeated, "jobs")
 
 
-def number(value: object) -> float | None:
+def number(value: object) -> int | float | None:
     """Return a number of Slurm, which may be an object that says whether it is set; None where it is not."""
     if isinstance(value, dict):
         return number(value.get("number")) if value.get("set", True) and not value.get("infinite") else None
@@ -149,8 +152,10 @@ def _memory(whole: object, per_node: object, per_core: object) -> str | None:
     """Return a request as `ReqMem` has it: of the whole job, else per node or per core, whichever is set."""
     for value, ending in ((whole, ""), (per_node, "n"), (per_core, "c")):
         size = number(value)
+        of_each_core = isinstance(size, int) and PER_CORE <= size < 2 * PER_CORE
+        size = number(size - PER_CORE) if size and of_each_core else size
         if size:
-            return f"{size:.0f}M{ending}"
+            return f"{size:.0f}M{'c' if of_each_core else ending}"
     return None
 
 
@@ -199,8 +204,8 @@ def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
         "Suspended": number(_at(time, "suspended")),
         "Timelimit": number(_at(time, "limit") if time is not None else job.get("time_limit")),
         "ReqMem": _memory(
-            _of_resources(wanted, "mem") or _at(required, "memory"),
-            _at(required, "memory_per_node") or job.get("memory_per_node"),
+            _of_resources(wanted, "mem"),
+            _at(required, "memory_per_node") or _at(required, "memory") or job.get("memory_per_node"),
             _at(required, "memory_per_cpu") or job.get("memory_per_cpu"),
         ),
         "ReqCPUS": _of_resources(wanted, "cpu") or number(_at(required, "CPUs") or job.get("cpus")) or None,

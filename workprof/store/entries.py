@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -55,10 +56,13 @@ def misfit(kind: Any, value: Any, where: str = "it") -> str:
     return "" if _is(origin or kind, value) else _wrong(where, value)
 
 
+_hints = functools.cache(typing.get_type_hints)
+
+
 def _misfit_of_fields(kind: type, value: Any, where: str) -> str:
     if not isinstance(value, kind):
         return _wrong(where, value)
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     result = (misfit(hints[one.name], getattr(value, one.name), one.name) for one in fields(kind))
     return next(filter(None, result), "")
 

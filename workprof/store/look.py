@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import duckdb
 import numpy as np
@@ -75,17 +76,23 @@ class Look:
         result = (value for value in self.texts[column] if value is not None)
         return [value for value, _ in zip(result, range(most), strict=False)]
 
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        result = duckdb.connect(config={"threads": 1})
+        result.execute("SET TimeZone = 'UTC'")
+        return result
+
     def numbers(self, column: str, quantity: str) -> Numbers:
         """Return what the values of a column say as a quantity of `values.number`."""
         key = column, quantity
         if key not in self._read:
             table = pa.table({"t": pa.array(self.texts[column], pa.string())})
-            with duckdb.connect(config={"threads": 1}) as connection:
-                connection.execute("SET TimeZone = 'UTC'")
-                connection.register("look", table)
-                number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
-                bare = values.plain("t", self.decimal)
-                result = connection.execute(f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look").fetchnumpy()
+            self._connection.register("look", table)
+            number = values.number("t", quantity, 1.0, generic.FORMAT.size_base, self.decimal)
+            bare = values.plain("t", self.decimal)
+            sql = f"SELECT {number} AS n, {bare} IS NOT NULL AS b FROM look"
+            result = self._connection.execute(sql).fetchnumpy()
+            self._connection.unregister("look")
             read = np.ma.filled(np.ma.asarray(result["n"], dtype=np.float64), np.nan)
             self._read[key] = Numbers(
                 read,
