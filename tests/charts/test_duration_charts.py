@@ -27,6 +27,7 @@ from workprof.charts.durations.observed import (
     group_names,
     multiples_note,
     observed_ecdf,
+    quantile_table,
     quantile_words,
 )
 from workprof.charts.estimate import evaluation_estimate
@@ -355,3 +356,30 @@ def test_the_estimate_counts_turns():
     assert "10 folds on 686 finished runs: about" in evaluation_estimate(settings, 686)
     by_time = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
     assert "One fold" in evaluation_estimate(by_time, 686)
+
+
+def test_finished_runs_alone_are_drawn_beside_the_censored_curve_and_said():
+    random = np.random.default_rng(2)
+    need, cut = random.lognormal(5, 1, 900), random.lognormal(5.5, 1, 900)
+    done, user = need <= cut, np.where(np.arange(900) % 3, "a", "b")
+    jobs = pd.DataFrame({"duration_s": np.minimum(need, cut), "finished": done, "user": user})
+    jobs["status"] = np.where(done, "ok", "timeout")
+    result = observed_durations({"jobs": jobs}, DurationSettings(by="user"))
+    names, view = group_names(result), ObservedView(percentile=90)
+    chart = observed_ecdf(result, names, view)
+    assert "finished runs alone" in [trace.name for trace in chart.figure.data]
+    whole = result.everything
+    alone = formatted("duration_s", value_at(whole.finished, 0.9))
+    assert f"{done.sum():,} finished runs and {(~done).sum():,} cut short; none excluded." in chart.note
+    assert f"Finished runs alone would say {alone} at 90 %." in chart.note
+    assert "Hall-Wellner" in chart.note
+    table = quantile_table(result, names, view).set_index("group")
+    assert table.loc["all runs", "finished_at_cursor"] == value_at(whole.finished, 0.9) < value_at(whole, 0.9)
+    assert table.loc["a", "cut_short"] == (~done & (user == "a")).sum()
+    never = quantile_table(result, names, ObservedView(percentile=99.99))
+    assert (
+        quantile_words(never, "duration_s")["at the cursor"].iloc[-1]
+        == f"over {formatted('duration_s', whole.points[-1])}"
+    )
+    small = group_curves(result, names, view)
+    assert "dotted in colour: finished runs of the group alone" in small.note

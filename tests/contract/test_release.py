@@ -61,6 +61,7 @@ CHANGED: dict[str, str] = {
         ],
         "probabilities have a temperature for each kind of new job; a validation tells new users apart",
     ),
+    "version: profiles.durations": "runs that were cut short are censored (Kaplan-Meier)",
     "version: profiles.estimate_evaluation": "the best guess aims at the median, and the baselines count in it",
     "version: profiles.fit": "DBCV is the index; what was called so is the relative validity",
     "version: profiles.sweep_group": "as profiles.fit",

@@ -5,7 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.duration.survfunc import SurvfuncRight
 
+from workprof.answers.durations import value_words
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.forecasts.durations import (
@@ -22,6 +25,15 @@ from workprof.forecasts.durations import (
     value_at,
 )
 
+LIFELINES = [
+    0.857142857142857,
+    0.8067226890756299,
+    0.7529411764705878,
+    0.6901960784313722,
+    0.6274509803921566,
+    0.5378151260504199,
+    0.44817927170868327,
+]
 ALL = DurationSettings(by="all")
 
 
@@ -164,6 +176,121 @@ def test_what_is_left_out_is_counted():
     assert (found.n_rows, found.n_zero, found.n_negative, found.n_missing, found.n_left_out) == (2, 2, 1, 2, 5)
 
 
+STATUS = ["timeout", "CANCELLED by 7", "running", "failed", "oom_killed", "pending"]
+
+
+def ended(n, seed=0, **columns):
+    """Return planted runs of which about two fifths did not finish: need, and when each was cut short."""
+    random = np.random.default_rng(seed)
+    need, cut = np.ceil(random.lognormal(4, 1, n)), np.ceil(random.lognormal(4.5, 1, n))
+    done = need <= cut
+    status = np.where(done, "ok", random.choice(STATUS[:3], n))
+    return need, pd.DataFrame(
+        {"duration_s": np.minimum(need, cut), "finished": done, "status": status.astype(object), **columns}
+    )
+
+
+def naive_kaplan_meier(durations, finished):
+    """Return the share at or below each finished value: the product over moments, written out."""
+    left, result = 1.0, {}
+    for moment in sorted({value for value, done in zip(durations, finished, strict=True) if done}):
+        ends = sum(1 for value, done in zip(durations, finished, strict=True) if done and value == moment)
+        left *= 1 - ends / sum(1 for value in durations if value >= moment)
+        result[moment] = 1 - left
+    return result
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_censored_curve_is_the_product_written_out_and_that_of_statsmodels(seed):
+    frame = ended(400, seed)[1]
+    curve = observed_durations({"jobs": frame}, ALL).everything
+    naive = naive_kaplan_meier(frame.duration_s, frame.finished)
+    assert curve.points.tolist() == list(naive)
+    assert curve.shares == pytest.approx(list(naive.values()), abs=1e-9)
+    theirs = SurvfuncRight(frame.duration_s, frame.finished)
+    assert np.array_equal(curve.points, theirs.surv_times)
+    assert curve.shares == pytest.approx(1 - theirs.surv_prob, abs=1e-9)
+    widening = (1 - curve.shares[:-1]) * (1 + 400 * (theirs.surv_prob_se[:-1] / theirs.surv_prob[:-1]) ** 2)
+    assert curve.widening[:-1] == pytest.approx(widening, rel=1e-9)
+    assert curve.finished.shares[-1] == 1
+    assert curve.finished.n_rows == int(frame.finished.sum()) == 400 - curve.n_censored
+
+
+def test_a_censored_curve_is_that_of_lifelines():
+    """`KaplanMeierFitter` of lifelines 0.30.3 (it needs an older pandas, so that its answers stand here)."""
+    frame = pd.DataFrame(
+        {
+            "duration_s": [6.0, 6, 6, 7, 10, 13, 16, 22, 23, 6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35],
+            "finished": [True] * 9 + [False] * 12,
+            "status": ["done"] * 9 + ["timeout", "cancelled", "running"] * 4,
+        }
+    )
+    curve = observed_durations({"jobs": frame}, ALL).everything
+    assert curve.points.tolist() == [6, 7, 10, 13, 16, 22, 23]
+    assert 1 - curve.shares == pytest.approx(LIFELINES, abs=1e-9)
+    assert value_at(curve, 0.3) == 13
+    assert value_at(curve, 0.9) == np.inf
+    assert curve.finished is not None
+    assert value_at(curve.finished, 0.9) == 23
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_needs_are_found_that_finished_runs_alone_put_too_low(seed):
+    need, frame = ended(20_000, seed)
+    curve = observed_durations({"jobs": frame}, ALL).everything
+    truth = np.quantile(need, 0.9)
+    assert value_at(curve, 0.9) == pytest.approx(truth, rel=0.05)
+    assert value_at(curve.finished, 0.9) < 0.75 * truth
+
+
+def test_the_band_of_censored_runs_holds_the_planted_curve():
+    missed = 0
+    for seed in range(200):
+        frame = ended(300, seed)[1]
+        curve = observed_durations({"jobs": frame}, ALL).everything
+        truth = stats.lognorm.cdf(curve.points, 1, scale=np.exp(4))
+        missed += (np.abs(curve.shares - truth) > curve.band * curve.widening).any()
+    assert missed / 200 <= 0.075
+
+
+def test_runs_that_failed_are_left_out_and_counted_and_so_are_all_where_asked():
+    frame = pd.DataFrame(
+        {"duration_s": [10.0] * 8, "finished": [True, True] + [False] * 6, "status": ["ok", "ok", *STATUS]}
+    )
+    found = observed_durations({"jobs": frame}, ALL)
+    assert (found.n_rows, found.everything.n_censored, found.n_unfinished, found.n_left_out) == (5, 3, 3, 3)
+    alone = observed_durations({"jobs": frame}, DurationSettings(by="all", cut_short="left_out"))
+    assert (alone.n_rows, alone.everything.n_censored, alone.n_unfinished) == (2, 0, 6)
+    assert alone.everything.finished is None
+    memory = frame.rename(columns={"duration_s": "peak_memory_bytes"})
+    asked = DurationSettings(by="all", target="peak_memory_bytes")
+    assert observed_durations({"jobs": memory}, asked).n_unfinished == 6
+
+
+def test_a_run_that_went_on_after_a_kill_is_a_finished_one():
+    frame = pd.DataFrame(
+        {"duration_s": [3.0, 4.0], "finished": [True, True], "status": ["ok"] * 2, "out_of_memory_kills": [2, 0]}
+    )
+    found = observed_durations({"jobs": frame}, ALL)
+    assert (found.n_rows, found.everything.n_censored) == (2, 0)
+
+
+def test_a_group_of_which_no_run_finished_is_above_its_longest_run():
+    frame = pd.DataFrame(
+        {
+            "duration_s": [5.0, 9.0, 4.0],
+            "finished": [False, False, True],
+            "status": ["timeout", "running", "ok"],
+            "user": ["a", "a", "b"],
+        }
+    )
+    found = observed_durations({"jobs": frame}, DurationSettings(by="user"))
+    assert [value_words(one, "duration_s", 0.5) for one in found.groups] == ["over 9 s", "4 s"]
+    assert unpack(ObservedDurations, pack(found)).groups[0].finished is None
+    with pytest.raises(NotEnoughData, match="finished runs"):
+        observed_durations({"jobs": frame[:2]}, ALL)
+
+
 def test_a_true_zero_of_another_target_is_a_measurement():
     asked = DurationSettings(by="all", target="gpu_usage_percent")
     found = observed([0.0, 0.0, 50.0, -1.0], asked)
@@ -208,9 +335,9 @@ def test_the_record_survives_the_cache():
 
 def test_refusals_say_what_to_do():
     jobs = pd.DataFrame({"duration_s": [0.0, np.nan]})
-    with pytest.raises(NotEnoughData, match="none of 2 rows"):
+    with pytest.raises(NotEnoughData, match="none of 2 finished runs"):
         observed_durations({"jobs": jobs}, ALL)
-    with pytest.raises(NotEnoughData, match="none of 0 rows"):
+    with pytest.raises(NotEnoughData, match="none of 0 finished runs"):
         observed_durations({"jobs": jobs.iloc[:0]}, ALL)
     with pytest.raises(ColumnMissing, match="find profiles first"):
         observed_durations({"jobs": jobs}, DurationSettings())

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
+from workprof.answers.durations import censored_words, left_out_words, value_words
 from workprof.cli.console import OUT, Dataset, emit, emit_of, names, opened, parameter, progress_line, table, warn
 from workprof.cli.console import register as add_function
 from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import Face, add, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.units import GB, format_bytes, format_duration, format_share
+from workprof.core.units import GB, format_share
+from workprof.core.words import formatted
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability, SplitScores
 from workprof.forecasts.durations import (
@@ -120,8 +122,8 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
     rows: list[dict[str, object]] = []
     for one in result[:SHOWN_ROWS]:
         needs = {
-            target.rpartition("_")[0].replace("_", " "): f"{_in_words(target, need.point)} "
-            f"({_in_words(target, need.low)} to {_in_words(target, need.high)})"
+            target.rpartition("_")[0].replace("_", " "): f"{formatted(target, need.point)} "
+            f"({formatted(target, need.low)} to {formatted(target, need.high)})"
             for target, need in one.needs.items()
         }
         profile = f"none: {one.reason}" if one.abstained else name_at(called, one.profile)
@@ -417,6 +419,8 @@ def _durations(
         groups = "all runs together" if settings.by == EVERYTHING else "by task"
         warn(f"note: there are no profiles, so the durations are {groups}: {lacking}")
     few = [one.name for one in result.groups if one.few]
+    if words := censored_words(result, shares[-1]):
+        warn(f"note: {words}")
     if few:
         warn(f"note: effective sample size below {FEWEST_ROWS} jobs, too few to compare: {', '.join(few)}")
     emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo, called))
@@ -438,7 +442,13 @@ def durations_json(
         "all": with_points(result.everything),
         "groups": [with_points(one) for one in result.groups],
         "n_rows": result.n_rows,
-        "left_out": {"missing": result.n_missing, "negative": result.n_negative, "zero": result.n_zero},
+        "cut_short": result.settings.cut_short,
+        "left_out": {
+            "missing": result.n_missing,
+            "negative": result.n_negative,
+            "zero": result.n_zero,
+            "unfinished": result.n_unfinished,
+        },
         "n_without_group": result.n_without_group,
         "seconds": result.seconds,
     }
@@ -449,9 +459,13 @@ def _curve(curve: DurationCurve, shares: tuple[float, ...], slo: float | None) -
         "group": curve.name,
         "n_merged": curve.n_merged,
         "rows": curve.n_rows,
+        "censored": curve.n_censored,
         "effective_jobs": curve.n_effective,
         "few": curve.few,
         "quantiles": {_quantile_name(share): value_at(curve, share) for share in shares},
+        "finished_alone": None
+        if curve.finished is None
+        else {_quantile_name(share): value_at(curve.finished, share) for share in shares},
         "max": float(curve.points[-1]),
         "within_slo": None if slo is None else share_within(curve, slo),
         "band": min(curve.band, 1.0),
@@ -478,24 +492,19 @@ def _durations_text(
     rows: list[dict[str, object]] = []
     for curve in (*result.groups, result.everything):
         within = {} if slo is None else {f"within {slo:g}": format_share(share_within(curve, slo))}
-        values = {_quantile_name(share): _in_words(result.settings.target, value_at(curve, share)) for share in shares}
+        values = {_quantile_name(share): value_words(curve, result.settings.target, share) for share in shares}
+        if curve.finished is not None:
+            name = f"finished {_quantile_name(shares[-1])}"
+            values[name] = value_words(curve.finished, result.settings.target, shares[-1])
         more = f" ({curve.n_merged} groups)" if curve.n_merged else ""
         is_profile = called is not None and not curve.n_merged and curve is not result.everything
         name = name_at(called or (), int(curve.name)) if is_profile else curve.name
         rows.append({"group": f"{name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
-    out = f"{result.n_left_out:,} runs excluded, {result.n_without_group:,} in no group"
     quantity = _QUANTITIES[result.settings.target]
-    return f"{quantity} of {result.n_rows:,} finished runs by {result.settings.by}; {out}\n\n{table(rows)}"
+    return f"{quantity} by {result.settings.by}: {left_out_words(result)}\n\n{table(rows)}"
 
 
 _QUANTITIES = questions.OBSERVED_DURATIONS.leaf("target").about.shown
-
-
-def _in_words(target: str, value: float) -> str:
-    """Return '4 min 10 s', '1.83 GB' or '42 %'."""
-    if target == "duration_s":
-        return format_duration(value)
-    return format_bytes(value) if target.endswith("_bytes") else f"{value:.3g} %"
 
 
 _SET = typer.Option("--set", help="field=value; repeat.", show_default=False)

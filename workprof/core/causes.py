@@ -104,11 +104,12 @@ def causes_of(jobs: pd.DataFrame) -> Ints:
     Args:
         jobs: `finished` (true or false; without it all have), `status` and `KILLS`.
     """
-    codes, kills = _ends_of(jobs), numbers_if_present(jobs, KILLS)
+    codes, kills = ends_of(jobs), numbers_if_present(jobs, KILLS)
     return codes if kills is None else np.where(kills > 0, CAUSES.index(OUT_OF_MEMORY), codes)
 
 
-def _ends_of(jobs: pd.DataFrame) -> Ints:
+def ends_of(jobs: pd.DataFrame) -> Ints:
+    """Return (n,) places in `CAUSES` of how runs ended at last, killed before or not; -1 = finished."""
     if "finished" not in jobs.columns:
         return np.full(len(jobs), -1, dtype=np.int64)
     finished = jobs["finished"].to_numpy(dtype=bool)
@@ -128,4 +129,4 @@ def was_killed_for_memory(jobs: pd.DataFrame) -> Bools:
 
 def still_running(jobs: pd.DataFrame) -> Bools:
     """Return (n,) whether a run goes on at the end of the trace, killed before or not."""
-    return np.asarray(_ends_of(jobs) == CAUSES.index(RUNNING))
+    return np.asarray(ends_of(jobs) == CAUSES.index(RUNNING))

@@ -82,22 +82,37 @@ def runs_to_learn(jobs: pd.DataFrame, *, cut_short: bool, targets: Sequence[str]
     return result
 
 
-def survival_jumps(values: Floats, censored: Bools) -> tuple[Floats, Floats]:
-    """Return the (n_distinct,) finished values, rising, and the probability that Kaplan-Meier gives each.
+def kaplan_meier(values: Floats, censored: Bools) -> tuple[Floats, Floats, Floats]:
+    """Return the (n_distinct,) finished values, rising, the share that needs more than each, and how the band widens.
 
-    They sum to less than 1 where the largest value is censored.
+    The share ends above 0 where the largest value is censored. The band of Hall and Wellner is that of a curve of
+    finished values alone, times the last result: S(t) (1 + n v(t)) with Greenwood's v; it is 1 where none is censored.
 
     Args:
         values: (n,) needs, or their lower bounds.
         censored: (n,) whether a value is a lower bound; at equal values it counts as the larger.
+
+    Source:
+        Hall & Wellner (1980), Confidence bands for a survival curve from censored data.
     """
-    order = np.lexsort((censored, values))
-    ordered, event = values[order], ~censored[order]
-    hazard = event / (len(values) - np.arange(len(values)))
-    before = np.concatenate([[1.0], np.cumprod(1 - hazard)[:-1]])
-    distinct, place = np.unique(ordered[event], return_inverse=True)
-    jumps = np.bincount(place, weights=(before * hazard)[event], minlength=len(distinct))
-    return distinct, jumps.astype(np.float64)
+    distinct, ended = np.unique(values[~censored], return_counts=True)
+    at_risk = len(values) - np.searchsorted(np.sort(values), distinct, side="left")
+    hazard = ended / at_risk
+    left = np.cumprod(1 - hazard) if censored.any() else (at_risk - ended) / len(values)
+    before = np.concatenate([[1.0], left[:-1]])
+    spread = np.cumsum(ended / (at_risk * np.maximum(at_risk - ended, 1.0)))
+    earlier = np.concatenate([[0.0], spread[:-1]])
+    widening = before * ((1 - hazard) * (1 + len(values) * earlier) + len(values) * hazard / at_risk)
+    return distinct.astype(np.float64), left.astype(np.float64), widening.astype(np.float64)
+
+
+def survival_jumps(values: Floats, censored: Bools) -> tuple[Floats, Floats]:
+    """Return the (n_distinct,) finished values, rising, and the probability that Kaplan-Meier gives each.
+
+    They sum to less than 1 where the largest value is censored.
+    """
+    distinct, left, _ = kaplan_meier(values, censored)
+    return distinct, -np.diff(left, prepend=1.0)
 
 
 def completed(past: Past, censored: Bools, seed: int, source: Ints | None = None) -> Past:

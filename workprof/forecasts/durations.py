@@ -4,6 +4,11 @@ The band is that of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: the
 the stated confidence when rows are independent. Rows of one job are not: where jobs are named, the rows are replaced
 by their effective number of jobs, as if the rows of a job were copies of each other. Curves are thinned for drawing but
 exact in their tails.
+
+Finished runs alone make long runs seem rarer than they are: the longest are those that are cut short. Durations of runs
+that timed out, were cancelled or still run are therefore lower bounds (right-censored) in the curve of Kaplan and
+Meier, whose band is that of Hall and Wellner; it holds for many runs. Runs that failed or were killed for memory are
+left out: how long they would have taken, what they did says little of.
 """
 
 from __future__ import annotations
@@ -17,11 +22,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints, numbers_of
+from workprof.core.causes import CAUSES, KILLED, RUNNING, TIMED_OUT, ends_of
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.estimates import Target
+from workprof.forecasts.censored import kaplan_meier
+from workprof.forecasts.estimates import CENSORED, LEFT_OUT, Target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +43,7 @@ TAIL_POINTS = 250
 
 @dataclass(frozen=True)
 class DurationCurve:
-    """The ECDF of one group."""
+    """The cumulative distribution of one group: of Kaplan and Meier where runs are censored, else the ECDF."""
 
     name: str  # value of the grouping column; 'other' and 'all' for the sums
     n_merged: int  # groups that 'other' stands for, else 0
@@ -44,9 +51,12 @@ class DurationCurve:
     n_effective: float  # rows as the band counts them (see `effective_rows`)
     few: bool  # worth fewer than `FEWEST_ROWS` independent rows, as every group with fewer rows is
     points: Floats  # (n_points,) distinct values, rising, in the target's unit
-    shares: Floats  # (n_points,) share of the rows at or below each point; the last is 1
+    shares: Floats  # (n_points,) share of the rows at or below each point; the last is 1 unless the largest is censored
     grid_step: float  # largest share between two neighbours where values were left out; 0 = every value is there
-    band: float  # half-width of the band, in shares; the band is cut to 0-1
+    band: float  # half-width of the band, in shares, where nothing is censored yet; the band is cut to 0-1
+    n_censored: int = 0  # of the rows: runs that were cut short, which took at least their value
+    widening: Floats | None = None  # (n_points,) times `band`: half-width at each point; None = 1 everywhere
+    finished: DurationCurve | None = None  # of the finished runs alone, where others are censored and some finished
 
 
 def share_within(curve: DurationCurve, limit: float) -> float:
@@ -56,8 +66,13 @@ def share_within(curve: DurationCurve, limit: float) -> float:
 
 
 def value_at(curve: DurationCurve, share: float) -> float:
-    """Return the smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...')."""
+    """Return the smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...').
+
+    Infinite where the runs were cut short before so many had finished: it is above the curve's last point.
+    """
     at = int(np.searchsorted(curve.shares, share - 1e-12, side="left"))
+    if at == len(curve.points) and curve.n_censored:
+        return math.inf
     return float(curve.points[min(at, len(curve.points) - 1)])
 
 
@@ -83,19 +98,16 @@ def band_half_width(n_effective: float, confidence: float) -> float:
     return math.sqrt(math.log(2 / (1 - confidence)) / (2 * n_effective))
 
 
-def thinned(values: Floats) -> tuple[Floats, Floats, float]:
-    """Return distinct values, the share at or below each, and the largest share skipped between two neighbours."""
-    distinct, counts = np.unique(values, return_counts=True)
-    shares = np.cumsum(counts) / len(values)
-    shares[-1] = 1.0
-    if len(distinct) <= MOST_POINTS:
-        return distinct, shares, 0.0
-    last = len(distinct) - 1 - TAIL_POINTS
+def thinned(shares: Floats) -> tuple[Ints, float]:
+    """Return which points of a curve are kept, and the largest share skipped between two neighbours."""
+    if len(shares) <= MOST_POINTS:
+        return np.arange(len(shares)), 0.0
+    last = len(shares) - 1 - TAIL_POINTS
     levels = np.linspace(shares[TAIL_POINTS - 1], shares[last], MOST_POINTS - 2 * TAIL_POINTS)
     inner = np.searchsorted(shares, levels, side="left")
-    chosen = np.unique(np.concatenate([np.arange(TAIL_POINTS), inner, np.arange(last + 1, len(distinct))]))
+    chosen = np.unique(np.concatenate([np.arange(TAIL_POINTS), inner, np.arange(last + 1, len(shares))]))
     skipped = np.diff(shares[chosen])[np.diff(chosen) > 1]
-    return distinct[chosen], shares[chosen], float(skipped.max(initial=0.0))
+    return chosen, float(skipped.max(initial=0.0))
 
 
 EVERYTHING = "all"
@@ -112,6 +124,9 @@ PROFILE, JOB = "profile", "job_name"
 OTHER = "other"
 
 MOST_GROUPS = 12
+
+CUT_SHORT = (TIMED_OUT, KILLED, RUNNING)
+"""Ends of a run that say nothing of what it would still have taken."""
 
 
 @settings
@@ -138,6 +153,18 @@ class DurationSettings:
             label="Confidence of the bands",
         ),
     ] = 0.95
+    cut_short: Annotated[
+        str,
+        Setting(
+            "What runs that timed out, were cancelled or still run tell of durations.",
+            choices={
+                CENSORED: "that they take at least as long as they did (Kaplan-Meier)",
+                LEFT_OUT: "nothing: the curves are of finished runs alone",
+            },
+            shown={CENSORED: "Take at least as long as they did", LEFT_OUT: "Are left out"},
+            label="Runs that were cut short",
+        ),
+    ] = CENSORED
 
 
 def without_profiles(settings: DurationSettings, columns: Collection[str]) -> DurationSettings:
@@ -152,28 +179,30 @@ class ObservedDurations(Shown):
     settings: DurationSettings  # as given
     everything: DurationCurve  # the curve of all rows
     groups: tuple[DurationCurve, ...]  # the largest first, at most `MOST_GROUPS`, then 'other'
-    n_rows: int  # rows with a usable value
+    n_rows: int  # rows with a usable value, finished or censored
     n_missing: int  # rows without a value
     n_negative: int  # rows below zero
     n_zero: int  # rows of exactly zero seconds; of other targets zeros are kept, and 0 stands here
     n_without_group: int  # usable rows without a value in the grouping column; they are in `everything` only
     seconds: float  # of the computation
     notes: tuple[str, ...] = ()  # what to know about the rows, in words
+    n_unfinished: int = 0  # rows that did not finish and are not censored: failed, killed for memory, waiting, others
 
     @property
     def n_left_out(self) -> int:
         """Rows that no curve has."""
-        return self.n_missing + self.n_negative + self.n_zero
+        return self.n_missing + self.n_negative + self.n_zero + self.n_unfinished
 
 
 def observed_durations(
     frames: Mapping[str, pd.DataFrame], settings: DurationSettings, progress: Progress = silent
 ) -> ObservedDurations:
-    """Return the ECDFs of a target, of all rows and per group.
+    """Return the cumulative distributions of a target, of all rows and per group.
 
     Args:
-        frames: 'jobs' -> the table with the target and the grouping column; 'job_name' makes the bands honest.
-        settings: target, groups, confidence.
+        frames: 'jobs' -> the table with the target and the grouping column; 'job_name' makes the bands honest;
+            'finished' and 'status' say how a run ended, without them all finished.
+        settings: target, groups, confidence, what runs that were cut short tell.
         progress: told once.
 
     Raises:
@@ -182,7 +211,12 @@ def observed_durations(
     """
     started = time.perf_counter()
     progress(None, "Ordering the values")
-    jobs = frames["jobs"]
+    every = frames["jobs"]
+    ends = ends_of(every)
+    known = np.zeros(len(every), dtype=bool)
+    if settings.cut_short == CENSORED and settings.target == "duration_s":
+        known = np.isin(ends, [CAUSES.index(cause) for cause in CUT_SHORT])
+    jobs, censored = every[(ends == -1) | known], known[(ends == -1) | known]
     if settings.target not in jobs.columns:
         raise ColumnMissing(f"the table has no column {settings.target}; choose another target")
     if settings.by != EVERYTHING and settings.by not in jobs.columns:
@@ -192,12 +226,13 @@ def observed_durations(
     missing, negative = np.isnan(values), values < 0
     zero = (values == 0) & (settings.target == "duration_s")  # no job takes no time; no use of a GPU is a measurement
     usable = ~(missing | negative | zero)
-    if not usable.any():
-        raise NotEnoughData(f"none of {len(values):,} rows has a usable {settings.target}; choose another target")
+    if not (usable & ~censored).any():
+        words = f"none of {int((ends == -1).sum()):,} finished runs has a usable {settings.target}"
+        raise NotEnoughData(f"{words}; choose another target")
     codes = None  # of the jobs, -1 where a row names none
     if JOB in jobs.columns:
         codes = jobs[JOB].loc[usable].astype("object").factorize(use_na_sentinel=True)[0].astype(np.int64)
-    rows = _Rows(values[usable], codes, settings.confidence)
+    rows = _Rows(values[usable], censored[usable], codes, settings.confidence)
     groups, n_without = _groups(jobs, usable, rows, settings.by)
     return ObservedDurations(
         settings=settings,
@@ -209,6 +244,7 @@ def observed_durations(
         n_zero=int(zero.sum()),
         n_without_group=n_without,
         seconds=time.perf_counter() - started,
+        n_unfinished=len(every) - len(jobs),
     )
 
 
@@ -217,6 +253,7 @@ class _Rows:
     """The usable rows: values, codes of their jobs (None where jobs have no names), confidence of the bands."""
 
     values: Floats
+    censored: Bools
     jobs: Ints | None
     confidence: float
 
@@ -224,9 +261,26 @@ class _Rows:
         """Return the curve of some of the rows."""
         n_rows = int(own.sum())
         worth = float(n_rows) if self.jobs is None else effective_rows(_job_sizes(self.jobs[own]))
-        values, shares, step = thinned(self.values[own])
-        band = band_half_width(worth, self.confidence)
-        return DurationCurve(name, n_merged, n_rows, worth, worth < FEWEST_ROWS, values, shares, step, band)
+        points, left, widening = kaplan_meier(self.values[own], self.censored[own])
+        ended = own & ~self.censored
+        n_censored = n_rows - int(ended.sum())
+        if not len(points):  # nothing ended: at the largest bound, all go on
+            points, left, widening = self.values[own].max(keepdims=True), np.ones(1), np.ones(1)
+        chosen, step = thinned(1 - left)
+        return DurationCurve(
+            name=name,
+            n_merged=n_merged,
+            n_rows=n_rows,
+            n_effective=worth,
+            few=worth < FEWEST_ROWS,
+            points=points[chosen],
+            shares=1 - left[chosen],
+            grid_step=step,
+            band=band_half_width(worth, self.confidence),
+            n_censored=n_censored,
+            widening=widening[chosen] if n_censored else None,
+            finished=self.curve(name, ended, n_merged) if n_censored and ended.any() else None,
+        )
 
 
 def _job_sizes(jobs: Ints) -> Ints:

@@ -158,7 +158,7 @@ def durations(
         by: column of the groups; None = all runs together, or as the settings say.
         job: column that names jobs; runs of one job are alike, and the bands take that into account.
         columns: field -> column of what else the settings name.
-        settings: another target, groups, confidence.
+        settings: another target, groups, confidence; what runs that were cut short tell.
 
     Returns:
         the curves; `.to_frame()` has one row of quantiles per group.
@@ -180,7 +180,7 @@ def durations(
         chosen = without_profiles(chosen, jobs.frame.columns)
         groups = "of all runs together" if chosen.by == EVERYTHING else "by task"
         notes = (*notes, f"The table has no profiles: durations are {groups}.")
-    return replace(observed_durations({"jobs": jobs.finished}, chosen), notes=notes)
+    return replace(observed_durations({"jobs": jobs.frame}, chosen), notes=notes)
 
 
 def forecast(

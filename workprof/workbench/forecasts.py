@@ -248,8 +248,8 @@ def _duration_frames(
     bench: Any, entry: Dataset, settings: DurationSettings, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
     columns = questions.OBSERVED_DURATIONS.columns(settings) or ()
-    frames: Frames = bench.frames_of(entry, columns)
-    return frames if fit is None else with_profiles(bench, entry, fit, finished_jobs(bench, entry, columns), progress)
+    frames: Frames = bench.frames_of(entry, columns, every=True)
+    return frames if fit is None else with_profiles(bench, entry, fit, lambda: frames()["jobs"], progress)
 
 
 def _explained(

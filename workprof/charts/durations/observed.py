@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.answers.durations import censored_words, left_out_words, value_words
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
@@ -78,10 +79,13 @@ def value_axis(target: str, *, log: bool) -> ValueAxis:
     return ValueAxis(f"{title(target)}{scale}", (), ())
 
 
-def within_words(target: str, value: float) -> str:
+def within_words(curve: DurationCurve, target: str, share: float) -> str:
     """Return 'finish within 4 min 10 s', or the like for another target."""
+    words = value_words(curve, target, share)
+    if words.startswith("over "):
+        return f"need {words}"
     verb = "finish within" if target == "duration_s" else "stay at or below"
-    return f"{verb} {formatted(target, value)}"
+    return f"{verb} {words}"
 
 
 def limit_words(target: str, limit: float) -> str:
@@ -150,37 +154,46 @@ ALL_JOBS = "all runs"
 def quantile_table(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
     """Return one line per group and one for all jobs: rows, quantiles in the target's unit, what the cursors read."""
     curves = [*zip(names, result.groups, strict=True), (ALL_JOBS, result.everything)]
-    return pd.DataFrame([_line(name, curve, view) for name, curve in curves])
+    censored = result.everything.n_censored > 0
+    return pd.DataFrame([_line(name, curve, view, censored=censored) for name, curve in curves])
 
 
 def quantile_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
     """Return the table as people read it: values with their units, shares in per cent."""
     words = table.drop(columns=["effective_jobs", "few"])
     for name in words.columns:
-        if name.startswith("p") or name in ("max", "at_cursor"):
-            words[name] = [formatted(target, float(value)) for value in words[name]]
+        if name.startswith("p") or name in ("max", "at_cursor", "finished_at_cursor"):
+            words[name] = [
+                f"over {formatted(target, last)}" if math.isinf(value) else formatted(target, value)
+                for value, last in zip(table[name].astype(float), table["max"].astype(float), strict=True)
+            ]
         elif name in ("band", "within_limit"):
             words[name] = [format_share(float(value)) for value in words[name]]
     words["band"] = "± " + words["band"]
-    renamed = {"at_cursor": "at the cursor", "within_limit": "within the limit"}
+    renamed = {
+        "at_cursor": "at the cursor",
+        "finished_at_cursor": "finished runs alone",
+        "within_limit": "within the limit",
+    }
     return words.rename(columns=renamed)
 
 
 def observed_sentence(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
     """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
     target, everything = result.settings.target, result.everything
-    words = f"{view.percentile:g} % of runs {within_words(target, value_at(everything, view.share))}"
-    values = [(value_at(curve, view.share), name) for name, curve in zip(names, result.groups, strict=True)]
-    values = [item for item, curve in zip(values, result.groups, strict=True) if not curve.few and not curve.n_merged]
-    if len(values) > 1:
-        (low, first), (high, last) = min(values), max(values)
-        words += f", from {formatted(target, low)} in {first} to {formatted(target, high)} in {last}"
+    words = f"{view.percentile:g} % of runs {within_words(everything, target, view.share)}"
+    named = [item for item in zip(names, result.groups, strict=True) if not item[1].few and not item[1].n_merged]
+    if len(named) > 1:
+        ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
+        (first, low), (last, high) = ordered[0], ordered[-1]
+        low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
+        words += f", from {low_words} in {first} to {high_words} in {last}"
     if view.limit > 0:
         words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."
 
 
-def _line(name: str, curve: DurationCurve, view: ObservedView) -> dict[str, object]:
+def _line(name: str, curve: DurationCurve, view: ObservedView, *, censored: bool) -> dict[str, object]:
     line: dict[str, object] = {
         "group": name,
         "rows": curve.n_rows,
@@ -188,6 +201,12 @@ def _line(name: str, curve: DurationCurve, view: ObservedView) -> dict[str, obje
         "few": curve.few,
         "at_cursor": value_at(curve, view.share),
     }
+    if censored:
+        alone = curve if not curve.n_censored else curve.finished
+        line |= {
+            "cut_short": curve.n_censored,
+            "finished_at_cursor": math.nan if alone is None else value_at(alone, view.share),
+        }
     if view.limit > 0:
         line["within_limit"] = share_within(curve, view.limit)
     line |= {f"p{level * 100:g}": value_at(curve, level) for level in QUANTILES}
@@ -205,7 +224,7 @@ _BAND_OPACITY = 0.14
 def curve_line(
     curve: DurationCurve, view: ObservedView, look: Look, target: str, name: str, points: int
 ) -> dict[str, Any]:
-    """Return the step line of a curve, from share 0 at its smallest value to 1 at its largest."""
+    """Return the step line of a curve, from share 0 at its smallest value to its last share at its largest."""
     drawn = _drawn_positions(len(curve.points), points)
     x = np.concatenate([curve.points[:1], curve.points[drawn]])
     share = np.concatenate([[0.0], curve.shares[drawn]])
@@ -227,7 +246,9 @@ def band_area(curve: DurationCurve, view: ObservedView, look: Look, name: str) -
     """Return the band of a curve as one closed area."""
     drawn = _drawn_positions(len(curve.points), BAND_POINTS)
     x, share = _stepped(_drawable(curve.points[drawn], view), curve.shares[drawn])
-    low, high = np.clip(share - curve.band, 0, 1), np.clip(share + curve.band, 0, 1)
+    widening = np.ones(len(curve.points)) if curve.widening is None else curve.widening
+    half = curve.band * np.repeat(widening[drawn], 2)[:-1]
+    low, high = np.clip(share - half, 0, 1), np.clip(share + half, 0, 1)
     return shapes.area(
         np.concatenate([x, x[::-1]]),
         _turned(np.concatenate([high, low[::-1]]), view),
@@ -331,12 +352,18 @@ def observed_ecdf(result: ObservedDurations, names: tuple[str, ...], view: Obser
         legend = f"{names[position]} (n < {FEWEST_ROWS})" if curve.few else names[position]
         traces.append(curve_line(curve, view, look(result, position), target, legend, points))
     traces.append(curve_line(result.everything, view, whole, target, "all runs", points))
+    alone_too = result.everything.finished
+    if alone_too is not None:
+        dotted = replace(whole, dash="dot", width=1.4)
+        traces.append(curve_line(alone_too, view, dotted, target, "finished runs alone", points))
     low, high = span([result.everything, *result.groups], view.limit)
     values, shares = scaled_axes(view, target, low, high)
     figure = figure_of(traces, x=values, y=shares, height=PLOT_PX + LEGEND_PX * len(result.groups))
     cursors(figure, view, target, NEUTRAL)
     figure.update_layout(
-        showlegend=bool(result.groups), legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, margin={"t": 36}
+        showlegend=bool(result.groups) or alone_too is not None,
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
+        margin={"t": 36},
     )
     return Chart(
         name=observed_name(result),
@@ -346,26 +373,26 @@ def observed_ecdf(result: ObservedDurations, names: tuple[str, ...], view: Obser
         f"{percent(result.settings.confidence)} bands.",
         data=quantile_table(result, names, view),
         note=" ".join(
-            word for word in (left_out_words(result), band_words(result), few_words(result), grid_words(result)) if word
+            word
+            for word in (
+                left_out_words(result),
+                censored_words(result, view.share),
+                band_words(result),
+                few_words(result),
+                grid_words(result),
+            )
+            if word
         ),
     )
-
-
-def left_out_words(result: ObservedDurations) -> str:
-    """Return the runs, and how many were excluded for which reason."""
-    counts = {"without a value": result.n_missing, "below zero": result.n_negative, "of zero seconds": result.n_zero}
-    reasons = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
-    out = f"; excluded: {reasons}" if reasons else "; none excluded"
-    nowhere = f"; {result.n_without_group:,} are in no group" if result.n_without_group else ""
-    return f"{counted(result.n_rows, 'finished run')}{out}{nowhere}."
 
 
 def band_words(result: ObservedDurations, *, alone: bool = False) -> str:
     """Return what the bands promise, and where those of many groups are; `alone`: each chart has one group's."""
     hidden = len(result.groups) > MOST_BANDS and not alone
     many = " The groups' own bands: layout 'Small multiples'." if hidden else ""
+    source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
     return (
-        f"Bands: {percent(result.settings.confidence)} confidence for the whole curve (Dvoretzky-Kiefer-Wolfowitz). "
+        f"Bands: {percent(result.settings.confidence)} confidence for the whole curve ({source}). "
         f"Effective sample size: {result.everything.n_effective:,.0f} jobs (runs of one job are alike).{many}"
     )
 
@@ -387,8 +414,16 @@ def multiples_note(result: ObservedDurations, view: ObservedView) -> str:
     """Return what the small charts draw (there is no room for titles in them), and what they rest on."""
     share = "above" if view.complementary else "at or below"
     axis = value_axis(result.settings.target, log=view.log_x).title
-    axes = f"Vertical: share of runs {share}; horizontal: {axis[:1].lower()}{axis[1:]}. Dotted: all runs."
-    words = (axes, left_out_words(result), band_words(result, alone=True), few_words(result), grid_words(result))
+    alone = "" if result.everything.finished is None else "; dotted in colour: finished runs of the group alone"
+    axes = f"Vertical: share of runs {share}; horizontal: {axis[:1].lower()}{axis[1:]}. Dotted: all runs{alone}."
+    words = (
+        axes,
+        left_out_words(result),
+        censored_words(result, view.share),
+        band_words(result, alone=True),
+        few_words(result),
+        grid_words(result),
+    )
     return " ".join(word for word in words if word)
 
 
@@ -451,27 +486,31 @@ def group_curves(
     points = min(SMALL_DRAWN, MOST_DRAWN // (2 * count))
     drawn: dict[tuple[str, str], list[tuple[Floats, Floats, list[str]]]] = {}
     bands: dict[str, list[tuple[Floats, Floats, list[str]]]] = {}
-    behind, labels, marks = [], [], []
+    behind, alone, labels, marks = [], [], [], []
     for position, (curve, name) in enumerate(zip(result.groups, names, strict=True)):
         colour = NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0]
         own = Look(colour, "dash" if curve.few else "solid", 2.2)
         behind.append(_placed(curve_line(result.everything, view, own, target, "all runs", points), at, position))
+        if curve.finished is not None:
+            alone.append(_placed(curve_line(curve.finished, view, own, target, name, points), at, position))
         drawn.setdefault((colour, own.dash), []).append(
             _placed(curve_line(curve, view, own, target, name, points), at, position)
         )
         if view.bands:
             bands.setdefault(colour, []).append(_placed(band_area(curve, view, own, name), at, position))
         reads = value_at(curve, view.share)
-        marks.append((reads, colour, f"{name}: {view.percentile:g} % {within_words(target, reads)}"))
+        within = within_words(curve, target, view.share)
+        marks.append((reads, colour, f"{name}: {view.percentile:g} % {within}"))
         shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
         few = f" · n < {FEWEST_ROWS}" if curve.few else ""
-        labels.append(f"<b>{shown}</b><br>{view.percentile:g} %: {formatted(target, reads)}{few}")
+        labels.append(f"<b>{shown}</b><br>{view.percentile:g} %: {value_words(curve, target, view.share)}{few}")
     everyone = range(count)
     level = 1 - view.share if view.complementary else view.share
     traces = [
         _frames(at, count),
         *(shapes.area(*_joined(parts)[:2], fill=_translucent(colour)) for colour, parts in bands.items()),
         _curves(behind, NEUTRAL, "dot", 1.2, "all runs: "),
+        *([_curves(alone, COLOURS[1], "dot", 1.4, "finished runs alone: ")] if alone else []),
         *(_curves(parts, colour, dash, 2.2, "") for (colour, dash), parts in drawn.items()),
         shapes.points(
             [float(at.across(one, marks[one][0])) for one in everyone],
