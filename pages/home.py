@@ -14,7 +14,6 @@ from pages._tour import stops
 from workprof.charts.home import home_headlines, memory_sentence, overview_sentence, unended_words
 from workprof.charts.over_time import row_names
 from workprof.charts.text import markdown_text
-from workprof.memory.recommend import RecommendationSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -51,7 +50,6 @@ def body(visit: Visit, dataset: Dataset) -> None:
 def _jobs(visit: Visit, dataset: Dataset) -> None:
     columns = visit.workbench.column_profiles(dataset.hash)
     fit = visit.workbench.profiles.cached(dataset.hash, ProfileSettings()).result
-    recommendation = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
     counts = visit.workbench.counts(dataset.hash)
     place = st.container()
     outcome, row = st.container(), st.container()
@@ -66,13 +64,15 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
         for words in unended_words(counts):
             st.caption(markdown_text(words, 300))
     with row:
-        figures.headline_row(home_headlines(columns, result, fit, recommendation))
-        views.recommendation(visit, dataset)
+        verdict = views.verdict(visit, dataset)
+        figures.headline_row(home_headlines(columns, result, fit, verdict))
     if result is not None:
         with chart:
             over_time.chart(result, names)
         over_time.cell(visit, dataset, result, names)
-    views.next_steps(visit, dataset, result, names, recommendation)
+    if verdict is not None:
+        views.actions(verdict, dataset)
+    views.next_steps(visit, dataset, result, names, verdict)
     views.more(visit, dataset, fit)
 
 

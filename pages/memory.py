@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame.visit import Visit
-from pages._memory import bins, ledger, models, policies, recommendation, rollup, scope, tasks
+from pages._memory import bins, ledger, models, plan, policies, rollup, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
@@ -19,7 +19,7 @@ PAGE = _shell.Page(
     resets=True,
 )
 VIEWS = {
-    "Plan": recommendation.recommendation,
+    "Plan": plan.plan,
     "Tasks": tasks.tasks,
     "Bins": bins.bins,
     "Policies": policies.policies,

@@ -1,4 +1,4 @@
-"""Views of Home: the recommendation, what to do next, and what stands behind them, folded."""
+"""Views of Home: what to request, what to do next, and what stands behind them, folded."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
-from pages._memory.recommendation import long_recommendation
-from pages._parts import figures, long_question
+from pages._memory.plan import verdict_of
+from pages._parts import figures
 from pages._runs import links
+from workprof.answers.verdict import action_words, sentence
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import (
     benchmark_headlines,
@@ -23,44 +24,45 @@ from workprof.charts.home import (
 )
 from workprof.charts.home import next_steps as steps_of_memory
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
-from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.over_time import largest_named
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
-from workprof.charts.text import counted, label, label_text, listed, markdown_text, shortened
+from workprof.charts.text import counted, label, label_text, listed, markdown_text
 from workprof.core.runs import StoredRun
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK
 from workprof.memory.over_time import OverTime
-from workprof.memory.questions import ASSESS, LEDGER, RECOMMENDATION
-from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.memory.questions import ASSESS, LEDGER, VERDICT
 from workprof.memory.usage import USAGE_COLUMNS
-from workprof.nodes.questions import RANK, SEARCH
+from workprof.memory.verdict import Verdict, VerdictSettings
+from workprof.memory.verdict_rows import KEEP
+from workprof.nodes.questions import SEARCH
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import CachedResult
 
 SHOWN_FINDINGS = 5
+SHOWN_ACTIONS = 4
 REQUESTED = {one.request for one in RESOURCES}
 """Without any of these nothing can be called wasted."""
 
 
-def recommendation(visit: Visit, dataset: Dataset) -> None:
-    """Show what to request from now on, or the button that computes it; nothing where the trace cannot tell."""
-    if _unfit(visit, dataset):
-        return
-    settings = RecommendationSettings()
-    result = long_question.result(visit, dataset, long_recommendation(visit, dataset, settings, "home_recommend"))
-    if result is None:
-        return
-    left, right = st.columns((4, 1), vertical_alignment="center")
-    left.markdown(f"**Recommendation.** {markdown_text(recommendation_sentence(result), 600)}")
-    with right:
-        opened = {"memory_tab": RECOMMENDATION.tab, "memory_next_sizes": "true"}
-        cross_link.follow(Link("What to request next", "memory", dataset.hash, opened), "home_recommendation")
+def verdict(visit: Visit, dataset: Dataset) -> Verdict | None:
+    """Return the verdict with its defaults, or show the way to it; None also where the trace cannot tell."""
+    return None if _unfit(visit, dataset) else verdict_of(visit, dataset, VerdictSettings(), "home_verdict")
+
+
+def actions(result: Verdict, dataset: Dataset) -> None:
+    """Show what to request from now on: the sentence, the first rows, and the way to all of them."""
+    st.subheader("Do these things")
+    st.markdown(f"**{markdown_text(sentence(result), 600)}**")
+    changes = [row for row in result.memory.rows if row.action != KEEP][:SHOWN_ACTIONS]
+    if changes:
+        st.markdown("\n".join(f"1. {markdown_text(action_words(row), 300)}" for row in changes))
+    cross_link.follow(Link("All requests", "memory", dataset.hash, {"memory_tab": VERDICT.tab}), "home_verdict_link")
 
 
 def next_steps(
@@ -68,24 +70,16 @@ def next_steps(
     dataset: Dataset,
     result: OverTime | None,
     names: Mapping[str, str],
-    recommended: Recommendation | None,
+    recommended: Verdict | None,
 ) -> None:
-    """Show what to look at next: the biggest waste, what breaks, a degraded node where one is known."""
+    """Show what to look at next: the biggest waste, and what breaks."""
     with st.container(horizontal=True):
         for words, what in steps_of_memory(result, names, recommended):
-            page, parameters, icon = "memory", {"memory_tab": RECOMMENDATION.tab}, "warning"
+            page, parameters, icon = "memory", {"memory_tab": VERDICT.tab}, "warning"
             if what == "waste" and result is not None:
                 page, parameters = _of_waste(result)
                 icon = "delete_sweep"
             cross_link.follow(Link(label_text(words, 200), page, dataset.hash, parameters, icon), f"home_next_{what}")
-        for entry in visit.workbench.datasets():
-            ranking = visit.workbench.node_ranking.cached(entry.hash).result if entry.kind == BENCHMARKS else None
-            degraded = [one.node for one in ranking.nodes if one.degraded] if ranking is not None else []
-            if degraded:
-                words = f"Degraded {'node' if len(degraded) == 1 else 'nodes'}: {shortened(listed(degraded), 60)}"
-                link = Link(label_text(words, 200), "nodes", entry.hash, {"nodes_tab": RANK.tab}, "dns")
-                cross_link.follow(link, "home_next_degraded")
-                return
 
 
 def _of_waste(result: OverTime) -> tuple[str, dict[str, str]]:
@@ -136,7 +130,7 @@ def findings(visit: Visit, dataset: Dataset) -> None:
 
 
 def _unfit(visit: Visit, dataset: Dataset) -> str:
-    """Return why the trace cannot have a recommendation; '' = it can."""
+    """Return why the trace cannot have a verdict; '' = it can."""
     if not dataset.finished_rows:
         return "no run has finished"
     columns = {column.name for column in visit.workbench.columns(dataset.hash)}
@@ -163,7 +157,7 @@ class Step:
 
 
 def checklist(visit: Visit, dataset: Dataset) -> None:
-    """Show the steps, the recommendation among them."""
+    """Show the steps, the requests among them."""
     profiles = visit.workbench.profiles.cached(dataset.hash, ProfileSettings())
     _show(Step(DONE, f"Data: {counted(dataset.finished_rows, 'finished run')} ready", "data", "Inspect the data"))
     if profiles.result is None and profiles.refusal:
@@ -176,7 +170,7 @@ def checklist(visit: Visit, dataset: Dataset) -> None:
         result = f"Profiles: {counted(profiles.result.scores.n_clusters, 'profile')} found with the default settings"
         _show(Step(DONE, result, "profiles", "Open the profiles"))
     _show(_classifier(visit, dataset, profiles))
-    _recommendation(visit, dataset)
+    _sizes_step(visit, dataset)
 
 
 def _classifier(visit: Visit, dataset: Dataset, profiles: CachedResult[ProfileFit]) -> Step:
@@ -193,20 +187,19 @@ def _classifier(visit: Visit, dataset: Dataset, profiles: CachedResult[ProfileFi
     return Step(NEXT, words, "classify", "Train classifier")
 
 
-def _recommendation(visit: Visit, dataset: Dataset) -> None:
-    """Show how far the recommendation is; what the trace lacks for it is named."""
+def _sizes_step(visit: Visit, dataset: Dataset) -> None:
+    """Show how far the verdict is; what the trace lacks for it is named."""
     unfit = _unfit(visit, dataset)
     if unfit:
-        _show(Step(UNFIT, markdown_text(f"Recommendation: {unfit}", 200), "memory", "What is missing"))
+        _show(Step(UNFIT, markdown_text(f"Requests: {unfit}", 200), "memory", "What is missing"))
         return
-    result = visit.workbench.recommendation.cached(dataset.hash, RecommendationSettings())
+    result = visit.workbench.verdict.cached(dataset.hash, VerdictSettings())
     if result.result is None:
         running = result.job is not None and result.job.active
-        words = f"Recommendation: {'being computed now' if running else 'not computed yet'}"
+        words = f"Requests: {'being computed now' if running else 'not computed yet'}"
         _show(Step(RUNNING if running else NEXT, words, "memory", "Memory"))
         return
-    what = "keep the requests" if result.result.kept else "request other sizes"
-    _show(Step(DONE, f"Recommendation: {what}", "memory", "Open the recommendation"))
+    _show(Step(DONE, markdown_text(f"Requests: {sentence(result.result)}", 200), "memory", "Open the plan"))
 
 
 def _show(step: Step) -> None:

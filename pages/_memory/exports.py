@@ -9,10 +9,12 @@ import streamlit as st
 
 import workprof
 from pages._memory.scope import PageContext
+from workprof.answers import verdict_exports
 from workprof.core.shares import in_words
 from workprof.inputs import safe_name
 from workprof.memory.exports import Origin, exported
 from workprof.memory.size_lists import SizeList
+from workprof.memory.verdict import Verdict
 
 FORMATS = {
     "csv": ("CSV", "csv", "csv", "text/csv"),
@@ -31,9 +33,29 @@ def buttons(
     words: str,
     name: str,
     made: Callable[[], SizeList],
-    formats: Sequence[str] = tuple(FORMATS),
 ) -> None:
     """Show a button per format; sizes are made when one is pressed."""
+    _buttons(context, key, words, name, lambda to, origin: exported(to, made(), origin))
+
+
+def of_verdict(context: PageContext, result: Verdict) -> None:
+    """Show a button per format that can name the rows of a verdict."""
+    written, formats = partial(_rows, result), verdict_exports.formats_of(result)
+    _buttons(context, "memory_verdict_export", "Requests", "memory-plan", written, formats)
+
+
+def _rows(result: Verdict, to: str, origin: Origin) -> bytes:
+    return verdict_exports.exported(to, result, origin)
+
+
+def _buttons(
+    context: PageContext,
+    key: str,
+    words: str,
+    name: str,
+    written: Callable[[str, Origin], bytes],
+    formats: Sequence[str] = tuple(FORMATS),
+) -> None:
     note = in_words(context.workbench.machine_shares(context.dataset.hash))
     origin = Origin(context.dataset.name, context.dataset.hash, workprof.__version__, note)
     with st.container(horizontal=True):
@@ -41,7 +63,7 @@ def buttons(
             shown, of_key, ending, mime = FORMATS[to]
             st.download_button(
                 f"{words}, {shown}",
-                data=partial(_written, to, made, origin),
+                data=partial(written, to, origin),
                 file_name=f"{safe_name(context.dataset.name)}-{name}.{ending}",
                 mime=mime,
                 on_click="ignore",
@@ -49,7 +71,3 @@ def buttons(
                 icon=":material/download:",
                 help="With the dataset, the settings, the retry probability and the evidence.",
             )
-
-
-def _written(to: str, made: Callable[[], SizeList], origin: Origin) -> bytes:
-    return exported(to, made(), origin)

@@ -95,7 +95,7 @@ def _running(app_state: AppState, key: str) -> None:
         st.rerun()
     with st.container(border=True):
         running_work.line(view.message, view.fraction, view.elapsed_s)
-        st.caption("Profiles, a test of the classifier, a replay and a recommendation; computed once, then saved.")
+        st.caption("Profiles, a test of the classifier, a replay and a verdict; computed once, then saved.")
         if st.button("Cancel", key=f"cancel_{key}", icon=":material/stop_circle:"):
             app_state.reports.cancel(key)
             st.rerun()

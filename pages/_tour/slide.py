@@ -13,7 +13,7 @@ from workprof.charts.text import markdown_text
 from workprof.charts.theme import readable
 from workprof.charts.tour import TourStop
 from workprof.core.fields import read
-from workprof.memory.questions import RECOMMENDATION
+from workprof.memory.questions import VERDICT
 from workprof.report.tour import trade
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -57,9 +57,9 @@ KILLS = ("default", "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%")
 
 
 def traded(app_state: AppState, dataset: str) -> None:
-    """Show the trade-off with a slider that moves the recommendation; the answer stands above it."""
+    """Show the trade-off with a slider that moves the sizes; the answer stands above it."""
     top, controls, rest = st.container(), st.container(), st.container()
-    leaf = RECOMMENDATION.leaf("acceptable_kills")
+    leaf = VERDICT.leaf("acceptable_kills")
     with controls:
         chosen = st.select_slider(
             "Drag the acceptable kills (share of runs)",

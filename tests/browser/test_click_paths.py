@@ -37,10 +37,8 @@ class Path:
 
 PATHS = (
     Path("what is wasted most", (r"Biggest waste: .+ unused",), (rf"{AMOUNT} unused",)),
-    Path(
-        "what should I request", ("What to request next",), (r"get another size|the requests are kept|Keep the", AMOUNT)
-    ),
-    Path("what breaks", (r"What breaks: [\d,]+ kills?",), (r"enforced: [\d,]+",)),
+    Path("what should I request", ("All requests",), (r"Smaller requests save|Keep the requests", AMOUNT)),
+    Path("what breaks", (r"What breaks: [\d,]+ runs?",), (r"Kills", r"[\d,]+ today")),
     Path("which profile is this job", ("Classify",), (r"\(P\d+\)|No profile predicted", r"Actual")),
     Path("which node is bad", ("Nodes",), (r"Degraded: |No node has degraded|is \d+ % faster",)),
 )
@@ -59,7 +57,7 @@ def computed(tmp_path_factory):
                 if path.is_file():
                     found[name] = workbench.ingest([path]).hash
                     workbench.profiles(found[name])
-                    workbench.recommendation(found[name])
+                    workbench.verdict(found[name])
                     workbench.forecaster(found[name])
     with running_server(folder / "home") as running:
         yield running, found

@@ -16,6 +16,7 @@ from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings, rollup_of
+from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.memory.why import WhySettings, why
 
 HEAVY, LIGHT, THIN = "FLOW:HEAVY", "FLOW:LIGHT", f"FLOW:{HOSTILE}"
@@ -99,3 +100,8 @@ def reason():
 def recommended():
     jobs = frames()["jobs"].assign(row_id=np.arange(sum(RUNS.values())))
     return recommendation_of({"jobs": jobs}, RecommendationSettings(acceptable_kills="8")).record
+
+
+@functools.cache
+def verdict(**settings):
+    return verdict_of(frames(row_id=np.arange(sum(RUNS.values())), finished=True), VerdictSettings(**settings))

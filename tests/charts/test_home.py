@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.charts.records_for_memory import recommended
+from tests.charts.records_for_memory import jobs, verdict
 from tests.charts.records_for_tests import fit
 from tests.memory.test_over_time import trace
 from workprof.charts.home import (
@@ -19,6 +19,7 @@ from workprof.charts.home import (
 )
 from workprof.core.units import compact, format_share
 from workprof.memory.over_time import OverTimeSettings, over_time_of
+from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.store.reports import Column, ColumnProfile, Counts, Dataset
 
 DATASET = Dataset("demo", "ab" * 16, "jobs", "pai-sample", 1000, 900, "2026-01-02T03:04:05+00:00", "corrected", "x.csv")
@@ -43,8 +44,8 @@ def column(name, *, missing=0.0, median=2.0**31):
     )
 
 
-def told(columns=COLUMNS, profiles=None, recommendation=None, over_time=None):
-    found = home_headlines(tuple(column(name) for name in columns), over_time, profiles, recommendation)
+def told(columns=COLUMNS, profiles=None, verdict=None, over_time=None):
+    found = home_headlines(tuple(column(name) for name in columns), over_time, profiles, verdict)
     return {item.label: item for item in found}
 
 
@@ -54,8 +55,8 @@ def traced(columns=COLUMNS):
 
 def test_a_whole_trace_has_four_figures():
     record = over_time()
-    found = told(profiles=fit(), recommendation=recommended(), over_time=record)
-    assert list(found) == ["Unused memory", "In a profile", "Memory saving", "Kills"]
+    found = told(profiles=fit(), verdict=verdict(), over_time=record)
+    assert list(found) == ["Unused memory", "In a profile", "Saved", "Kills"]
     assert found["Unused memory"].value == f"{compact(record.total_unused)} GB·h"
     assert found["Unused memory"].detail == f"{100 * record.total_unused / record.total_requested:.0f} % of requested"
     assert (found["In a profile"].value, found["In a profile"].detail) == ("82.6 %", "3 profiles")
@@ -98,26 +99,22 @@ def test_much_use_above_the_requests_is_named_so_that_the_figures_add_up():
 def test_what_to_do_next_is_the_largest_row_and_what_breaks():
     record = over_time()
     names = dict(zip(record.rows, "ABCD", strict=False))
-    steps = next_steps(record, names, recommended())
+    enforced = jobs().assign(row_id=range(len(jobs())), finished=True)
+    enforced.loc[:6, "peak_memory_bytes"] = enforced["requested_memory_bytes"] + 1e9
+    steps = next_steps(record, names, verdict_of({"jobs": enforced}, VerdictSettings()))
     assert [what for _, what in steps] == ["waste", "breaks"]
     assert steps[0][0] == f"Biggest waste: A, {compact(record.unused[0].sum())} GB·h unused"
-    assert f"{recommended().enforced.failures:,} kill" in steps[1][0]
+    assert steps[1][0] == "What breaks: 7 runs if requests were enforced"
     assert next_steps(None, {}, None) == ()
 
 
-def test_saving_and_kills_are_those_of_the_recommendation_and_stand_together():
-    found, record = told(recommendation=recommended()), recommended()
-    assert found["Memory saving"].value == format_share(record.recommended.saved_share)
-    assert found["Kills"].value == f"{record.recommended.failures:,}"
-    assert f"enforced: {record.enforced.failures:,}" in found["Kills"].detail
-
-
-def test_kept_requests_are_said_to_be_kept():
-    kept = dataclasses.replace(recommended(), kept=True, recommended=recommended().requested)
-    found = told(recommendation=kept)
-    assert (found["Memory saving"].value, found["Memory saving"].detail) == ("0.0 %", "keep the requests")
-    assert found["Kills"].detail == f"if enforced: {kept.enforced.failures:,}"
-    assert "limit nothing, so no run is killed" in found["Kills"].help
+def test_saving_and_kills_are_those_of_the_verdict_and_stand_together():
+    record = verdict()
+    found, judged = told(verdict=record), record.memory.judged
+    assert found["Saved"].value == format_share(judged.saved_share)
+    assert format_share(judged.interval.high) in found["Saved"].detail
+    assert found["Kills"].value == f"{judged.kills:,}"
+    assert found["Kills"].detail.endswith(f"foreseen; {record.memory.today.kills:,} today")
 
 
 def test_what_is_not_computed_is_not_yet():
@@ -128,9 +125,9 @@ def test_what_is_not_computed_is_not_yet():
     ("missing", "labels"),
     [
         ("node", ["Nodes"]),
-        ("duration_s", ["Unused memory", "Memory saving", "Kills", "Median duration"]),
-        ("peak_memory_bytes", ["Unused memory", "Memory saving", "Kills", "Median peak memory"]),
-        ("requested_memory_bytes", ["Unused memory", "Memory saving", "Kills"]),
+        ("duration_s", ["Unused memory", "Saved", "Kills", "Median duration"]),
+        ("peak_memory_bytes", ["Unused memory", "Saved", "Kills", "Median peak memory"]),
+        ("requested_memory_bytes", ["Unused memory", "Saved", "Kills"]),
     ],
 )
 def test_a_missing_column_is_named(missing, labels):

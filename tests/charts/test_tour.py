@@ -8,8 +8,8 @@ import pytest
 from tests.charts import records_for_classify, records_for_memory
 from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.memory.test_over_time import trace
+from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.job import Naming
-from workprof.charts.memory.recommendation import recommendation_sentence
 from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
@@ -22,13 +22,14 @@ from workprof.charts.tour import (
 )
 from workprof.core.units import format_share
 from workprof.memory.over_time import OverTimeSettings, over_time_of
+from workprof.memory.verdict_rows import KEEP
 
 OVER_TIME = over_time_of({"jobs": trace()}, OverTimeSettings(by="task"))
 RISKS = ("One run can never run.",)
 
 
 def decision(found=None):
-    return decision_stop(found or records_for_memory.recommended(), records_for_classify.evaluation(), fit(), RISKS)
+    return decision_stop(found or records_for_memory.verdict(), records_for_classify.evaluation(), fit(), RISKS)
 
 
 def all_stops():
@@ -36,23 +37,24 @@ def all_stops():
         "waste": waste_stop(OVER_TIME, row_names(OVER_TIME, ()), records_for_memory.assessment(), ()),
         "profiles": profiles_stop(fit(), profile_names(fit(), NOTES)),
         "prediction": prediction_stop(records_for_classify.evaluation(), Naming()),
-        "trade": trade_stop(records_for_memory.recommended()),
+        "trade": trade_stop(records_for_memory.verdict()),
         "decision": decision(),
     }
 
 
 STOPS = all_stops()
+CHARTS = {"trade": 2, "decision": 0}
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_a_stop_is_a_sentence_with_a_number_and_at_most_one_chart(name):
+def test_a_stop_is_a_sentence_with_a_number_and_few_charts(name):
     stop = STOPS[name]
     plain = stop.headline.replace(HOSTILE, "name")
     assert re.search(r"\d", plain)
     assert plain.endswith(".")
     if name not in ("trade", "decision"):  # what to do stands before the sentence that says why
         assert not re.search(r"[.!?] [A-Z]", plain)
-    assert len(stop.charts) == (name != "decision")
+    assert len(stop.charts) == CHARTS.get(name, 1)
     assert len(stop.figures) <= 4
     assert all(text.endswith(".") for text in (stop.means, stop.means_not, *stop.limits))
     assert all(chart.alt and chart.takeaway for chart in stop.charts)
@@ -97,24 +99,27 @@ def test_without_a_second_split_nothing_is_compared():
     assert "would report" not in stop.means_not
 
 
-def test_the_trade_off_is_the_recommendation_with_saving_and_kills():
-    found = records_for_memory.recommended()
-    assert not found.kept
-    said = STOPS["trade"].headline
-    assert said == recommendation_sentence(found)
-    assert f"{100 * found.recommended.saved_share:.1f} % less memory" in said
-    assert f"{100 * found.interval.low:.1f} % to {100 * found.interval.high:.1f} %" in said
-    assert found.requested.wasted_gb_h > found.recommended.wasted_gb_h
+def test_the_trade_off_is_the_verdict_with_saving_and_kills():
+    found, stop = records_for_memory.verdict(), STOPS["trade"]
+    assert stop.headline == sentence(found)
+    judged = found.memory.judged
+    assert f"save {format_share(judged.saved_share)}" in stop.headline
+    assert f"{kills_words(judged.kills)} in {judged.n_runs:,} later runs" in stop.headline
+    assert [chart.name for chart in stop.charts] == ["memory-frontier", "memory-verdict"]
+    assert [item.label for item in stop.figures] == ["Requested", "Never used", "Saved", "Kills"]
 
 
 def test_the_tour_ends_on_a_decision_and_what_it_cannot_promise():
-    found, tested = records_for_memory.recommended(), records_for_classify.evaluation()
-    stop = STOPS["decision"]
-    assert stop.headline.startswith(f"Decision: request what workprof ({found.setting}) recommends: ")
-    assert f"{format_share(found.recommended.saved_share)} of the GB·h saved with" in stop.headline
-    assert f"Requests enforced would have had {found.enforced.failures:,} kill" in stop.headline
+    found, tested = records_for_memory.verdict(), records_for_classify.evaluation()
+    stop, judged = STOPS["decision"], found.memory.judged
+    assert stop.headline == (
+        f"Decision: save {format_share(judged.saved_share)} of requested memory, with {kills_words(judged.kills)} "
+        f"in {judged.n_runs:,} later runs."
+    )
+    assert stop.means.startswith(f"Begin with {action_words(found.memory.rows[0])}. ")
     assert stop.limits[: len(RISKS)] == RISKS
     wrong = format_share(1 - tested.splits["by_group"].accuracy)
     assert any(words.startswith(f"{wrong} of new jobs get a wrong profile or none") for words in stop.limits)
-    kept = decision(dataclasses.replace(found, kept=True))
-    assert kept.headline.startswith("Decision: keep the requests: nothing saves memory at the acceptable kills. ")
+    rows = tuple(dataclasses.replace(row, action=KEEP) for row in found.memory.rows)
+    kept = dataclasses.replace(found, resources=(dataclasses.replace(found.memory, rows=rows),))
+    assert decision(kept).means.startswith("Every row keeps its request, with a reason. ")

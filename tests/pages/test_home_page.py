@@ -6,15 +6,17 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.answers.verdict import action_words, sentence
 from workprof.charts.home import memory_sentence
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
-from workprof.charts.memory.recommendation import recommendation_sentence
+from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.over_time import cell_sentence, largest_named, over_time_sentence, row_names
 from workprof.core.settings import from_environment
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
-from workprof.memory.questions import RECOMMENDATION
-from workprof.memory.recommend import RecommendationSettings
+from workprof.memory.questions import VERDICT
 from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
+from workprof.memory.verdict_rows import KEEP
 from workprof.workbench import Workbench
 
 
@@ -33,32 +35,31 @@ def test_the_checklist_names_what_is_done_and_what_is_next(app, loaded):
     assert "done · Data: 15,000 finished runs ready" in data
     assert "done · Profiles:" in profiles
     assert "next · Classifier: not trained yet" in classifier
-    assert "next · Recommendation: not computed yet" in plan
-    (button,) = (one for one in test.button if one.key == "home_recommend")
-    assert button.label == "Compute the recommendation"
-    assert any("every setting of workprof is replayed on 15,000 runs" in str(one.value) for one in test.markdown)
+    assert "done · Requests: " in plan.replace("\\", "")  # some seconds: computed with the page
 
 
-def test_a_kept_recommendation_stands_on_home_with_its_saving_and_its_kills(app, loaded):
+def test_the_verdict_stands_on_home_with_its_saving_its_kills_and_its_first_rows(app, loaded):
     with Workbench(from_environment()) as workbench:
-        found = workbench.recommendation(loaded.hash, RecommendationSettings())
+        found = workbench.verdict(loaded.hash, VerdictSettings())
     test = opened(app, "home_steps")
     assert problems(test) == []
-    told = [str(one.value).replace("\\", "") for one in test.markdown]
-    assert f"**Recommendation.** {recommendation_sentence(found)}" in told
-    assert "done · Recommendation: " in steps(test)[3]
+    told = " ".join(str(one.value) for one in test.markdown).replace("\\", "")
+    assert f"**{sentence(found)}**" in told
+    changes = [row for row in found.memory.rows if row.action != KEEP]
+    assert changes
+    for row in changes[:3]:
+        assert action_words(row) in told
+    assert f"done · Requests: {sentence(found)}"[:150] in steps(test)[3].replace("\\", "")
     figures = {item.label: item.value for item in test.metric}
-    assert figures["Memory saving"] == f"{100 * found.recommended.saved_share:.1f} %"
-    assert figures["Kills"] == f"{found.recommended.failures:,}"
-    assert not {"Predicted saving", "Its risk", "GB·h", "Failed attempts"} & set(figures)  # one saving, not three
-    labels = [one.label for one in test.button]
-    assert f"What breaks: {found.enforced.failures:,} kills if requests were enforced" in labels
-    test.button(key="home_recommendation").click().run()
-    assert test.query_params["memory_tab"] in (RECOMMENDATION.tab, [RECOMMENDATION.tab])
-    assert test.query_params["memory_next_sizes"] in ("true", ["true"])  # the sizes are open on arrival
+    expected = {one.label: one.value for one in verdict_headlines(found)}
+    assert {name: figures[name] for name in ("Saved", "Kills")} == {name: expected[name] for name in ("Saved", "Kills")}
+    above = found.memory.trace.above + found.memory.trace.kills
+    assert f"What breaks: {above:,} runs if requests were enforced" in [one.label for one in test.button]
+    test.button(key="home_verdict_link").click().run()
+    assert test.query_params["memory_tab"] in (VERDICT.tab, [VERDICT.tab])
 
 
-def test_home_says_which_columns_a_recommendation_needs(app, house, home):
+def test_home_says_which_columns_the_verdict_needs(app, house, home):
     rows = pd.DataFrame({"task_name": "a", "duration_s": [60.0] * 90, "peak_memory_bytes": 1e9})
     rows.to_parquet(home.parent / "bare.parquet")
     test = opened(app, "home_steps", ds=house().workbench.ingest([home.parent / "bare.parquet"]).hash)
@@ -76,9 +77,10 @@ def test_the_first_screen_is_answer_four_figures_and_the_chart(app, loaded, hous
     told = [str(item.value).replace("\\", "") for item in test.markdown]
     assert f"**{memory_sentence(found, counts)}**" in told
     figures = {item.label: item.value for item in test.metric}
-    assert list(figures) == ["Unused memory", "In a profile", "Memory saving", "Kills"]
+    assert list(figures) == ["Unused memory", "In a profile", "Saved", "Kills"]
     assert figures["In a profile"].endswith(" %")
-    assert figures["Memory saving"] == figures["Kills"] == "not yet"
+    assert figures["Saved"].endswith(" %")
+    assert figures["Kills"].replace(",", "").isdigit()
     assert [item.help for item in test.metric if not item.help] == []
     (chart,) = test.get("plotly_chart")
     assert "heat map of what each of" in chart.proto.alt
@@ -132,19 +134,14 @@ def test_profiles_by_size_and_times_are_folded(app, loaded):
     assert {"Jobs", "Nodes", "Median duration", "Median peak memory"} < {item.label for item in test.metric}
 
 
-def test_what_is_next_names_a_degraded_node_where_one_is_known(app, loaded, house):
+def test_home_says_nothing_of_other_datasets(app, loaded, house):
     workbench = house().workbench
-    hashed = workbench.ingest([SAMPLES["benchmarks"].path]).hash
-    ranking = workbench.node_ranking(hashed)
-    degraded = [one.node for one in ranking.nodes if one.degraded]
-    labels = [one.label for one in app("home", ds=loaded.hash).button]
-    assert any(one.startswith("Biggest waste: ") for one in labels)
-    told = [one for one in labels if one.startswith("Degraded node")]
-    assert len(told) == bool(degraded)
-    assert all(node in told[0] for node in degraded)
+    ranking = workbench.node_ranking(workbench.ingest([SAMPLES["benchmarks"].path]).hash)
     test = app("home", ds=loaded.hash)
-    test.button(key="home_next_degraded").click().run()
-    assert any("is degraded" in str(item.value) for item in test.markdown), "the page that opens has the answer at once"
+    labels = [one.label for one in test.button]
+    assert any(one.startswith("Biggest waste: ") for one in labels)
+    told = " ".join([*labels, *(str(one.value) for one in test.markdown)])
+    assert not any(one.node in told for one in ranking.nodes)
 
 
 def test_the_biggest_waste_opens_where_it_is_shown(app, loaded, house):

@@ -54,16 +54,16 @@ def told(test):
 @pytest.mark.parametrize("poor", ["running", "failed"], indirect=True)
 def test_without_finished_runs_every_page_says_so_and_the_ledger_is_shown(app, poor):
     opened = app("home", home_steps="true")
-    assert "home_recommend" not in [one.key for one in opened.button]
+    assert "home_verdict_link" not in [one.key for one in opened.button]
     home = told(opened)
     assert "none of them has finished" in home
     assert "not with this dataset · Profiles: dataset" in home
-    assert "not with this dataset · Recommendation: no run has finished" in home
+    assert "not with this dataset · Requests: no run has finished" in home
     for page in ("profiles", "classify", "durations"):
         assert "has no finished run (60 " in told(shown(app, page)), page
     memory = shown(app, "memory")
     assert "No run has finished" in told(memory)
-    assert "memory_recommend" not in [one.key for one in memory.button]
+    assert "memory_verdict" not in [one.key for one in memory.button]
     assert "Ledger" in [one.value for one in memory.header]
 
 

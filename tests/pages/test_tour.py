@@ -9,16 +9,16 @@ from pages._frame.visit import SAMPLES
 from tests.pages import toured_home
 from tests.pages.conftest import PATIENCE_S, problems
 from tests.pages.toured_home import FILES
-from workprof.charts.memory.recommendation import recommendation_sentence
+from workprof.answers.verdict import sentence
 from workprof.charts.text import markdown_text
-from workprof.memory.questions import RECOMMENDATION
-from workprof.memory.recommend import RecommendationSettings
+from workprof.memory.questions import VERDICT
+from workprof.memory.verdict import VerdictSettings
 from workprof.report.tour import STOPS, missing, samples_of, trade
 from workprof.workbench import JOBS
 
 FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")
 PAGES = [stop.page for stop in STOPS]
-VIEWS = {"memory": {"memory_tab": RECOMMENDATION.tab}}
+VIEWS = {"memory": {"memory_tab": VERDICT.tab}}
 
 
 @pytest.fixture
@@ -92,16 +92,16 @@ def test_the_figures_of_a_stop_are_those_of_its_page(app, toured, page):
 
 
 @pytest.mark.slow
-def test_the_saving_of_the_tour_is_the_recommended_one(app, house, toured):
+def test_the_saving_of_the_tour_is_the_verdicts(app, house, toured):
     told = app("memory", demo="1").title[0].value
-    found = house().workbench.recommendation(toured[JOBS])
-    assert told.startswith(markdown_text(recommendation_sentence(found), 600)[:120])
+    found = house().workbench.verdict(toured[JOBS])
+    assert told == markdown_text(sentence(found), 600)
     page = app("memory", ds=toured[JOBS])
-    assert not any("is not computed yet" in str(item.value) for item in page.markdown)  # the defaults are the tour's
+    assert not any("are not computed yet" in str(item.value) for item in page.markdown)  # the defaults are the tour's
 
 
 @pytest.mark.slow
-def test_the_slider_moves_the_recommendation(app, house, toured):
+def test_the_slider_moves_the_verdict(app, house, toured):
     test = app("memory", demo="1")
     for kills in ("0", "20%"):
         test.select_slider(key="tour_kills").set_value(kills).run()
@@ -110,10 +110,9 @@ def test_the_slider_moves_the_recommendation(app, house, toured):
         assert heading(test) == markdown_text(told.headline, 600)
         assert [item.proto.alt for item in test.get("plotly_chart")] == [chart.alt for chart in told.charts]
     cautious, bold = (
-        house().workbench.recommendation(toured[JOBS], RecommendationSettings(acceptable_kills=kills))
-        for kills in ("0", "20%")
+        house().workbench.verdict(toured[JOBS], VerdictSettings(acceptable_kills=kills)) for kills in ("0", "20%")
     )
-    assert cautious.recommended.failures < bold.recommended.failures
+    assert cautious.memory.judged.expected_kills < bold.memory.judged.expected_kills
 
 
 @pytest.mark.slow
@@ -150,7 +149,7 @@ def test_a_read_only_server_says_what_is_missing(app, house, loaded, monkeypatch
     test = app("home", demo="1")
     assert problems(test) == []
     words = test.info[0].value
-    assert "the test of the classifier, the recommendation, the replay of sizing policies" in words
+    assert "the test of the classifier, the requests, the replay of sizing policies" in words
     assert "workprof demo" in words
     assert not test.button
     assert house().reports.views() == ()
@@ -161,7 +160,7 @@ def test_without_measured_samples_the_tour_lacks_what_is_of_jobs_only(app, house
     workbench = house().workbench
     assert set(samples_of(workbench, FILES)) == {JOBS}
     assert missing(workbench, loaded.hash) == (
-        *("the test of the classifier", "the recommendation", "the replay of sizing policies"),
+        *("the test of the classifier", "the requests", "the replay of sizing policies"),
     )
 
 

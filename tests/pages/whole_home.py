@@ -16,8 +16,8 @@ from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSet
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.questions import DETECT
 from workprof.phases.evaluation import EvaluationSettings
@@ -75,7 +75,7 @@ def _tasks(workbench, folder):
     bins = BinSettings(task=records_for_memory.HEAVY, k=2)
     workbench.bin_models(tasks, PredictorSettings(bins=bins, sampling=("none",), trials=0))
     workbench.replay(tasks, ReplaySettings(policies=POLICIES))
-    workbench.recommendation(tasks, RecommendationSettings())
+    workbench.verdict(tasks, VerdictSettings())
     return tasks
 
 

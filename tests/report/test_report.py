@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.answers.verdict import sentence
 from workprof.charts.memory.plans import rollup_scenario
-from workprof.charts.memory.recommendation import recommendation_sentence, saving_headlines
+from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
@@ -108,10 +109,11 @@ def test_the_same_report_gives_the_same_bundle():
 @pytest.mark.slow
 def test_a_report_has_the_figures_of_the_library(workbench, made):
     assert [section.status for section in made.sections] == ["done", "done"]
-    rolled = workbench.rollup("few", RollupSettings())
+    found = workbench.verdict("few")
     memory = made.sections[0].content
-    assert memory.settings["plan"] == rolled.settings
-    assert f"{rolled.total.n_failures:,}" in {item.value for item in memory.headlines}
+    assert memory.settings["verdict"] == found.settings
+    assert memory.headlines[:4] == verdict_headlines(found)
+    assert len(memory.tables[0].frame) == len(found.memory.rows)
     written = report_html(made)
     assert "For &lt;you&gt;" in written
     assert made.dataset.hash in written
@@ -162,18 +164,17 @@ def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_page_decides_with_the_recommendation_of_every_page(workbench, made):
-    found = workbench.recommendation.cached(made.dataset.hash).result
+def test_the_first_page_decides_with_the_verdict_of_every_page(workbench, made):
+    found = workbench.verdict.cached(made.dataset.hash).result
     first = made.decision
-    assert first.advice == recommendation_sentence(found)
-    assert first.headlines[:2] == saving_headlines(found)
-    assert len(first.headlines) == 4
+    assert first.advice == sentence(found)
+    assert first.headlines == verdict_headlines(found)
     counts, whole = workbench.counts("few"), workbench.assessment("few")
     assert first.summary.startswith(f"{counts.held} requested {compact(whole.requested_gb_h)} GB·h of memory and used")
-    assert f"{found.enforced.failures:,} kill" in first.risks[0]
+    assert f"{found.memory.judged.kill_interval.high:,.0f} are likely" in first.risks[0]
     written = report_html(made)
     decided, _, rest = written.partition('<div id="decision"')[2].partition("<nav")
-    assert html.escape(found.reason) in decided
+    assert html.escape(sentence(found)) in decided
     assert rest.index('id="memory"') < rest.index('id="data"') < rest.index('id="methods"')
     assert manifest(made)["decision"]["answer"] == first.summary
 
@@ -189,7 +190,7 @@ def test_the_largest_unused_memory_adds_up_and_stands_in_the_bundle(workbench, m
     with zipfile.ZipFile(io.BytesIO(report_bundle(made))) as bundle:
         kept = pd.read_csv(bundle.open("decision/decision-waste.csv"))
         assert kept["unused_gb_h"].tolist() == table["unused_gb_h"].tolist()
-        assert "decision/memory-recommendation.csv" in bundle.namelist()
+        assert "decision/memory-verdict.csv" in bundle.namelist()
 
 
 @pytest.mark.slow

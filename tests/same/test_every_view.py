@@ -37,7 +37,7 @@ COMPARED = {
     "sweep Summary": "test_sweep.py::test_the_summary_and_the_targets_are_the_commands",
     "sweep Target": "test_sweep.py::test_the_summary_and_the_targets_are_the_commands",
     "sweep Compare two": "test_sweep.py::test_two_runs_differ_as_the_fits_of_their_settings_do",
-    "memory Plan": "test_recommendation.py::test_the_page_shows_what_the_command_prints",
+    "memory Plan": "test_verdict.py::test_the_page_and_its_file_show_what_the_command_prints",
     "memory Tasks": "test_memory.py::test_tasks",
     "memory Bins": "test_memory.py::test_bins",
     "memory Models": "test_memory.py::test_models",
@@ -61,7 +61,7 @@ COMPARED = {
     "tour home": "test_tour.py::test_the_waste_is_that_of_home_and_of_the_commands",
     "tour profiles": "test_tour.py::test_the_profiles_are_those_of_the_page",
     "tour classify": "test_tour.py::test_how_well_a_profile_is_predicted_is_the_commands",
-    "tour memory": "test_recommendation.py::test_the_tour_says_the_same",
+    "tour memory": "test_verdict.py::test_the_tour_says_the_same",
     "tour report": "test_tour.py::test_the_report_of_the_tour_holds_the_tables_of_the_command",
 }
 """View -> the test that compares it."""

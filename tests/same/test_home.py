@@ -51,13 +51,13 @@ def test_recent_runs_are_the_commands(jobs):
     assert times == [one["created"][:16].replace("T", " ") for one in told[:5]]
 
 
-def test_requests_and_what_is_recommended_in_figures(tasks):
-    told = tasks.command("memory", "recommendation", "tasks")["recommended"]
+def test_requests_and_what_the_verdict_saves_in_figures(tasks):
+    told = tasks.command("memory", "plan", "tasks")["recommended"]
     rows = records_for_memory.jobs()
     page = tasks.page("home", "tasks", **FOLDS)
     assert page.metric("Median duration") == [format_duration(rows["duration_s"].median())]
     assert page.metric("Median peak memory") == [format_bytes(rows["peak_memory_bytes"].median())]
-    assert page.metric("Memory saving") == [format_share(told["saved_share"])]
+    assert page.metric("Saved") == [format_share(told["saved_share"])]
     assert page.metric("Kills") == [f"{told['failures']:,}"]
     assert page.metric("In a profile") == ["not yet"]
 

@@ -212,7 +212,7 @@ EACH_FORM = {
             ("--bins", "--task", given.HEAVY, "-k", "4"),
         ),
         ("Policies", "memory-p95", {"memory_export_policy": "p95"}, ("--policy", "p95")),
-        ("Plan", "memory-recommended", {}, ("--policy", "recommended")),
+        ("Plan", "memory-plan", {}, ()),
     ],
 )
 def test_the_files_of_any_sizes_are_the_commands(tasks, tab, name, shown, words):

@@ -9,14 +9,14 @@ from tests.same.conftest import PATIENCE_S
 from tests.same.reading import FIGURE, Printed
 from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier import ClassifierSettings
-from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
 
 SECTIONS = ("data", "profiles", "classify", "memory")
-VIEWS = {"memory": ("jobs", {"memory_tab": "Recommendation"})}
+VIEWS = {"memory": ("jobs", {"memory_tab": "Plan"})}
 """Stop -> the data and the view of its page that draws the same."""
 
 
@@ -29,7 +29,7 @@ def toured(samples):
     samples.keep("jobs", lambda bench, ds: bench.classifier_evaluation.cached(ds, asked), tested)
     replayed = records_for_memory.replayed()
     samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), replayed)
-    samples.library(lambda bench: bench.recommendation(jobs, RecommendationSettings()))
+    samples.library(lambda bench: bench.verdict(jobs, VerdictSettings()))
     return samples
 
 
@@ -117,7 +117,7 @@ def test_the_report_of_the_tour_holds_the_tables_of_the_command(toured, printed)
         assert handed.figures(section) == printed.figures(section)
         assert handed.metrics(section) == printed.metrics(section)
         assert handed.csv(section) == printed.csv(section)
-    found = toured.command("memory", "recommendation", toured.hashes["jobs"])
+    found = toured.command("memory", "plan", toured.hashes["jobs"])
     assert shown.metric("Kills") == [f"{found['recommended']['failures']:,}"]
     assert "What this cannot promise" in shown.words
     target = toured.folder / "report.html"

@@ -76,11 +76,11 @@ MEMORY_ROWS: tuple[Column, ...] = (
     Column("action", heading="Change", help="Lower, keep or raise the request."),
     Column("request_gb", "request", "Today", unit="GB", help="The latest request of these runs."),
     Column("size_gb", "size", "Next", unit="GB", help="What to request from now on: learned on all runs."),
-    Column("retry_gb", lambda row: list(row.retry), "After a kill", unit="GB", help="Sizes of the next attempts."),
-    Column("n_runs", heading="Runs", unit="count", help="Of the whole trace; of a service its windows."),
-    Column("unused_gb_h", "unused", "Unused", unit="GB·h", help="Requested and not used, by all runs."),
     Column("saved_gb_h", "saved", "Saved", unit="GB·h", help="By the later runs, sized by what was known before."),
     Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use."),
+    Column("why", lambda row: why(row, MEMORY, "GB"), "Why", width="large"),
+    Column("n_runs", heading="Runs", unit="count", help="Of the whole trace; of a service its windows."),
+    Column("unused_gb_h", "unused", "Unused", unit="GB·h", help="Requested and not used, by all runs."),
     Column(
         "kills_per_1000_low",
         lambda row: row.kills_per_1000.low,
@@ -89,7 +89,12 @@ MEMORY_ROWS: tuple[Column, ...] = (
         to=Column("kills_per_1000_high", lambda row: row.kills_per_1000.high, form="%.2g"),
         help="Of the next 1,000 runs: 95 % interval.",
     ),
-    Column("why", lambda row: why(row, MEMORY, "GB"), "Why", width="large"),
+    Column(
+        "retry_gb",
+        lambda row: ", ".join(f"{size:.4g}" for size in row.retry),
+        "After a kill (GB)",
+        help="Sizes of the next attempts.",
+    ),
 )
 """Columns of the rows of memory: page, CSV, shell, report and documents have these."""
 
@@ -137,6 +142,12 @@ def sentence(verdict: Verdict) -> str:
         f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
         f"with {kills_words(judged.kills)} in {judged.n_runs:,} later runs."
     )
+
+
+def action_words(row: VerdictRow) -> str:
+    """What somebody does about a row: who, what, now and next, and what it saves."""
+    saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
+    return f"{key_words(row)}: {row.action} {gb(row.request)} to {gb(row.size)} ({why(row, MEMORY, 'GB')}{saves})"
 
 
 def kills_words(kills: int) -> str:

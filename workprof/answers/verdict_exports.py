@@ -516,3 +516,16 @@ EXPORTS: Mapping[str, Callable[[Verdict, Origin], str]] = {
     "slurm-partitions": sizes_slurm_partitions,
 }
 """Format -> what writes it."""
+
+NEEDS: Mapping[str, frozenset[str]] = {
+    "nextflow": frozenset({"task_name"}),
+    "kubernetes": frozenset({"task_name", "workload"}),
+    "slurm": frozenset({"task_name", "user"}),
+}
+"""Format -> columns of which the keys must have one."""
+
+
+def formats_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return the formats that can name these rows."""
+    held = frozenset(name for one in verdict.resources for row in one.rows for name in row.key)
+    return tuple(to for to in EXPORTS if to not in NEEDS or NEEDS[to] & held)

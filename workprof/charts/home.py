@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from workprof.charts.memory.recommendation import KILLS, SAVING, saving_headlines
+from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.over_time import largest_named
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
 from workprof.core.units import compact, format_count, format_duration, format_share
 from workprof.memory.over_time import OverTime
-from workprof.memory.recommend import Recommendation
+from workprof.memory.verdict import Verdict
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import ColumnProfile, Counts, Dataset
 
@@ -87,6 +87,7 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
 
 
 NO_DATA, NOT_YET = "no data", "not yet"
+SAVING, KILLS = "Saved", "Kills"
 UNUSED, IN_PROFILE = "Unused memory", "In a profile"
 USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
 ABOVE_NAMED = 0.005
@@ -122,7 +123,7 @@ def memory_sentence(result: OverTime, counts: Counts) -> str:
 
 
 def home_headlines(
-    columns: Columns, over_time: OverTime | None, fit: ProfileFit | None, recommendation: Recommendation | None
+    columns: Columns, over_time: OverTime | None, fit: ProfileFit | None, verdict: Verdict | None
 ) -> tuple[Headline, ...]:
     """Return the four figures of a job trace: what is unused, what is in a profile, what is saved and what it kills.
 
@@ -130,9 +131,9 @@ def home_headlines(
         columns: their distributions.
         over_time: memory over time, None = not known.
         fit: default profiles, None = not found yet.
-        recommendation: with the defaults, None = not computed yet.
+        verdict: with the defaults, None = not computed yet.
     """
-    return (_unused(columns, over_time), _clustered(fit), *_saving(columns, recommendation))
+    return (_unused(columns, over_time), _clustered(fit), *_saving(columns, verdict))
 
 
 def trace_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
@@ -257,7 +258,7 @@ def _clustered(fit: ProfileFit | None) -> Headline:
 
 
 def next_steps(
-    over_time: OverTime | None, names: Mapping[str, str], result: Recommendation | None
+    over_time: OverTime | None, names: Mapping[str, str], result: Verdict | None
 ) -> tuple[tuple[str, str], ...]:
     """Return (words, what it opens: 'waste' or 'breaks') of what to look at next, as far as known."""
     steps = []
@@ -266,19 +267,21 @@ def next_steps(
         idle = compact(float(over_time.unused[first].sum()))
         steps.append((f"Biggest waste: {names[over_time.rows[first]]}, {idle} GB·h unused", "waste"))
     if result is not None:
-        steps.append((f"What breaks: {counted(result.enforced.failures, 'kill')} if requests were enforced", "breaks"))
+        above = result.memory.trace.above + result.memory.trace.kills
+        steps.append((f"What breaks: {counted(above, 'run')} if requests were enforced", "breaks"))
     return tuple(steps)
 
 
-def _saving(columns: Columns, result: Recommendation | None) -> tuple[Headline, Headline]:
-    """Return what the recommendation saves and, beside it, what it kills."""
+def _saving(columns: Columns, result: Verdict | None) -> tuple[Headline, Headline]:
+    """Return what the verdict saves and, beside it, what it kills."""
     lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
     if lacking:
         return _without(SAVING, lacking[0]), _without(KILLS, lacking[0])
     if result is None:
-        what = "Of the recommended requests, judged on the second half of the runs."
+        what = "Of the next requests, judged on the later runs."
         return Headline(SAVING, NOT_YET, what, "not computed"), Headline(KILLS, NOT_YET, what, "not computed")
-    return saving_headlines(result)
+    _requested, _unused, saving, kills = verdict_headlines(result)
+    return saving, kills
 
 
 def _period(columns: Columns) -> Headline:

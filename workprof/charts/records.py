@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.answers import bins
-from workprof.answers.verdict import key_words, sentence, verdict_answer
+from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming, predictions_table
 from workprof.charts.downloads import summary_table
@@ -21,6 +21,7 @@ from workprof.charts.memory.recommendation import (
     frontier_and_baselines,
     recommendation_sentence,
 )
+from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
@@ -134,23 +135,6 @@ def _recommended(result: Recommendation) -> Chart:
     return Chart(chart.name, chart.figure, recommendation_sentence(result), chart.shows, chart.data, chart.note)
 
 
-MOST_KEYS = 20
-
-
-def _verdict(result: Verdict) -> Chart:
-    """Return what the keys that save most save, and leave unused."""
-    rows = result.memory.rows[:MOST_KEYS]
-    names = [plotly_text(key_words(row)) for row in rows]
-    figure = shapes.figure_of(
-        [shapes.bars([row.saved for row in rows], names, colour=COLOURS[0])],
-        x={"title": "Saved GB·h of the later runs"},
-        y={"autorange": "reversed", "type": "category"},
-        height=120 + 22 * len(rows),
-    )
-    table = verdict_answer(result).table("rows").frame()
-    return Chart("verdict", figure, sentence(result), f"Saved GB·h of {counted(len(rows), 'key')}.", table)
-
-
 def _durations(result: ObservedDurations) -> pd.DataFrame:
     return quantile_table(result, group_names(result), ObservedView())
 
@@ -225,8 +209,8 @@ VIEWS: dict[type, View] = {
     ProfileFit: View(
         lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
-    Verdict: View(lambda result: verdict_answer(result).table("rows").frame(), _verdict),
     Recommendation: View(lambda result: frame(SIZES, result.sizes), _recommended),
+    Verdict: answered(verdict_answer, rows_chart),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: View(node_table, ranked_bars),
     SeriesChanges: View(_changes_table, _changes_chart),

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import split_bars, strict_split
-from workprof.charts.memory.recommendation import (
-    frontier_and_baselines,
-    recommendation_headlines,
-    recommendation_sentence,
-)
+from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.over_time import left_out_words, over_time_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import headlines
@@ -21,7 +18,8 @@ from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.memory.assessment import Assessment
 from workprof.memory.over_time import OverTime
-from workprof.memory.recommend import Recommendation
+from workprof.memory.verdict import Verdict
+from workprof.memory.verdict_rows import KEEP
 from workprof.profiles.fit import ProfileFit
 
 
@@ -128,40 +126,38 @@ def prediction_stop(result: ClassifierEvaluation, naming: Naming) -> TourStop:
     )
 
 
-def trade_stop(result: Recommendation) -> TourStop:
+def trade_stop(result: Verdict) -> TourStop:
     """Return what to request at the acceptable kills, what it saves and what it kills."""
+    curve = curve_chart(result)
     return TourStop(
-        headline=recommendation_sentence(result),
-        means="Saving and risk are one choice. Every point is a setting on the same runs; the acceptable kills pick "
-        "the point.",
-        means_not=f"{counted(result.n_judged, 'past run')} are judged, with sizes learned before each of them. Nothing "
-        "here was tried on a running cluster.",
-        charts=(frontier_and_baselines(result),),
-        figures=recommendation_headlines(result),
+        headline=sentence(result),
+        means="Saving and risk are one choice: the acceptable kills pick the sizes.",
+        means_not=f"{counted(result.memory.judged.n_runs, 'past run')} are judged, with sizes learned before each of "
+        "them. Nothing here was tried on a running cluster.",
+        charts=tuple(one for one in (curve, rows_chart(result)) if one is not None),
+        figures=verdict_headlines(result),
     )
 
 
-def decision_stop(
-    result: Recommendation, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]
-) -> TourStop:
+def decision_stop(result: Verdict, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]) -> TourStop:
     """Return the decision, and what it cannot promise.
 
     Args:
-        result: recommendation with the defaults.
+        result: verdict with the defaults.
         evaluated: of the classifier.
         fit: default profiles.
         risks: of the report's first page.
     """
-    enforced = counted(result.enforced.failures, "kill")
-    saving, kills = format_share(result.recommended.saved_share), counted(result.recommended.failures, "kill")
-    chosen = f"request what workprof ({result.setting}) recommends: {saving} of the GB·h saved with {kills}"
-    what = "keep the requests: nothing saves memory at the acceptable kills" if result.kept else chosen
+    memory = result.memory
+    first = next((row for row in memory.rows if row.action != KEEP), None)
+    begin = f"Begin with {action_words(first)}." if first is not None else "Every row keeps its request, with a reason."
     strict = evaluated.splits[strict_split(evaluated)]
     return TourStop(
-        headline=f"Decision: {what}. Requests enforced would have had {enforced}.",
-        means="Start with the largest profile: open Memory, choose the acceptable kills, and export the requests.",
-        means_not="It is a recommendation from one synthetic trace. Run workprof on your own before acting.",
-        figures=recommendation_headlines(result),
+        headline=f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
+        f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs.",
+        means=f"{begin} Open Memory, choose the acceptable kills, and export the requests.",
+        means_not="The verdict is on one synthetic trace. Run workprof on your own before acting.",
+        figures=verdict_headlines(result),
         limits=(
             *risks,
             f"{format_share(1 - strict.accuracy)} of new jobs get a wrong profile or none; a plan by profile needs a "

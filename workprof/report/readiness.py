@@ -22,7 +22,7 @@ SECONDS_PER_RUN = {
     "profiles.sweep_group": 4e-4,
     "profiles.classifier_evaluation": 5e-3,
     "profiles.estimate_evaluation": 2.4e-2,
-    "memory.recommendation": 7e-3,
+    "memory.verdict": 4e-4,
     "memory.replay": 1e-2,
 }
 SECONDS = {"nodes.detect": 60.0, "phases.evaluate": 45.0}

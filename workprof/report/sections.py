@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workprof.answers.verdict import notes, sentence, verdict_answer
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.clusterability import hopkins_line
@@ -28,25 +29,12 @@ from workprof.charts.memory.ledger import (
     lost_table,
     unjudged_sentences,
 )
-from workprof.charts.memory.load import load_chart, load_table
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.plans import (
     comparison_table,
-    plan_table,
-    rollup_bars,
-    rollup_headlines,
-    rollup_sentence,
-    rollup_table,
     scenario_table,
 )
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
-from workprof.charts.memory.recommendation import (
-    frontier_and_baselines,
-    recommendation_headlines,
-    recommendation_sentence,
-    size_table,
-    sizes_chart,
-)
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,
@@ -55,6 +43,7 @@ from workprof.charts.memory.tasks import (
     left_out_words,
     task_table,
 )
+from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -115,10 +104,9 @@ from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.ledger_settings import LedgerSettings
-from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings
 from workprof.memory.scenarios import MOST_COMPARED
+from workprof.memory.verdict import VerdictSettings
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.search import SearchSettings
@@ -299,47 +287,32 @@ REQUEST = "requested_memory_bytes"
 def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         raise ColumnMissing(f"savings compare with requests, and {dataset.name} has no column {REQUEST}; map it")
-    assessment, plan, policies = AssessmentSettings(), RollupSettings(), ReplaySettings()
-    best = RecommendationSettings()
+    assessment, best, policies = AssessmentSettings(), VerdictSettings(), ReplaySettings()
+    verdict = through_job(workbench.verdict, dataset.hash, best, progress)
     assessed = workbench.assessment(dataset.hash, assessment, progress)
-    recommended = through_job(workbench.recommendation, dataset.hash, best, progress)
-    rolled = workbench.rollup(dataset.hash, plan, progress)
     replayed = through_job(workbench.replay, dataset.hash, policies, progress)
+    curve = curve_chart(verdict)
     return Content(
-        settings={"recommendation": best, "assessment": assessment, "plan": plan, "replay": policies},
-        headlines=(
-            *recommendation_headlines(recommended),
-            *assessment_headlines(assessed),
-            *rollup_headlines(rolled),
-            *policy_headlines(replayed, 0.0),
-        ),
+        settings={"verdict": best, "assessment": assessment, "replay": policies},
+        headlines=(*verdict_headlines(verdict), *assessment_headlines(assessed), *policy_headlines(replayed, 0.0)),
         words=(
-            recommendation_sentence(recommended),
+            sentence(verdict),
+            *notes(verdict),
             assessment_sentence(assessed),
-            rollup_sentence(rolled),
             left_out_words(assessed.left_out),
         ),
         charts=(
-            frontier_and_baselines(recommended),
-            *(chart for chart in (sizes_chart(recommended),) if chart is not None),
+            rows_chart(verdict),
+            *(() if curve is None else (curve,)),
             task_boxes(assessed),
             classes_chart(assessed),
-            rollup_bars(rolled),
-            *(() if rolled.load is None else (load_chart(rolled.load),)),
             frontier_chart(replayed, 0.0),
             learning_curve(replayed),
         ),
         tables=(
-            Table("What to request next", "memory-recommended", size_table(recommended)),
+            *(Table(one.title, f"memory-plan-{one.name}", one.frame()) for one in verdict_answer(verdict).tables),
             Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
             Table("Tasks by memory request", "memory-groups", group_table(assessed)),
-            Table("Before and after the plan", "memory-rollup", rollup_table(rolled)),
-            *(
-                ()
-                if rolled.load is None
-                else (Table("If there were less memory", "memory-load-limits", load_table(rolled.load)),)
-            ),
-            Table("The plan", "memory-plan", plan_table(rolled.plan)),
             Table("Policies on the same runs", "memory-policies", policy_table(replayed)),
         ),
     )
@@ -348,7 +321,7 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
 def _memory_needs(workbench: Workbench, dataset: Dataset) -> tuple[Need, ...]:
     if REQUEST not in {column.name for column in workbench.columns(dataset.hash)}:
         return ()
-    return (workbench.recommendation, RecommendationSettings()), (workbench.replay, ReplaySettings())
+    return (workbench.verdict, VerdictSettings()), (workbench.replay, ReplaySettings())
 
 
 MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory, _memory_needs)

@@ -8,14 +8,10 @@ from dataclasses import replace
 import pandas as pd
 
 from workprof.answers.tasks import task_labels
+from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.plans import scenario_table
-from workprof.charts.memory.recommendation import (
-    bursts_sentence,
-    frontier_and_baselines,
-    recommendation_sentence,
-    saving_headlines,
-)
+from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import (
     decision_sentence,
     degraded_sentences,
@@ -33,7 +29,7 @@ from workprof.core.units import compact, format_share
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.ledger import Amount, Ledger, LedgerRow
 from workprof.memory.ledger_settings import MEMORY, PROFILE, TASK, LedgerSettings
-from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.timeline import TimelineSettings
@@ -53,7 +49,7 @@ MANY = 1000
 def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
     """Return the first page from what is computed; where the dataset cannot answer, it says why.
 
-    Nothing that takes long is computed for it: the recommendation and the profiles stand here once they are there.
+    Nothing that takes long is computed for it: the verdict and the profiles stand here once they are there.
     """
     try:
         return DECISIONS[dataset.kind](workbench, dataset)
@@ -64,17 +60,17 @@ def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
 def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
     names = _names(workbench, dataset)
     ledger = workbench.ledger(dataset.hash, LedgerSettings(by=PROFILE if len(names) > 1 else TASK))
-    best = workbench.recommendation.cached(dataset.hash, RecommendationSettings()).result
+    best = workbench.verdict.cached(dataset.hash, VerdictSettings()).result
     memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
-    advice = "" if best is None else recommendation_sentence(best)
+    advice = "" if best is None else sentence(best)
     if best is None and memory.n_judged:
-        advice = "No recommendation is computed yet: add the Memory section, or open the Memory page."
+        advice = "No sizes are computed yet: add the Memory section, or open the Memory page."
     scenarios = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
     return Decision(
         summary=_use_sentence(counts, memory),
         advice=advice,
-        headlines=(*(saving_headlines(best) if best else ()), *_use_headlines(memory)),
-        chart=_below(ledger_bars(ledger) if best is None else frontier_and_baselines(best), CHART_HEIGHT)
+        headlines=verdict_headlines(best) if best else _use_headlines(memory),
+        chart=_below(ledger_bars(ledger) if best is None else rows_chart(best), CHART_HEIGHT)
         if memory.n_judged
         else None,
         tables=(
@@ -152,22 +148,14 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}") if abs(value) < MANY else round(value)
 
 
-def _risks(best: Recommendation | None) -> tuple[str, ...]:
-    """Return what a recommendation may cost."""
+def _risks(best: Verdict | None) -> tuple[str, ...]:
+    """Return what the verdict may cost, and what limits it."""
     if best is None:
         return ()
-    judged, enforced = counted(best.n_judged, "run"), best.enforced
-    kills = (
-        f"Requests enforced as they are: {counted(enforced.failures, 'kill')} in the {judged} of the second half "
-        f"({format_share(enforced.killed_runs / max(best.n_judged, 1))} of them)."
-    )
-    bursts = bursts_sentence(best)
-    never = (
-        f"{counted(best.never.n_runs, 'run')} can never run under the limit that is set." if best.never.n_runs else ""
-    )
-    notes = map(_sentence, best.notes)
+    low, high = best.memory.judged.kill_interval.low, best.memory.judged.kill_interval.high
+    kills = f"Kills come in bursts: {low:,.0f} to {high:,.0f} are likely among as many runs again."
     ground = "The figures assume that future runs resemble past ones; they are tested on runs the choice never saw."
-    return tuple(words for words in (kills, never, bursts, *notes, ground) if words)
+    return (kills, *map(_sentence, notes(best)), ground)
 
 
 def _sentence(note: str) -> str:

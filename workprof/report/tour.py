@@ -14,8 +14,8 @@ from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import TourStop, decision_stop, prediction_stop, profiles_stop, trade_stop, waste_stop
 from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
-from workprof.memory.recommend import RecommendationSettings
 from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.report.bundle import BuiltReport, build_report
 from workprof.report.summary import decision_of
@@ -51,7 +51,7 @@ def place_of(page: str) -> int:
 
 
 def _waste(workbench: Workbench, dataset: str) -> TourStop:
-    fit, advice = workbench.profiles(dataset), workbench.recommendation(dataset)
+    fit, advice = workbench.profiles(dataset), workbench.verdict(dataset)
     result = workbench.over_time(dataset)
     figures = home_headlines(workbench.column_profiles(dataset), result, fit, advice)
     names = row_names(result, workbench.profile_names(dataset))
@@ -68,13 +68,13 @@ def _prediction(workbench: Workbench, dataset: str) -> TourStop:
 
 
 def trade(workbench: Workbench, dataset: str, acceptable_kills: str = "") -> TourStop:
-    """Return the stop of the trade-off at the acceptable kills of `RecommendationSettings`."""
-    return trade_stop(workbench.recommendation(dataset, RecommendationSettings(acceptable_kills=acceptable_kills)))
+    """Return the stop of the trade-off at the acceptable kills of `VerdictSettings`."""
+    return trade_stop(workbench.verdict(dataset, VerdictSettings(acceptable_kills=acceptable_kills)))
 
 
 def _decision(workbench: Workbench, dataset: str) -> TourStop:
     risks = decision_of(workbench, workbench.dataset(dataset)).risks
-    result = workbench.recommendation(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
+    result = workbench.verdict(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
     return decision_stop(*result, risks)
 
 
@@ -126,7 +126,7 @@ def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     cached = {
         "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
         "the test of the classifier": workbench.classifier_evaluation.cached(dataset, ClassifierSettings()).result,
-        "the recommendation": workbench.recommendation.cached(dataset, RecommendationSettings()).result,
+        "the requests": workbench.verdict.cached(dataset, VerdictSettings()).result,
         "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
     }
     return tuple(words for words, result in cached.items() if result is None)

@@ -50,7 +50,7 @@ class Picture:
 
 
 PICTURES = (
-    Picture("home", "", "Home: memory requested, used and unused, by day and profile, with the recommendation"),
+    Picture("home", "", "Home: memory requested, used and unused, by day and profile, with what to request"),
     Picture("profiles", "Map", "Profiles: the jobs on a map, each profile with its name", at=TABS),
     Picture(
         "classify", "One job", "Classify: one job, its likely profiles, and what it will need", "classify_job=101", TABS

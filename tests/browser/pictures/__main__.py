@@ -28,7 +28,7 @@ def sampled():
         phases = workbench.ingest([SAMPLES / "telemetry.csv"]).hash
         jobs = workbench.ingest([SAMPLE]).hash
         workbench.profiles(jobs)
-        workbench.recommendation(jobs)
+        workbench.verdict(jobs)
         part = workbench.sample(jobs, "workload", PART_ROWS, "part").dataset
         part = workbench.dataset(part).hash
         workbench.forecaster(part, ForecasterSettings())

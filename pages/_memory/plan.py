@@ -1,0 +1,168 @@
+"""Plan: what to request from now on, row by row; the kills that are acceptable; what if."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages._frame import link
+from pages._frame.errors import refused
+from pages._frame.visit import Visit
+from pages._memory import exports
+from pages._memory.scope import PageContext, assessment, needs_requests
+from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts.long_question import LongQuestion
+from workprof.answers.verdict import BROKEN, notes, sentence, verdict_answer, what_if_sentence
+from workprof.charts.memory.held import requested_chart
+from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
+from workprof.charts.text import markdown_text
+from workprof.core.answer import Table
+from workprof.core.errors import SettingsError
+from workprof.core.fields import Leaf, read
+from workprof.core.units import format_duration
+from workprof.inputs import safe_name
+from workprof.memory.questions import VERDICT
+from workprof.memory.verdict import Verdict, VerdictSettings
+from workprof.memory.verdict_rows import ACTIONS
+from workprof.store.reports import Dataset
+
+MAIN = ("acceptable_kills", "applied", "what_if.times", "what_if.node_bytes")
+KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%")
+"""Stops of the slider; a number of one's own from a link stands between them."""
+AT_ONCE_RUNS = 100_000
+"""Up to so many runs the verdict is computed while the page waits: some seconds."""
+
+
+def verdict_of(visit: Visit, dataset: Dataset, settings: VerdictSettings, name: str) -> Verdict | None:
+    """Return the verdict: at once where that takes seconds, else by a button and a job that can be cancelled."""
+    question = visit.workbench.verdict
+    if question.cached(dataset.hash, settings).result is None and dataset.rows <= AT_ONCE_RUNS:
+        with st.spinner("Sizing the runs…", show_time=True):
+            return question(dataset.hash, settings)
+    return long_question.result(visit, dataset, _long(visit, dataset, settings, name))
+
+
+def _long(
+    visit: Visit, dataset: Dataset, settings: VerdictSettings, name: str
+) -> LongQuestion[VerdictSettings, Verdict]:
+    def before() -> str:
+        earlier = running_work.earlier(visit, VERDICT.name)
+        took = "It takes about a minute for 1,000,000 runs."
+        if earlier:
+            took = f"The last one took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
+        return f"Sizes for {dataset.rows:,} runs are not computed yet. {took}"
+
+    return LongQuestion(
+        name=name,
+        settings=settings,
+        compute=visit.workbench.verdict,
+        button="Compute the sizes",
+        before=before,
+        what="Sizing the runs",
+    )
+
+
+def plan(context: PageContext) -> None:
+    """Show the answer, the controls, saving against kills, and the rows."""
+    if needs_requests(context):
+        return
+    top, below = st.container(), st.container()
+    with below:
+        settings = _settings(context)
+    with top:
+        result = verdict_of(context.visit, context.dataset, settings, "memory_verdict")
+        if result is None:
+            figures.show(requested_chart(assessment(context)), key="memory_requested")
+            return
+        figures.headline(markdown_text(sentence(result), 500))
+        figures.headline_row(verdict_headlines(result))
+    changed = what_if_sentence(result)
+    if changed:
+        st.markdown(f"**What if.** {markdown_text(changed, 400)}")
+    left, right = st.columns((3, 2))
+    with left:
+        figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
+    curve = curve_chart(result)
+    if curve is not None:
+        with right:
+            figures.show(curve, key="memory_verdict_curve")
+    _rows(context, result)
+    found = result.memory.what_if
+    if found is not None and found.broken:
+        figures.fold("Who breaks", "memory_verdict_broken", _broken, result, icon=":material/warning:")
+    figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")
+    figures.fold("Method", "memory_verdict_method", _method, result, icon=":material/function:")
+
+
+def _rows(context: PageContext, result: Verdict) -> None:
+    """Show the rows, filtered by what changes, and the file of all of them."""
+    answer = verdict_answer(result)
+    table = answer.table("rows")
+    shown = st.segmented_control(
+        "Rows", ("all", *ACTIONS), default="all", required=True, key="memory_verdict_action", bind="query-params"
+    )
+    rows = [row for row in table.rows if shown in ("all", row.action)]
+    own = Table(table.name, table.title, table.columns, rows[: figures.MOST_TABLE_ROWS])
+    tables.answer(own, key="memory_verdict_table")
+    others = [one for one in answer.tables[1:] if one.name != "broken"]
+    if others:
+        figures.fold("Other resources", "memory_verdict_others", _others, others)
+    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-plan", "memory_verdict_csv", "Download CSV")
+
+
+def _others(others: list[Table]) -> None:
+    for one in others:
+        st.markdown(f"**{markdown_text(one.title, 200)}**")
+        tables.answer(one, key=f"memory_verdict_{one.name}_table")
+
+
+def _broken(result: Verdict) -> None:
+    found = result.memory.what_if
+    if found is not None:
+        tables.answer(Table("broken", "", BROKEN, found.broken), key="memory_verdict_broken_table")
+
+
+def _method(result: Verdict) -> None:
+    """Show how sizes are chosen and judged, and what limits them."""
+    st.markdown(
+        "Each row gets the size of least expected charge. Chances are learned on runs that had ended. "
+        "The later runs are judged with what was known before them."
+    )
+    for words in notes(result):
+        st.caption(markdown_text(words, 400))
+    st.caption(f"Computed in {format_duration(result.seconds)}.")
+
+
+def _settings(context: PageContext) -> VerdictSettings:
+    by_path = {leaf.path: leaf for leaf in VERDICT.leaves}
+    own = {"acceptable_kills": partial(_acceptable_kills, by_path["acceptable_kills"])}
+    given = {"target": context.target, "request_bytes": context.request_bytes}
+    return forms.settings(context.visit, context.dataset, VERDICT, MAIN, given, own)
+
+
+def _acceptable_kills(leaf: Leaf) -> str:
+    """Show the slider; a value of a link that is no stop of it becomes one."""
+    key = leaf.key(VERDICT.page)
+
+    def parse(text: str) -> str:
+        VerdictSettings(acceptable_kills=read(leaf, text))
+        return text
+
+    link.check(key, parse)
+    current = st.session_state.get(key) or st.query_params.get(key) or KILLS[0]
+    stops = KILLS if current in KILLS else (*KILLS, current)
+    chosen = st.select_slider(
+        leaf.label,
+        stops,
+        value=KILLS[0],
+        key=key,
+        bind="query-params",
+        format_func=lambda stop: leaf.about.shown.get(stop, stop),
+        help=f"{leaf.about.help} Automatic: {leaf.about.empty}.",
+    )
+    try:
+        return str(read(leaf, str(chosen)))
+    except SettingsError as error:
+        refused(str(error))
+        return ""

@@ -1,0 +1,122 @@
+"""One verdict: Home, Memory, the tour, the report, the command, the CSV and the library say the same of every row."""
+
+import contextlib
+import html
+import io
+
+import pandas as pd
+import pytest
+
+from tests.charts import records_for_classify, records_for_memory
+from tests.same.reading import same_metrics
+from workprof.answers.verdict import action_words, sentence
+from workprof.cli.main import app
+from workprof.core.units import format_share, gb_h
+from workprof.forecasts.classifier import ClassifierSettings
+from workprof.memory.replay_settings import ReplaySettings
+from workprof.memory.verdict import VerdictSettings
+from workprof.profiles.settings import ProfileSettings
+
+pytestmark = pytest.mark.slow
+
+FIGURES = ("Requested", "Never used", "Saved", "Kills")
+
+
+def told_figures(told):
+    """Return label -> value as pages print them, from the JSON of the command."""
+    best, today = told["recommended"], told["today"]
+    return {
+        "Requested": gb_h(today["booked_gb_h"]),
+        "Never used": format_share(today["unused_gb_h"] / today["booked_gb_h"]),
+        "Saved": format_share(best["saved_share"]),
+        "Kills": f"{best['failures']:,}",
+    }
+
+
+def memory_rows(told):
+    return [one for one in told["rows"] if one["resource"] == "memory"]
+
+
+def same_rows(table, told):
+    """Whether a table has the rows of the command: the same size, saving and words of each."""
+    rows = memory_rows(told)
+    assert table["task_name"].tolist() == [one["task_name"] for one in rows]
+    for name in ("request_gb", "size_gb", "saved_gb_h"):
+        assert table[name].tolist() == pytest.approx([one[name] for one in rows])
+    for name in ("action", "why", "kills", "n_runs"):
+        assert table[name].tolist() == [one[name] for one in rows]
+
+
+@pytest.mark.parametrize("more", [{}, {"memory_kills": "5%"}, {"memory_applied": "submission"}])
+def test_the_page_and_its_file_show_what_the_command_prints(tasks, more):
+    flags = {"memory_kills": "--acceptable-kills", "memory_applied": "--applied"}
+    options = [word for name, value in more.items() for word in (flags[name], value)]
+    told = tasks.command("memory", "plan", "tasks", *options)
+    page = tasks.page("memory", "tasks", memory_tab="Plan", **more)
+    assert {label: page.metric(label)[0] for label in FIGURES} == told_figures(told)
+    assert told["reason"] in page.words
+    same_rows(page.csv("tasks-plan.csv"), told)
+    (shown,) = (table for table in page.tables if "request_gb" in table)
+    same_rows(shown, told)
+    requested, sized = page.figures["memory-verdict"]
+    assert sum(requested["x"]) == pytest.approx(told["today"]["booked_gb_h"])
+    assert sum(requested["x"]) - sum(sized["x"]) == pytest.approx(told["recommended"]["saved_gb_h"])
+    line, chosen = page.figures["memory-frontier"]
+    assert line["y"] == pytest.approx([100 * one["saved_share"] for one in told["curve"]])
+    assert chosen["y"] == pytest.approx([100 * told["recommended"]["saved_share"]])
+
+
+def test_the_text_of_the_command_has_the_sentence_and_the_words_of_the_rows(tasks):
+    told = tasks.command("memory", "plan", "tasks")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        app(args=["memory", "plan", "tasks"], standalone_mode=False)
+    assert printed.getvalue().splitlines()[0] == told["reason"]
+    assert "largest of 120 runs used" in printed.getvalue()
+
+
+def test_home_report_and_library_say_the_same(tasks):
+    told = tasks.command("memory", "plan", "tasks")
+    found = tasks.library(lambda bench: bench.verdict("tasks", VerdictSettings()))
+    assert found.memory.judged.saved == told["recommended"]["saved_gb_h"]
+    home, memory = tasks.page("home", "tasks"), tasks.page("memory", "tasks", memory_tab="Plan")
+    both = {label: home.metric(label)[0] for label in ("Saved", "Kills")}
+    assert both.items() <= told_figures(told).items()
+    assert sentence(found) == told["reason"]
+    assert sentence(found) in home.words
+    assert sentence(found) in memory.words
+    first, row = found.memory.rows[0], memory_rows(told)[0]
+    assert first.size == row["size_gb"]
+    assert row["why"] in action_words(first)
+    plain = records_for_memory.HEAVY
+    assert action_words(first).startswith(f"{plain}: lower ")
+    assert action_words(first) in home.words
+    printed = tasks.report("tasks", "memory")
+    same_metrics(memory, printed, "memory", len(FIGURES))
+    for name in ("memory-verdict", "memory-frontier"):
+        assert memory.figures[name] in printed.figures("memory")[name]
+    assert sentence(found) in html.unescape(printed.page)
+    same_rows(pd.read_csv(io.BytesIO(printed.csv("memory")["memory-plan-rows"])), told)
+
+
+@pytest.mark.soak
+def test_the_tour_says_the_same(samples):
+    jobs = samples.hashes["jobs"]
+    samples.library(lambda bench: bench.profiles(jobs, ProfileSettings()))
+    samples.keep(
+        "jobs",
+        lambda bench, ds: bench.classifier_evaluation.cached(ds, ClassifierSettings()),
+        records_for_classify.evaluation(),
+    )
+    samples.keep("jobs", lambda bench, ds: bench.replay.cached(ds, ReplaySettings()), records_for_memory.replayed())
+    samples.library(lambda bench: bench.verdict(jobs, VerdictSettings()))
+    told = samples.command("memory", "plan", jobs)
+    stop = samples.page("memory", "jobs", demo="1")
+    home = samples.page("home", "jobs")
+    assert {label: stop.metric(label)[0] for label in FIGURES} == told_figures(told)
+    assert told["reason"] in stop.words
+    assert told["reason"] in home.words
+    assert {label: home.metric(label)[0] for label in ("Saved", "Kills")}.items() <= told_figures(told).items()
+    page = samples.page("memory", "jobs")
+    for name in ("memory-verdict", "memory-frontier"):
+        assert stop.figures[f"tour_memory_{name}"] == page.figures[name]
