@@ -44,6 +44,9 @@ function slurm_job_submit(job, partitions, submit_uid)
    if job.account then
       fields = fields .. ',"group":' .. json(job.account)
    end
+   if job.partition then
+      fields = fields .. ',"workload":' .. json(job.partition)
+   end
    local found = size_gb(fields .. string.format(',"requested_memory_gb":%.6f}', asked * 1048576 / 1e9))
    if found then
       job.pn_min_memory = math.ceil(found * 1e9 / 1048576)

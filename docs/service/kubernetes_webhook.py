@@ -1,8 +1,8 @@
 """A mutating webhook of Kubernetes: memory requests of new pods from workprof.
 
-The task is the pod's label `workprof/task`, else the name of the container. A container whose size is advised gets it
-as its memory request, and as its limit where it has one. Everything else, and every pod without an answer within 50 ms,
-is admitted as it is.
+A container is known by namespace, workload and its name; in other traces by its task: the pod's label `workprof/task`,
+else, without an owner, the name of the container. A container whose size is advised gets it as its memory request, and
+as its limit where it has one. Everything else, and every pod without an answer within 50 ms, is admitted as it is.
 
     WORKPROF_URL=http://127.0.0.1:8600 python kubernetes_webhook.py 8443 tls.crt tls.key
 """
@@ -41,15 +41,24 @@ def sizes(jobs: list[dict]) -> list[dict]:
         return []
 
 
+def job_of(container: dict, pod: dict, namespace: str) -> dict:
+    """Return what workprof is asked of a container."""
+    about = pod.get("metadata", {})
+    labels, owner = about.get("labels") or {}, next(iter(about.get("ownerReferences") or []), {})
+    job = {"namespace": namespace, "container": container["name"]}
+    if owner.get("name"):
+        hashed = f"-{labels.get('pod-template-hash', '')}"
+        job["workload"] = owner["name"].removesuffix(hashed) if owner.get("kind") == "ReplicaSet" else owner["name"]
+    if "workprof/task" in labels or not owner:
+        job["task_name"] = labels.get("workprof/task", container["name"])
+    asked = quantity(container.get("resources", {}).get("requests", {}).get("memory", ""))
+    return job | ({"requested_memory_gb": asked / 1e9} if asked else {})
+
+
 def patch_of(pod: dict, namespace: str) -> list[dict]:
     """Return the JSON patch of a pod's containers."""
     containers = pod.get("spec", {}).get("containers", [])
-    labels = pod.get("metadata", {}).get("labels") or {}
-    jobs = []
-    for container in containers:
-        asked = quantity(container.get("resources", {}).get("requests", {}).get("memory", ""))
-        job = {"task_name": labels.get("workprof/task", container["name"]), "group": namespace}
-        jobs.append(job | ({"requested_memory_gb": asked / 1e9} if asked else {}))
+    jobs = [job_of(container, pod, namespace) for container in containers]
     patch = []
     for place, (container, size) in enumerate(zip(containers, sizes(jobs) if jobs else [], strict=False)):
         if size["source"] != "advice":

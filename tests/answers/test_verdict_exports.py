@@ -322,16 +322,25 @@ def test_rows_are_found_by_request_and_unknown_ones_say_why(slurm):
     rows = {(row.key["user"], row.key["task_name"], row.request): row for row in rows_in(slurm, MEMORY)}
     for (user, task, request), row in rows.items():
         found = sizes.find({"user": user, "task_name": task, "group": "any"}, request)
-        assert (found.row, found.size, found.unknown) == (row, row.size, "")
+        assert (found.row, found.size, found.note) == (row, row.size, "")
         near = sizes.find({"user": user, "task_name": task}, request + 1e-6)  # as GB with six digits
         assert near.row is row
     unknown = sizes.find({"user": "eve", "task_name": "train"}, 7.5)
     assert (unknown.row, unknown.size) == (None, 7.5)
-    assert unknown.unknown == "no run of user 'eve' and task_name 'train' with 7.5 GB is known"
-    assert "2 different requests; say which" in sizes.find({"user": "ana", "task_name": "train"}, None).unknown
-    bob = sizes.find({"user": "bob", "task_name": "train"}, None)
-    assert bob.size == rows["bob", "train", 32 * GIB / GB].size
-    assert "sizes also need user" in sizes.find({"task_name": "train"}, None).unknown
+    assert unknown.note == "no run of user 'eve' and task_name 'train' is known"
+    assert sizes.find({"user": "ana"}, 7.5).row is None
+
+
+def test_what_is_not_said_or_new_gets_the_largest_size_of_the_rows_that_agree(slurm):
+    sizes = Sizes(slurm.memory)
+    rows = [row for row in rows_in(slurm, MEMORY) if row.key["task_name"] == "train"]
+    largest = {user: max(row.size for row in rows if row.key["user"] == user) for user in ("ana", "bob")}
+    ana = {"user": "ana", "task_name": "train"}
+    assert (sizes.find(ana, None).size, sizes.find(ana, None).note) == (largest["ana"], "the largest size of 2 rows")
+    assert sizes.find(ana, 99.0).size == largest["ana"]  # nobody asked for so much before
+    assert sizes.find(ana, 1.0).size == 1.0  # or for so little: a size to lower to never raises
+    assert sizes.find({"user": "bob", "task_name": "train"}, None).size == largest["bob"]
+    assert sizes.find({"task_name": "train"}, None).size == max(largest.values())
 
 
 def test_a_raise_is_never_below_what_is_asked():

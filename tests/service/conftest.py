@@ -20,7 +20,6 @@ def write_wasteful(path):
     start = np.arange(n) * 600.0
     table = {
         "task_name": np.where(np.arange(n) % 2, "align", "sort"),
-        "user": "ana",
         "submit_time_s": start,
         "start_time_s": start,
         "end_time_s": start + draw.uniform(500, 900, n),
@@ -38,8 +37,8 @@ def fill(folder):
         ("ingest", wasteful, "--name", "wasteful"),
         ("ingest", path, "--name", "small"),
         ("classify", "predict", "small", "--set", "task_name=worker"),
-        ("memory", "recommendation", "small"),
-        ("memory", "recommendation", "wasteful"),
+        ("memory", "plan", "small"),
+        ("memory", "plan", "wasteful"),
     )
     for command in commands:
         made = run_here(*command, home=folder / "home")

@@ -42,9 +42,9 @@ def served(filled, tmp_path_factory):
 @pytest.fixture(scope="module")
 def advised(filled):
     """A task whose size is advised, and that size in GB."""
-    plan = run_here("memory", "recommendation", "wasteful", "--json", home=filled).json
-    one = next(one for one in plan["sizes"] if not one["kept"])
-    return one["key"], one["size_gb"]
+    plan = run_here("memory", "plan", "wasteful", "--json", home=filled).json
+    one = next(one for one in plan["rows"] if one["resource"] == "memory" and one["action"] == "lower")
+    return one["task_name"], one["size_gb"]
 
 
 def silent_port():
@@ -140,10 +140,26 @@ def test_kubernetes_patches_what_is_advised_and_admits_everything_else(served, a
         assert ask_webhook(f"http://127.0.0.1:{port}", review_of(task, "1e9")) == {"uid": "705ab4f5", "allowed": True}
 
 
-def test_quantities_of_kubernetes():
+def webhook_module():
     spec = importlib.util.spec_from_file_location("webhook", EXAMPLES / "kubernetes_webhook.py")
     webhook = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(webhook)
+    return webhook
+
+
+def test_a_container_is_asked_for_by_namespace_workload_and_name():
+    pod = {
+        "metadata": {
+            "labels": {"pod-template-hash": "5d8c7b9f4b"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "cart-5d8c7b9f4b"}],
+        }
+    }
+    job = webhook_module().job_of({"name": "app", "resources": {"requests": {"memory": "2G"}}}, pod, "shop")
+    assert job == {"namespace": "shop", "container": "app", "workload": "cart", "requested_memory_gb": 2.0}
+
+
+def test_quantities_of_kubernetes():
+    webhook = webhook_module()
     found = [webhook.quantity(text) for text in ("512Mi", "2G", "1e9", "128974848", "1500m", "", "x", None)]
     assert found == [512 * 2**20, 2e9, 1e9, 128974848, 1.5, None, None, None]
 
@@ -184,8 +200,8 @@ def test_nextflow_takes_the_size_of_each_attempt_and_keeps_the_request_without_a
     asked = {n: {one for one, k in zip(found, attempts, strict=True) if k == n} for n in attempts}
     for n, gb in zip(attempts, wanted, strict=True):
         assert math.ceil(gb * 1e9) in asked[n]
-        assert asked[n] <= {math.ceil(gb * 1e9), n * 8 * 10**9}
-    request = [8 * 10**9, 16 * 10**9]
+        assert asked[n] <= {math.ceil(gb * 1e9), n * 64 * 10**9}
+    request = [64 * 10**9, 128 * 10**9]
     assert process_memory(tmp_path, url, "never_seen", 1, 2) == request
     silent, port = silent_port()
     with silent:

@@ -87,27 +87,54 @@ def test_a_prediction_with_reasons_is_that_of_the_command(client, filled, tmp_pa
     assert close(expected | {"shap": None}, alone)
 
 
+@pytest.fixture(scope="session")
+def exported(filled):
+    """The rows of memory of a dataset that hold for one request, as they are exported."""
+
+    def rows(dataset):
+        text = run_here("memory", "export", dataset, "--to", "json", "-o", "-", home=filled).out
+        document = json.loads(text)
+        kept = [row for row in document["rows"] if row["resource"] == "memory" and row["per_request"] == "yes"]
+        return document["about"][0], [row for row in kept if "task_name" in row]
+
+    return rows
+
+
 @pytest.mark.parametrize("dataset", ["small", "wasteful"])
-def test_sizes_are_those_of_the_plan_and_a_task_without_runs_keeps_its_request(client, filled, dataset):
-    plan = run_here("memory", "recommendation", dataset, "--json", home=filled).json
-    jobs = [{"task_name": one["key"], "requested_memory_gb": 7.5} for one in plan["sizes"]]
-    asked = {"jobs": jobs, "dataset": dataset}
-    while (found := client.post("/v1/size", json=asked)).status_code == 503:
+def test_sizes_are_the_rows_of_the_plan(client, exported, dataset):
+    reason, rows = exported(dataset)
+    jobs = [
+        {name: row[name] for name in ("user", "task_name") if name in row}
+        | {"requested_memory_gb": row["request_bytes"] / 1e9}
+        for row in rows
+    ]
+    while (found := client.post("/v1/size", json={"jobs": jobs, "dataset": dataset})).status_code == 503:
         time.sleep(0.1)
     answer = found.json()
-    assert {one["kept"] for one in plan["sizes"]} == {dataset == "small"}
-    assert answer["setting"] == plan["recommended"]["setting"]
-    for size, advised in zip(answer["sizes"], plan["sizes"], strict=True):
-        expected = 7.5 if advised["kept"] else advised["size_gb"]
-        assert size["size_gb"] == pytest.approx(expected)
-        assert size["next_gb"] == ([] if advised["kept"] else pytest.approx(advised["next_gb"]))
-        assert size["why"] == advised["why"]
-        assert size["kill_probability"] == pytest.approx(advised["kill_probability"], nan_ok=True)
-    unknown = client.post("/v1/size", json={"task_name": "never seen", "requested_memory_gb": 3}).json()
-    assert (unknown["size_gb"], unknown["source"]) == (3, "request")
-    assert "has no runs" in unknown["why"]
-    by_profile = client.post("/v1/size", json={"jobs": jobs[:1], "by": "profile"})
-    assert by_profile.status_code in (200, 503)
+    assert answer["reason"] == reason
+    assert {"wasteful": {"lower"}}.get(dataset, {"lower", "keep"}) == {row["action"] for row in rows}
+    for size, row in zip(answer["sizes"], rows, strict=True):
+        assert (size["action"], size["why"], size["runs"]) == (row["action"], row["why"], row["runs"])
+        assert round(size["size_gb"] * 1e9) == row["size_bytes"]
+        assert size["next_gb"] == ([] if row["action"] == "keep" else pytest.approx(row["retry"]))
+        assert size["kills_per_1000"] == pytest.approx([row["kills_per_1000_low"], row["kills_per_1000_high"]])
+        assert size["source"] == ("request" if row["action"] == "keep" else "advice")
+
+
+def test_a_job_that_is_not_known_keeps_its_request_and_names_of_the_trace_are_taken(client, exported):
+    while client.post("/v1/size", json={"task_name": "worker"}).status_code == 503:
+        time.sleep(0.1)
+    unknown = client.post(
+        "/v1/size", json={"user": "nobody", "task_name": "never seen", "requested_memory_gb": 3}
+    ).json()
+    assert (unknown["action"], unknown["size_gb"], unknown["source"]) == ("keep", 3, "request")
+    assert unknown["why"] == "no run of user 'nobody' and task_name 'never seen' is known"
+    row = next(one for one in exported("small")[1] if one["action"] == "lower")
+    own = {"user": row["user"], "task_name": row["task_name"], "plan_mem": row["request_bytes"] / 2**30}
+    found = client.post("/v1/size", json={"jobs": [own], "by": "user"}).json()["sizes"][0]
+    assert found["key"] == {"user": row["user"], "task_name": row["task_name"]}
+    assert round(found["size_gb"] * 1e9) == row["size_bytes"]
+    problem(client.post("/v1/size", json=own | {"colour": "red"}), 422)
 
 
 def test_every_bad_field_is_named_with_its_value_and_what_is_allowed(client):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workprof.core.units import GB, MIB
-from workprof.core.words import listed
+from workprof.core.words import counted, listed
 from workprof.memory.resources import MEMORY
 from workprof.memory.verdict import ResourceVerdict
 from workprof.memory.verdict_rows import KEEP, LOWER, VerdictRow
@@ -16,13 +16,17 @@ REQUEST = "request"
 Key = tuple[str, ...]
 
 
+NAMES = ("task_name", "workload", "container")
+"""What a job has to be known by: its user or namespace alone say too little."""
+
+
 @dataclass(frozen=True)
 class Found:
     """The row of a run, and what to request for it. Amounts are in the unit of the resource."""
 
     row: VerdictRow | None
     size: float | None  # None where neither a row nor the run has a request
-    unknown: str  # why there is no row; '' = there is one
+    note: str  # why there is no row, or that it is the largest of several; '' = the row of its key
 
 
 class Sizes:
@@ -32,6 +36,7 @@ class Sizes:
         """Take the rows; of several requests within one MiB the largest size counts."""
         self.verdict = verdict
         self._rows: dict[tuple[Key, Key], dict[int, VerdictRow]] = {}
+        self._partly: dict[Key, dict[Key, list[VerdictRow]]] = {}
         for row in verdict.rows:
             if row.by:
                 names = _without_request(row.by)
@@ -43,34 +48,38 @@ class Sizes:
     def find(self, job: Mapping[str, object], request: float | None) -> Found:
         """Return the row of a run; a size to lower to is never above its request, one to raise to never below.
 
+        Where the run's request, or a column of its key, is not given or new, the largest size of the rows that agree
+        with the others counts: no job gets less than any of them says.
+
         Args:
             job: column -> value of what names it.
-            request: in the unit of the resource; None = none, then its key has to have one request alone.
+            request: in the unit of the resource; None = none.
         """
-        unclear = ""
         for by in self.verdict.levels:
             own = self._rows.get((by, tuple(_text(job.get(name)) for name in _without_request(by))), {})
-            row = None
-            if REQUEST not in by:
-                row = own.get(0)
-            elif request is not None:
-                row = next((own[at] for at in _places(request, self.verdict.resource) if at in own), None)
-            elif own:
-                rows = {id(one): one for one in own.values()}
-                row = next(iter(rows.values())) if len(rows) == 1 else None
-                unclear = unclear or f"its key has {len(rows)} different requests; say which"
+            places = (0,) if REQUEST not in by else () if request is None else _places(request, self.verdict.resource)
+            row = next((own[at] for at in places if at in own), None)
             if row is not None:
                 return Found(row, _for_request(row, request), "")
-        return Found(None, request, unclear or self._no_row(job, request))
+        names = tuple(name for name in _without_request(self.verdict.levels[0]) if _text(job.get(name)))
+        values = tuple(_text(job[name]) for name in names)
+        rows = self._agreeing(names).get(values, []) if set(names) & set(NAMES) else []
+        if not rows:
+            given = [f"{name} {value!r}" for name, value in zip(names, values, strict=True)]
+            return Found(None, request, f"no run of {listed(given) or 'a job without a name'} is known")
+        row = max(rows, key=lambda one: one.size)
+        size = row.size if request is None else min(row.size, request)
+        return Found(row, size, f"the largest size of {counted(len(rows), 'row')}" if len(rows) > 1 else "")
 
-    def _no_row(self, job: Mapping[str, object], request: float | None) -> str:
-        names = [name for name in self.verdict.levels[0] if name != REQUEST]
-        given = [f"{name} {_text(job[name])!r}" for name in names if _text(job.get(name))]
-        lacking = [name for name in names if not _text(job.get(name))]
-        asked = "" if request is None or REQUEST not in self.verdict.levels[0] else f" with {request:.4g} "
-        asked += self.verdict.unit if asked else ""
-        text = f"no run of {listed(given) or 'such a job'}{asked} is known"
-        return f"{text}; sizes also need {listed(lacking)}" if lacking else text
+    def _agreeing(self, names: Key) -> dict[Key, list[VerdictRow]]:
+        """Return the rows of the finest keys by some of their columns."""
+        if names not in self._partly:
+            found: dict[Key, list[VerdictRow]] = {}
+            for row in self.verdict.rows:
+                if set(_without_request(self.verdict.levels[0])) == set(_without_request(row.by)):
+                    found.setdefault(tuple(row.key.get(name, "") for name in names), []).append(row)
+            self._partly[names] = found
+        return self._partly[names]
 
 
 def _for_request(row: VerdictRow, request: float | None) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse, Response
 from fastapi.routing import APIRoute
 
 import workprof
+from workprof.answers.verdict import sentence, why
 from workprof.cli.profiles import fit_json
 from workprof.cli.questions import FACES
 from workprof.core.errors import (
@@ -28,14 +29,15 @@ from workprof.core.fields import Leaf, by_name, leaves, put, read
 from workprof.core.question import Question
 from workprof.core.records import to_json
 from workprof.core.units import GB
-from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
-from workprof.formats.fields import DESCRIPTIONS
-from workprof.memory.advised_sizes import GROUP, PROFILE, TASK, USER
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.formats.fields import DESCRIPTIONS, TEXT_FIELDS
+from workprof.memory.resources import KEY_COLUMNS, MEMORY
+from workprof.memory.verdict_rows import KEEP
 from workprof.service.guard import PROBLEM, Guard, Limits, Metrics, Receive, Scope, Send, problem
 from workprof.service.jobs import BadFields, FieldProblem, FieldReader, Job
 from workprof.service.observations import LONGEST_ID, Run
 from workprof.service.prediction import Batches, TooMany
-from workprof.service.state import NotReady, Sizes, State
+from workprof.service.state import NotReady, Sized, State
 from workprof.workbench.declared import DECLARED
 
 try:
@@ -60,9 +62,8 @@ for _room in ("forecasts", "memory", "nodes", "phases", "profiles"):
 MOST_JOBS = 10_000
 """Jobs, or finished runs, of one request."""
 MOST_EXPLAINED = 100
-KEY_FIELDS = {TASK: "task_name", USER: "user", GROUP: "group"}
-BY = (TASK, PROFILE, USER, GROUP)
-PLAIN_READER = FieldReader()
+BY = ("task", "profile", "user", "group")
+"""Accepted for a release: sizes go by the finest key that is known."""
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 OF_OTHERS = ("nodes.", "phases.")
 """Beginnings of the questions about something else than jobs, which name their dataset."""
@@ -189,32 +190,30 @@ def dataset_of(document: Mapping[str, Any]) -> str:
     return name
 
 
-def size_of(job: Job, sizes: Sizes, by: str, profile: str) -> dict[str, Any]:
-    """Return the size of one job: the recommended one of its task (user, group, profile), else its request."""
-    key = profile if by == PROFILE else job.get(KEY_FIELDS.get(by, ""), "")
-    request = job.get("requested_memory_bytes")
-    advised = sizes.by_key.get(str(key))
-    if advised is None or advised.kept or not advised.size_bytes > 0:
-        why = f"{by} {key!r} has no runs in {sizes.dataset}" if advised is None else advised.why
-        requested = request or (advised.requested_bytes if advised else None)
-        source = "request" if request else "usual request" if requested else "none"
-        size, after = requested, []
-    else:
-        source, why, size, after = "advice", advised.why, advised.size_bytes, list(advised.next_bytes)
-    tested = advised is not None and advised.n_tested > 0
+def size_of(job: Job, sized: Sized) -> dict[str, Any]:
+    """Return what to request for one job: the size of its row, else its request, with the reason."""
+    asked = job.get("requested_memory_bytes")
+    request = asked / GB if isinstance(asked, float) and asked > 0 else None
+    found = sized.sizes.find(job, request)
+    row = found.row
+    kept = row is None or row.action == KEEP or found.size == request
+    source = "advice" if not kept else "request" if request else "usual request" if row else "none"
+    reason = "" if row is None else why(row, MEMORY, sized.verdict.memory.unit)
+    rate = None if row is None else [row.kills_per_1000.low, row.kills_per_1000.high]
+    after = [] if kept or row is None else [size for size in row.retry if found.size and size > found.size]
     return {
-        "by": by,
-        "key": key,
-        "size_gb": size / GB if size else None,
-        "next_gb": [one / GB for one in after],
+        "action": KEEP if kept or row is None else row.action,
+        "by": None if row is None else list(row.by),
+        "key": None if row is None else row.key,
+        "size_gb": found.size,
+        "next_gb": after,
         "then": "doubled after each further kill" if after else None,
-        "requested_gb": request / GB if request else None,
+        "requested_gb": request,
         "source": source,
-        "why": why,
-        "kill_probability": advised.kill_probability if advised and tested else None,
-        "kill_interval": [advised.kill_low, advised.kill_high] if advised and tested else None,
-        "runs": advised.n_runs if advised else 0,
-        "tested_runs": advised.n_tested if advised else 0,
+        "why": "; ".join(filter(None, (reason, found.note))),
+        "kills_per_1000": rate,
+        "kill_interval": None if rate is None else [one / 1000 for one in rate],
+        "runs": 0 if row is None else row.n_runs,
     }
 
 
@@ -291,11 +290,11 @@ def body_of(schema: Mapping[str, Any], *examples: Any) -> dict[str, Any]:
     }
 
 
-def job_schema() -> dict[str, Any]:
-    """Return the schema of a job."""
+def job_schema(more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the schema of a job; `more` are further fields."""
     fields: dict[str, Any] = {
-        name: {"type": "string" if name in METADATA_FIELDS else "number", "description": DESCRIPTIONS[name]}
-        for name in (*SUBMIT_FIELDS, "submit_time_s")
+        name: {"type": "string" if name in TEXT_FIELDS else "number", "description": DESCRIPTIONS[name]}
+        for name in (*SUBMIT_FIELDS, *more, "submit_time_s")
     }
     fields["requested_memory_gb"] = {"type": "number", "description": "The same in GB (1e9 bytes)."}
     return {"type": "object", "properties": fields}
@@ -332,21 +331,14 @@ class Routes:
         return Json(result[0] if single else {"dataset": model.dataset, "predictions": result})
 
     async def size(self, request: Request) -> Response:
-        """Advise the memory to request: first attempt, retries, kill probability and why."""
+        """Say what memory to request: first attempt, retries, kills in the next 1,000 runs and why."""
         document = await document_of(request)
-        dataset, by = dataset_of(document), word_of(document, "by", BY, TASK)
-        sizes = self._state.sizes(dataset, by)
-        model = self._state.model(dataset) if by == PROFILE else None
-        jobs, single = jobs_of(document, model.reader if model else PLAIN_READER)
-        called = [""] * len(jobs)
-        if model:
-            called = [one["name"] or "" for one in await self._batches.predict(model, jobs)]
-        result = [size_of(one, sizes, by, name) for one, name in zip(jobs, called, strict=True)]
-        return Json(
-            result[0]
-            if single
-            else {"dataset": sizes.dataset, "setting": sizes.recommendation.setting, "sizes": result}
-        )
+        word_of(document, "by", BY, BY[0])
+        sized = self._state.sizes(dataset_of(document))
+        jobs, single = jobs_of(document, sized.reader)
+        result = [size_of(one, sized) for one in jobs]
+        answer = {"dataset": sized.dataset, "reason": sentence(sized.verdict), "sizes": result}
+        return Json(result[0] if single else answer)
 
     async def observe(self, request: Request) -> Response:
         """Hand in finished runs, each with an id of its own; the answer comes once they are on the disk."""
@@ -453,7 +445,7 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
     run = {"type": "object", "required": ["run"]}
     post = {
         "/v1/predict": (routes.predict, many(job, "jobs", explain={"type": "boolean"}), EXAMPLE_JOB, "jobs"),
-        "/v1/size": (routes.size, many(job, "jobs", by=by), EXAMPLE_JOB, "jobs"),
+        "/v1/size": (routes.size, many(job_schema(KEY_COLUMNS), "jobs", by=by), EXAMPLE_JOB, "jobs"),
         "/v1/observations": (routes.observe, many(run, "runs"), EXAMPLE_RUN, "runs"),
     }
     for path, (result, schema, one, several) in post.items():

@@ -15,6 +15,7 @@ from workprof.core.units import GB, factor
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.history import TIMES
 from workprof.formats.declare import PLAIN, Rule
+from workprof.formats.fields import TEXT_FIELDS
 
 IN_GB = {"requested_memory_gb": "requested_memory_bytes"}
 """Further names of fields, in GB (1e9 bytes)."""
@@ -65,7 +66,7 @@ class FieldReader:
 
         Args:
             rules: of the format of the training trace: its own names, in its own units.
-            further: numeric fields besides those known at submission.
+            further: fields besides those known at submission.
         """
         known = (*SUBMIT_FIELDS, *TIMES, *further)
         self._scale = {name: (name, 1.0) for name in known}
@@ -74,6 +75,7 @@ class FieldReader:
                 self._scale[rule.source] = (rule.field, 1.0 if rule.unit == PLAIN else factor(rule.unit))
         self._scale |= {name: (field, GB) for name, field in IN_GB.items() if field in known}
         self.allowed = (*known, *IN_GB)
+        self.known_of = (*SUBMIT_FIELDS, *(name for name in further if name in TEXT_FIELDS))
 
     def read(self, given: object, job: int | None = None) -> Job:
         """Return one job.
@@ -92,7 +94,7 @@ class FieldReader:
                 problems.append(FieldProblem(name, value, self.allowed, job))
             elif value is not None and value != "":
                 field, scale = place
-                if field in METADATA_FIELDS:
+                if field in TEXT_FIELDS:
                     allowed, result = TEXT, _text(value)
                 else:
                     number = _number(value)
@@ -101,8 +103,8 @@ class FieldReader:
                     problems.append(FieldProblem(name, value, allowed, job))
                 else:
                     read[field] = result
-        if not problems and not any(name in read for name in SUBMIT_FIELDS):
-            problems.append(FieldProblem("jobs", given, f"at least one of {', '.join(SUBMIT_FIELDS)}", job))
+        if not problems and not any(name in read for name in self.known_of):
+            problems.append(FieldProblem("jobs", given, f"at least one of {', '.join(self.known_of)}", job))
         if problems:
             raise BadFields(problems)
         return read

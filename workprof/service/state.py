@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from workprof.cli.forecasts import observed_json
-from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, WorkprofError
+from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.core.records import to_json
 from workprof.formats import rules_of
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
-from workprof.memory.advised_sizes import RUN, AdvisedSize
-from workprof.memory.recommend import Recommendation, RecommendationSettings
+from workprof.memory.resources import KEY_COLUMNS
+from workprof.memory.verdict import Verdict, VerdictSettings
+from workprof.memory.verdict_sizes import Sizes
 from workprof.service.jobs import FieldReader
 from workprof.service.observations import Journal
 from workprof.service.prediction import Model, load_model
@@ -35,12 +36,13 @@ class NotReady(Exception):
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """The recommended sizes of a dataset by one key, by its value."""
+class Sized:
+    """The verdict on a dataset, its rows of memory by their keys, and what reads the jobs that ask for them."""
 
     dataset: str
-    recommendation: Recommendation
-    by_key: dict[str, AdvisedSize]
+    verdict: Verdict
+    sizes: Sizes
+    reader: FieldReader
 
 
 class Held:
@@ -146,17 +148,15 @@ class State:
         chosen = self.hash_of(dataset)
         return self._held.get(("forecaster", chosen), lambda: load_model(self.workbench, chosen))
 
-    def sizes(self, dataset: str = "", by: str = "task") -> Sizes:
-        """Return the recommended sizes of a dataset; raises as `Held.get`."""
-        if by == RUN:
-            raise SettingsError("by is 'run'; sizes of new runs go by task, profile, user or group")
-        chosen, settings = self.hash_of(dataset), RecommendationSettings(by=by)
+    def sizes(self, dataset: str = "") -> Sized:
+        """Return the rows of memory of a dataset; raises as `Held.get`."""
+        chosen = self.hash_of(dataset)
 
-        def make() -> Sizes:
-            result = self.workbench.recommendation(chosen, settings)
-            return Sizes(self.workbench.dataset(chosen).name, result, {one.key: one for one in result.sizes})
+        def make() -> Sized:
+            result, entry = self.workbench.verdict(chosen, VerdictSettings()), self.workbench.dataset(chosen)
+            return Sized(entry.name, result, Sizes(result.memory), FieldReader(rules_of(entry.format), KEY_COLUMNS))
 
-        return self._held.get(("sizes", by, chosen), make)
+        return self._held.get(("sizes", chosen), make)
 
     def journal(self, dataset: str = "") -> Journal:
         """Return the finished runs of a dataset.
