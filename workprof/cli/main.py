@@ -27,6 +27,7 @@ DONE, OURS, CALLERS_MISTAKE, BUSY, INTERRUPTED = 0, 1, 2, 75, 130
 COMMANDS = {
     "datasets": ("ingest", "datasets", "rename", "remove", "export", "sample"),
     "pull": ("pull",),
+    "size": ("size",),
     "serve": ("demo", "serve"),
     "forecasts": ("durations", "classify", "estimate"),
     "report": ("report",),

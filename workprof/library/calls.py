@@ -30,7 +30,7 @@ from workprof.forecasts.estimates import LEFT_OUT, TARGETS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
-from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, passing_workbench, plain_table
+from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, plain_table
 from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
 from workprof.nodes.parsed_runs import COLUMNS
 from workprof.nodes.ranking import Ranking, rank_measured
@@ -43,6 +43,7 @@ from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 from workprof.store.in_memory import Given, is_column, is_path, is_table
 from workprof.store.mapping import shown
+from workprof.workbench.passing import passing_workbench
 
 Columns = Mapping[str, Source]
 

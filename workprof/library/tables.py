@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from workprof.core.errors import ColumnMissing, SettingsError, TraceError, UnitUnknown
-from workprof.core.settings import from_environment
 from workprof.core.text import near
 from workprof.core.units import FACTORS, UNITS_OF
 from workprof.forecasts.encoder import SUBMIT_FIELDS
@@ -25,6 +23,7 @@ from workprof.store.mapping import shown, units_of, words_of
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport
 from workprof.workbench import Workbench
 from workprof.workbench.datasets import IN_MEMORY
+from workprof.workbench.passing import passing_workbench
 
 Source = str | tuple[str, str]
 """A column, or a column and its unit: 'rss' or ('rss', 'MiB')."""
@@ -67,15 +66,6 @@ class Jobs:
             return self.frame
         rows = self.frame[self.frame["finished"].to_numpy(dtype=bool)]
         return rows.drop(columns="finished").reset_index(drop=True)
-
-
-@contextlib.contextmanager
-def passing_workbench() -> Iterator[Workbench]:
-    """Return a workbench whose home is a temporary folder, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="workprof-") as folder:
-        home = Path(folder) / "home"
-        with Workbench(replace(from_environment().at(home), readonly=False)) as bench:
-            yield bench
 
 
 def source_of(argument: str, given: object) -> FieldSource:

@@ -1,0 +1,77 @@
+"""`workprof size FILE`: a trace in, what to request out; nothing is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import workprof
+from workprof.answers.verdict_exports import EXPORTS, exported
+from workprof.cli import console
+from workprof.cli.datasets import given_mapping
+from workprof.cli.questions import options, settings_of
+from workprof.core.errors import SettingsError
+from workprof.core.shares import in_words
+from workprof.inputs import piped
+from workprof.memory import questions
+from workprof.memory.exports import Origin
+from workprof.store.outputs import checked_output, write_whole
+from workprof.store.reports import IngestOptions
+from workprof.workbench.passing import passing_workbench
+
+
+def _size(file: Path, to: str, output: Path, trace_format: str, mapping: str, **given: Any) -> None:
+    if to not in EXPORTS:
+        raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
+    settings = settings_of(questions.VERDICT, given)
+    if output != console.STDOUT:
+        checked_output(output)
+    progress = console.progress_line()
+    with passing_workbench() as workbench, piped([file], workbench.settings.home, progress) as files:
+        asked = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
+        report = workbench.ingest(files, asked, progress)
+        entry = workbench.dataset(report.hash)
+        found = workbench.verdict(entry.hash, settings, progress)
+        note = in_words(workbench.machine_shares(entry.hash))
+    if report.rejected:
+        console.warn(f"note: {report.rejected:,} of {report.rows_read:,} rows could not be read and are left out")
+    for check in report.checks:
+        if check.level != "info":
+            console.warn(f"note: {check.name}: {check.message}")
+    content = exported(to, found, Origin(entry.name, entry.hash, workprof.__version__, note))
+    console.warn(f"note: {found.reason}")
+    if output == console.STDOUT:
+        console.emit_file(content)
+    else:
+        write_whole(output, content)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the tree."""
+    text = Annotated[str, typer.Option("--to", help=f"One of {', '.join(EXPORTS)}.")]
+    console.register(
+        app,
+        "size",
+        "Say what to request, of a trace that is not kept: no home is made or read.",
+        _size,
+        [
+            console.parameter(
+                "file", Annotated[Path, typer.Argument(help="A trace; - for stdin.", show_default=False)]
+            ),
+            console.parameter("to", text, "csv"),
+            console.parameter(
+                "output", Annotated[Path, typer.Option("-o", "--output", help="File to write.")], console.STDOUT
+            ),
+            console.parameter(
+                "trace_format",
+                Annotated[str, typer.Option("--format", help="Of the trace; auto = by what is in it.")],
+                "auto",
+            ),
+            console.parameter(
+                "mapping", Annotated[str, typer.Option("--map", help="Of a generic file: FILE.json, as of ingest.")], ""
+            ),
+            *options(questions.VERDICT),
+        ],
+    )
