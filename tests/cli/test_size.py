@@ -23,6 +23,9 @@ def test_sizes_are_those_of_the_home_and_none_is_made(workprof, home, tmp_path):
     assert workprof("ingest", path, "--name", "runs").status == 0
     kept = workprof("memory", "export", "runs", "--to", "csv", "-o", "-", "--acceptable-kills", "1%").out
     assert told.out == kept
+    written = workprof("size", path, "--acceptable-kills", "1%", "-o", tmp_path / "sizes.csv")
+    assert written.out.endswith(f"rows written to {tmp_path / 'sizes.csv'}\n")
+    assert (tmp_path / "sizes.csv").read_text() == kept
     rows = list(csv.DictReader(io.StringIO(told.out)))
     assert {row["action"] for row in rows} >= {"lower"}
     piped = subprocess.run(

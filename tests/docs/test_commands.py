@@ -57,7 +57,7 @@ BOUND = {
 """Placeholder -> what it stands for here; a word that is neither here nor in WRITTEN fails the test."""
 
 WRITTEN = {
-    "memory.config", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
+    "memory.config", "sizes.csv", "job_submit.lua", "mem.conf", "mails.txt", "runs.jsonl", "box.csv", "report.html",
     "sample.parquet", "data/sample/pai_sample.parquet",
 }  # fmt: skip
 """Files that commands make."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import workprof
-from workprof.answers.verdict_exports import EXPORTS, exported
+from workprof.answers.verdict_exports import EXPORTS, exported, n_rows
 from workprof.cli import console
 from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import options, settings_of
@@ -46,6 +46,7 @@ def _size(file: Path, to: str, output: Path, trace_format: str, mapping: str, **
         console.emit_file(content)
     else:
         write_whole(output, content)
+        console.emit({}, as_json=False, text=lambda: f"{n_rows(found):,} rows written to {output}")
 
 
 def register(app: typer.Typer) -> None:
