@@ -65,3 +65,12 @@ def test_a_mapping_is_saved_used_renamed_and_removed(workprof, steps, tmp_path):
     assert workprof("mappings", "remove", "nf steps").status == 0
     assert workprof("mappings", "--json").json == []
     assert workprof("mappings", "remove", "nf steps").status == 2
+
+
+def test_what_is_doubtful_in_a_given_mapping_is_printed(workprof, tmp_path):
+    rows = "".join(f"j{at},600,{2048 * (at % 40 + 1)}\n" for at in range(80))
+    (tmp_path / "condor.csv").write_text("job,duration_s,RequestMemory\n" + rows)
+    mapping = {"job_name": {"from": "job"}, "requested_memory_bytes": {"from": "RequestMemory", "unit": "GB"}}
+    (tmp_path / "map.json").write_text(json.dumps(mapping))
+    told = workprof("ingest", tmp_path / "condor.csv", "--map", tmp_path / "map.json")
+    assert told.status == 0 and "RequestMemory: " in told.err and "more than any node has" in told.err

@@ -315,3 +315,55 @@ def test_days_that_could_be_months_are_asked(store, write):
     store.ingest([path], IngestOptions(format="generic", mapping=wanted | {"end_time_s": FieldSource("end", "d/m/y")}))
     last = store.frame("t", ["start_time_s"])["start_time_s"][2]
     assert last == datetime.fromisoformat("2024-04-07T10:00:00Z").timestamp()
+
+
+BY_HALF_HOUR = ("2024-05-20 10:00:00", "2024-05-20 10:30:00")
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "field", "because"),
+    [
+        ("max_mem_gb", lambda at: (2 ** (at % 4),), "requested_memory_bytes", "round steps, as requests do"),
+        ("MaxMemoryMB", lambda at: (1024 * (at % 4 + 1),), "requested_memory_bytes", "round steps, as requests do"),
+        ("max_mem_gb", lambda at: (1.013 + 0.37 * at,), "peak_memory_bytes", "no round steps"),
+        ("mem_gb", lambda at: (1.013 + 0.37 * at,), "peak_memory_bytes", "no round steps"),
+        ("memory_mb", lambda at: (701 + 37 * at,), "peak_memory_bytes", "no round steps"),
+        ("requested_mem_gb,max_mem_gb", lambda at: (4, 4), "peak_memory_bytes", "100% of the uses are within"),
+        ("requested_mem_gb,max_mem_gb", lambda at: (4, 8), "peak_memory_bytes", "0% of the uses are within"),
+        ("mem_gb,max_rss_gb", lambda at: (4, 8.1), "requested_memory_bytes", "0% of the uses are within"),
+    ],
+)
+def test_memory_that_may_be_allocated_or_used_is_asked(store, write, columns, row, field, because):
+    path = write("m.csv", table(f"job,start,end,{columns}", lambda at: (f"j{at}", *BY_HALF_HOUR, *row(at))))
+    with pytest.raises(
+        UnitUnknown, match=f"allocated or used.*{because}.*requested_memory_bytes.*peak_memory"
+    ) as asked:
+        store.ingest([path], AUTO)
+    ready = json.loads(str(asked.value).split("that holds ")[1])
+    assert ready[field]["from"] in columns.split(",")
+    assert store.ingest([path], IngestOptions(mapping=from_json(json.dumps(ready), "ready"))).rows == 40
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "wanted"),
+    [
+        ("memory_gb", lambda at: (4,), {"requested_memory_bytes": "memory_gb"}),
+        ("max_rss_gb", lambda at: (4.1,), {"peak_memory_bytes": "max_rss_gb"}),
+        ("peak_mem_gb", lambda at: (4,), {"peak_memory_bytes": "peak_mem_gb"}),
+        ("mem_used_gb", lambda at: (4,), {"peak_memory_bytes": "mem_used_gb"}),
+        (
+            "req_mem_gb,max_mem_gb",
+            lambda at: (8, 1.1 + at / 9),
+            {"requested_memory_bytes": "req_mem_gb", "peak_memory_bytes": "max_mem_gb"},
+        ),
+        (
+            "mem_gb,max_mem_gb",
+            lambda at: (8, 1.1 + at / 9),
+            {"requested_memory_bytes": "mem_gb", "peak_memory_bytes": "max_mem_gb"},
+        ),
+    ],
+)
+def test_names_values_and_a_second_column_settle_what_memory_means(store, write, columns, row, wanted):
+    path = write("m.csv", table(f"job,start,end,{columns}", lambda at: (f"j{at}", *BY_HALF_HOUR, *row(at))))
+    found = taken(store.ingest([path], AUTO))
+    assert {field: column for field, (column, _) in found.items() if "memory" in field} == wanted

@@ -104,6 +104,9 @@ def ingest(
             _look(workbench, list(files), options, output, as_json)
             return
         report = workbench.ingest(files, options, progress)
+        if options.mapping and report.format == "generic":
+            for line in _warnings(workbench.suggest(next(iter(files)), options)):
+                warn(line)
     if report.already_loaded:
         warn(f"already loaded as {report.dataset!r}; nothing was read again")
     if report.lost:
@@ -276,7 +279,7 @@ def _looked(result: Suggestion, output: Path | None) -> str:
     used = {source.column for source in result.mapping.values()}
     rest = [name for name in result.columns if name not in used]
     lines += ["", f"stored under their own names: {', '.join(rest)}"] if rest else []
-    lines += [f"{one.column}: {one.warning}" for one in result.evidence.values() if one.warning]
+    lines += _warnings(result)
     lines += [
         f"{one.column}: {one.unread:,} values cannot be read, the first {where(one)}{one.unread_text!r}"
         for one in result.evidence.values()
@@ -286,6 +289,10 @@ def _looked(result: Suggestion, output: Path | None) -> str:
     if output is not None:
         lines.append(f"wrote the mapping to {output}; load with --map {output}")
     return "\n".join(lines)
+
+
+def _warnings(result: Suggestion) -> list[str]:
+    return [f"{one.column}: {one.warning}" for one in result.evidence.values() if one.warning]
 
 
 def where(one: Evidence) -> str:

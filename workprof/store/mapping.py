@@ -18,9 +18,11 @@ from workprof.core.units import (
     DURATION_FACTORS,
     FACTORS,
     FIRST_EPOCH_S,
+    GB,
     GIB,
     KIB,
     LAST_EPOCH_S,
+    MIB,
     UNITS_OF,
     factor,
 )
@@ -274,8 +276,52 @@ def guesses(look: Look) -> dict[str, Guess]:
             result["duration_s"] = Guess(source, False, UNREADABLE)
     if "run_name" in result and not set(NAME_FIELDS) & result.keys():
         result["job_name"] = result.pop("run_name")
-    result = _clocks(result, look)
+    result = _clocks(_meant(result, look), look)
     return {field: result[field] for field in FIELDS if field in result}
+
+
+REQUESTED, USED = "requested_memory_bytes", "peak_memory_bytes"
+EITHER = re.compile(r"(?:max(?:imum)?|highest|most)?(?:mem(?:ory)?|ram)(?:max(?:imum)?|highest|most)?")
+"""Names that batch systems and people give to what a job may take as well as to what it took."""
+
+ALLOCATED_OR_USED = "allocated or used?"
+STEP_BYTES = (0.25 * GB, 0.256 * GB, 256.0 * MIB / 1.024, 256.0 * MIB)
+"""Requests are made in such steps; what was used seldom is."""
+
+
+def _meant(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
+    """Return the guesses with memory that may be allocated or used told by its values and by the other of the two.
+
+    A name of both is sure only where no value of a use is above the request, or where all stand on steps of requests.
+    """
+    result = dict(result)
+    memory = {field: result[field] for field in (REQUESTED, USED) if field in result}
+    doubtful = {field: guess for field, guess in memory.items() if guess.why != OWN_NAME and _either(guess)}
+    if len(memory) == 2 and doubtful:
+        requested, used = (_converted(field, memory[field].source, look) for field in (REQUESTED, USED))
+        both = np.isfinite(requested) & np.isfinite(used) & (used > 0)
+        within = float((used[both] <= requested[both]).mean()) if both.any() else 0.0
+        if within >= NEARLY_ALL and float((used[both] < requested[both]).mean()) >= 0.5:
+            return result
+        why = f"{ALLOCATED_OR_USED} {within:.0%} of the uses are within the requests"
+        return result | {field: replace(guess, sure=False, why=why) for field, guess in doubtful.items()}
+    for field, guess in doubtful.items():
+        values = _converted(field, guess.source, look)
+        values = values[np.isfinite(values) & (values > 0)]
+        steps = any(bool((np.abs(values / step - np.round(values / step)) < 1e-6).all()) for step in STEP_BYTES)
+        if field == REQUESTED and steps:
+            continue
+        standing = "all values stand on round steps, as requests do" if steps else "values stand on no round steps"
+        del result[field]
+        meant = REQUESTED if steps else USED
+        result[meant] = replace(guess, sure=False, why=f"{ALLOCATED_OR_USED} {standing}")
+    return result
+
+
+def _either(guess: Guess) -> bool:
+    parts = re.split(r"[^a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", guess.source.column).lower())
+    parts = [part for part in parts if part not in UNIT_SUFFIXES and part not in OF_A_RUN]
+    return bool(EITHER.fullmatch("".join(parts)))
 
 
 def units_of(field: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
 from workprof.store.look import LOOK_BYTES, LOOK_ROWS, Look, cells_of, texts_of
 from workprof.store.mapping import (
+    ALLOCATED_OR_USED,
     AS_CHOSEN,
     DATES,
     IN_NAME,
@@ -103,10 +104,15 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
             proposal = f"A proposal: {as_json(result.mapping)}" if result.mapping else NO_PROPOSAL
             raise ColumnMissing(f"{path.name}: {result.refusal}. {proposal}")
         raise UnitUnknown(
-            f"{path.name}: {result.refusal}. Check it with `workprof ingest FILE --look`, then load it with "
-            f"--map FILE.json that holds {as_json(result.mapping)}"
+            f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
+            f"it with --map FILE.json that holds {as_json(result.mapping)}"
         )
     return replace(options, mapping=further)
+
+
+def _options(result: Suggestion) -> str:
+    asked = any(one.why.startswith(ALLOCATED_OR_USED) and not one.sure for one in result.evidence.values())
+    return "Memory that was allocated is requested_memory_bytes, memory that was used peak_memory_bytes. " * asked
 
 
 def _is_certain(field: str, evidence: Evidence) -> bool:
@@ -230,7 +236,9 @@ def _refusal(
     if not unsure:
         return ""
     return "; ".join(
-        f"the unit of {one.column!r} ({field}) is not certain ({one.why}): {in_words(one)}" for field, one in unsure
+        f"{'what' if one.why.startswith(ALLOCATED_OR_USED) else 'the unit of'} {one.column!r} ({field}) "
+        f"{'means ' * one.why.startswith(ALLOCATED_OR_USED)}is not certain ({one.why}): {in_words(one)}"
+        for field, one in unsure
     )
 
 
