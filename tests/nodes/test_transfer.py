@@ -185,11 +185,34 @@ def test_lotaru_a_is_the_ratio_of_the_tasks_own_runs():
         FACTORS["lotaru_a"].rule(*machines, TaskTraits())
 
 
-def test_the_tasks_own_benchmark_is_one_more_kind_of_computing():
+def test_the_tasks_own_benchmark_decides_where_one_score_stands_alone():
     one, other = MachineScores("a", cpu=400, io=100), MachineScores("b", cpu=200, io=100)
-    assert compute_ratio(one, other, 1.28) == pytest.approx((2 * 1.28) ** 0.5)
-    assert compute_ratio(MachineScores("a"), MachineScores("b"), 1.28) == pytest.approx(1.28)
-    assert FACTORS["per-task"].rule(one, other, TaskTraits(0.5, 1.28, 2.0)) == pytest.approx((0.5 * 1.6 + 0.5) ** 2)
+    ours = FACTORS["per-task"].rule
+    assert ours(one, other, TaskTraits(0.5, 1.28, 2.0)) == pytest.approx(1.28**2)
+    assert ours(MachineScores("a"), MachineScores("b"), TaskTraits(0.5, 1.28)) == pytest.approx(1.28)
+    assert ours(one, other, TaskTraits(0.5)) == pytest.approx(1.5)
+    more, slower = replace(one, linpack=90), replace(other, linpack=45)
+    assert ours(more, slower, TaskTraits(0.5, 1.28)) == pytest.approx((2 * 1.5) ** 0.5)
+
+
+@needs_shared_data
+def test_without_history_each_pair_is_at_most_lotaru_a():
+    for local in MACHINES:
+        for target in (name for name in MACHINES if name != local):
+            asked = TransferSettings(local, (target,), history=False)
+            found = transfer(lotaru_reports(), PUBLISHED_SCORES, asked, published_task_benchmarks())
+            assert found.history == ()
+            assert found.methods[found.default].median <= found.methods["lotaru_a"].median, (local, target)
+
+
+@needs_shared_data
+def test_without_history_and_with_one_score_each_pair_is_at_most_lotaru_a():
+    few = {name: replace(one, linpack=None, memory=None) for name, one in PUBLISHED_SCORES.items()}
+    for local in MACHINES:
+        for target in (name for name in MACHINES if name != local):
+            asked = TransferSettings(local, (target,), history=False)
+            found = transfer(lotaru_reports(), few, asked, published_task_benchmarks())
+            assert found.methods[found.default].median <= found.methods["lotaru_a"].median, (local, target)
 
 
 def test_exponents_are_those_of_the_runs_as_far_as_machines_differ():

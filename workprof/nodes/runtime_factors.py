@@ -176,6 +176,11 @@ class Factor:
     scales_median: bool
 
 
+def shared_scores(local: MachineScores, target: MachineScores) -> list[str]:
+    """Return which of the compute scores both machines have."""
+    return [name for name in COMPUTE_SCORES if getattr(local, name) is not None and getattr(target, name) is not None]
+
+
 def compute_ratio(local: MachineScores, target: MachineScores, own_ratio: float | None = None) -> float:
     """Return the median of the cpu, linpack and memory ratios that both machines have (of two: the geometric mean).
 
@@ -190,7 +195,7 @@ def compute_ratio(local: MachineScores, target: MachineScores, own_ratio: float 
     Raises:
         NotEnoughData: when they share none of the three, and there is no benchmark of the task.
     """
-    shared = [name for name in COMPUTE_SCORES if getattr(local, name) is not None and getattr(target, name) is not None]
+    shared = shared_scores(local, target)
     if not shared and own_ratio is None:
         raise NotEnoughData(
             f"machines {local.machine} and {target.machine} share no score of {', '.join(COMPUTE_SCORES)}"
@@ -211,6 +216,28 @@ def task_mix(local: MachineScores, target: MachineScores, busy: float, own_ratio
     return busy * computing + (1 - busy) * ratio(local, target, "io")
 
 
+SCORES_THAT_AGREE = 2
+"""Compute scores that two machines need in common to be believed beside a task's own benchmark: a single one cannot be
+checked against another, and the time of the task itself says more of it."""
+
+
+def with_own_benchmark(local: MachineScores, target: MachineScores, busy: float, own_ratio: float | None) -> float:
+    """Return the geometric mean of `task_mix`, the task's own benchmark one more kind of computing, and the cpu ratio.
+
+    The benchmark alone where the machines share too few scores. Two rules with equal weight, as forecasts are combined:
+    on the six pairs of n1, n2 and c2 without history neither the mix (.1048 from n2 to n1) nor the task's own benchmark
+    (Lotaru-A, .103 there) is the better one everywhere; their like with the cpu ratio is at most Lotaru-A on all six.
+
+    Source: ours; the benchmark is Lotaru-A's.
+    """
+    if own_ratio is not None and len(shared_scores(local, target)) < SCORES_THAT_AGREE:
+        return own_ratio
+    mixed = task_mix(local, target, busy, own_ratio)
+    if own_ratio is None or local.cpu is None or target.cpu is None:
+        return mixed
+    return math.sqrt(mixed * ratio(local, target, "cpu"))
+
+
 LEAST_EVIDENCE = 0.1
 """Squared log ratio of two machines' scores from which on a task's own runs there weigh as much as the scores: machines
 that are alike tell nothing of how a task follows them. With an error of .1 in a task's log ratio and exponents that
@@ -218,11 +245,8 @@ scatter by .3 it is (.1 / .3)^2; between .03 and .3 the errors over the six pair
 
 
 def per_task(local: MachineScores, target: MachineScores, traits: TaskTraits) -> float:
-    """Return `task_mix` with the task's own benchmark as one more kind of computing, to the power of its exponent.
-
-    Source: ours; the benchmark is Lotaru-A's.
-    """
-    return float(task_mix(local, target, traits.busy, traits.own_ratio) ** traits.exponent)
+    """Return the factor of scores and the task's own benchmark, to the power of its exponent."""
+    return float(with_own_benchmark(local, target, traits.busy, traits.own_ratio) ** traits.exponent)
 
 
 def exponent(measured: Iterable[tuple[float, float]]) -> float:
@@ -289,7 +313,7 @@ FACTORS = {
         ),
         Factor(
             "per-task",
-            "task-mix with the task's own benchmark, and as far as its runs on further machines follow the scores",
+            "task-mix, own benchmark and cpu ratio together, as far as runs on further machines follow them",
             per_task,
             scales_median=True,
         ),

@@ -24,8 +24,8 @@ from workprof.nodes.runtime_factors import (
     exponent,
     factor_named,
     scores_of,
-    task_mix,
     task_ratio,
+    with_own_benchmark,
 )
 from workprof.nodes.runtime_models import (
     PARTS,
@@ -164,7 +164,8 @@ class _Known:
             shown = self._shown(case, machine) if part == case.part else None
             if shown is not None:
                 own = task_ratio(self.benchmarks, task, local, machine)
-                expected = task_mix(scores_of(local, self.scores), scores_of(machine, self.scores), busy, own)
+                machines = scores_of(local, self.scores), scores_of(machine, self.scores)
+                expected = with_own_benchmark(*machines, busy, own)
                 measured.append((float(np.log(expected)), shown))
         return TaskTraits(busy, task_ratio(self.benchmarks, task, local, case.target), exponent(measured))
 
