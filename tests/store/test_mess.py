@@ -274,6 +274,55 @@ def test_a_few_durations_in_another_unit_than_start_and_end_are_told(store, writ
     assert checks["duration and times"].count == 3
 
 
+def nextflow_trace(share, column, times):
+    """Return a trace of 40 runs of which a share say a column in another unit, and what is true."""
+    head = "task_id,native_id,hash,process,name,status,exit,start,complete,realtime,memory,peak_rss\n"
+    rows, true = [], []
+    for at in range(40):
+        start, lasted, used = FIRST_MS + at * 1_000_000, 600_000 + 1000 * at, 3_000_000_000 + at * 4096
+        cells = {"realtime": lasted, "peak_rss": used}
+        if at < share * 40:
+            cells[column] = cells[column] * times
+        ends = start + lasted + 5000
+        rows.append(f"{at},n{at},ab/cdef{at},P{at % 2},P{at % 2} ({at}),COMPLETED,0,{start},{ends},{cells['realtime']}")
+        rows[-1] += f",4294967296,{cells['peak_rss']}\n"
+        true.append((lasted / 1000, used))
+    return head + "".join(rows), true
+
+
+FIRST_MS = 1_790_000_000_000
+
+
+@pytest.mark.parametrize("times", [1 / 1000, 1000, 1 / 60_000])
+@pytest.mark.parametrize("share", [0.05, 0.45])
+def test_durations_of_a_known_format_in_another_unit_are_mended_by_start_and_end(store, write, share, times):
+    text, true = nextflow_trace(share, "realtime", times)
+    _, frame, checks = loaded(store, write("trace.csv", text), "duration_s")
+    assert frame["duration_s"].tolist() == pytest.approx([lasted for lasted, _ in true])
+    assert checks["duration and times"].count == 40 * share
+
+
+@pytest.mark.parametrize("share", [0.05, 0.45])
+def test_memory_of_a_known_format_in_another_unit_is_told_with_the_count(store, write, share):
+    text, _ = nextflow_trace(share, "peak_rss", 1 / 1024)
+    _, _, checks = loaded(store, write("trace.csv", text), "peak_memory_bytes")
+    assert checks["a unit away"].count == 40 * share
+    slurm = "JobID|JobName|State|Start|End|Elapsed|ReqMem|MaxRSS|AllocCPUS\n" + "".join(
+        f"{at}|a{at % 2}|COMPLETED|2026-09-01T00:00:00|2026-09-01T01:00:00|01:00:00|8G|"
+        f"{3_000_000 + at}{'' if at < share * 40 else 'K'}|4\n"
+        for at in range(40)
+    )
+    _, _, checks = loaded(store, write("sacct.txt", slurm), "peak_memory_bytes")
+    assert checks["a unit away"].count == 40 * share
+
+
+def test_durations_that_are_all_far_from_start_and_end_stay_and_are_told(store, write):
+    text, _ = nextflow_trace(1, "realtime", 1 / 1000)
+    _, frame, checks = loaded(store, write("trace.csv", text), "duration_s")
+    assert frame["duration_s"].max() < 1
+    assert checks["duration and times"].count == 40
+
+
 def test_bare_numbers_beside_thousandths_of_a_core_are_cores(store, write):
     text = "pod,duration_s,cpu_request,memory_request\na,1,250m,1Gi\nb,1,8,512Mi\nc,1,500m,1Gi\n"
     _, frame, _ = loaded(store, write("pods.csv", text), "requested_cpu_percent")

@@ -101,6 +101,48 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     return Settled(tuple(ordered), last.checks)
 
 
+OTHER_UNITS = (1e3, 1e6, 60.0, 3600.0, 6e4, 3.6e6)
+"""What one of seconds, milliseconds, microseconds, minutes and hours is in another."""
+MANY_TIMES = 20
+LEAST_OF_SPAN, MOST_OF_SPAN = 0.5, 1.02
+"""Share of the time from start to end that a duration has in its own unit."""
+MOSTLY = 0.5
+
+
+def mend_durations(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Check, ...]:
+    """Read durations that start and end contradict by a unit in the unit that fits them, and tell of them.
+
+    Only where most durations of the column agree with start and end: else the column as a whole is in another unit,
+    or says something else, and `checks` tells so.
+    """
+    have, rows = {column.name: column for column in columns}, quoted(stage.rows)
+    if not {"start_time_s", "end_time_s", "duration_s"} <= have.keys() or have["duration_s"].source == DERIVED:
+        return ()
+    span = "(end_time_s - start_time_s)"
+    ended = f"({FLAGS} & {STILL_RUNNING}) = 0 AND {span} > 60 AND duration_s > 0"
+    each = " ".join(
+        f"WHEN duration_s * {times!r} BETWEEN {LEAST_OF_SPAN} * {span} AND {MOST_OF_SPAN} * {span} THEN {times!r}"
+        for times in (*OTHER_UNITS, *(1 / times for times in OTHER_UNITS))
+    )
+    off = f"{ended} AND (duration_s < {span} / {MANY_TIMES} OR duration_s > {span} * {MANY_TIMES})"
+    factor = f"CASE WHEN {off} THEN CASE {each} END END"
+    agreeing = f"{ended} AND duration_s BETWEEN {LEAST_OF_SPAN} * {span} AND {MOST_OF_SPAN} * {span}"
+    count, agree, all_rows, named = one(
+        cursor,
+        f"SELECT count({factor}), count(*) FILTER (WHERE {agreeing}), count(*) FILTER (WHERE {ended}), "
+        f"any_value(duration_s) FILTER (WHERE {factor} IS NOT NULL) FROM {rows}",
+    )
+    if not count or agree < MOSTLY * all_rows:
+        return ()
+    commit_so_far(cursor)
+    cursor.execute(f"UPDATE {rows} SET duration_s = duration_s * {factor} WHERE {factor} IS NOT NULL")
+    message = (
+        f"{count:,} runs have a duration in another unit than start and end say ({named:.6g} s, say); each was read in "
+        "the unit that fits its start and end"
+    )
+    return (Check("duration and times", "warning", int(count), message),)
+
+
 MOST_BEYOND = 100
 BEYOND_SHARE = 0.01
 """So many rows, or this share of few, may lie beyond the trace: more are a part of it."""

@@ -20,7 +20,7 @@ from workprof.store.accounts import Accounts, Balance, accounts_of, balance
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED, Plan, compile_plan
 from workprof.store.connection import quoted, text
-from workprof.store.endings import settle
+from workprof.store.endings import mend_durations, settle
 from workprof.store.folding import Folded, complete
 from workprof.store.json_rows import is_json
 from workprof.store.loaded import Loaded, Stage
@@ -120,6 +120,7 @@ def load(
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
     strange = cells.left_out(cursor, stage, declared, runs.columns)
     settled = settle(cursor, stage, runs.columns)
+    mended = mend_durations(cursor, stage, settled.columns)
     runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:
@@ -146,7 +147,7 @@ def load(
         *_folded_checks(folded),
         *runs.checks,
         *neighbours.judge(cursor, stage, runs.columns),
-        *result,
+        *cells.merged((*mended, *result)),
     )
     aliases = dict(declared.aliases)
     return Loaded(runs.columns, aliases, read, rows, finished, rejected, result, dropped=dropped, lost=lost)
