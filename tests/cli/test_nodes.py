@@ -98,7 +98,7 @@ def test_a_search_with_and_without_scores(workprof, tmp_path):
     ran = workprof(*asked, "--node-scores", scores, "--json")
     found = ran.json
     assert (found["optimizer"], found["n_configurations"], set(found["cheapest"])) == ("arrow", 50, {"sort", "train"})
-    assert set(found["curves"]) == {"without scores", "with scores"}
+    assert set(found["curves"]) == {"at random", "without scores", "with scores"}
     assert {len(one) for curve in found["curves"].values() for one in curve.values()} == {5}
     assert [one["trials"] for one in found["differences"]] == [1, 2, 3, 4, 5]
     assert {*found["path"][0]} == {"workload", "trial", "configuration", "runtime_s", "cost", "best_cost"}

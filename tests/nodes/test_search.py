@@ -1,11 +1,14 @@
 """Configuration search: what is read of a table, the published steps, and that scores which are right help."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from workprof.charts.nodes.search import cost_curves, search_headlines
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
 from workprof.nodes.search import (
     ARROW,
@@ -79,7 +82,7 @@ def test_right_scores_help_and_the_searches_find_what_is_cheap(tmp_path, optimiz
     path, scores = written(tmp_path, table()), written(tmp_path, SCORES, "scores.csv")
     given = SearchSettings(optimizer, trials=8, seeds=3)
     found = search_file(path, given, scores)
-    assert set(found.curves) == {"without scores", "with scores"}
+    assert set(found.curves) == {"at random", "without scores", "with scores"}
     for curve in found.curves.values():
         assert (np.diff(curve.mean) <= 1e-12).all()
         assert (curve.mean >= 1).all()
@@ -124,3 +127,27 @@ def test_bad_tables_are_named(tmp_path):
         read_machine_scores(written(tmp_path, pd.concat([SCORES, SCORES.head(1)])))
     with pytest.raises(ColumnMissing, match="needs the column machine"):
         read_machine_scores(written(tmp_path, SCORES[["machine"]]))
+
+
+def test_random_search_is_the_least_of_so_many_draws(tmp_path):
+    tables = read_configurations(written(tmp_path, table()))[0]
+    curve = search(tables, SearchSettings(trials=3, seeds=400)).curves["at random"]
+    for after in (1, 2, 3):
+        expected = []
+        for one in tables:
+            cost, n = np.sort(one.cost), len(one.cost)
+            chance = [math.comb(n - 1 - place, after - 1) / math.comb(n, after) for place in range(n)]
+            expected.append(float(cost @ chance) / cost[0])
+        assert curve.mean[after - 1] == pytest.approx(np.mean(expected), rel=0.08)
+    assert (np.diff(curve.mean) <= 0).all()
+
+
+def test_what_the_optimiser_gains_over_random_search_is_drawn_and_said(tmp_path):
+    found = search(read_configurations(written(tmp_path, table()))[0], SearchSettings(trials=5, seeds=6))
+    ours, chance = (found.curves[kind].mean[-1] for kind in ("without scores", "at random"))
+    chart = cost_curves(found)
+    assert [trace.name for trace in chart.figure.data if trace.name] == ["without scores", "at random"]
+    gain = 100 * (1 - ours / chance)
+    assert f"costs {abs(gain):.1f} % {'less' if gain >= 0 else 'more'} than that" in chart.note
+    told = {one.label: one.value for one in search_headlines(found)}
+    assert told["Random search"] == f"+{100 * (chance - 1):.1f} %"

@@ -92,7 +92,7 @@ SEARCH = Question(
     Search,
     "workprof.nodes.search:search_frames",
     finds="configuration search",
-    version=2,
+    version=3,
     page=PAGE,
     tab="Search",
     method="configuration_search",

@@ -32,7 +32,7 @@ from workprof.nodes.advice import TYPES_OF_RESOURCE, acquisition_with_scores, sc
 
 CHERRYPICK, ARROW = "cherrypick", "arrow"
 PER_PRICE, AS_PUBLISHED = "price", "published"
-WITHOUT, WITH_SCORES = "without scores", "with scores"
+RANDOM, WITHOUT, WITH_SCORES = "at random", "without scores", "with scores"
 FIRST_TRIALS = 3
 """Drawn at random before there is a model; with scores the first is, and two follow the scores alone."""
 FEWEST_CONFIGURATIONS = FIRST_TRIALS + 1
@@ -197,7 +197,7 @@ class Search(Shown):
         n_configurations: rows that could be tried.
         workloads: name -> cheapest configuration.
         least_costs: name -> its cost.
-        curves: 'without scores', and 'with scores' where there are any.
+        curves: 'at random', 'without scores', and 'with scores' where there are any.
         path: the first search of each workload, with scores where there are any.
         differences: with less without scores, after each trial; empty without scores.
         notes: what is missing, and what was left out.
@@ -334,7 +334,7 @@ def search(
     Raises:
         NotEnoughData: when a workload has fewer than four configurations, or none within the limit.
     """
-    kinds = (WITHOUT, WITH_SCORES) if scores else (WITHOUT,)
+    kinds = (RANDOM, WITHOUT, WITH_SCORES) if scores else (RANDOM, WITHOUT)
     ratios: dict[str, list[Floats]] = {kind: [] for kind in kinds}
     workloads, least_costs, path, notes = {}, {}, [], []
     for place, table in enumerate(tables):
@@ -351,7 +351,10 @@ def search(
                 notes.append("the table has no utilisation (cpu_percent, ...): every resource counts alike")
         for kind in kinds:
             for number in range(given.seeds):
-                rows = _one_search(table, ok, given, number, scores if kind == WITH_SCORES else None)
+                if kind == RANDOM:
+                    rows = _random_search(table, given, number)
+                else:
+                    rows = _one_search(table, ok, given, number, scores if kind == WITH_SCORES else None)
                 best = np.minimum.accumulate(np.where(ok[rows], table.cost[rows], np.inf))
                 worst = float(table.cost.max())  # nothing acceptable yet: as the dearest
                 ratios[kind].append(np.pad(np.minimum(best, worst), (0, given.trials - len(best)), mode="edge") / least)
@@ -447,6 +450,12 @@ def _refuse_few(table: Configurations, ok: Bools, given: SearchSettings) -> None
         )
 
 
+def _random_search(table: Configurations, given: SearchSettings, number: int) -> Ints:
+    """Return the rows that a search at random tries; it begins as the others of its number do."""
+    order = np.random.default_rng([given.seed, number]).permutation(len(table.cost))
+    return order[: given.trials].astype(np.int64)
+
+
 def _one_search(
     table: Configurations,
     ok: Bools,
@@ -456,7 +465,7 @@ def _one_search(
 ) -> Ints:
     """Return the rows that one search tries, in order."""
     rng = np.random.default_rng([given.seed, number])
-    first = rng.permutation(len(ok))
+    first = rng.permutation(len(ok))  # as `_random_search`
     ties = rng.random(len(ok)) * TOLERANCE
     by_type = _scores_of(table, scores, per_price=given.weigh == PER_PRICE) if scores else {}
     tried: list[int] = []

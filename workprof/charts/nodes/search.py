@@ -12,12 +12,13 @@ from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figur
 from workprof.charts.text import counted
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share
-from workprof.nodes.search import WITH_SCORES, WITHOUT, Search
+from workprof.nodes.search import RANDOM, WITH_SCORES, WITHOUT, Search
 
 SENTENCE_TRIALS = 6
 """Trials after which the sentence compares; the last one where there are fewer."""
-DASHES = {WITHOUT: "dot", WITH_SCORES: "solid"}
-BANDS = ("rgba(48,121,207,0.16)", "rgba(123,130,140,0.18)")
+DASHES = {RANDOM: "dash", WITHOUT: "dot", WITH_SCORES: "solid"}
+LINES = {RANDOM: COLOURS[1], WITHOUT: NEUTRAL, WITH_SCORES: COLOURS[0]}
+BANDS = {RANDOM: "", WITHOUT: "rgba(123,130,140,0.18)", WITH_SCORES: "rgba(48,121,207,0.16)"}
 
 
 def search_sentence(result: Search) -> str:
@@ -33,6 +34,16 @@ def search_sentence(result: Search) -> str:
     text = f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
     compared = f"{verdict}: {text}" if verdict.startswith("no") else f"{text}, {verdict} than without"
     return f"{words} with node scores; against searches without them {compared}."
+
+
+def random_sentence(result: Search) -> str:
+    """Return what the optimiser gains over random search, which begins with the same trial."""
+    after = min(SENTENCE_TRIALS, result.settings.trials)
+    kind = list(result.curves)[-1]
+    ours, chance = (float(result.curves[name].mean[after - 1]) for name in (kind, RANDOM))
+    gain = 100 * (1 - ours / chance)
+    words = f"{gain:.1f} % less" if gain >= 0 else f"{-gain:.1f} % more"
+    return f"Random search after {counted(after, 'trial')}: {_more(chance)}; the search {kind} costs {words} than that."
 
 
 def _more(ratio: float) -> str:
@@ -52,6 +63,11 @@ def search_headlines(result: Search) -> tuple[Headline, ...]:
             f"Mean cost of the best configuration found above the cheapest, {kind}.",
         ),
         Headline(
+            "Random search",
+            f"+{100 * (float(result.curves[RANDOM].mean[-1]) - 1):.1f} %",
+            f"The same, where each of {counted(trials, 'trial')} is drawn at random.",
+        ),
+        Headline(
             "Found the cheapest",
             format_share(float(curve.found_share[-1]), 0),
             f"Of the searches, after {counted(trials, 'trial')}, {kind}.",
@@ -63,16 +79,13 @@ def cost_curves(result: Search) -> Chart:
     """Return the mean cost found against the least, by number of trials, with its interval."""
     trials = np.arange(1, result.settings.trials + 1)
     traces: list[dict[str, Any]] = []
-    for place, (kind, curve) in enumerate(reversed(result.curves.items())):
+    for kind, curve in reversed(result.curves.items()):
         around = np.concatenate([trials, trials[::-1]])
         ends = np.concatenate([curve.mean_high, curve.mean_low[::-1]])
-        traces.append(shapes.area(around, ends, fill=BANDS[place], hoverinfo="skip", showlegend=False))
+        if BANDS[kind]:
+            traces.append(shapes.area(around, ends, fill=BANDS[kind], hoverinfo="skip", showlegend=False))
         hover = f"{kind}: %{{y:.3f}} times the least cost after %{{x}} trials"
-        traces.append(
-            shapes.line(
-                trials, curve.mean, name=kind, colour=(COLOURS[0], NEUTRAL)[place], dash=DASHES[kind], hover=hover
-            )
-        )
+        traces.append(shapes.line(trials, curve.mean, name=kind, colour=LINES[kind], dash=DASHES[kind], hover=hover))
     return Chart(
         name="node-search-cost",
         figure=figure_of(
@@ -86,7 +99,7 @@ def cost_curves(result: Search) -> Chart:
         shows=f"Lines of the mean cost found by number of trials, {' and '.join(result.curves)}.",
         data=curve_table(result),
         note=f"Mean over {counted(result.settings.seeds, 'seed')} of each workload; the band is the 90 % "
-        "bootstrap interval of the mean.",
+        f"bootstrap interval of the mean. {random_sentence(result)}",
     )
 
 
