@@ -9,3 +9,8 @@ FOLDER = Path(os.environ.get("WORKPROF_REAL_DATA") or Path(__file__).resolve().p
 PAI_SAMPLE = FOLDER / "pai" / "pai_sample_dev.csv"
 
 needs_shared_data = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"{FOLDER} is absent")
+
+CASES = FOLDER.parent / "cases"
+"""Small inputs after public reports, each with what is right of it."""
+
+needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is absent")

@@ -171,3 +171,16 @@ def test_durations_by_profile_are_by_task_where_there_are_no_profiles(tmp_path):
 def test_texts_and_numbers_in_one_column_are_texts():
     table = pd.DataFrame({"job_name": [1, "2_3", 4], "duration_s": [1.0, 2.0, 3.0]}, dtype="object")
     assert jobs_of(table, {}).frame["job_name"].tolist() == ["1", "2_3", "4"]
+
+
+def test_ids_that_were_made_fractions_are_refused_as_run_and_step_would_be_one(tmp_path):
+    lines = (
+        "JobID|JobName|State|Elapsed|ReqMem|MaxRSS\n7001|a|COMPLETED|00:10:00|4G|\n7001.0|s|COMPLETED|00:10:00||1G\n"
+    )
+    table = pd.read_csv(io.StringIO(lines), sep="|")
+    table.to_parquet(tmp_path / "runs.parquet")
+    for given in (table, tmp_path / "runs.parquet"):
+        with pytest.raises(wp.WorkprofError, match=r"JobID .*dtype=\{'JobID': str\}"):
+            wp.durations(given)
+    whole = jobs_of(pd.read_csv(io.StringIO(lines), sep="|", dtype={"JobID": str}), {}).frame
+    assert (whole["job_name"].tolist(), whole["peak_memory_bytes"].tolist()) == (["7001"], [2.0**30])

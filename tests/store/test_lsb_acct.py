@@ -51,3 +51,16 @@ def test_another_layout_is_refused_with_the_way_that_works(store, write):
         store.ingest([write("lsb.acct", broken)], IngestOptions())
     report = store.ingest([write("mixed.acct", record(1) + broken)], IngestOptions())
     assert (report.rows, report.rejected) == (1, 1)
+
+
+def test_a_cpu_time_of_zero_is_not_known_and_counted(store, write):
+    unknown = record(9001).replace("600.000000 1.500000", "0.000000 0.000000")
+    for text, used in ((record(9000) + unknown, [100.25, -1]), (unknown, [-1])):
+        report = store.ingest([write(f"{len(used)}.acct", text)], IngestOptions(name=f"of-{len(used)}"))
+        assert {check.name: check.count for check in report.checks}["CPU time of zero"] == 1
+        frame = store.frame(report.dataset, ["job_name", "duration_s"], finished_only=False)
+        names = {column.name for column in store.columns(report.dataset)}
+        assert ("cpu_usage_percent" in names) == (used != [-1])
+        if "cpu_usage_percent" in names:
+            frame = store.frame(report.dataset, ["cpu_usage_percent"], finished_only=False)
+            assert frame["cpu_usage_percent"].fillna(-1).tolist() == used

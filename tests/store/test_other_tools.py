@@ -55,6 +55,16 @@ TEXTS = {
         "sar",
         "sadf -d",
     ),
+    "pidstat": (
+        "Linux 5.4.0 (vm) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n02:21:22 AM UID PID %usr %system CPU Command\n",
+        "pidstat",
+        "sadf -d",
+    ),
+    "pidstat -r": (
+        "Linux 5.4.0 (vm) \t21.11.2026 \t_x86_64_\t(2 CPU)\n\n14:21:22 UID PID minflt/s VSZ RSS %MEM Command\n",
+        "pidstat",
+        "sadf -d",
+    ),
     "perf stat": ("\n Performance counter stats for 'sleep 1':\n\n   1.23 msec task-clock\n", "perf stat", "-I 1000"),
 }
 

@@ -17,6 +17,7 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import (
     NUMBER,
     TEXT,
+    Finding,
     Format,
     Given,
     Made,
@@ -214,6 +215,15 @@ FORMAT = Format(
             "cpu_usage_percent",
             "100 * nullif(cpu_s, 0) / nullif(duration_s, 0)",
             needs=("cpu_s", "duration_s"),
+        ),
+    ),
+    findings=(
+        Finding(
+            "CPU time of zero",
+            "warning",
+            "cpu_s = 0 AND duration_s > 0",
+            "runs have a CPU time of 0 beside a duration: it is not known, and counts as missing",
+            ("cpu_s", "duration_s"),
         ),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),

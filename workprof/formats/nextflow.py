@@ -9,7 +9,7 @@ Source: Nextflow's documentation of trace files and of the exit statuses that it
 
 from __future__ import annotations
 
-from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn
+from workprof.formats.declare import NUMBER, TEXT, Finding, Format, Made, Rule, SourceColumn
 
 _TEXTS = (
     "hash",
@@ -73,6 +73,9 @@ NAME, TAG = r"^([^\s(]+)", r"\((.*\D.*)\)\s*$"
 SIGNALS = "(137, 140, 143)"
 """Exit statuses after SIGKILL, SIGUSR2 and SIGTERM: how kernels and schedulers end what takes too much."""
 
+CACHED = "upper(status) = 'CACHED'"
+"""A task that `-resume` took from an earlier run: its line repeats what that run took."""
+
 FORMAT = Format(
     name="nextflow",
     title="Nextflow trace",
@@ -105,7 +108,7 @@ FORMAT = Format(
         *((name, "status", "exit", "start", "complete") for name in ("name", "process")),
     ),
     nulls=("", "-"),
-    finished=("completed", "cached"),
+    finished=("completed",),
     attempts="attempt",
     free_texts=("name", "tag", "script", "env"),
     shapes=(("status", "[A-Za-z]+"), ("hash", "[0-9a-f]{2}/[0-9a-f]{4,}"), ("exit", r"-?\d+")),
@@ -145,5 +148,19 @@ FORMAT = Format(
             needs=("status", "exit"),
             may=("peak_memory_bytes", "requested_memory_bytes", "duration_s", "time_limit_s"),
         ),
+        *(
+            Made(field, f"CASE WHEN {CACHED} THEN NULL ELSE {field} END", needs=(field, "status"))
+            for field in ("start_time_s", "end_time_s", "duration_s")
+        ),
     ),
+    findings=(
+        Finding(
+            "call cache",
+            "info",
+            CACHED,
+            "tasks were answered from an earlier run (CACHED): nothing ran, they are no runs and have no times",
+            ("status",),
+        ),
+    ),
+    rows_version=2,
 )

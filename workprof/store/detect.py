@@ -56,7 +56,7 @@ def detect(paths: Sequence[Path], options: IngestOptions) -> str:
             return _without_header(path, options) or measured
         return measured
     result = column_names(path, options)
-    named = next((name for name, known in FORMATS.items() if _has_headings(known, result)), "")
+    named = next((name for name, known in FORMATS.items() if has_headings(known, result)), "")
     if named:
         return named
     headless = _without_header(path, options)
@@ -79,7 +79,7 @@ def _refuse_other_tools(path: Path, options: IngestOptions) -> None:
         raise TraceError(text)
 
 
-def _has_headings(known: Format, result: Sequence[str]) -> bool:
+def has_headings(known: Format, result: Sequence[str]) -> bool:
     """Tell whether a file's columns are those of a format."""
     if known.headings is not None:
         return known.headings(result) is not None

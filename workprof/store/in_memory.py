@@ -14,6 +14,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from workprof.core.errors import SettingsError, TraceError
+from workprof.formats import FORMATS
+from workprof.store.detect import has_headings
+from workprof.store.relation import refuse_fractions
 
 
 class ArrowStream(Protocol):
@@ -111,6 +114,9 @@ def written(given: object, folder: Path, name: str) -> Path:
         path = folder / f"{name}.parquet"
         pq.write_table(table, path)
         return path
+    known = next((each for each in FORMATS.values() if each.steps and has_headings(each, table.column_names)), None)
+    if known is not None:
+        refuse_fractions(table.schema, known, name)
     path = folder / f"{name}.csv"
     columns = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in table.columns]
     columns = [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in columns]

@@ -33,7 +33,9 @@ from workprof.store.relation import (
     csv_relation,
     guessed_columns,
     is_number,
+    opened,
     parquet_relation,
+    refuse_fractions,
     renamed,
 )
 from workprof.store.reports import Check, Column, IngestOptions
@@ -258,6 +260,7 @@ def _decimal_commas(shape: TextShape) -> Check:
 
 def _parquet_source(spooled: Spooled, declared: Format, options: IngestOptions) -> Source:
     relation = parquet_relation(spooled)
+    refuse_fractions(opened(spooled)[0], declared, spooled.origin)
     if declared.headings is not None:
         relation = renamed(relation, declared.headings([column.name for column in relation.columns]))
     rules = rules_for(declared, options.mapping, tuple(column.name for column in relation.columns))

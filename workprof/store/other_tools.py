@@ -87,7 +87,7 @@ TOOLS = (
         CONDOR,
     ),
     _tool(r"^(?:MyType = \"Job\"|ClusterId = \d+)$", "HTCondor's long listing", "it is no table", CONDOR),
-    _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:PID|UID)\b.*%usr", "output of pidstat", "it is a screen", SADF),
+    _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:PID|UID)\b.*\bCommand\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from workprof.core.errors import TraceError
 from workprof.core.units import MIB
-from workprof.formats.declare import NUMBER, TEXT, SourceColumn
+from workprof.formats.declare import NUMBER, TEXT, Format, SourceColumn
 from workprof.store.connection import quoted, text
 from workprof.store.spool import Spooled
 from workprof.store.text_shape import MAX_COLUMNS, MAX_LINE_BYTES, TextShape, unique_names
@@ -136,6 +136,22 @@ def parquet_relation(spooled: Spooled) -> Relation:
     sql = f"read_parquet({text(str(spooled.path))})"
     sql = f"(SELECT * REPLACE ({', '.join(casts)}) FROM {sql})" if casts else sql
     return Relation(columns, frozenset(names), sql, False, footer.num_rows)
+
+
+def refuse_fractions(schema: pa.Schema, declared: Format, origin: str) -> None:
+    """Refuse ids of runs that were made numbers with a fraction: pandas does where every step is a '.0'.
+
+    Raises:
+        TraceError: names the column; a run and its step have one id there.
+    """
+    names = declared.headings(schema.names) if declared.headings is not None else schema.names
+    keys = {rule.source for rule in declared.rules if declared.steps and rule.field == declared.steps.key}
+    for field, name in zip(schema, names or (), strict=False):
+        if name in keys and pa.types.is_floating(field.type):
+            raise TraceError(
+                f"{origin}: {field.name} holds numbers with a fraction, so run 7001 and its step 7001.0 are one; "
+                f"read it as texts (in pandas dtype={{{field.name!r}: str}}), then load it again"
+            )
 
 
 def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
