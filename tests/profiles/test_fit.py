@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import silhouette_samples, silhouette_score
 
 from tests.profiles.planted import job_table
 from workprof.core.errors import NotEnoughData, SettingsError
@@ -93,6 +93,8 @@ def test_both_silhouettes(mode):
     proper = silhouette_score(points[inside], found.labels[inside])
     assert found.scores.silhouette_clustered == pytest.approx(proper, abs=1e-4)
     assert found.scores.avg_silhouette == pytest.approx(np.nanmean(found.silhouettes[inside]))
+    with_outliers = silhouette_samples(points, found.labels)  # -1 is one of the clusters
+    assert found.scores.avg_silhouette == pytest.approx(with_outliers[inside].mean(), abs=1e-4)
     assert found.scores.avg_silhouette <= found.scores.silhouette_clustered + 1e-9
 
 

@@ -38,7 +38,7 @@ NUMBERS = {
     "Unclustered": lambda told: [format_count(told["n_outliers"])],
     "Mean size": lambda told: [format_count(told["mean_cluster_size"])],
     "Silhouette (without outliers)": lambda told: [f"{told['silhouette_clustered']:.3f}"],
-    "Silhouette (paper)": lambda told: [f"{told['avg_silhouette']:.3f}"],
+    "Silhouette (outliers as a cluster)": lambda told: [f"{told['avg_silhouette']:.3f}"],
     "Davies–Bouldin": lambda told: [f"{told['davies_bouldin']:.3f}"],
     "DBCV": lambda told: [f"{told['dbcv']:.3f}"],
     "ACQUIRES": lambda told: [f"{told['acquires']:.3f}"],

@@ -100,8 +100,8 @@ def _fit_text(fit: ProfileFit, names: Sequence[str]) -> str:
     sample = f" (found in a sample of {fit.sample_rows:,}, the others assigned)" if fit.sample_rows else ""
     head = (
         f"{scores.n_clusters} profiles, {outliers} of {scores.n_rows:,} runs in {fit.seconds:.1f} s{sample}\n"
-        f"silhouette {scores.silhouette_clustered:.3f} without outliers, {scores.avg_silhouette:.3f} as published"
-        f" ({scores.silhouette_method}); ACQUIRES {scores.acquires:.3f}"
+        f"silhouette {scores.silhouette_clustered:.3f} without outliers, {scores.avg_silhouette:.3f} with them as a "
+        f"cluster, averaged over the runs in profiles ({scores.silhouette_method}); ACQUIRES {scores.acquires:.3f}"
     )
     rows: list[dict[str, object]] = [
         {

@@ -58,7 +58,8 @@ PROFILE_TERMS = (
     Term(
         "silhouette",
         "How much nearer a run is to its own profile than to the next one, -1 to 1. Without the outliers unless it is "
-        f"called 'as published'; exact up to {EXACT_SILHOUETTE_ROWS:,} runs, then sampled with its standard error.",
+        f"called 'paper': then they are one cluster, and the mean is "
+        f"over the other runs; exact up to {EXACT_SILHOUETTE_ROWS:,} runs, then sampled with its standard error.",
         "Profiles",
     ),
     Term("Davies-Bouldin", "Spread of the profiles over their distances; lower is better.", "Profiles"),

@@ -99,9 +99,10 @@ def paper_headlines(fit: ProfileFit) -> tuple[Headline, ...]:
     scores = fit.scores
     return (
         Headline(
-            "Silhouette (paper)",
+            "Silhouette (outliers as a cluster)",
             _number(scores.avg_silhouette),
-            "As in the paper: outliers count as one group, then the mean over the runs that are none.",
+            "As in the paper: outliers are one cluster, and the mean is over the runs that are none. "
+            "scikit-learn averages over the outliers, too.",
         ),
         Headline(
             "ACQUIRES",

@@ -33,7 +33,9 @@ SCORES = {
     "acquires": Score("ACQUIRES", HIGHER, 3, "Mean of published silhouette, clustered share, closeness to the target."),
     "scores_v3": Score("scores_v3", HIGHER, 3, "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."),
     "silhouette_clustered": Score("Silhouette (without outliers)", HIGHER, 3, "Among the runs in a profile."),
-    "avg_silhouette": Score("Silhouette (paper)", HIGHER, 3, "Outliers count as one group, then are excluded."),
+    "avg_silhouette": Score(
+        "Silhouette (paper)", HIGHER, 3, "Outliers as one cluster, then the mean over the runs in profiles alone."
+    ),
     "davies_bouldin": Score("Davies–Bouldin", LOWER, 3, "As published, with the outliers as one group."),
     "relative_validity": Score("Relative validity", HIGHER, 3, "hdbscan's quick stand-in for DBCV."),
     "ccpm": Score("CCPM", HIGHER, 3, "Published silhouette + 1 / Davies–Bouldin."),
@@ -238,7 +240,7 @@ SCORE_WORDS = {
     "n_outliers": "outliers (runs)",
     "n_clusters": "profiles",
     "mean_cluster_size": "mean size (runs)",
-    "avg_silhouette": "silhouette (paper)",
+    "avg_silhouette": "silhouette of runs in profiles, outliers as a cluster",
     "davies_bouldin": "Davies–Bouldin",
     "acquires": "ACQUIRES",
 }
