@@ -406,6 +406,8 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
 
     Single runs of a key in a window are no independent draws: their whole moves together.
     """
+    if not saved.any():
+        return Interval(math.nan, math.nan)  # every request is kept
     groups = []
     for one in np.unique(block):
         own = block == one
