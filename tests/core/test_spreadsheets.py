@@ -19,7 +19,10 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(start):
 
 def test_downloads_and_exports_escape_headers_and_cells_alike(tmp_path):
     names = ["=1+1", "+a", "-b", "@c", "plain"]
-    source = pd.DataFrame({"job_name": ["=x", "y"], "duration_s": [1.0, 2.0], "delta": [1.0, -2.0]} | {name: ["-1a", "b"] for name in names})
+    source = pd.DataFrame(
+        {"job_name": ["=x", "y"], "duration_s": [1.0, 2.0], "delta": [1.0, -2.0]}
+        | {name: ["-1a", "b"] for name in names}
+    )
     source.to_csv(tmp_path / "in.csv", index=False)
     with TraceStore(Settings(home=tmp_path / "home", data=tmp_path)) as store:
         store.ingest([tmp_path / "in.csv"], IngestOptions())
@@ -29,5 +32,5 @@ def test_downloads_and_exports_escape_headers_and_cells_alike(tmp_path):
     exported = (tmp_path / "out.csv").read_text().splitlines()
     downloaded = csv_bytes(source).decode().splitlines()
     assert exported == downloaded
-    assert exported[0] == "job_name,duration_s,'=1+1,'+a,'-b,'@c,plain"
+    assert exported[0] == "job_name,duration_s,delta,'=1+1,'+a,'-b,'@c,plain"
     assert exported[1:] == ["'=x,1.0" + ",'-1a" * 5, "y,-2.0" + ",b" * 5]
