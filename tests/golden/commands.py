@@ -81,6 +81,7 @@ NOT_KEPT = {
     **dict.fromkeys(("synth pai", "synth pai-tables", "synth telemetry", "synth benchmarks"), "answers what it wrote"),
     "ingest": "kept as ingest-again, and for every format in store/",
     "report": "kept as headings",
+    "size": "the bytes of memory export (tests of the command compare them)",
 }
 """Command -> why its answer is not kept."""
 
