@@ -57,7 +57,7 @@ def verdict(visit: Visit, dataset: Dataset) -> Verdict | None:
 
 def actions(result: Verdict, dataset: Dataset) -> None:
     """Show what to request from now on: the sentence, the first rows, and the way to all of them."""
-    st.subheader("Do these things")
+    st.header("Do these things")
     st.markdown(f"**{markdown_text(sentence(result), 600)}**")
     changes = [row for row in result.memory.rows if row.action != KEEP][:SHOWN_ACTIONS]
     if changes:

@@ -178,7 +178,7 @@ def test_a_table_too_small_for_profiles_says_so(home, tmp_path):
         bench.remove(report.hash)
 
 
-@pytest.mark.parametrize("command", ["plan", "over-time"])
+@pytest.mark.parametrize("command", ["recommendation", "over-time"])
 def test_tables_for_people_have_the_names_of_profiles(ask, command):
     called = library(lambda bench: bench.profile_names("jobs"))
     text = ask("memory", command, "jobs", "--by", "profile")

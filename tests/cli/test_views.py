@@ -86,7 +86,7 @@ def test_durations_are_those_that_were_planted(home):
     assert groups["quick"]["quantiles"]["p50"] == 20.0
     assert (groups["quick"]["within_slo"], groups["slow"]["within_slo"]) == (25 / 40, 0.0)
     assert (groups["slow"]["rows"], groups["slow"]["max"], found["n_rows"]) == (60, 100.0, 100)
-    assert found["left_out"] == {"missing": 0, "negative": 0, "zero": 0}
+    assert found["left_out"] == {"missing": 0, "negative": 0, "zero": 0, "unfinished": 0}
     printed = home.text("durations", "plain", "--by", "user", "--slo", 25, "--quantile", "0.5")
     assert "quick  40    62.5 %     20 s" in printed
 

@@ -31,6 +31,14 @@ from workprof.workbench.declared import STORED
 HERE = Path(__file__).parent
 RELEASE = json.loads((HERE / "release.json").read_text())
 CHANGED: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            f"heading: memory Bins: memory_edges_table_{edges} {name}_percent"
+            for edges in ("4197488646_38555668978_41949824878", "10000000000_60000000000")
+            for name in ("used", "runs")
+        ],
+        "shares are told as shares on every face: used_share, runs_share",
+    ),
     "version: nodes.groups": "runs that the detection flagged are left out of a grouping, too, where that is asked for",
     **dict.fromkeys(
         [f"version: memory.{step}" for step in ("bins", "profile_bins", "improvement", "profile_improvement")],

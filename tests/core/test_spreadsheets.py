@@ -33,4 +33,4 @@ def test_downloads_and_exports_escape_headers_and_cells_alike(tmp_path):
     downloaded = csv_bytes(source).decode().splitlines()
     assert exported == downloaded
     assert exported[0] == "job_name,duration_s,delta,'=1+1,'+a,'-b,'@c,plain"
-    assert exported[1:] == ["'=x,1.0" + ",'-1a" * 5, "y,-2.0" + ",b" * 5]
+    assert exported[1:] == ["'=x,1.0,1.0" + ",'-1a" * 5, "y,2.0,-2.0" + ",b" * 5]

@@ -103,10 +103,10 @@ def test_the_notebook_of_profiles_finds_the_planted_ones(monkeypatch):
 @pytest.mark.slow
 def test_the_notebook_of_memory_trades_kills_against_waste(monkeypatch):
     names, _ = ran("memory-what-if", monkeypatch)
-    wasted = [one.recommended.wasted_gb_h for one in names["answers"].values()]
+    wasted = [one.wasted for one in names["answers"].values()]
     assert wasted == sorted(wasted, reverse=True)
-    assert names["today"].recommended.saved_share > 0.3
-    assert names["tight"].enforced.failures > names["today"].enforced.failures
+    assert names["today"].memory.judged.saved_share > 0.3
+    assert names["tight"].memory.today.above > names["today"].memory.today.above
 
 
 @pytest.mark.slow

@@ -350,9 +350,10 @@ TABLES = [
     case
     for case in JOBS
     if case == "batch-21-condor-history"
-    or (file_of(case).suffix in (".csv", ".txt") and not case.startswith(("batch-02", "batch-09")))
+    or (file_of(case).suffix in (".csv", ".txt") and not case.startswith(("batch-02", "batch-09", "mess-10")))
 ]
-"""Those that pandas reads; batch-02 is no table before it is mended, and batch-09 is a screen."""
+"""Those that pandas reads; batch-02 is no table before it is mended, batch-09 is a screen, and of
+mess-10 pandas breaks a line at the lone CR, before anybody sees it."""
 
 
 @pytest.mark.parametrize("case", TABLES)

@@ -78,7 +78,7 @@ def test_every_view_of_a_finished_sweep(sweep, swept, tab):
     test = sweep(sweep_tab=tab)
     assert problems(test) == []
     assert "Complete: 48 of 48 settings (8 excluded)" in words(test)
-    assert "Best: min–max scaling, Manhattan, minimum size 50: ACQUIRES " in words(test)
+    assert "Best: min–max scaling, Euclidean, minimum size 50: ACQUIRES " in words(test)
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
 
 
@@ -225,6 +225,6 @@ def test_the_best_run_opens_in_profiles_whatever_the_form_was_set_to_before(swee
     test.switch_page("pages/sweep.py").run()
     test.button(key="sweep_open").click().run()
     assert test.title[0].value == "Profiles"
-    assert test.query_params["profiles_metric"] in ("manhattan", ["manhattan"])
+    assert test.query_params["profiles_scaler"] in ("minmax", ["minmax"])
     assert test.selectbox(key="profiles_method").value == "eom"
     assert test.number_input(key="profiles_seed").value == 0

@@ -12,6 +12,7 @@ from workprof.charts.shapes import Headline
 
 CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
 PLAIN = {
+    "Random search", "Silhouette (outliers as a cluster)",
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
     "Configurations", "Confidence", "Cores",
     "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,12 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
         level: of the key.
         query_s: (n,) moments; a peer that ends just then has ended, one that is submitted just then is not known.
     """
+    from workprof.memory.verdict_kernels import pass_events  # noqa: PLC0415  what only names a verdict loads no compiler
+
     key = runs.levels[level]
     n_keys = int(key.max()) + 1 if len(key) else 0
     out = np.zeros((9, len(runs)))
-    _pass_events(
+    pass_events(
         key,
         n_keys,
         np.log(runs.use),
@@ -119,46 +120,3 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
         out,
     )
     return Known(*out)
-
-
-@compiled
-def _pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
-    key: Ints,
-    n_keys: int,
-    log_use: Floats,
-    use: Floats,
-    hours: Floats,
-    request: Floats,
-    killed: Bools,
-    above: Bools,
-    submit_s: Floats,
-    end_s: Floats,
-    by_end: Ints,
-    query_s: Floats,
-    by_query: Ints,
-    out: Floats,
-) -> None:
-    """Fill (9, n) figures of each query, passing ends, submissions and queries in order of time."""
-    state = np.zeros((9, n_keys))
-    ended = submitted = 0
-    for query in by_query:
-        now = query_s[query]
-        while ended < len(by_end) and end_s[by_end[ended]] <= now:
-            run = by_end[ended]
-            at = key[run]
-            state[0, at] += 1
-            state[2, at] = max(state[2, at], use[run])
-            state[3, at] += log_use[run]
-            state[4, at] += log_use[run] ** 2
-            state[5, at] += hours[run]
-            state[6, at] += above[run]
-            state[7, at] += killed[run]
-            ended += 1
-        while submitted < len(submit_s) and submit_s[submitted] < now:
-            state[1, key[submitted]] += 1
-            state[8, key[submitted]] = request[submitted]
-            submitted += 1
-        at = key[query]
-        for figure in range(9):
-            out[figure, query] = state[figure, at]
-        out[1, query] = max(0.0, state[1, at] - state[0, at])

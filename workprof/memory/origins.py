@@ -9,14 +9,12 @@ are acceptable. Nothing that ends, or is submitted, after an origin changes a si
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.compiled import compiled, share_out
 from workprof.memory.chances import FEWEST_KNOWN, Chances, fit_chances
 from workprof.memory.known import Known, SizedRuns, known_at
 
@@ -286,6 +284,9 @@ def advise(
         sizing: steps, floor, enforcement.
         price: of a kill, in the unit of booked.
     """
+    from workprof.core.compiled import share_out  # noqa: PLC0415  what only names a verdict loads no compiler
+    from workprof.memory.verdict_kernels import cheapest  # noqa: PLC0415
+
     m = len(request)
     size, chance, from_level = request.copy(), np.zeros(m), np.full(m, -1, dtype=np.int64)
     for level, model in enumerate(chances):
@@ -319,7 +320,7 @@ def advise(
             rules: Floats = rules,
             got: Floats = got,
         ) -> None:
-            _cheapest(arrays, figures, rules, MULTIPLES, first, last, got)
+            cheapest(arrays, figures, rules, MULTIPLES, first, last, got)
 
         share_out(work, len(own), 20_000)
         got[0] = np.where(got[0] == some.asked, got[0], np.round(got[0], DIGITS))
@@ -328,59 +329,3 @@ def advise(
         size[own] = np.where(lower, np.minimum(got[0], request[own]), kept)
         chance[own], from_level[own] = got[1], level
     return Advised(size, chance, from_level)
-
-
-@compiled
-def _exceeds(ratio: float, weight: float, spread: float, record: float, figures: Floats) -> float:
-    """Return the chance that a use exceeds `ratio` x the largest known one; see `chances`."""
-    if ratio <= 1.0:
-        return record
-    log_ratio = math.log(ratio)
-    z = log_ratio * math.sqrt(2.0 * math.log(weight + 1.0)) / spread
-    stable = (1.0 - figures[3]) * math.exp(-3.0 * figures[2] * math.log1p(z / 3.0))
-    heavy: float = figures[3] * math.exp(-log_ratio / figures[4])
-    chance: float = record * (stable + heavy)
-    return chance
-
-
-@compiled
-def _cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
-    arrays: Arrays,
-    figures: Floats,
-    rules: Floats,
-    multiples: Floats,
-    first: int,
-    last: int,
-    out: Floats,
-) -> None:
-    """Fill (2, m) sizes of least expected charge, and their chances of a kill."""
-    request, n, weight, squares, largest, hours, above, cut, factor = arrays
-    step, floor, price = rules[0], rules[1], rules[2]
-    for at in range(first, last):
-        spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
-        record = min(0.95, math.exp(figures[0] - figures[1] * math.log(weight[at] + 1.0))) * factor[at]
-        lost = hours[at] * figures[6]
-        asked = request[at]
-        # The request itself kills as often as it did; a use that was cut off may have been anything above it.
-        kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
-        cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
-        best_size, best_chance = asked, kept_chance
-        best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
-        before = -1.0
-        for multiple in multiples:
-            size = max(floor, math.ceil(multiple * largest[at] / step * (1.0 - 1e-12)) * step)
-            if size >= asked and kept_chance <= 0.0:
-                break
-            if size in (before, asked):
-                continue
-            if hours[at] * size >= best:
-                break  # larger sizes cost more, kills or not
-            before = size
-            chance = min(1.0, _exceeds(size / largest[at], weight[at], spread, record, figures))
-            if cut_chance > 0 and size > asked:
-                chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
-            charge = hours[at] * size + chance * (lost * max(asked, size) + price)
-            if charge < best:
-                best, best_size, best_chance = charge, size, chance
-        out[0, at] = best_size
-        out[1, at] = best_chance

@@ -1,0 +1,111 @@
+"""The compiled loops of a verdict: what is known when, and the size of least expected charge."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.compiled import compiled
+
+Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+
+
+@compiled
+def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
+    key: Ints,
+    n_keys: int,
+    log_use: Floats,
+    use: Floats,
+    hours: Floats,
+    request: Floats,
+    killed: Bools,
+    above: Bools,
+    submit_s: Floats,
+    end_s: Floats,
+    by_end: Ints,
+    query_s: Floats,
+    by_query: Ints,
+    out: Floats,
+) -> None:
+    """Fill (9, n) figures of each query, passing ends, submissions and queries in order of time."""
+    state = np.zeros((9, n_keys))
+    ended = submitted = 0
+    for query in by_query:
+        now = query_s[query]
+        while ended < len(by_end) and end_s[by_end[ended]] <= now:
+            run = by_end[ended]
+            at = key[run]
+            state[0, at] += 1
+            state[2, at] = max(state[2, at], use[run])
+            state[3, at] += log_use[run]
+            state[4, at] += log_use[run] ** 2
+            state[5, at] += hours[run]
+            state[6, at] += above[run]
+            state[7, at] += killed[run]
+            ended += 1
+        while submitted < len(submit_s) and submit_s[submitted] < now:
+            state[1, key[submitted]] += 1
+            state[8, key[submitted]] = request[submitted]
+            submitted += 1
+        at = key[query]
+        for figure in range(9):
+            out[figure, query] = state[figure, at]
+        out[1, query] = max(0.0, state[1, at] - state[0, at])
+
+
+@compiled
+def exceeds(ratio: float, weight: float, spread: float, record: float, figures: Floats) -> float:
+    """Return the chance that a use exceeds `ratio` x the largest known one; see `chances`."""
+    if ratio <= 1.0:
+        return record
+    log_ratio = math.log(ratio)
+    z = log_ratio * math.sqrt(2.0 * math.log(weight + 1.0)) / spread
+    stable = (1.0 - figures[3]) * math.exp(-3.0 * figures[2] * math.log1p(z / 3.0))
+    heavy: float = figures[3] * math.exp(-log_ratio / figures[4])
+    chance: float = record * (stable + heavy)
+    return chance
+
+
+@compiled
+def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
+    arrays: Arrays,
+    figures: Floats,
+    rules: Floats,
+    multiples: Floats,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Fill (2, m) sizes of least expected charge, and their chances of a kill."""
+    request, n, weight, squares, largest, hours, above, cut, factor = arrays
+    step, floor, price = rules[0], rules[1], rules[2]
+    for at in range(first, last):
+        spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
+        record = min(0.95, math.exp(figures[0] - figures[1] * math.log(weight[at] + 1.0))) * factor[at]
+        lost = hours[at] * figures[6]
+        asked = request[at]
+        # The request itself kills as often as it did; a use that was cut off may have been anything above it.
+        kept_chance = (above[at] + cut[at] + 0.5) / (n[at] + 1.0) if above[at] + cut[at] > 0 else 0.0
+        cut_chance = (cut[at] + 0.5) / (n[at] + 1.0) if cut[at] > 0 else 0.0
+        best_size, best_chance = asked, kept_chance
+        best = hours[at] * asked + kept_chance * (lost * 1.5 * asked + price)
+        before = -1.0
+        for multiple in multiples:
+            size = max(floor, math.ceil(multiple * largest[at] / step * (1.0 - 1e-12)) * step)
+            if size >= asked and kept_chance <= 0.0:
+                break
+            if size in (before, asked):
+                continue
+            if hours[at] * size >= best:
+                break  # larger sizes cost more, kills or not
+            before = size
+            chance = min(1.0, exceeds(size / largest[at], weight[at], spread, record, figures))
+            if cut_chance > 0 and size > asked:
+                chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
+            charge = hours[at] * size + chance * (lost * max(asked, size) + price)
+            if charge < best:
+                best, best_size, best_chance = charge, size, chance
+        out[0, at] = best_size
+        out[1, at] = best_chance
