@@ -106,7 +106,7 @@ def test_a_wide_file_needs_its_mapping(store, write):
     report = store.ingest([path], IngestOptions(format="wide", mapping=mapping))
     assert (report.kind, report.rows) == ("telemetry", 2)
     assert store.frame("wide", ["load"])["load"].tolist() == [0.5, 0.7]
-    with pytest.raises(SettingsError, match="generic"):
+    with pytest.raises(SettingsError, match="formats of jobs"):
         store.ingest([write("box.csv", SAMPLES)], IngestOptions(format="telemetry", mapping=mapping))
 
 
