@@ -148,7 +148,7 @@ def test_a_fit_on_a_sample_assigns_every_run():
     assert any("1,000 of 3,000 rows were clustered" in note and "assigned" in note for note in fit.notes)
     labels, _ = fit.assigner(jobs).assign(apply_transform(fit.transform, jobs[list(fit.transform.features)].to_numpy()))
     assert (labels == fit.labels).mean() > 0.97
-    with pytest.raises(SettingsError, match="not the 3,000 rows of this fit"):
+    with pytest.raises(SettingsError, match="not the 3,000 of this fit"):
         fit.assigner(jobs.iloc[:2_000])
 
 

@@ -238,19 +238,32 @@ def test_the_size_of_a_machine_is_refused_where_there_are_amounts(store, write):
         IngestOptions(machine_memory_bytes=float("nan"))
 
 
-@pytest.mark.parametrize(
-    ("column", "wrong"),
-    [("start_time", "soon"), ("request_memory", "lots"), ("maximum_usage_memory", "'; DROP TABLE catalogue; --")],
-)
-def test_what_is_no_number_is_a_reject_with_its_line(store, write, column, wrong):
+def with_one_wrong(write, column, wrong):
     lines = [HEAD] + [f"{at},{at + HOUR_US},5,{at},7,prod,0.1,0.02,0.01,0.01,FINISH" for at in range(5)]
     cells = lines[3].split(",")
     cells[HEAD.split(",").index(column)] = wrong
     lines[3] = ",".join(cells)
-    report = store.ingest([write("bad.csv", "\n".join(lines) + "\n")], IngestOptions())
+    return write("bad.csv", "\n".join(lines) + "\n")
+
+
+def test_a_time_that_is_no_number_is_a_reject_with_its_line(store, write):
+    report = store.ingest([with_one_wrong(write, "start_time", "soon")], IngestOptions())
     assert (report.rows_read, report.rows, report.rejected) == (5, 4, 1)
     reject = store.rejects("bad").iloc[0]
-    assert (reject["line"], reject["column"], reject["text"]) == (4, column, wrong)
+    assert (reject["line"], reject["column"], reject["text"]) == (4, "start_time", "soon")
+
+
+@pytest.mark.parametrize(
+    ("column", "wrong"), [("request_memory", "lots"), ("maximum_usage_memory", "'; DROP TABLE catalogue; --")]
+)
+def test_a_cell_that_is_no_number_is_missing_and_told_with_its_line(store, write, column, wrong):
+    report = store.ingest([with_one_wrong(write, column, wrong)], IngestOptions())
+    assert (report.rows_read, report.rows, report.rejected) == (5, 5, 0)
+    (told,) = (check for check in report.checks if check.name == "bad cells")
+    assert (told.count, told.level) == (1, "warning")
+    assert f"{column}: {wrong!r} in line 4" in told.message
+    field = {"request_memory": "requested_memory_bytes"}.get(column, "peak_memory_bytes")
+    assert store.frame("bad", [field])[field].isna().tolist() == [False, False, True, False, False]
 
 
 @pytest.mark.parametrize("text", [HEAD + "\n", HEAD[:60], HEAD + "\n" + '"' * 500, HEAD + "\n1,2\n"])

@@ -151,7 +151,8 @@ def test_events_that_are_cut_off_or_no_numbers_are_told(store, write):
     report = store.ingest(
         [write("x.csv", head + "600,SUBMIT,1,0,1\nsoon,SCHEDULE,1,0,1\n700,FINISH,1")], IngestOptions()
     )
-    assert (report.rows, report.rejected) == (1, 2)
-    assert set(store.rejects("x")["line"]) == {3, 4}
+    assert (report.rows_read, report.rows, report.rejected) == (3, 1, 1)
+    assert set(store.rejects("x")["line"]) == {4}
+    assert any(check.name == "bad cells" and "time: 'soon' in line 3" in check.message for check in report.checks)
     with pytest.raises(TraceError, match="header"):
         store.ingest([write("y.csv", head)], IngestOptions())

@@ -90,10 +90,12 @@ def test_an_export_comes_back_as_it_was(loaded, tmp_path):
 
 
 def test_csv_exports_hold_no_formulas(store, write, tmp_path):
-    store.ingest([write("f.csv", 'job_name,duration_s\n=1+1,-1\n"@x",2\n-y,3\nplain,4\n')], IngestOptions())
+    store.ingest(
+        [write("f.csv", 'job_name,duration_s,nice\n=1+1,1,-5\n"@x",2,0\n-y,3,1\nplain,4,-1\n')], IngestOptions()
+    )
     store.export("f", tmp_path / "out.csv")
     lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[1:] == ["'=1+1,-1.0", "'@x,2.0", "'-y,3.0", "plain,4.0"]
+    assert lines[1:] == ["'=1+1,1.0,-5.0", "'@x,2.0,0.0", "'-y,3.0,1.0", "plain,4.0,-1.0"]
 
 
 def test_preview_rows_and_resolve(loaded):

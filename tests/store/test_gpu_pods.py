@@ -73,11 +73,13 @@ def test_eight_thousand_pods_are_reckoned_as_an_independent_sum_does(store, writ
     assert (every["status"] == "Running").sum() == running
 
 
-def test_what_is_no_number_is_a_reject_and_a_table_of_nodes_is_another(store, write):
+def test_what_is_no_number_is_missing_and_a_table_of_nodes_is_another(store, write):
     lines = (HEADER, LINES[0], "pod-x,many,1,0,0,,LS,Failed,1,2,1", LINES[1])
     report = store.ingest([write("bad.csv", "\n".join(lines))], IngestOptions())
-    assert (report.rows, report.rejected) == (2, 1)
-    assert store.rejects("bad")["line"].tolist() == [3]
+    assert (report.rows, report.rejected) == (3, 0)
+    assert any("cpu_milli: 'many' in line 3" in check.message for check in report.checks)
+    cores = store.frame("bad", ["requested_cpu_percent"], finished_only=False)["requested_cpu_percent"]
+    assert cores.isna().tolist() == [False, True, False]
     nodes = write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\nnode-1,32000,262144,0,\n")
     assert store.detect([nodes]) != gpu_pods.FORMAT.name
     with pytest.raises(ColumnMissing, match="pod_phase"):

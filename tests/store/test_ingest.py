@@ -100,7 +100,7 @@ def test_a_raw_nextflow_trace_with_human_units(store, write):
     report = store.ingest([path], IngestOptions())
     assert (report.format, report.rows, report.rejected) == ("nextflow", 2, 1)
     frame = store.frame("trace", ["submit", "duration_s", "%cpu", "peak_rss", "custom"])
-    assert frame["duration_s"].tolist() == [3784.0, 0.035]
+    assert frame["duration_s"].tolist() == [3784.0]  # what is cached did not run
     assert frame["peak_memory_bytes"].tolist()[0] == 1.5 * 1024**3
     assert frame["submit_time_s"].tolist()[0] == 1716753290.296
     reject = store.rejects("trace").iloc[0]

@@ -57,12 +57,12 @@ def sort_out(
         f"CREATE TABLE {listed} AS SELECT place, unnest({CELLS}, recursive := true) FROM (SELECT {CELLS}, "
         f"row_number() OVER (ORDER BY rowid) - 1 AS place FROM {rows}) WHERE {CELLS} IS NOT NULL"
     )
-    timing = [str(at) for at, output in enumerate(plan.outputs) if output.column.name in TIMING]
-    refuses = f"kind = {UNREAD} AND output IN ({', '.join(timing)})" if timing else "FALSE"
+    timing = ", ".join(str(at) for at, output in enumerate(plan.outputs) if output.column.name in TIMING) or "NULL"
+    refuses = f"kind = {UNREAD} AND output IN ({timing})"
     (refused,) = one(cursor, f"SELECT count(DISTINCT place) FROM {listed} WHERE {refuses}")
     kept = f"place NOT IN (SELECT place FROM {listed} WHERE {refuses})" if refused else "TRUE"
     if declared.name == generic.FORMAT.name:
-        _refuse_most(cursor, plan, spooled, rows, f"{listed} WHERE kind = {UNREAD} AND {kept}")
+        _refuse_most(cursor, plan, spooled, rows, f"{listed} WHERE kind = {UNREAD} AND NOT ({refuses})")
     checks = _told(cursor, plan, spooled, f"{listed} WHERE {kept}")
     if refused:
         places = cursor.execute(f"SELECT DISTINCT place FROM {listed} WHERE {refuses} ORDER BY place").fetchnumpy()
