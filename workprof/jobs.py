@@ -29,7 +29,8 @@ from workprof.cache import ResultCache
 from workprof.children import GRACE_S, end, last_words, spawn
 from workprof.core.errors import Cancelled, StepFailed, WorkprofError
 from workprof.core.records import digest
-from workprof.steps import ENTRIES, PASSED, REFUSED, Request, Step, main, write_request
+from workprof.core.step import Step
+from workprof.steps import ENTRIES, PASSED, REFUSED, Request, main, write_request
 from workprof.store.entries import UNREADABLE, Passed, from_line
 from workprof.store.home import is_full, make_folder, no_room, open_private_bytes
 

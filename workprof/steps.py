@@ -1,4 +1,4 @@
-"""A step: a named, versioned function from frames and settings to a record; here it is run in a child process.
+"""A step (`workprof.core.step`) is run here, in a child process.
 
 `main` is the child's side of `workprof.jobs`. The parent wrote the request; the record classes come
 from the function's annotations, so nothing in a file decides which class is made.
@@ -7,13 +7,12 @@ from the function's annotations, so nothing in a file decides which class is mad
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 import json
 import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,10 @@ from workprof.core.parts import parts_in, parts_of
 from workprof.core.progress import Progress
 from workprof.core.records import Made, Packed, canonical_json, digest, pack, unpack
 from workprof.core.settings import from_environment
+from workprof.core.step import Function, Step
 from workprof.store.entries import as_line
 from workprof.store.home import FILE, is_full, make_folder, no_room, write_private
 
-Function = Callable[[Mapping[str, pd.DataFrame], Any, Progress], Any]
 REQUEST = "request.json"
 ENTRIES = "entries"
 REFUSED = "refused"
@@ -42,41 +41,17 @@ PASSED = "passed"
 NICENESS = 5
 
 
-@dataclass(frozen=True)
-class Step:
-    """A computation with a name for keys and people.
-
-    Attributes:
-        name: such as 'profiles.fit'.
-        version: raised whenever the same settings would give another result.
-        target: 'module:function'; the function takes (frames, settings, progress) and returns a record.
-    """
-
-    name: str
-    version: int
-    target: str
-
-    def key(self, dataset_hash: str, settings: object) -> str:
-        """Return the one key of a result: dataset, settings, step and its version."""
-        return f"{dataset_hash}:{digest(canonical_json(settings))}:{self.name}:{self.version}"
-
-    def function(self) -> Function:
-        """Return the function, importing its module now."""
-        module, _, name = self.target.partition(":")
-        result: Function = getattr(importlib.import_module(module), name)
-        return result
-
-    def about(self, key: str, dataset: str, settings: object, seconds: float) -> About:
-        """Return the catalogue line of a finished computation."""
-        return About(
-            key=key,
-            step=self.name,
-            dataset=dataset,
-            settings=json.loads(canonical_json(settings)),
-            versions={"workprof": workprof.__version__, "step": str(self.version), "python": platform.python_version()},
-            seconds=seconds,
-            created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        )
+def about(step: Step, key: str, dataset: str, settings: object, seconds: float) -> About:
+    """Return the catalogue line of a finished computation."""
+    return About(
+        key=key,
+        step=step.name,
+        dataset=dataset,
+        settings=json.loads(canonical_json(settings)),
+        versions={"workprof": workprof.__version__, "step": str(step.version), "python": platform.python_version()},
+        seconds=seconds,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+    )
 
 
 @dataclass(frozen=True)
@@ -171,8 +146,8 @@ def run_request(folder: Path, progress: Progress) -> None:
     """
     request, frames = read_request(folder)
     outcome = perform(request, frames, progress, folder.parent.parent)
-    about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
-    _leave(folder, outcome.record, about)
+    line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
+    _leave(folder, outcome.record, line)
     for name, record in outcome.extras.items():
         _leave(folder, record, request.extras[name])
 

@@ -28,6 +28,7 @@ from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.questions import DETECT as DETECT_PHASES
 from workprof.phases.questions import EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
+from workprof.steps import about
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
 
@@ -137,8 +138,8 @@ def test_a_detection_is_found_again_by_its_python_and_its_command(kept, bench):
     asked = NodeDetectSettings(epochs=1, false_alarm_share=0.1, train_share=0.5)
     with bench() as opened:
         key = opened.degradation.key(kept[1]["nodes"], asked)
-        about = DETECT.step.about(key, "runs", DegradationSettings(asked), 12.0)
-        opened._cache.put(key, records_for_nodes.detection(), about)
+        line = about(DETECT.step, key, "runs", DegradationSettings(asked), 12.0)
+        opened._cache.put(key, records_for_nodes.detection(), line)
         code, command = opened.run_in_python(run_of(key)), opened.run_in_shell(run_of(key))
     before = keys(bench)
     exec(compile(code, "snippet", "exec"), {})

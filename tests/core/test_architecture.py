@@ -25,7 +25,7 @@ MIDDLE = {
 METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}
 
 MAY_IMPORT = {
-    **dict.fromkeys(GROUND, GROUND | {"steps"}),
+    **dict.fromkeys(GROUND, GROUND),
     **dict.fromkeys(MIDDLE, GROUND | MIDDLE),
     **{name: GROUND | {name} for name in METHODS},  # pure: neither store nor cache nor one another
     "forecasts": GROUND | {"forecasts", "profiles"},  # what is foretold is the profiles

@@ -15,8 +15,9 @@ import pytest
 from tests.core.steps_for_tests import Asked, Told
 from workprof.cache import ResultCache
 from workprof.core.errors import StepFailed
+from workprof.core.step import Step
 from workprof.jobs import Jobs
-from workprof.steps import Request, Step
+from workprof.steps import Request
 
 pytestmark = pytest.mark.slow
 

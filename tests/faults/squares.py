@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workprof.core.records import Made
-from workprof.steps import Step
+from workprof.core.step import Step
 
 VALUES = 50_000
 STEP = Step("test.squares", 1, "tests.faults.squares:squares")

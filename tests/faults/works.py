@@ -19,7 +19,7 @@ from workprof.cli.main import COMMANDS, GROUPS, main, registered
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
 from workprof.profiles.settings import ProfileSettings
-from workprof.steps import Request
+from workprof.steps import Request, about
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
 from workprof.workbench import Workbench
@@ -37,7 +37,7 @@ def settings_of(home):
 
 def request(dataset, seed, seconds=0.3):
     asked = Asked(seed, seconds)
-    extra = ROOT_STEP.about(ROOT_STEP.key(dataset.hash, asked), dataset.name, asked, 0.0)
+    extra = about(ROOT_STEP, ROOT_STEP.key(dataset.hash, asked), dataset.name, asked, 0.0)
     return Request(STEP, dataset.name, asked, STEP.key(dataset.hash, asked), {ROOT_STEP.name: extra})
 
 

@@ -27,6 +27,7 @@ from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
+from workprof.steps import about
 from workprof.workbench import Workbench
 
 VIEWS = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
@@ -398,7 +399,7 @@ def test_a_link_to_a_timeline_has_every_setting(app, runs, house, look, link):
 def keep(workbench, bound, dataset, settings, record):
     """Keep a result made by hand, as if it had been asked for."""
     key = bound.key(dataset, settings)
-    workbench._cache.put(key, record, bound.declared.question.step.about(key, dataset, settings, 1.0))
+    workbench._cache.put(key, record, about(bound.declared.question.step, key, dataset, settings, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.answers import bins as bin_answers
 from workprof.answers import verdict_exports
-from workprof.answers.verdict import verdict_answer
 from workprof.cli import ledger, over_time
 from workprof.cli.console import (
     OUT,
@@ -30,8 +28,6 @@ from workprof.cli.console import (
     warn,
 )
 from workprof.cli.questions import Face, add, add_others, answered, fit_of, options, settings_of
-from workprof.core.answer import to_json as answer_json
-from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -54,7 +50,6 @@ from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import SizeList, sizes_of_plan, sizes_of_recommendation
 from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words
-from workprof.memory.verdict import Verdict
 from workprof.memory.why import Why
 from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
@@ -565,25 +560,13 @@ def _looked_at(dataset: str, _: Any) -> str:
     return dataset
 
 
-def _plan_json(result: Verdict) -> Any:
-    return answer_json(verdict_answer(result))
-
-
-def _plan_text(result: Verdict) -> str:
-    return answer_text(verdict_answer(result))
-
-
-def _plan_notes(result: Verdict) -> Iterable[str]:
-    return verdict_answer(result).notes
-
-
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 
 add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
 add(
     app,
-    answered(questions.BINS, bin_answers.answer),
-    answered(questions.PROFILE_BINS, bin_answers.profile_answer, when="--profile", profiles_of=_looked_at),
+    answered(questions.BINS),
+    answered(questions.PROFILE_BINS, when="--profile", profiles_of=_looked_at),
 )
 add(
     app,
@@ -602,14 +585,14 @@ add(
         named=_named,
     ),
 )
-add(app, Face(questions.VERDICT, _plan_json, _plan_text, _plan_notes))
+add(app, answered(questions.VERDICT))
 add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))
 add(
     app,
-    answered(questions.CURVE, bin_answers.curve_answer),
-    answered(questions.PROFILE_CURVE, bin_answers.curve_answer, when="--profile"),
+    answered(questions.CURVE),
+    answered(questions.PROFILE_CURVE, when="--profile"),
 )
 add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from workprof.answers.told import TOLD
 from workprof.cli import console
-from workprof.core.answer import Answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
@@ -56,8 +56,9 @@ class Face:
     named: Callable[[Any, Sequence[str]], Any] = lambda result, _: result
 
 
-def answered(question: Question[Any, Any], answer: Callable[[Any], Answer], **more: Any) -> Face:
+def answered(question: Question[Any, Any], **more: Any) -> Face:
     """A face that shows the answer of a result: its JSON, its text as wide as the terminal, its notes on stderr."""
+    answer = TOLD[question.name]
     return Face(
         question,
         lambda result: answer_json(answer(result)),

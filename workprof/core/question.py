@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar, get_type_hints
 from urllib.parse import urlencode
 
 from workprof.core.fields import Leaf, chosen, default_of, differences, get, leaves, put, write
+from workprof.core.step import Step
 from workprof.core.text import shell_line
 from workprof.core.units import scaled, unscaled
-from workprof.steps import Step
 
 S = TypeVar("S")
 R = TypeVar("R")

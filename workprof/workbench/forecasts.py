@@ -48,6 +48,7 @@ from workprof.forecasts.splits import SPLITS
 from workprof.formats import rules_of
 from workprof.formats.new_jobs import CHUNK_ROWS, NewJobs, named_jobs, read_new_jobs
 from workprof.profiles.settings import ProfileSettings
+from workprof.steps import about
 from workprof.store.reports import Dataset
 from workprof.workbench.question_methods import Frames, ask
 from workprof.workbench.sweeps import SweepQuestions
@@ -265,7 +266,7 @@ def _explained(
         classifier = LoadedClassifier(bench.forecaster(entry.hash, settings.forecaster, progress).classifier)
         jobs = bench.frames_of(entry, questions.LEARNED)()["jobs"]
         made = explain_all(classifier, jobs, settings.n_sampled, settings.forecaster.classifier.seed, progress)
-        bench._cache.put(key, made, step.about(key, entry.name, settings, made.seconds))
+        bench._cache.put(key, made, about(step, key, entry.name, settings, made.seconds))
     return made
 
 

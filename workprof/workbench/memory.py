@@ -32,6 +32,7 @@ from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
+from workprof.steps import about
 from workprof.store.frames import Drawn
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
@@ -122,8 +123,8 @@ def _from_charges(
         result: Recommendation | None = bench._cache.get(request.key, Recommendation)
         if result is None:
             result = recommend(_with_keys(bench, entry, settings, fit, progress)(), settings, charges, progress)
-            about = request.step.about(request.key, entry.name, settings, result.seconds)
-            bench._cache.put(request.key, result, about)
+            line = about(request.step, request.key, entry.name, settings, result.seconds)
+            bench._cache.put(request.key, result, line)
     return result
 
 

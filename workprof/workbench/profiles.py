@@ -33,6 +33,7 @@ from workprof.profiles.settings import (
 )
 from workprof.profiles.stability import PROFILE, StabilitySettings
 from workprof.profiles.tree import SpanningTree
+from workprof.steps import about
 from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.reports import Dataset, ProfileNote
 from workprof.store.spool import Spooled
@@ -67,7 +68,7 @@ def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, pro
             if tree is not None:
                 jobs = bench.frames_of(entry, questions.FIT.columns(settings))()
                 fit = recut(jobs, settings, tree, progress)
-                bench._cache.put(key, fit, step.about(key, entry.name, settings, fit.seconds))
+                bench._cache.put(key, fit, about(step, key, entry.name, settings, fit.seconds))
     return fit
 
 

@@ -16,12 +16,13 @@ from workprof.core.parts import sweep_parts
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.core.settings import Settings
+from workprof.core.step import Step
 from workprof.core.text import near
 from workprof.formats import utc_offset_s
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
-from workprof.steps import Request, Step, perform
+from workprof.steps import Request, about, perform
 from workprof.store.frames import Drawn
 from workprof.store.mapping import shown
 from workprof.store.reports import Column, Dataset, IngestReport
@@ -245,8 +246,8 @@ class OpenHome:
             if result is not None:
                 return result
             outcome = perform(request, frames(), progress, self.settings.home)
-            about = request.step.about(request.key, request.dataset, request.settings, outcome.seconds)
-            self._cache.put(request.key, outcome.record, about)
+            line = about(request.step, request.key, request.dataset, request.settings, outcome.seconds)
+            self._cache.put(request.key, outcome.record, line)
             for name, record in outcome.extras.items():
                 self._cache.put(request.extras[name].key, record, request.extras[name])
             record_: Result = self._cache.get(request.key, cls) or outcome.record
@@ -259,7 +260,7 @@ class OpenHome:
             WrongKind: when the step is about another kind of dataset.
         """
         refuse_other_kind(entry, kind_of(step.name))
-        lines = {extra.name: extra.about(extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
+        lines = {extra.name: about(extra, extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
         return Request(step, entry.name, settings, step.key(entry.hash, settings), lines)
 
 
