@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from workprof.forecasts.job_table import JobForecasts
     from workprof.library import change_points, durations, forecast, profile, rank_nodes, size_memory
     from workprof.library.estimators import ProfileClassifier, ProfileClusterer, RuntimeRegressor
+    from workprof.memory.decisions import Decision
     from workprof.memory.recommend import Recommendation, RecommendationSettings
     from workprof.memory.verdict import Verdict, VerdictSettings
     from workprof.nodes.ranking import Ranking
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ChangePointSettings",
+    "Decision",
     "DurationSettings",
     "FieldSource",
     "ForecasterSettings",
@@ -91,6 +93,7 @@ __all__ = [
 
 _HOMES = {
     "ChangePointSettings": "workprof.phases.changepoints",
+    "Decision": "workprof.memory.decisions",
     "DurationSettings": "workprof.forecasts.durations",
     "FieldSource": "workprof.store.reports",
     "ForecasterSettings": "workprof.forecasts.forecaster",

@@ -5,11 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from workprof.answers.decisions import (
+    NOTE,
+    STATE,
+    amount_of,
+    decided_document,
+    decided_sentence,
+    decision_document,
+    every_lower_left_out,
+    left_out_words,
+    missing_words,
+    why_decided,
+    would_document,
+)
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
 from workprof.core.table import Column
 from workprof.core.units import format_share, gb, gb_h, number
 from workprof.core.words import counted, listed
+from workprof.memory.decided import row_key
 from workprof.memory.origins import SUBMISSION
 from workprof.memory.resources import KEY_COLUMNS, MEMORY, TIME
 from workprof.memory.verdict import Booking, CurvePoint, Judged, ResourceVerdict, Verdict
@@ -18,6 +32,7 @@ from workprof.memory.verdict_rows import (
     ACTIONS,
     BOUND,
     COSTLY,
+    DECIDED,
     FEW,
     FULL,
     KEEP,
@@ -56,6 +71,8 @@ def key_words(row: VerdictRow | Broken) -> str:
 
 def why(row: VerdictRow, resource: str, unit: str) -> str:
     """Why a row lowers, keeps or raises, with its evidence."""
+    if row.reason == DECIDED:
+        return why_decided(row, resource, unit)
     used = f"{number(row.largest)} of {number(row.request)} {unit}"
     runs = counted(row.n_runs, "run")
     return {
@@ -74,11 +91,13 @@ def why(row: VerdictRow, resource: str, unit: str) -> str:
 MEMORY_ROWS: tuple[Column, ...] = (
     *KEYS,
     Column("action", heading="Change", help="Lower, keep or raise the request."),
+    STATE,
     Column("request_gb", "request", "Today", unit="GB", help="The latest request of these runs."),
     Column("size_gb", "size", "Next", unit="GB", help="What to request from now on: learned on all runs."),
     Column("saved_gb_h", "saved", "Saved", unit="GB·h", help="By the later runs, sized by what was known before."),
     Column("kills", heading="Kills", unit="count", help="Of the later runs, at a size below request and use."),
     Column("why", lambda row: why(row, MEMORY, "GB"), "Why", width="large"),
+    NOTE,
     Column("n_runs", heading="Runs", unit="count", help="Of the whole trace; of a service its windows."),
     Column("unused_gb_h", "unused", "Unused", unit="GB·h", help="Requested and not used, by all runs."),
     Column(
@@ -101,10 +120,11 @@ MEMORY_ROWS: tuple[Column, ...] = (
 
 def further_rows(one: ResourceVerdict) -> tuple[Column, ...]:
     """Columns of the rows of another resource, in its unit."""
-    amount = "h" if one.resource == TIME else f"{one.unit}·h"
+    amount = amount_of(one.resource, one.unit)
     return (
         *KEYS,
         Column("action", heading="Change"),
+        STATE,
         Column("request", heading=f"Today ({one.unit})", form="%.3g"),
         Column("size", heading=f"Next ({one.unit})", form="%.3g"),
         Column("n_runs", heading="Runs", unit="count"),
@@ -112,6 +132,7 @@ def further_rows(one: ResourceVerdict) -> tuple[Column, ...]:
         Column("saved", heading=f"Saved ({amount})", form="%,.4g"),
         Column("kills", heading="Too small", unit="count"),
         Column("why", lambda row: why(row, one.resource, one.unit), "Why", width="large"),
+        NOTE,
     )
 
 
@@ -136,18 +157,22 @@ def sentence(verdict: Verdict) -> str:
             f"Keep the requests: only {counted(judged.n_runs, 'later run')} could be judged, of "
             f"{gb_h(today.booked)} requested."
         )
+    if every_lower_left_out(memory):
+        return f"Keep the requests: whatever could be lowered was declined. {decided_sentence(memory)}"
     if judged.saved_share < 0.0005 and not any(row.action == LOWER for row in memory.rows):
         return f"Keep the requests: nothing can be lowered safely. {_nearest(memory)}".strip()
     return (
         f"Smaller requests save {format_share(judged.saved_share)}: {gb_h(judged.saved)} of {gb_h(today.booked)}, "
-        f"with {kills_words(judged.kills)} in {judged.n_runs:,} later runs."
-    )
+        f"with {kills_words(judged.kills)} in {judged.n_runs:,} later runs. {decided_sentence(memory)}"
+    ).strip()
 
 
 def action_words(row: VerdictRow) -> str:
     """What somebody does about a row: who, what, now and next, and what it saves."""
     saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
-    return f"{key_words(row)}: {row.action} {gb(row.request)} to {gb(row.size)} ({why(row, MEMORY, 'GB')}{saves})"
+    accepted = ", accepted" if row.accepted else ""
+    told = f"{why(row, MEMORY, 'GB')}{saves}{accepted}"
+    return f"{key_words(row)}: {row.action} {gb(row.request)} to {gb(row.size)} ({told})"
 
 
 def kills_words(kills: int) -> str:
@@ -191,7 +216,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     if memory.left_out:
         told = listed([f"{n:,} with {reason}" for reason, n in memory.left_out.items()])
         result.append(f"Left out: {told}.")
-    return (*result, *verdict.notes)
+    return (*result, *filter(None, (left_out_words(verdict), missing_words(verdict))), *verdict.notes)
 
 
 def _origin_document(memory: ResourceVerdict) -> list[dict[str, Any]]:
@@ -273,7 +298,14 @@ def _what_if(one: WhatIf) -> dict[str, Any]:
 
 def row_document(row: VerdictRow, one: ResourceVerdict) -> dict[str, Any]:
     """One row: what its key has, its resource, and the figures; memory's in GB."""
-    shared = {**row.key, "resource": one.resource, "action": row.action}
+    shared = {
+        **row.key,
+        "resource": one.resource,
+        "row_key": row_key(row, one),
+        "action": row.action,
+        "decision": decision_document(row.decision),
+        "would": would_document(row),
+    }
     if not row.key:
         shared["key"] = OTHER_KEYS
     if one.resource != MEMORY:
@@ -321,6 +353,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "acceptable_share": memory.acceptable_share,
         "cost_per_kill_gb_h": memory.least_price,
         "known_from": memory.known_from,
+        "decided": decided_document(verdict),
         "origins": _origin_document(memory),
         "rows": [row_document(row, one) for one in verdict.resources for row in one.rows],
         "resources": {
@@ -350,7 +383,7 @@ def verdict_answer(verdict: Verdict) -> Answer:
     """The verdict in a sentence, four figures, and its rows; memory first."""
     tables = [Table("rows", "What to request", MEMORY_ROWS, verdict.memory.rows)]
     for one in verdict.resources[1:]:
-        changed = [row for row in one.rows if row.action != KEEP]
+        changed = [row for row in one.rows if row.action != KEEP or row.decision is not None]
         if changed:
             tables.append(Table(one.resource.replace(" ", "_"), _title(one), further_rows(one), changed))
     if (found := verdict.memory.what_if) is not None and (found.broken or found.nodes):
@@ -393,9 +426,10 @@ def what_if_sentence(verdict: Verdict) -> str:
         if found.never_run:
             parts.append(f"{counted(found.never_run, 'run')} could never run.")
     if found.nodes is not None:
-        nodes = found.nodes
+        nodes, decided = found.nodes, verdict.memory.decided
+        which = "the sizes of all rows" if decided is not None and decided.left_out else "these sizes"
         parts.append(
-            f"At the peak {nodes.before_peak:,} nodes of {gb(nodes.size)} are needed; with these sizes at least "
+            f"At the peak {nodes.before_peak:,} nodes of {gb(nodes.size)} are needed; with {which} at least "
             f"{nodes.peak:,}."
         )
     return " ".join(parts)

@@ -1,6 +1,7 @@
 """The rows of a verdict as texts for other programs: CSV, JSON, Nextflow, Kubernetes, Slurm.
 
-Only rows that lower or raise change anything; CSV and JSON list what is kept, too.
+Only rows that lower or raise change anything; CSV and JSON list what is kept, too. Rows that were declined, or are
+never touched, are in none of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.answers.decisions import note_words, state_words, who_words
 from workprof.answers.verdict import key_words, notes, sentence, why
 from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
@@ -67,15 +69,28 @@ def settings_line(verdict: Verdict) -> str:
     return one_line(words or "defaults", MOST_OF_A_NOTE)
 
 
+def listed_rows(one: ResourceVerdict) -> tuple[VerdictRow, ...]:
+    """Return the rows of a resource that CSV and JSON list: those that name a key and are not left out."""
+    return tuple(row for row in one.rows if row.by and row.would is None)
+
+
 def rows_in(verdict: Verdict, resource: str) -> tuple[VerdictRow, ...]:
-    """Return the rows of a resource that name a key; none where the trace has not the resource."""
+    """Return the rows of a resource that name a key; none where the trace has not the resource.
+
+    Those that are left out keep their requests: what shares a size with them holds these.
+    """
     found = next((one for one in verdict.resources if one.resource == resource), None)
     return () if found is None else tuple(row for row in found.rows if row.by)
 
 
 def n_rows(verdict: Verdict) -> int:
-    """Return the rows of all resources that name a key."""
-    return sum(len(rows_in(verdict, one.resource)) for one in verdict.resources)
+    """Return the rows of all resources that are listed."""
+    return sum(len(listed_rows(one)) for one in verdict.resources)
+
+
+def n_left_out(verdict: Verdict) -> int:
+    """Return the rows of all resources that are left out by decision."""
+    return sum(row.would is not None for one in verdict.resources for row in one.rows)
 
 
 def in_bytes(gigabytes: float) -> int:
@@ -91,13 +106,14 @@ def risk(row: VerdictRow) -> str:
 def evidence(row: VerdictRow, one: ResourceVerdict) -> str:
     """Return why a row says what it says, and its risk, on one line."""
     text = one_line(why(row, one.resource, one.unit), MOST_OF_A_NOTE)
-    return text if row.action == KEEP else f"{text}; {risk(row)}"
+    accepted = f"; {who_words(row.decision)}" if row.accepted and row.decision is not None else ""
+    return text if row.action == KEEP else one_line(f"{text}; {risk(row)}{accepted}", MOST_OF_A_NOTE)
 
 
 FIGURES = (
     *("per_request", "resource", "action", "request_bytes", "size_bytes", "retry_bytes", "request", "size", "retry"),
-    *("unit", "runs", "saved", "kills_per_1000_low", "kills_per_1000_high", "why", "dataset", "dataset_hash"),
-    "settings",
+    *("unit", "runs", "saved", "kills_per_1000_low", "kills_per_1000_high", "why", "decision", "note", "dataset"),
+    *("dataset_hash", "settings"),
 )
 """Columns of the CSV file after those of the key; `per_request`: the row holds for runs of that request alone."""
 
@@ -112,10 +128,9 @@ def sizes_csv(verdict: Verdict, origin: Origin) -> str:
     writer.writeheader()
     about = {"dataset": origin.dataset, "dataset_hash": origin.dataset_hash, "settings": settings_line(verdict)}
     for one in verdict.resources:
-        for row in one.rows:
-            if row.by:
-                told = row.key | _figures(row, one) | about
-                writer.writerow({name: _cell(value) for name, value in told.items()})
+        for row in listed_rows(one):
+            told = row.key | _figures(row, one) | about
+            writer.writerow({name: _cell(value) for name, value in told.items()})
     return target.getvalue()
 
 
@@ -133,6 +148,8 @@ def _figures(row: VerdictRow, one: ResourceVerdict) -> dict[str, Any]:
         "kills_per_1000_low": row.kills_per_1000.low,
         "kills_per_1000_high": row.kills_per_1000.high,
         "why": why(row, one.resource, one.unit),
+        "decision": state_words(row),
+        "note": note_words(row),
     }
     if one.resource != MEMORY:
         return result
@@ -156,7 +173,7 @@ def sizes_json(verdict: Verdict, origin: Origin) -> str:
         "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
         "workprof": origin.version,
         "settings": to_json(verdict.settings),
-        "rows": [to_json(row.key | _figures(row, one)) for one in verdict.resources for row in one.rows if row.by],
+        "rows": [to_json(row.key | _figures(row, one)) for one in verdict.resources for row in listed_rows(one)],
     }
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
@@ -406,9 +423,9 @@ SEPARATOR = "\n"
 
 
 def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
-    entries: dict[str, tuple[float, VerdictRow, list[int]]] = {}
+    entries: dict[str, tuple[tuple[bool, float], VerdictRow, list[int]]] = {}
     for row in one.rows:
-        if not row.by or row.action == KEEP:
+        if not row.by or (row.action == KEEP and row.would is None):
             continue
         names = ("user", "task_name") if "task_name" in row.by else ("user", "group", "workload")
         parts = [row.key.get(name, "") for name in names]
@@ -416,8 +433,9 @@ def _lua_rows(one: ResourceVerdict) -> Iterator[str]:
         parts.append(f"{letter}{round(row.request * factor)}" if REQUEST in row.by else letter)
         sizes = [math.ceil(size * factor * (1 - 1e-12)) for size in (row.size, *row.retry)]
         key = SEPARATOR.join(parts)
-        if key not in entries or entries[key][0] < row.size:  # two requests that round to one: the larger size
-            entries[key] = row.size, row, sizes
+        rank = row.would is not None, row.size  # two requests that round to one: none is touched, or the larger size
+        if key not in entries or entries[key][0] < rank:
+            entries[key] = rank, row, sizes
     for key, (_, row, sizes) in entries.items():
         yield f"  -- {one_line(key_words(row))}: {evidence(row, one)}"
         later = ", ".join(map(str, sizes[1:]))
@@ -452,8 +470,11 @@ local function entry_of(entries, job, unit, asked)
   end
 end
 
--- a size to lower to is never above what is asked, one to raise to never below
+-- a size to lower to is never above what is asked, one to raise to never below; one that is left out stays
 local function size_of(entry, asked)
+  if entry.action == "keep" then
+    return asked
+  end
   if entry.action == "lower" then
     return math.min(entry.size, asked)
   end

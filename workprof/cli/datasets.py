@@ -16,6 +16,7 @@ from workprof.cli.console import Home, Json, announce_home, emit, opened, progre
 from workprof.core.errors import EntryDamaged, SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import parse_size
+from workprof.core.words import counted
 from workprof.formats import NAMES
 from workprof.store.outputs import SUFFIX, checked_output
 from workprof.store.reports import (
@@ -160,7 +161,10 @@ def remove(
         entry = workbench.dataset(dataset)
         if not yes and not _confirmed(f"remove {entry.name} ({entry.rows:,} rows) and its results?"):
             raise SettingsError(f"{entry.name} was not removed; answer y at a terminal, or give --yes")
+        decided = len(workbench.decisions(entry.hash))
         workbench.remove(entry.hash)
+    if decided:
+        warn(f"note: {counted(decided, 'decision')} on its requests stay for the next dataset of this name")
     result = {"dataset": entry.name, "hash": entry.hash, "rows": entry.rows, "seconds": time.perf_counter() - started}
     emit(result, as_json, lambda: f"removed {entry.name} ({entry.rows:,} rows)")
 

@@ -13,7 +13,8 @@ import typer
 
 import workprof
 from workprof.answers import verdict_exports
-from workprof.cli import ledger, over_time
+from workprof.answers.decisions import left_out_words
+from workprof.cli import decisions, ledger, over_time
 from workprof.cli.console import (
     OUT,
     STDOUT,
@@ -624,6 +625,7 @@ def _export(
         shares = workbench.machine_shares(entry.hash)
         origin = Origin(entry.name, entry.hash, workprof.__version__, in_words(shares))
         notes: tuple[str, ...] = ()
+        left_out = 0
         if policy or bins or given["rule"]:
             listing = _other_sizes(workbench, entry.hash, policy, bins, given)
             content, rows, notes = exported(to, listing, origin), len(listing.sizes), (never_line(listing.never),)
@@ -631,13 +633,14 @@ def _export(
             settings = _of_question(questions.VERDICT, given, "the rows of the plan")
             found = workbench.verdict(entry.hash, settings, progress_line())
             content, rows = verdict_exports.exported(to, found, origin), verdict_exports.n_rows(found)
+            notes, left_out = (left_out_words(found),), verdict_exports.n_left_out(found)
     for note in filter(None, (origin.note, *notes)):
         warn(f"note: {note}")
     if output == STDOUT:
         emit_file(content)
         return
     write_whole(output, content)
-    result = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
+    result = {"file": str(output), "rows": rows, "left_out": left_out, "seconds": time.perf_counter() - started}
     emit(result, as_json, lambda: f"{rows:,} rows written to {output}")
 
 
@@ -711,6 +714,7 @@ register(
     ],
 )
 
+decisions.register_on(app)
 ledger.register_on(app)
 over_time.register_on(app)
 add_others(app, (one for one in questions.QUESTIONS if one.words[0] == "memory"))

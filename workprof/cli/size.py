@@ -8,32 +8,38 @@ from typing import Annotated, Any
 import typer
 
 import workprof
+from workprof.answers.decisions import left_out_words, missing_words
 from workprof.answers.verdict_exports import EXPORTS, exported, n_rows
 from workprof.cli import console
 from workprof.cli.datasets import given_mapping
+from workprof.cli.decisions import read_decisions
 from workprof.cli.questions import options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
 from workprof.inputs import piped
 from workprof.memory import questions
+from workprof.memory.decided import decided
 from workprof.memory.exports import Origin
 from workprof.store.outputs import checked_output, write_whole
 from workprof.store.reports import IngestOptions
 from workprof.workbench.passing import passing_workbench
 
 
-def _size(file: Path, to: str, output: Path, trace_format: str, mapping: str, **given: Any) -> None:
+def _size(
+    file: Path, to: str, output: Path, trace_format: str, mapping: str, decisions: Path | None, **given: Any
+) -> None:
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
     settings = settings_of(questions.VERDICT, given)
     if output != console.STDOUT:
         checked_output(output)
+    decided_before = () if decisions is None else read_decisions(decisions)
     progress = console.progress_line()
     with passing_workbench() as workbench, piped([file], workbench.settings.home, progress) as files:
         asked = IngestOptions(format=trace_format, mapping=given_mapping(workbench, mapping))
         report = workbench.ingest(files, asked, progress)
         entry = workbench.dataset(report.hash)
-        found = workbench.verdict(entry.hash, settings, progress)
+        found = decided(workbench.verdict(entry.hash, settings, progress), decided_before)
         note = in_words(workbench.machine_shares(entry.hash))
     if report.rejected:
         console.warn(f"note: {report.rejected:,} of {report.rows_read:,} rows could not be read and are left out")
@@ -41,7 +47,8 @@ def _size(file: Path, to: str, output: Path, trace_format: str, mapping: str, **
         if check.level != "info":
             console.warn(f"note: {check.name}: {check.message}")
     content = exported(to, found, Origin(entry.name, entry.hash, workprof.__version__, note))
-    console.warn(f"note: {found.reason}")
+    for words in filter(None, (found.reason, left_out_words(found), missing_words(found))):
+        console.warn(f"note: {words}")
     if output == console.STDOUT:
         console.emit_file(content)
     else:
@@ -72,6 +79,14 @@ def register(app: typer.Typer) -> None:
             ),
             console.parameter(
                 "mapping", Annotated[str, typer.Option("--map", help="Of a generic file: FILE.json, as of ingest.")], ""
+            ),
+            console.parameter(
+                "decisions",
+                Annotated[
+                    Path | None,
+                    typer.Option("--decisions", metavar="FILE", help="JSON of `memory decisions NAME --json`."),
+                ],
+                None,
             ),
             *options(questions.VERDICT),
         ],

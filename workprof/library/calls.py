@@ -31,6 +31,8 @@ from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
 from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, plain_table
+from workprof.memory.decided import decided
+from workprof.memory.decisions import Decision
 from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
 from workprof.nodes.parsed_runs import COLUMNS
 from workprof.nodes.ranking import Ranking, rank_measured
@@ -107,6 +109,7 @@ def size_memory(  # noqa: PLR0913  by name
     duration: Source | None = None,
     columns: Columns | None = None,
     settings: VerdictSettings | None = None,
+    decisions: Sequence[Decision] = (),
 ) -> Verdict:
     """Say how much memory to request, key by key, and what that saves at which kills.
 
@@ -119,6 +122,7 @@ def size_memory(  # noqa: PLR0913  by name
         duration: column of the run times; bare numbers are seconds.
         columns: field -> column of what else is known at submission (user, group, start_time_s, status ...).
         settings: acceptable kills, steps, how sizes are applied.
+        decisions: of `Workbench.decisions`: rows that were declined keep their requests.
 
     Returns:
         the verdict, as `workprof memory plan` has it; `.to_frame()` has one row per key, `.reason` the headline.
@@ -139,7 +143,7 @@ def size_memory(  # noqa: PLR0913  by name
     if flat:
         chosen = replace(chosen, request_bytes=flat)
     result = verdict_of({"jobs": jobs.frame}, chosen)
-    return replace(result, notes=(*result.notes, *jobs.notes))
+    return decided(replace(result, notes=(*result.notes, *jobs.notes)), decisions)
 
 
 def durations(

@@ -239,7 +239,7 @@ VERDICT = Question(
     Verdict,
     "workprof.memory.verdict:verdict_of",
     finds="verdict on the requests",
-    version=2,
+    version=3,
     optional=lambda _: VERDICT_READS,
     page=PAGE,
     tab="Plan",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,12 +23,14 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.stats import Interval
 from workprof.core.units import GB
+from workprof.memory.decisions import Decision
 from workprof.memory.known import SizedRuns
 from workprof.memory.origins import (
     APPLIED,
     N_BLOCKS,
     TABLE,
     Judgement,
+    Origin,
     Sizing,
     Windows,
 )
@@ -202,6 +204,55 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """The judged runs added up by key, block and origin, (m,) each. Amounts are in the unit of the resource x h."""
+
+    row: Ints  # place among the rows
+    key: Ints  # of the finest level
+    block: Ints
+    origin: Ints  # place among the origins; -1 = before the first
+    n_runs: Ints
+    booked: Floats
+    unused: Floats  # booked and not used
+    charged: Floats
+    wasted: Floats  # charged and not used
+    kills: Ints
+    chance: Floats  # kills that are expected
+
+    def with_requests(self, rows: Ints) -> Cells:
+        """Return the same with the requests of some rows kept."""
+        kept = np.isin(self.row, rows)
+        return replace(
+            self,
+            charged=np.where(kept, self.booked, self.charged),
+            wasted=np.where(kept, self.unused, self.wasted),
+            kills=np.where(kept, 0, self.kills),
+            chance=np.where(kept, 0.0, self.chance),
+        )
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What was decided about the rows of a resource. Amounts are in its unit x h, of the judged runs."""
+
+    accepted: int
+    declined: int
+    never: int
+    noted: int
+    all_saved: float  # if every row was taken
+    all_saved_share: float
+    all_kills: int
+    accepted_saved: float
+    accepted_saved_share: float
+    accepted_kills: int
+
+    @property
+    def left_out(self) -> int:
+        """Rows that keep their requests by decision."""
+        return self.declined + self.never
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """What the judged runs would save at other acceptable kills."""
 
@@ -219,8 +270,10 @@ class ResourceVerdict:
     unit: str
     levels: tuple[tuple[str, ...], ...]  # columns of the keys, the finest first; 'request' among them
     problem: str  # '' or why nothing is advised
-    judged: Judged  # as the settings say
+    judged: Judged  # as the settings say, without the rows that were declined
     otherwise: Judged  # applied the other way
+    cells: Cells  # of `judged`
+    other_cells: Cells  # of `otherwise`
     today: Booking  # of the judged runs
     trace: Booking  # of all runs with a request and a use
     rows: tuple[VerdictRow, ...]
@@ -230,6 +283,7 @@ class ResourceVerdict:
     least_price: float  # of a kill under which the last row is lowered, unit x h
     known_from: str  # 'submit_time_s' or 'start_time_s'
     left_out: dict[str, int]
+    decided: Decided | None = None  # None = nothing was
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,6 +294,7 @@ class Verdict(Shown):
     resources: tuple[ResourceVerdict, ...]
     notes: tuple[str, ...]
     seconds: float
+    missing: tuple[Decision, ...] = ()  # decisions on rows that are not there
 
     @property
     def memory(self) -> ResourceVerdict:
@@ -304,14 +359,17 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
     curve: tuple[CurvePoint, ...] = ()
     if not problem and resource.name == MEMORY and settings.cost_per_kill_gb_h is None:
         curve = tuple(_curve_point(windows[settings.applied], sizing, share) for share in CURVE_SHARES)
-    rows, key, names = rows_of(resource, sizing, now, chosen, problem)
+    rows, key, names, places = rows_of(resource, sizing, now, chosen, problem)
+    cells = {applied: cells_of(runs, one, places[key]) for applied, one in judgements.items()}
     return ResourceVerdict(
         resource=resource.name,
         unit=resource.unit,
         levels=resource.columns,
         problem=problem,
-        judged=figures_of(runs, chosen),
-        otherwise=figures_of(runs, judgements[other]),
+        judged=figures_of(cells[settings.applied], settings.applied, chosen.origins),
+        otherwise=figures_of(cells[other], other, judgements[other].origins),
+        cells=cells[settings.applied],
+        other_cells=cells[other],
         today=_booking(runs, np.arange(chosen.first, len(runs))),
         trace=_booking(runs, np.arange(len(runs))),
         rows=rows,
@@ -354,39 +412,69 @@ def _curve_point(windows: Windows, sizing: Sizing, share: float) -> CurvePoint:
     )
 
 
-def figures_of(runs: SizedRuns, judged: Judgement) -> Judged:
-    """Return the figures of judged runs, with the intervals of what comes next."""
+def cells_of(runs: SizedRuns, judged: Judgement, row: Ints) -> Cells:
+    """Return what the judged runs hold, added up.
+
+    Args:
+        runs: all of them.
+        judged: the later ones.
+        row: (n,) places among the rows.
+    """
     own = runs.take(slice(judged.first, len(runs)))
-    booked, saved = own.booked, own.booked - judged.charged
-    total = float(booked.sum())
     starts = np.array([origin.at_run for origin in judged.origins], dtype=np.int64) - judged.first
-    ends = np.append(starts, len(own))[1:]
-    origins = tuple(
-        OriginFigures(
-            submit_s=origin.submit_s,
-            n_known=origin.n_known,
-            n_runs=int(end - start),
-            booked=float(booked[start:end].sum()),
-            saved=float(saved[start:end].sum()),
-            kills=int(judged.killed[start:end].sum()),
-            expected_kills=float(judged.chance[start:end].sum()),
-            price=origin.price,
-        )
-        for origin, start, end in zip(judged.origins, starts.tolist(), ends.tolist(), strict=True)
+    origin = np.searchsorted(starts, np.arange(len(own)), side="right") - 1
+    code = (own.levels[0] * (N_BLOCKS + 1) + judged.block) * (len(starts) + 1) + origin + 1
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(place, values, len(first)).astype(np.float64)
+
+    booked, used = own.booked, own.use * own.hours
+    return Cells(
+        row=row[judged.first :][first],
+        key=own.levels[0][first],
+        block=judged.block[first],
+        origin=origin[first].astype(np.int64),
+        n_runs=np.bincount(place, minlength=len(first)),
+        booked=total(booked),
+        unused=total(np.maximum(booked - used, 0.0)),
+        charged=total(judged.charged),
+        wasted=total(np.maximum(judged.charged - used, 0.0)),
+        kills=np.bincount(place[judged.killed], minlength=len(first)),
+        chance=total(judged.chance),
     )
+
+
+def figures_of(cells: Cells, applied: str, origins: Sequence[Origin | OriginFigures]) -> Judged:
+    """Return the figures of judged runs, with the intervals of what comes next."""
+    booked, saved = cells.booked, cells.booked - cells.charged
+    total, all_saved, kills = float(booked.sum()), float(saved.sum()), int(cells.kills.sum())
+    of_origin = [cells.origin == at for at in range(len(origins))]
     return Judged(
-        applied=judged.applied,
-        n_runs=len(own),
-        charged=float(judged.charged.sum()),
-        wasted=float(np.maximum(judged.charged - own.use * own.hours, 0.0).sum()),
-        saved=float(saved.sum()),
-        saved_share=float(saved.sum()) / total if total > 0 else math.nan,
-        kills=int(judged.killed.sum()),
-        killed_runs=int(judged.killed.sum()),
-        expected_kills=float(judged.chance.sum()),
-        kill_interval=_kill_interval(own.levels[0], judged),
-        interval=_next_window(own.levels[0], judged.block, booked, saved),
-        origins=origins,
+        applied=applied,
+        n_runs=int(cells.n_runs.sum()),
+        charged=float(cells.charged.sum()),
+        wasted=float(cells.wasted.sum()),
+        saved=all_saved,
+        saved_share=all_saved / total if total > 0 else math.nan,
+        kills=kills,
+        killed_runs=kills,
+        expected_kills=float(cells.chance.sum()),
+        kill_interval=_kill_interval(cells),
+        interval=_next_window(cells.key, cells.block, booked, saved),
+        origins=tuple(
+            OriginFigures(
+                submit_s=origin.submit_s,
+                n_known=origin.n_known,
+                n_runs=int(cells.n_runs[own].sum()),
+                booked=float(booked[own].sum()),
+                saved=float(saved[own].sum()),
+                kills=int(cells.kills[own].sum()),
+                expected_kills=float(cells.chance[own].sum()),
+                price=origin.price,
+            )
+            for origin, own in zip(origins, of_origin, strict=True)
+        ),
     )
 
 
@@ -425,16 +513,15 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
     return Interval(float(low) - UNLIKE_WINDOWS, min(1.0, float(high) + UNLIKE_WINDOWS))
 
 
-def _kill_interval(key: Ints, judged: Judgement) -> Interval:
+def _kill_interval(cells: Cells) -> Interval:
     """Return the interval of the kills of a next half like this one.
 
     Kills come in bursts: one key in one window, many runs. A key in a window bursts or does not; a burst kills one run
     and a share of the others, Beta distributed; some windows have more bursts than others. The mean is that expected.
     """
-    cell = key * (int(judged.block.max(initial=0)) + 1) + judged.block
-    _, place = np.unique(cell, return_inverse=True)
-    runs = np.bincount(place)
-    expected = np.bincount(place, judged.chance)
+    _, place = np.unique(cells.key * (N_BLOCKS + 1) + cells.block, return_inverse=True)
+    runs = np.bincount(place, cells.n_runs).astype(np.int64)
+    expected = np.bincount(place, cells.chance)
     at_risk = expected > 0
     runs, expected = runs[at_risk], expected[at_risk]
     a, b = BURST_SHAPE

@@ -10,6 +10,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.stats import Interval, wilson
 from workprof.memory.chances import FEWEST_KNOWN, Chances
+from workprof.memory.decisions import ACCEPTED, Advice, Decision
 from workprof.memory.known import Known, SizedRuns, known_at
 from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise
 from workprof.memory.resources import Resource
@@ -17,11 +18,11 @@ from workprof.memory.resources import Resource
 LOWER, KEEP, RAISE = "lower", "keep", "raise"
 ACTIONS = (LOWER, KEEP, RAISE)
 
-FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE = (
+FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE, DECIDED = (
     *("few runs", "uses its request", "a kill costs more", "use varies", "use known per task only"),
-    *("trace too short", "room", "killed", "above its request"),
+    *("trace too short", "room", "killed", "above its request", "decided"),
 )
-REASONS = (FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE)
+REASONS = (FEW, FULL, COSTLY, VARIES, BOUND, TOO_SHORT, ROOM, KILLED, ABOVE, DECIDED)
 """Why a row keeps, lowers or raises."""
 
 MOST_ROWS = 5_000
@@ -60,10 +61,17 @@ class VerdictRow:
     saved: float  # unit x h, of the judged runs
     kills: int  # of the judged runs
     kills_per_1000: Interval  # of the next 1,000 runs
+    decision: Decision | None = None  # of a person
+    would: Advice | None = None  # what it would say, where the decision leaves it out
+
+    @property
+    def accepted(self) -> bool:
+        """Whether what it says now was accepted."""
+        return self.decision is not None and self.decision.state == ACCEPTED and self.decision.action == self.action
 
 
-Rows = tuple[tuple[VerdictRow, ...], Ints, list[dict[str, str]]]
-"""Rows, the key of every run as a code (n,), and the names of the codes."""
+Rows = tuple[tuple[VerdictRow, ...], Ints, list[dict[str, str]], Ints]
+"""Rows, the key of every run as a code (n,), the names of the codes, and the place of each code among the rows."""
 
 
 def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, problem: str) -> Rows:
@@ -100,7 +108,9 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
         own = {name: float(values[further].sum()) for name, values in sums.items()}
         own["largest"], own["smallest"] = float(sums["largest"][further].max()), float(sums["smallest"][further].min())
         results.append(_row(({}, (), {}), (KEEP, FEW), (math.nan, math.nan), 0.0, own))
-    return tuple(results), keys.row, names
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.minimum(np.arange(len(order)), n_listed)
+    return tuple(results), keys.row, names, places
 
 
 class _Keys:
@@ -210,7 +220,7 @@ def _row(
         request=asked,
         n_requests=int(own["n_requests"]),
         size=size,
-        retry=_retries(size, asked),
+        retry=retries_of(size, asked),
         n_runs=int(own["n_runs"]),
         n_killed=int(own["n_killed"]),
         n_above=int(own["n_above"]),
@@ -225,7 +235,7 @@ def _row(
     )
 
 
-def _retries(size: float, request: float) -> tuple[float, ...]:
+def retries_of(size: float, request: float) -> tuple[float, ...]:
     """Return the sizes of the next attempts: the request where the size was below it, then half as much more."""
     if not math.isfinite(size):
         return ()

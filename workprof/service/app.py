@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse, Response
 from fastapi.routing import APIRoute
 
 import workprof
+from workprof.answers.decisions import decision_document
 from workprof.answers.verdict import sentence, why
 from workprof.cli.profiles import fit_json
 from workprof.cli.questions import FACES
@@ -211,6 +212,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
         "requested_gb": request,
         "source": source,
         "why": "; ".join(filter(None, (reason, found.note))),
+        "decision": None if row is None else decision_document(row.decision),
         "kills_per_1000": rate,
         "kill_interval": None if rate is None else [one / 1000 for one in rate],
         "runs": 0 if row is None else row.n_runs,

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from workprof.cli.forecasts import observed_json
@@ -14,8 +14,10 @@ from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofE
 from workprof.core.records import to_json
 from workprof.formats import rules_of
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
+from workprof.memory.decided import decided
+from workprof.memory.decisions import Decision
 from workprof.memory.resources import KEY_COLUMNS
-from workprof.memory.verdict import Verdict, VerdictSettings
+from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_sizes import Sizes
 from workprof.service.jobs import FieldReader
 from workprof.service.observations import Journal
@@ -106,6 +108,7 @@ class State:
         self._journals: dict[str, Journal] = {}
         self._drift: dict[str, Any] = {}
         self._hashes: dict[str, tuple[str, float]] = {}
+        self._decided: dict[str, tuple[Sized, tuple[Decision, ...] | None, float]] = {}
         self._guard = threading.Lock()
         self._ended = threading.Event()
         self._folding = threading.Thread(target=self._fold_all, daemon=True, name="feedback")
@@ -153,10 +156,18 @@ class State:
         chosen = self.hash_of(dataset)
 
         def make() -> Sized:
-            result, entry = self.workbench.verdict(chosen, VerdictSettings()), self.workbench.dataset(chosen)
+            result, entry = self.workbench.verdict(chosen), self.workbench.dataset(chosen)
             return Sized(entry.name, result, Sizes(result.memory), FieldReader(rules_of(entry.format), KEY_COLUMNS))
 
-        return self._held.get(("sizes", chosen), make)
+        made = self._held.get(("sizes", chosen), make)
+        sized, kept, when = self._decided.get(chosen, (made, None, 0.0))
+        if time.monotonic() - when >= CATALOGUE_S:  # somebody may have decided about a row
+            now = self.workbench.decisions(chosen)
+            if now != kept:
+                verdict = decided(made.verdict, now)
+                sized = replace(made, verdict=verdict, sizes=Sizes(verdict.memory))
+            self._decided[chosen] = (sized, now, time.monotonic())
+        return sized
 
     def journal(self, dataset: str = "") -> Journal:
         """Return the finished runs of a dataset.

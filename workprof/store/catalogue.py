@@ -15,6 +15,7 @@ from workprof.core.records import pack
 from workprof.core.text import near
 from workprof.store import documents
 from workprof.store.connection import Database
+from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.reports import Check, Column, Dataset, IngestReport
 
@@ -47,6 +48,7 @@ STATEMENTS = (
     *documents.FEEDBACK_TABLES,
     *documents.SCENARIO_TABLES,
     *documents.MAPPING_TABLES,
+    *DECISION_TABLES,
 )
 
 STAGE = "stage_"

@@ -120,7 +120,7 @@ class ScenarioTables:
 
     def _scenario_rows(self, dataset: str) -> list[tuple[str, object]]:
         with self._database.cursor() as cursor:
-            if not _has_table(cursor, "scenarios"):
+            if not has_table(cursor, "scenarios"):
                 return []
             query = "SELECT name, document FROM scenarios WHERE dataset = ? ORDER BY created DESC, name"
             return [(str(name), document) for name, document in cursor.execute(query, [dataset]).fetchall()]
@@ -169,7 +169,7 @@ class MappingTables:
     def mappings(self) -> tuple[SavedMapping, ...]:
         """Return the saved mappings, the newest first; one that somebody damaged is left out."""
         with self._database.cursor() as cursor:
-            if not _has_table(cursor, "mappings"):
+            if not has_table(cursor, "mappings"):
                 return ()
             rows = cursor.execute("SELECT name, created, document FROM mappings ORDER BY created DESC, name").fetchall()
         result = [(name, created, stored(dict[str, FieldSource], document)) for name, created, document in rows]
@@ -227,7 +227,7 @@ def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
     cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
 
 
-def _has_table(cursor: duckdb.DuckDBPyConnection, name: str) -> bool:
+def has_table(cursor: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Tell whether a table is there: a read-only home of an earlier version has none."""
     result = cursor.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchone()
     return result is not None

@@ -17,9 +17,10 @@ import pandas as pd
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
-from workprof.store import catalogue, checks, detect, documents, frames, ingest, outputs, proposal
+from workprof.store import catalogue, checks, decisions, detect, documents, frames, ingest, outputs, proposal
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
+from workprof.store.decisions import DecisionTables
 from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
 from workprof.store.look import Look
 from workprof.store.reports import (
@@ -39,7 +40,7 @@ from workprof.store.reports import (
 Value = TypeVar("Value")
 
 
-class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
+class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
     """One home folder's database, shared with other processes; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -174,10 +175,11 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
             if name != entry.dataset.name:
                 catalogue.free_name(cursor, catalogue.checked_name(name), "")
                 cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, entry.dataset.hash])
+                decisions.take_along(cursor, entry.dataset.name, name)
             return catalogue.entry(cursor, entry.dataset.hash).dataset
 
     def remove(self, dataset: str) -> Dataset:
-        """Remove a dataset with its rejects and return what it was."""
+        """Remove a dataset with its rejects and return what it was; decisions stay for the next one of its name."""
         with self._database.writing():
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
@@ -302,6 +304,10 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables):
     def noted_clusterings(self, dataset: str) -> set[str]:
         """Return the keys of the clusterings of a dataset (hash) that have notes."""
         return self._unchanged(("noted", dataset), lambda cursor: documents.noted_clusterings(cursor, dataset))
+
+    def decisions(self, dataset: str, cls: type[Value]) -> tuple[tuple[Value, ...], dict[str, documents.Unreadable]]:
+        """Return what was decided about the rows of a dataset of that name, and why the rest cannot be read."""
+        return self._unchanged(("decisions", dataset), lambda cursor: decisions.decisions(cursor, dataset, cls))
 
     def _unchanged(self, key: tuple[str, str], read: Callable[[duckdb.DuckDBPyConnection], Value]) -> Value:
         """Return what was read before where the database is as it was: opening it takes longer than reading."""

@@ -23,6 +23,7 @@ from workprof.core.shares import Share
 from workprof.forecasts.feedback.model import FinishedJobs
 from workprof.forecasts.feedback.windows import FeedbackState
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
+from workprof.memory.decisions import Decision
 from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking import NodeScenario
 from workprof.phases.library import LibraryEdits
@@ -220,12 +221,14 @@ class UnreadableEntry:
         reason: that it cannot be read, for people.
         scenario: its name, where it is one; else None.
         loop: digest of the settings of its feedback loop, where it is one; else None.
+        decision: the row that it is about, where it is one; else None.
     """
 
     what: str
     reason: str
     scenario: str | None = None
     loop: str | None = None
+    decision: str | None = None
 
 
 class UnreadableQuestions(DatasetQuestions):
@@ -245,6 +248,8 @@ class UnreadableQuestions(DatasetQuestions):
                 self._store.remove_scenario(entry.hash, one.scenario)
             if one.loop is not None:
                 self._store.forget_feedback(entry.hash, one.loop)
+            if one.decision is not None:
+                self._store.save_decisions(entry.name, {one.decision: None})
         return result
 
     def _unreadable(self, entry: Dataset) -> tuple[UnreadableEntry, ...]:
@@ -254,6 +259,9 @@ class UnreadableQuestions(DatasetQuestions):
         if entry.kind == JOBS:
             loops = self._store.unreadable_feedback(entry.hash, FeedbackState, FinishedJobs)
             result += [UnreadableEntry("Observed finished jobs", one.reason, loop=loop) for loop, one in loops.items()]
+            _, decided = self._store.decisions(entry.name, Decision)
+            words = "Decision on {!r}"
+            result += [UnreadableEntry(words.format(key), one.reason, decision=key) for key, one in decided.items()]
         return tuple(result)
 
 

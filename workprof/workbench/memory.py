@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -18,6 +18,8 @@ from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
+from workprof.memory.decided import decided, decisions_on, rows_named
+from workprof.memory.decisions import Decision, keys_named, whoami
 from workprof.memory.facts import MOST_TESTED
 from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.model_data import DRAWN_OF
@@ -30,6 +32,7 @@ from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
 from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import USAGE_COLUMNS
+from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
 from workprof.steps import about
@@ -197,6 +200,17 @@ def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: obje
     return read
 
 
+def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
+    """Return a verdict with what was decided about its rows; the last one is kept, as a page asks again and again."""
+    kept = bench.decisions(entry.hash)
+    if not kept:
+        return result
+    last = bench._decided
+    if last is None or last[0] is not result or last[1] != kept:
+        last = bench._decided = (result, kept, decided(result, kept))
+    return cast(Verdict, last[2])
+
+
 def _as_recommended(bench: Any, entry: Dataset, plan: PlanSettings, request_bytes: float = 0.0) -> PlanSettings:
     """Return the settings of a plan with the recommended sizes in them, where that is the rule; one's own win.
 
@@ -236,7 +250,7 @@ class MemoryQuestions(ProfileQuestions):
         by_products=_charges,
         shortcut=_from_charges,
     )
-    verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT))
+    verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT), dress=_decided)
     plan = ask(questions.PLAN, resolve=_as_recommended, frames=_every_run_of(questions.PLAN))
     violations = ask(questions.VIOLATIONS, resolve=_with_plan, frames=_every_run_of(questions.VIOLATIONS))
     rollup = ask(questions.ROLLUP, resolve=_with_plan, frames=_every_run_of(questions.ROLLUP))
@@ -256,6 +270,66 @@ class MemoryQuestions(ProfileQuestions):
         """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
         return bin_sizes(_whole(self, entry, questions.BINS.columns(settings))(), settings, cap_bytes)
+
+    _decided: tuple[Verdict, tuple[Decision, ...], Verdict] | None = None
+
+    def decide(  # noqa: PLR0913  by name
+        self,
+        dataset: str,
+        rows: str | Sequence[str],
+        state: str | None = None,
+        *,
+        note: str | None = None,
+        by: str = "",
+        every: bool = False,
+        settings: VerdictSettings | None = None,
+    ) -> tuple[Decision, ...]:
+        """Keep what was decided about rows of the verdict, and return it.
+
+        Args:
+            dataset: name or hash.
+            rows: their keys ('user=ann,task_name=train,request=4.2'), or parts of one that fit one row.
+            state: 'accepted', 'declined', 'never touch' or 'noted'; None leaves it as it was.
+            note: None leaves it as it was.
+            by: who decides; '' = the account that runs this process.
+            every: parts of a key mean all rows that they fit.
+            settings: of the verdict whose rows are meant.
+
+        Raises:
+            SettingsError: where no row fits, several do, or nothing is decided.
+        """
+        entry = self._jobs_of(dataset)
+        verdict = self.verdict(entry.hash, settings)
+        named = (rows,) if isinstance(rows, str) else rows
+        found = [each for text in named for each in rows_named(verdict, text, every=every)]
+        result = decisions_on(found, state, note, by or whoami())
+        self._store.save_decisions(entry.name, {one.row_key: one for one in result})
+        return result
+
+    def decisions(self, dataset: str) -> tuple[Decision, ...]:
+        """Return what was decided about the requests of a dataset, or of an earlier one of its name."""
+        return self._store.decisions(self.dataset(dataset).name, Decision)[0]
+
+    def restore_decisions(self, dataset: str, before: Mapping[str, Decision | None]) -> None:
+        """Put decisions back as they were, by the keys of their rows; None forgets one."""
+        self._store.save_decisions(self._jobs_of(dataset).name, before)
+
+    def forget_decisions(self, dataset: str, rows: str | Sequence[str], *, every: bool = False) -> tuple[Decision, ...]:
+        """Forget the decisions on rows, also on those that are not there, and return what they were.
+
+        Args:
+            dataset: name or hash.
+            rows: their keys, or parts of one that fit one decision.
+            every: parts of a key mean all decisions that they fit.
+
+        Raises:
+            SettingsError: where none fits, or several do.
+        """
+        known = {one.row_key: one for one in self.decisions(dataset)}
+        named = (rows,) if isinstance(rows, str) else rows
+        result = tuple(known[key] for text in named for key in keys_named(tuple(known), text, every=every))
+        self.restore_decisions(dataset, {one.row_key: None for one in result})
+        return result
 
     def save_scenario(self, dataset: str, scenario: Scenario) -> Scenario:
         """Keep a scenario under its name and return it with its time."""

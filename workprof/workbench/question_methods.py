@@ -282,6 +282,7 @@ class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BIN
         by_products: (bench, dataset, settings) -> (step, settings) of each further record that it keeps.
         shortcut: (bench, dataset, settings, fit, progress) -> the result where it takes no computation to speak of,
             or None.
+        dress: (bench, dataset, result) -> the result with what people keep beside it; it is stored without.
         refuse: (bench, dataset, settings) -> raises where the dataset cannot answer; before anything is computed.
     """
 
@@ -294,10 +295,11 @@ class ask(Generic[S, R]):  # noqa: N801  reads as a declaration: `bins = ask(BIN
         frames: Callable[..., Frames] | None = None,
         by_products: Callable[..., Extras] | None = None,
         shortcut: Callable[..., R | None] | None = None,
+        dress: Callable[[Any, Dataset, R], R] | None = None,
         refuse: Callable[..., None] | None = None,
     ) -> None:
         self.question, self.resolve, self.fit, self.frames = question, resolve, fit, frames
-        self.by_products, self.shortcut, self.refuse = by_products, shortcut, refuse
+        self.by_products, self.shortcut, self.dress, self.refuse = by_products, shortcut, dress, refuse
 
     def __get__(self, bench: Any, _: object = None) -> Bound[S, R]:
         return Bound(bench, self)
@@ -340,7 +342,7 @@ class Bound(Generic[S, R]):
         result: R = self.bench._blocking(
             self._request(*request), self.declared.question.result, self._frames(*request, progress), progress
         )
-        return result
+        return self._dressed(request[0], result)
 
     def cached(
         self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any
@@ -353,7 +355,8 @@ class Bound(Generic[S, R]):
         except (NotEnoughData, ColumnMissing) as error:
             refusal = str(error)
         result = self.bench._cache.get(key, self.declared.question.result)
-        return CachedResult(key, result, self.bench._jobs.view(key), refusal)
+        dressed = None if result is None else self._dressed(request[0], result)
+        return CachedResult(key, dressed, self.bench._jobs.view(key), refusal)
 
     def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
         """Start the computation in a child process, or join the one that runs.
@@ -414,6 +417,9 @@ class Bound(Generic[S, R]):
         extras = by_products(self.bench, entry, settings) if by_products is not None else ()
         request: Request = self.bench._request(step, entry, settings, extras)
         return request
+
+    def _dressed(self, entry: Dataset, result: R) -> R:
+        return result if self.declared.dress is None else self.declared.dress(self.bench, entry, result)
 
     def _frames(self, entry: Dataset, settings: S, fit: Any, progress: Progress | None) -> Frames:
         if self.declared.frames is not None:

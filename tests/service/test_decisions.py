@@ -1,0 +1,57 @@
+"""What a person decides is followed by the sizes that the service gives, without a restart."""
+
+import time
+
+import pytest
+
+from tests.memory.test_verdict import jobs
+from workprof import Workbench, from_environment
+from workprof.memory.decisions import ACCEPTED, NEVER
+from workprof.service.app import size_of
+from workprof.service.state import CATALOGUE_S, NotReady, State
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    with Workbench(from_environment()) as workbench:
+        workbench.ingest(jobs(3).drop(columns="finished"))
+        found = State(workbench)
+        yield found
+        found.close()
+
+
+def sizes(state):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            return state.sizes()
+        except NotReady:
+            time.sleep(0.05)
+    raise AssertionError("no sizes within a minute")
+
+
+def test_a_decision_is_followed_and_told(state):
+    first = sizes(state)
+    row = first.verdict.memory.rows[0]
+    asked = dict(row.key) | {"requested_memory_bytes": row.request * 1e9}
+    before = size_of(asked, first)
+    assert (before["action"], before["size_gb"], before["decision"]) == ("lower", row.size, None)
+    (one,) = state.workbench.decide(first.dataset, _key(first), NEVER, note="peak soon", by="ann")
+    time.sleep(2 * CATALOGUE_S)
+    left_out = size_of(asked, sizes(state))
+    assert (left_out["action"], left_out["size_gb"], left_out["next_gb"]) == ("keep", row.request, [])
+    assert (left_out["decision"]["state"], left_out["decision"]["by"]) == (NEVER, "ann")
+    assert left_out["why"].startswith(f"never touch by ann on {one.at[:10]} (peak soon)")
+    state.workbench.decide(first.dataset, _key(first), ACCEPTED)
+    time.sleep(2 * CATALOGUE_S)
+    accepted = size_of(asked, sizes(state))
+    assert accepted["decision"]["state"] == ACCEPTED
+    assert {name: accepted[name] for name in ("action", "size_gb", "why")} == {
+        name: before[name] for name in ("action", "size_gb", "why")
+    }
+
+
+def _key(sized):
+    row = sized.verdict.memory.rows[0]
+    return ",".join(f"{name}={value}" for name, value in row.key.items())
