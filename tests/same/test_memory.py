@@ -7,6 +7,7 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.answers.bins import answer, profile_answer
+from workprof.answers.ledger import ledger_json
 from workprof.charts.memory.policies import policy_name
 from workprof.cli.memory import (
     assessment_json,
@@ -21,7 +22,6 @@ from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
-from workprof.memory.ledger_exports import ledger_json
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings

@@ -3,6 +3,7 @@
 import contextlib
 import html
 import io
+import json
 
 import pandas as pd
 import pytest
@@ -97,6 +98,39 @@ def test_home_report_and_library_say_the_same(tasks):
         assert memory.figures[name] in printed.figures("memory")[name]
     assert sentence(found) in html.unescape(printed.page)
     same_rows(pd.read_csv(io.BytesIO(printed.csv("memory")["memory-plan-rows"])), told)
+
+
+def test_the_findings_of_the_ledger_are_rows_of_the_plan(tasks):
+    plan, told = tasks.command("memory", "plan", "tasks"), tasks.command("memory", "ledger", "tasks")
+    sized = [one for one in told["findings"] if one["plan"] is not None]
+    assert sized
+    for one in sized:
+        assert one["plan"] in plan["rows"]
+        row, memory = one["plan"], one["plan"]["resource"] == "memory"
+        end, hours = ("_gb", "_gb_h") if memory else ("", "")
+        said = (row["action"], row[f"request{end}"], row[f"size{end}"], row[f"saved{hours}"], row["kills"], row["why"])
+        instead, saved = one["instead"], one["saved"]
+        assert said == tuple(instead[name] for name in ("action", "request", "size")) + tuple(
+            saved[name] for name in ("amount", "kills", "why")
+        )
+        assert saved["kills_per_1000"] == row["kills_per_1000"]
+    page = tasks.page("memory", "tasks", memory_tab="Ledger")
+    shown, printed = page.csv("tasks-findings.csv"), tasks.report("tasks", "ledger")
+    reported = pd.read_csv(io.BytesIO(printed.csv("ledger")["ledger-findings"]))
+    for table in (shown, reported):
+        assert table["why"].tolist() == [(one["plan"] or one["saved"])["why"] for one in told["findings"]]
+        assert table["action"].fillna("").tolist() == [
+            (one["plan"] or {}).get("action", "") for one in told["findings"]
+        ]
+    home = tasks.page("home", "tasks", home_findings="true")
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        app(args=["memory", "ledger", "tasks"], standalone_mode=False)
+    for one in [one for one in told["findings"][:5] if one["instead"]]:
+        assert one["instead"]["words"] in home.words
+        assert one["instead"]["words"] in text.getvalue()
+    listed = json.loads(page.files["tasks-ledger.json"])["findings"]
+    assert [one["plan"] for one in listed] == [one["plan"] for one in told["findings"]]
 
 
 @pytest.mark.soak

@@ -41,6 +41,7 @@ from workprof.memory.verdict_rows import (
     ROOM,
     TOO_SHORT,
     VARIES,
+    OfResource,
     VerdictRow,
 )
 from workprof.memory.what_if import Broken, WhatIf
@@ -171,8 +172,19 @@ def action_words(row: VerdictRow) -> str:
     """What somebody does about a row: who, what, now and next, and what it saves."""
     saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
     accepted = ", accepted" if row.accepted else ""
-    told = f"{why(row, MEMORY, 'GB')}{saves}{accepted}"
-    return f"{key_words(row)}: {row.action} {gb(row.request)} to {gb(row.size)} ({told})"
+    return f"{key_words(row)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
+
+
+def row_words(row: VerdictRow, resource: str, unit: str, more: str = "") -> str:
+    """What a row says, without whose it is: 'lower 64 GB to 20.1 GB (why)', 'keep 64 GB (why)'."""
+    size = "" if row.action == KEEP else f" to {amount_words(row.size, unit)}"
+    return f"{row.action} {amount_words(row.request, unit)}{size} ({why(row, resource, unit)}{more})"
+
+
+def amount_words(value: float, unit: str) -> str:
+    """An amount with its unit: '8 cores', '1 core', '4.3 GB'."""
+    one = {"cores": "core", "GPUs": "GPU", "nodes": "node"}
+    return f"{number(value)} {one.get(unit, unit) if value == 1 else unit}"
 
 
 def kills_words(kills: int) -> str:
@@ -296,7 +308,7 @@ def _what_if(one: WhatIf) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def row_document(row: VerdictRow, one: ResourceVerdict) -> dict[str, Any]:
+def row_document(row: VerdictRow, one: OfResource) -> dict[str, Any]:
     """One row: what its key has, its resource, and the figures; memory's in GB."""
     shared = {
         **row.key,

@@ -10,14 +10,14 @@ import numpy as np
 import typer
 
 import workprof
+from workprof.answers.ledger import EXPORTS, finding_sentence, ledger_json
 from workprof.cli.console import OUT, Dataset, emit, emit_of, opened, parameter, progress_line, register, table, warn
 from workprof.cli.questions import Face, add, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
-from workprof.core.units import format_share
+from workprof.core.units import format_share, number
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRow, LedgerRunList, called
-from workprof.memory.ledger_exports import EXPORTS, finding_sentence, ledger_json, number
 from workprof.memory.ledger_settings import PROFILE, RESOURCES
 from workprof.memory.questions import LEDGER, LEDGER_RUNS
 from workprof.profiles.names import name_of

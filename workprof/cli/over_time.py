@@ -11,8 +11,7 @@ import typer
 
 from workprof.cli.console import table
 from workprof.cli.questions import Face, add
-from workprof.core.units import DAY_S, format_share
-from workprof.memory.ledger_exports import number
+from workprof.core.units import DAY_S, format_share, number
 from workprof.memory.ledger_settings import PROFILE
 from workprof.memory.over_time import BIN_WORDS, OverTime, OverTimeRuns
 from workprof.memory.questions import OVER_TIME, OVER_TIME_RUNS

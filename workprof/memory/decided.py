@@ -27,10 +27,10 @@ from workprof.memory.decisions import (
     keys_named,
 )
 from workprof.memory.verdict import Decided, Judged, ResourceVerdict, Verdict, figures_of
-from workprof.memory.verdict_rows import DECIDED, KEEP, VerdictRow, retries_of
+from workprof.memory.verdict_rows import DECIDED, KEEP, OfResource, VerdictRow, retries_of
 
 
-def row_key(row: VerdictRow, one: ResourceVerdict) -> str:
+def row_key(row: VerdictRow, one: OfResource) -> str:
     """Return the text by which a row is known; '' = the other keys together, which nobody can decide about."""
     return key_text(one.resource, row.by, row.key, row.request)
 

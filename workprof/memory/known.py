@@ -6,6 +6,7 @@ counts from its end on; one that was submitted and has not ended counts as runni
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -120,3 +121,12 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
         out,
     )
     return Known(*out)
+
+
+def codes_of(parts: Sequence[Ints]) -> Ints:
+    """Return (n,) codes of the combinations of (n,) codes, -1 among them."""
+    result = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        result = result * (int(part.max(initial=0)) + 2) + part + 1
+        result = np.unique(result, return_inverse=True)[1].astype(np.int64)
+    return result

@@ -1,4 +1,4 @@
-"""The ledger: what runs request, use and waste of every resource, whose it is, and what to request instead.
+"""The ledger: what runs request, use and waste of every resource, whose it is, and the rows of the verdict on it.
 
 Hours of an amount: GB·h, core·h and GPU·h are the amount times the run time, limit·h are the hours of wall time that
 are requested. Only finished runs are in these sums; what runs held that ended otherwise is counted apart, by its cause.
@@ -18,8 +18,9 @@ from workprof.core.causes import CAUSES, RUNNING, WAITING
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.memory.findings import Finding, findings_of
-from workprof.memory.ledger_rules import NODES, Unjudged, breaking
+from workprof.memory.advice import advised_in
+from workprof.memory.findings import Finding, Groups, findings_of
+from workprof.memory.ledger_rules import NODES, OF_RESOURCE, Unjudged, breaking
 from workprof.memory.ledger_runs import LedgerRuns, ledger_runs
 from workprof.memory.ledger_settings import (
     CORES,
@@ -228,7 +229,7 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
 
     Args:
         frames: 'jobs' -> the table, finished rows and others, with `finished`; see `READS`; `PROFILE_COLUMN` for rows
-            by profile.
+            by profile; the verdict as `advice.verdict_table` has it, which is computed where it is not there.
         settings: rows, rules, prices.
         progress: told twice.
 
@@ -244,7 +245,7 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
     totals = rows_of(runs, np.zeros(len(runs), dtype=np.int64), ("total",), settings.prices)[0]
     rows = rows_of(runs, runs.who, runs.whose, settings.prices)
     progress(None, "Looking for what is requested and not used")
-    result = findings_of(jobs, runs, settings)
+    result = findings_of(jobs, runs, settings, advised_in(frames, settings.target))
     return Ledger(
         settings=settings,
         totals=totals,
@@ -348,7 +349,7 @@ def ledger_run_list(
         progress: told once.
 
     Raises:
-        SettingsError: for a row, a task or a rule that there is not; names what there is.
+        SettingsError: for a row, a task, a key or a rule that there is not; names what there is.
     """
     progress(None, "Looking for the runs")
     jobs = frames["jobs"]
@@ -362,8 +363,10 @@ def ledger_run_list(
             raise SettingsError(f"there is no {name} {wanted!r}; choose one of {', '.join(names[:8])}")
         within &= (codes == names.index(wanted)) if wanted else True
     resource, unit = settings.resource, HOURS[settings.resource]
-    if settings.rule:
-        rules = tuple(rule.strip() for rule in settings.rule.split(",") if rule.strip())
+    rules = tuple(rule.strip() for rule in settings.rule.split(",") if rule.strip())
+    if settings.key:
+        within &= _of_key(frames, runs, settings, rules[0] if rules else FIRST_RULE[resource])
+    if rules:
         mask, wasted, broken = breaking(jobs, runs, settings.ledger, rules)
         chosen = mask & within
         resource, unit = (CORES, "node·h") if broken == NODES else (broken, HOURS[broken])
@@ -390,6 +393,19 @@ def ledger_run_list(
         hours=runs.hours[listed],
         wasted_each=wasted[listed],
     )
+
+
+FIRST_RULE = {resource: rules[0] for resource, rules in OF_RESOURCE.items()}
+
+
+def _of_key(frames: Mapping[str, pd.DataFrame], runs: LedgerRuns, settings: LedgerRunsSettings, rule: str) -> Bools:
+    """Return (n,) whether a run belongs to the key of a finding of a rule."""
+    advised = advised_in(frames, settings.ledger.target)
+    group = Groups(frames["jobs"], runs, settings.ledger.by, advised).of(rule)
+    if settings.key not in group.labels:
+        raise SettingsError(f"there is no key {settings.key!r}; choose one of {', '.join(group.labels[:8])}")
+    result: Bools = group.code == group.labels.index(settings.key)
+    return result
 
 
 def called(ledger: Ledger, names: Mapping[str, str]) -> Ledger:

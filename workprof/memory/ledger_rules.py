@@ -61,8 +61,6 @@ RULES = {
 
 CAUSES_OF = {"out_of_memory": (OUT_OF_MEMORY,), "timed_out": (TIMED_OUT,), "failed": (FAILED, KILLED)}
 OF_RESOURCE = {MEMORY: ("memory",), CORES: ("cores", "serial"), GPUS: ("gpu_zero", "gpu_low"), LIMIT: ("time_limit",)}
-KILLS = {MEMORY: OUT_OF_MEMORY, LIMIT: TIMED_OUT}
-"""A run that was ended for a resource used at least what it had: evidence of what the next one needs."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ GPU_RULES = {"gpu_memory": MEMORY, "gpu_cores": CORES}
 """What one GPU's share of a node holds of."""
 
 
-def gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None:
+def _gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None:
     """Return (n,) GB or cores that go with one GPU: as set, else the node's over its GPUs; None = that is not known."""
     memory = GPU_RULES[rule] == MEMORY
     given = limits.gpu_memory_bytes / GB if memory else limits.gpu_cores
@@ -176,7 +174,7 @@ def gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None
 
 def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule: str) -> Broken | Unjudged:
     """Return the runs whose memory or cores are those of more GPUs than they request, though they use no more."""
-    resource, each = GPU_RULES[rule], gpu_part(jobs, limits, rule)
+    resource, each = GPU_RULES[rule], _gpu_part(jobs, limits, rule)
     missing = (*runs.absent[GPUS][:1], *runs.absent[resource])
     if each is None:
         option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"

@@ -81,7 +81,7 @@ READS = (
 
 @settings
 class Thresholds:
-    """From where on a rule finds something, and what it then advises."""
+    """From where on a rule finds something."""
 
     memory_share: Annotated[
         float,
@@ -185,39 +185,6 @@ class Thresholds:
             label="Cores per node",
         ),
     ] = 0.0
-    quantile: Annotated[
-        float,
-        Setting(
-            "What to request instead holds this share of the past runs.",
-            unit="share",
-            least=0.5,
-            most=1,
-            key="memory_ledger_quantile",
-            label="Runs that must fit",
-        ),
-    ] = 0.95
-    headroom: Annotated[
-        float,
-        Setting(
-            "Free above that use, as a share of it.",
-            unit="share",
-            least=0,
-            most=3,
-            key="memory_ledger_headroom",
-            label="Headroom above it",
-        ),
-    ] = 0.1
-    least_runs: Annotated[
-        int,
-        Setting(
-            "Advice needs so many runs, and a saving so many that had ended before the others began.",
-            unit="runs",
-            least=2,
-            most=10_000,
-            key="memory_ledger_least_runs",
-            label="Fewest runs of advice",
-        ),
-    ] = 10
     least_share: Annotated[
         float,
         Setting(
@@ -319,6 +286,9 @@ class LedgerRunsSettings:
     ledger: LedgerSettings = field(default_factory=LedgerSettings)
     row: Annotated[str, Setting("Name of a row of the ledger.", empty="all rows", key="memory_ledger_row")] = ""
     task: Annotated[str, Setting("Name of the task.", empty="all tasks", key="memory_ledger_task")] = ""
+    key: Annotated[
+        str, Setting("Key of a finding, which names its row of the plan.", empty="all keys", key="memory_ledger_key")
+    ] = ""
     resource: Annotated[
         str,
         Setting(

@@ -13,7 +13,7 @@ from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
-from workprof.memory.known import SizedRuns
+from workprof.memory.known import SizedRuns, codes_of
 from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 MEMORY, CPU, GPU, TIME = "memory", "cpu", "gpu", "time limit"
+UNITS = {MEMORY: "GB", CPU: "cores", GPU: "GPUs", TIME: "h"}
 
 JUST_ABOVE = 1 + 1e-9
 """A run that was killed used more than its limit, by at least this."""
@@ -90,8 +91,12 @@ def resources_of(jobs: pd.DataFrame, target: str, request_bytes: float) -> tuple
         NotEnoughData: when no run has a use of memory and a time, or none has a request.
     """
     jobs = with_windows(jobs)
-    further = (_of_percent(jobs, CPU), _of_percent(jobs, GPU), _of_time(jobs))
-    return (_of_memory(jobs, target, request_bytes), *(one for one in further if one is not None))
+    return (_of_memory(jobs, target, request_bytes), *further_resources(jobs))
+
+
+def further_resources(jobs: pd.DataFrame) -> tuple[Resource, ...]:
+    """Return the resources but memory of a table whose services are windows."""
+    return tuple(one for one in (_of_percent(jobs, CPU), _of_percent(jobs, GPU), _of_time(jobs)) if one is not None)
 
 
 def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +157,7 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float) -> Resourc
     return _in_order(
         _Told(
             MEMORY,
-            "GB",
+            UNITS[MEMORY],
             table.iloc[runs.rows],
             (use, request, runs.hours),
             (runs.submit_s, runs.start_s, runs.end_s),
@@ -179,7 +184,7 @@ def _of_percent(jobs: pd.DataFrame, name: str) -> Resource | None:
     return _in_order(
         _Told(
             name,
-            "cores" if name == CPU else "GPUs",
+            UNITS[name],
             table[counts],
             (np.maximum(use[counts] / unit, LEAST_USE), asked, seconds[counts] / HOUR_S),
             tuple(times[counts] for times in clock),
@@ -205,7 +210,7 @@ def _of_time(jobs: pd.DataFrame) -> Resource | None:
     return _in_order(
         _Told(
             TIME,
-            "h",
+            UNITS[TIME],
             jobs[counts],
             (np.where(killed, np.maximum(took, asked * JUST_ABOVE), took), asked, np.ones(len(asked))),
             tuple(times[counts] for times in _clock(jobs, seconds)),
@@ -260,10 +265,10 @@ def _in_order(told: _Told) -> Resource:
     order = np.argsort(known, kind="stable")
     use, request, hours = (values[order] for values in told.amounts)
     killed, bound = (flags[order] for flags in told.evidence)
-    texts, further = (_texts(table, names, order) for names in (KEY_COLUMNS, TOLD))
+    texts, further = (texts_of(table, names, order) for names in (KEY_COLUMNS, TOLD))
     columns = key_columns(texts)
     requests = np.unique(request, return_inverse=True)[1].astype(np.int64)
-    levels = tuple(_codes([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
+    levels = tuple(codes_of([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
     return Resource(
         name=told.name,
         unit=told.unit,
@@ -289,7 +294,8 @@ def _in_order(told: _Told) -> Resource:
     )
 
 
-def _texts(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str, tuple[Ints, tuple[str, ...]]]:
+def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str, tuple[Ints, tuple[str, ...]]]:
+    """Return column -> (n,) codes, -1 = missing, and their names, of the columns that hold something."""
     return {
         name: (codes[order].astype(np.int64), tuple(str(one) for one in values))
         for name in names
@@ -312,12 +318,3 @@ def key_columns(texts: dict[str, tuple[Ints, tuple[str, ...]]]) -> tuple[tuple[s
     if "user" in texts:
         levels.append((*(name for name in COARSE if name in texts), "request"))
     return tuple(level for level in dict.fromkeys(levels) if level)
-
-
-def _codes(parts: list[Ints]) -> Ints:
-    """Return one code for every combination of codes."""
-    result = np.zeros(len(parts[0]), dtype=np.int64)
-    for part in parts:
-        result = result * (int(part.max(initial=0)) + 2) + part + 1
-        result = np.unique(result, return_inverse=True)[1].astype(np.int64)
-    return result

@@ -34,7 +34,7 @@ from workprof.memory.origins import (
     Sizing,
     Windows,
 )
-from workprof.memory.resources import MEMORY, Resource, resources_of
+from workprof.memory.resources import MEMORY, Resource, further_resources, resources_of, with_windows
 from workprof.memory.usage import Request, Target
 from workprof.memory.verdict_rows import TOO_SHORT, VerdictRow, rows_of
 from workprof.memory.what_if import WhatIf, WhatIfSettings, nodes_of, what_if
@@ -328,6 +328,12 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
         left_out = earlier | dict(resource.left_out) if resource.name == MEMORY else dict(resource.left_out)
         results.append(_resource_verdict(resource, settings, left_out))
     return Verdict(settings, tuple(results), (), time.perf_counter() - started)
+
+
+def further_verdicts_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings) -> tuple[ResourceVerdict, ...]:
+    """Return the verdict on the other resources of a table without memory to size."""
+    jobs = with_windows(latest_of(frames["jobs"], settings.latest_runs)[0])
+    return tuple(_resource_verdict(one, settings, dict(one.left_out)) for one in further_resources(jobs))
 
 
 def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -68,6 +69,15 @@ class VerdictRow:
     def accepted(self) -> bool:
         """Whether what it says now was accepted."""
         return self.decision is not None and self.decision.state == ACCEPTED and self.decision.action == self.action
+
+
+class OfResource(Protocol):
+    """What rows are of: one resource of a verdict."""
+
+    @property
+    def resource(self) -> str: ...  # noqa: D102  its name
+    @property
+    def unit(self) -> str: ...  # noqa: D102  of its amounts
 
 
 Rows = tuple[tuple[VerdictRow, ...], Ints, list[dict[str, str]], Ints]

@@ -29,10 +29,20 @@ class Found:
     note: str  # why there is no row, or that it is the largest of several; '' = the row of its key
 
 
+@dataclass(frozen=True)
+class SizedRows:
+    """The rows of one resource alone: what is looked up of a verdict."""
+
+    resource: str
+    unit: str
+    levels: tuple[Key, ...]
+    rows: tuple[VerdictRow, ...]
+
+
 class Sizes:
     """The rows of one resource by their keys."""
 
-    def __init__(self, verdict: ResourceVerdict) -> None:
+    def __init__(self, verdict: ResourceVerdict | SizedRows) -> None:
         """Take the rows; of several requests within one MiB the largest size counts."""
         self.verdict = verdict
         self._rows: dict[tuple[Key, Key], dict[int, VerdictRow]] = {}

@@ -10,10 +10,11 @@ from typing import Any, cast
 import pandas as pd
 
 from workprof.core.arrays import MOST_USED
-from workprof.core.errors import NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
 from workprof.memory import questions
+from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
 from workprof.memory.assessment import DRAWN
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
@@ -21,6 +22,8 @@ from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.decided import decided, decisions_on, rows_named
 from workprof.memory.decisions import Decision, keys_named, whoami
 from workprof.memory.facts import MOST_TESTED
+from workprof.memory.findings import decided_findings
+from workprof.memory.ledger import Ledger
 from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.model_data import DRAWN_OF
 from workprof.memory.model_tables import TableSettings
@@ -107,6 +110,28 @@ def _with_profiles_of(question: Question[Any, Any], what: str) -> Callable[..., 
 
 
 _every_run = _with_profiles_of(questions.LEDGER, "make the rows")
+
+
+def _with_verdict(
+    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    """Return a function that reads all runs and the verdict, whose rows the findings are."""
+    read = _every_run(bench, entry, settings, fit, progress)
+    ledger = getattr(settings, "ledger", settings)
+    sized = verdict_settings(ledger.target)
+
+    def both() -> Mapping[str, pd.DataFrame]:
+        if getattr(settings, "key", "any"):
+            try:
+                verdict = bench.verdict(entry.hash, sized, progress or silent)
+            except (ColumnMissing, NotEnoughData):  # other resources may have rows
+                return read()
+            return {**read(), VERDICT: verdict_table(verdict)}
+        return read()
+
+    return both
+
+
 _with_keys = _with_profiles_of(questions.RECOMMENDATION, "the sizes are listed by")
 
 
@@ -211,6 +236,18 @@ def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
     return cast(Verdict, last[2])
 
 
+def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
+    """Return a ledger whose findings follow what was decided about their rows."""
+    if not bench.decisions(entry.hash):
+        return result
+    settings = result.settings
+    try:
+        verdict = bench.verdict(entry.hash, verdict_settings(settings.target))
+    except (ColumnMissing, NotEnoughData):  # decisions of an earlier dataset of this name
+        return result
+    return replace(result, findings=decided_findings(result.findings, verdict, settings.prices))
+
+
 def _as_recommended(bench: Any, entry: Dataset, plan: PlanSettings, request_bytes: float = 0.0) -> PlanSettings:
     """Return the settings of a plan with the recommended sizes in them, where that is the rule; one's own win.
 
@@ -254,8 +291,8 @@ class MemoryQuestions(ProfileQuestions):
     plan = ask(questions.PLAN, resolve=_as_recommended, frames=_every_run_of(questions.PLAN))
     violations = ask(questions.VIOLATIONS, resolve=_with_plan, frames=_every_run_of(questions.VIOLATIONS))
     rollup = ask(questions.ROLLUP, resolve=_with_plan, frames=_every_run_of(questions.ROLLUP))
-    ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
-    ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_every_run)
+    ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict, dress=_decided_findings)
+    ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
     over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
     over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)

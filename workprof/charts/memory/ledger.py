@@ -1,4 +1,4 @@
-"""The ledger: what is wasted of every resource, by whom, what to request instead, and the runs behind a number."""
+"""The ledger: what is wasted of every resource, by whom, the rows of the plan on it, and the runs behind a number."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.ledger import SAVED_UNITS, advice_words, evidence_words, killed_of, whose
+from workprof.answers.verdict import amount_words, why
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed, shortened
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.core.table import Column, frame
+from workprof.core.table import MISSING, Column, frame
 from workprof.core.units import format_share, number
 from workprof.memory.findings import Finding
 from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
-from workprof.memory.ledger_exports import advice_words, amount_words, evidence_words, whose
 from workprof.memory.ledger_rules import RULES
 from workprof.memory.ledger_settings import CORES, GPUS, LIMIT, MEMORY, NAMES, RESOURCES, WEEK, Resource
+from workprof.memory.verdict_rows import KEEP
 
 LOOKS = {MEMORY: (COLOURS[0], ""), CORES: (COLOURS[1], "/"), GPUS: (COLOURS[2], "x"), LIMIT: (COLOURS[3], ".")}
 """Colour and pattern of a resource."""
@@ -177,6 +179,13 @@ ROW_COLUMNS = (
     Column("name", pinned=True, width="medium"),
     Column("runs", "n_runs", help="Finished ones."),
     *(column for one in RESOURCES for column in _amounts(one)),
+    Column(
+        "lost_to_kills_gb_h",
+        lambda row: killed_of(row)[0],
+        heading="lost to kills (GB·h)",
+        form="%,.2f",
+        help="Held by runs that were killed for memory.",
+    ),
     Column("money", heading="wasted money", form="%,.2f"),
     Column("not_finished", "n_lost", heading="not finished", help="Runs that failed, were killed, run or wait."),
     Column("full_name", "name", heading="full name", width="large"),
@@ -206,21 +215,31 @@ FINDING_COLUMNS = (
     Column("wasted", lambda one: f"{number(one.amount)} {one.unit}"),
     Column("money", form="%,.2f"),
     Column("used_percent", lambda one: 100 * one.used_share, heading="used", form="%.0f %%"),
-    Column("requested", lambda one: _amount(one, one.requested), heading="most request"),
-    Column("instead", lambda one: _amount(one, one.instead), heading="request at most"),
+    Column("requested", lambda one: _amount(one, one.requested), heading="today"),
+    Column("action", lambda one: one.row.action if one.row else "", heading="change"),
+    Column(
+        "size",
+        lambda one: _amount(one, one.row.size if one.row else math.nan),
+        heading="next",
+        help="What to request from now on: the row of Plan.",
+    ),
     Column(
         "saved",
-        lambda one: f"{number(one.saved.amount)} {one.unit}" if math.isfinite(one.saved.amount) else "not measured",
-        help="On the later half of the runs, by what was chosen from those that had ended before it began.",
+        lambda one: f"{number(one.row.saved)} {SAVED_UNITS[one.sized]}" if one.row else MISSING,
+        help="By the later runs, sized by what was known before: the row of Plan.",
     ),
-    Column("runs_over", "saved.n_over", heading="too small for", help="Runs of the later half that would not fit."),
-    Column("why", "saved.why", heading="why no saving", width="large"),
+    Column("kills", lambda one: one.row.kills if one.row else None, help="Of the later runs, at that size."),
+    Column(
+        "why",
+        lambda one: why(one.row, one.sized, one.amount_unit) if one.row else one.lacking,
+        width="large",
+    ),
 )
 """A line per finding."""
 
 
 def _amount(finding: Finding, value: float) -> str:
-    return amount_words(value, finding.amount_unit) if math.isfinite(value) else "–"
+    return amount_words(value, finding.amount_unit) if math.isfinite(value) else MISSING
 
 
 def finding_table(ledger: Ledger) -> pd.DataFrame:
@@ -234,16 +253,16 @@ def findings_sentence(ledger: Ledger) -> str:
     result = ledger.findings
     if not result:
         return "No rule finds anything of that size."
-    measured = [one for one in result if math.isfinite(one.saved.amount)]
+    rows = {(one.sized, one.key): one for one in result if one.row is not None and one.row.action != KEEP}
     saved: dict[str, float] = {}
-    for one in measured:
-        saved[one.unit] = saved.get(one.unit, 0.0) + one.saved.amount
+    for one in rows.values():
+        if one.row is not None:
+            saved[SAVED_UNITS[one.sized]] = saved.get(SAVED_UNITS[one.sized], 0.0) + one.row.saved
     amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
     small = f" {ledger.n_small:,} more waste too little to be listed." if ledger.n_small else ""
-    return (
-        f"{counted(len(result), 'finding')}; for {len(measured):,} of them another request was judged on later runs, "
-        f"and would have saved {amounts} there.{small}"
-    )
+    changed = f"{counted(len(rows), 'row')} of the plan that {'changes' if len(rows) == 1 else 'change'}"
+    saves = f"{changed}: {amounts} saved on later runs" if rows else "the plan keeps these requests"
+    return f"{counted(len(result), 'finding')}; {saves}.{small}"
 
 
 def first_findings(ledger: Ledger, most: int) -> tuple[str, ...]:

@@ -12,24 +12,20 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from workprof.answers.verdict import row_document, row_words, why
+from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.text import spreadsheet_text, visible
-from workprof.core.units import format_share
+from workprof.core.units import format_share, number
 from workprof.memory.exports import MOST_OF_A_NOTE, Origin, one_line
-from workprof.memory.findings import Finding
+from workprof.memory.findings import HOURS_OF, PRICED, Finding
 from workprof.memory.ledger import Ledger, LedgerRow
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
-from workprof.memory.ledger_settings import LIMIT, MEMORY, NAMES, RESOURCES, USER
-
-WORDS = {MEMORY: "memory", "cores": "cores", "gpus": "GPUs", LIMIT: "time limit"}
-
-
-def number(value: float) -> str:
-    """Return a figure with three digits that matter, in full above a hundred; 'no data' where it is not known."""
-    if not math.isfinite(value):
-        return "no data"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+from workprof.memory.ledger_settings import NAMES, RESOURCES, USER
+from workprof.memory.resources import CPU, GPU, MEMORY, TIME
+from workprof.memory.verdict_rows import KEEP, VerdictRow
+from workprof.memory.verdict_sizes import SizedRows
 
 
 def _runs(count: int) -> str:
@@ -37,8 +33,8 @@ def _runs(count: int) -> str:
 
 
 def whose(finding: Finding) -> str:
-    """Return whose runs a finding is about: row of the ledger and task."""
-    return ", ".join(visible(one) for one in (finding.who, finding.task) if one)
+    """Return whose runs a finding is about: the key of its row, else row of the ledger and task."""
+    return visible(finding.key) or ", ".join(visible(one) for one in (finding.who, finding.task) if one)
 
 
 def evidence_words(finding: Finding) -> str:
@@ -53,36 +49,31 @@ def evidence_words(finding: Finding) -> str:
 
 
 def advice_words(finding: Finding) -> str:
-    """Return what to request instead, as a sentence without its end; '' = no advice."""
-    if not math.isfinite(finding.instead):
+    """Return what to request instead, as the row of the verdict says it; '' = no row."""
+    if finding.row is None:
         return ""
-    if finding.rule == "out_of_memory":
-        return f"Request {amount_words(finding.instead, finding.amount_unit)}, more than any is known to have used"
-    if finding.rule == "timed_out":
-        return f"Request a limit of {number(finding.instead)} {finding.amount_unit}"
-    if finding.resource == "gpus" and finding.instead == 0:
-        return "Request no GPU"
-    most = "some request more" if finding.instead >= finding.requested else f"most request {number(finding.requested)}"
-    return f"Request at most {amount_words(finding.instead, finding.amount_unit)} ({most})"
-
-
-def amount_words(value: float, unit: str) -> str:
-    """Return an amount with its unit: '8 cores', '1 core', '4.3 GB'."""
-    one = {"cores": "core", "GPUs": "GPU", "nodes": "node"}
-    return f"{number(value)} {one.get(unit, unit) if value == 1 else unit}"
+    words = row_words(finding.row, finding.sized, finding.amount_unit)
+    return words[0].upper() + words[1:]
 
 
 def saved_words(finding: Finding) -> str:
-    """Return what that would have saved, as a sentence without its end."""
-    saved = finding.saved
-    if not math.isfinite(saved.amount):
-        return saved.why[0].upper() + saved.why[1:] if saved.n_judged else f"Saving not measured: {saved.why}"
-    over = {MEMORY: "killed", LIMIT: "ended too early"}.get(finding.resource, "slower")
-    broken = f", {saved.n_over:,} of them {over}" if saved.n_over else f", none of them {over}"
+    """Return what the row saves on the later runs and at which kills, as a sentence without its end."""
+    row = finding.row
+    if row is None:
+        return f"No size: {finding.lacking}"
+    if not row.n_judged:
+        return "No later run to judge it on"
+    if row.action == KEEP and not row.saved and not row.kills:
+        return ""
+    amount = f"{number(abs(row.saved))} {SAVED_UNITS[finding.sized]} {'saved' if row.saved >= 0 else 'more'}"
     return (
-        f"Chosen from {_runs(saved.n_chosen_from)} that had ended, it would have saved {number(saved.amount)} "
-        f"{finding.unit} ({format_share(saved.share)}) on all {saved.n_judged:,} later ones{broken}"
+        f"On {row.n_judged:,} later runs: {amount}, {f'{row.kills:,}' if row.kills else 'none'} {SHORT[finding.sized]}"
     )
+
+
+SAVED_UNITS = {sized: HOURS_OF[name] for sized, name in PRICED.items()}
+"""Of what a row of the verdict saves."""
+SHORT = {MEMORY: "killed", CPU: "slower", GPU: "slower", TIME: "ended too early"}
 
 
 def finding_sentence(finding: Finding) -> str:
@@ -113,6 +104,7 @@ def row_json(row: LedgerRow, ledger: Ledger) -> dict[str, Any]:
         }
         for amount in row.amounts
     }
+    document["lost_to_kills_gb_h"] = None if ledger.absent.get(MEMORY) else killed_of(row)[0]
     document["wasted_money"] = row.money
     document["not_finished"] = [
         {"cause": one.cause, "runs": one.n_runs, "without_time": one.n_no_time, "hours": one.hours}
@@ -124,8 +116,7 @@ def row_json(row: LedgerRow, ledger: Ledger) -> dict[str, Any]:
 
 def finding_json(finding: Finding, ledger: Ledger) -> dict[str, Any]:
     """Return a finding as JSON; `filter` has the options of `workprof memory ledger-runs` that list its runs."""
-    saved, advice = finding.saved, math.isfinite(finding.instead)
-    by = ledger.settings.by
+    by, row = ledger.settings.by, finding.row
     return {
         "rule": finding.rule,
         "title": RULES[finding.rule].title,
@@ -145,25 +136,58 @@ def finding_json(finding: Finding, ledger: Ledger) -> dict[str, Any]:
             "requested": finding.requested,
             "requested_unit": finding.amount_unit,
         },
-        "instead": {"at_most": finding.instead, "unit": finding.amount_unit, "words": advice_words(finding)}
-        if advice
-        else None,
-        "saved": {
-            "measured": math.isfinite(saved.amount),
-            "amount": saved.amount,
-            "unit": finding.unit,
-            "share": saved.share,
-            "money": saved.money,
-            "chosen_from_runs": saved.n_chosen_from,
-            "judged_on_runs": saved.n_judged,
-            "runs_over": saved.n_over,
-            "why": saved.why,
-        },
+        "plan": None if row is None else row_document(row, SizedRows(finding.sized, finding.amount_unit, (), ())),
+        "instead": None if row is None else _instead(row, finding),
+        "saved": _saved(row, finding),
         "sentence": finding_sentence(finding),
-        "filter": {"by": by, **({"row": finding.who} if finding.who else {}), "task": finding.task}
+        "filter": {"by": by}
+        | {name: text for name, text in (("row", finding.who), ("task", finding.task), ("key", finding.key)) if text}
         | {"rule": ",".join(finding.counts)}
         | ({"resource": finding.resource} if finding.resource in NAMES else {}),
     }
+
+
+def _instead(row: VerdictRow, finding: Finding) -> dict[str, Any]:
+    return {
+        "action": row.action,
+        "request": row.request,
+        "size": row.size,
+        "at_most": row.size,  # a former name
+        "unit": finding.amount_unit,
+        "words": advice_words(finding),
+    }
+
+
+def _saved(row: VerdictRow | None, finding: Finding) -> dict[str, Any]:
+    """Return the saving of a row; `chosen_from_runs` and `runs_over` are former names, kept for a release."""
+    nothing: dict[str, Any] = {"measured": False, "amount": None, "unit": finding.unit, "share": None, "money": None}
+    if row is None:
+        nothing |= {"kills": 0, "kills_per_1000": None, "judged_on_runs": 0, "chosen_from_runs": 0, "runs_over": 0}
+        return nothing | {"why": finding.lacking}
+    return {
+        "measured": row.n_judged > 0,
+        "amount": row.saved,
+        "unit": SAVED_UNITS[finding.sized],
+        "share": saved_share(row),
+        "money": finding.saved_money,
+        "kills": row.kills,
+        "kills_per_1000": [row.kills_per_1000.low, row.kills_per_1000.high],
+        "judged_on_runs": row.n_judged,
+        "chosen_from_runs": row.n_runs,
+        "runs_over": row.kills,
+        "why": why(row, finding.sized, finding.amount_unit),
+    }
+
+
+def saved_share(row: VerdictRow) -> float:
+    """Return what a row saves of what its later runs requested; NaN without any."""
+    return row.saved / row.booked if row.booked > 0 else math.nan
+
+
+def killed_of(row: LedgerRow) -> tuple[float, ...]:
+    """Return what runs held that were killed for memory, in the hours of `RESOURCES`."""
+    held = [one.requested for one in row.lost if one.cause == OUT_OF_MEMORY]
+    return held[0] if held else (0.0,) * len(RESOURCES)
 
 
 def ledger_json(ledger: Ledger) -> dict[str, Any]:
@@ -243,8 +267,8 @@ def rows_csv(ledger: Ledger, origin: Origin) -> str:
 
 FINDING_COLUMNS = (
     *("rule", "who", "task", "runs", "of_runs", "hours", "wasted", "unit", "share", "money", "used_share"),
-    *("requested", "instead", "amount_unit", "saved", "saved_share", "saved_money", "chosen_from_runs"),
-    *("judged_on_runs", "runs_over", "why_not_measured", "sentence", "dataset", "hash"),
+    *("requested", "action", "size", "amount_unit", "saved", "saved_unit", "saved_share", "saved_money"),
+    *("kills", "kills_per_1000_low", "kills_per_1000_high", "judged_on_runs", "why", "sentence", "dataset", "hash"),
 )
 
 
@@ -264,15 +288,18 @@ def findings_csv(ledger: Ledger, origin: Origin) -> str:
             "money": one.money,
             "used_share": one.used_share,
             "requested": one.requested,
-            "instead": one.instead,
+            "action": one.row.action if one.row else "",
+            "size": one.row.size if one.row else None,
             "amount_unit": one.amount_unit,
-            "saved": one.saved.amount,
-            "saved_share": one.saved.share,
-            "saved_money": one.saved.money,
-            "chosen_from_runs": one.saved.n_chosen_from,
-            "judged_on_runs": one.saved.n_judged,
-            "runs_over": one.saved.n_over,
-            "why_not_measured": one.saved.why,
+            "saved": one.row.saved if one.row else None,
+            "saved_unit": SAVED_UNITS.get(one.sized, ""),
+            "saved_share": saved_share(one.row) if one.row else None,
+            "saved_money": one.saved_money,
+            "kills": one.row.kills if one.row else None,
+            "kills_per_1000_low": one.row.kills_per_1000.low if one.row else None,
+            "kills_per_1000_high": one.row.kills_per_1000.high if one.row else None,
+            "judged_on_runs": one.row.n_judged if one.row else None,
+            "why": why(one.row, one.sized, one.amount_unit) if one.row else one.lacking,
             "sentence": finding_sentence(one),
             "dataset": origin.dataset,
             "hash": origin.dataset_hash,
@@ -295,7 +322,8 @@ def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
         raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; use --by user")
     own: dict[str, list[Finding]] = {}
     for one in ledger.findings:
-        own.setdefault(one.who, []).append(one)
+        if one.who:
+            own.setdefault(one.who, []).append(one)
     return {row.name: _mail(row, own[row.name], origin) for row in ledger.rows if row.name in own}
 
 
@@ -313,7 +341,7 @@ def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
         "",
     ]
     for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):
-        lines.append(f"{place}. {one_line(one.task)}: {evidence_words(one)}.")
+        lines.append(f"{place}. {one_line(one.task or whose(one))}: {evidence_words(one)}.")
         lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
     if len(findings) > MOST_IN_A_MAIL:
         lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")

@@ -1,0 +1,126 @@
+"""The row of the verdict that each run belongs to: what the findings of the ledger advise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workprof.core.arrays import Bools, Floats, Ints
+from workprof.core.errors import ColumnMissing, NotEnoughData
+from workprof.core.records import Packed, canonical_json, unpack
+from workprof.memory.decided import decided
+from workprof.memory.known import codes_of
+from workprof.memory.resources import CPU, GPU, KEY_COLUMNS, MEMORY, TIME, UNITS, key_columns, texts_of
+from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings, further_verdicts_of, verdict_of
+from workprof.memory.verdict_rows import VerdictRow
+from workprof.memory.verdict_sizes import REQUEST, SizedRows, Sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICT = "verdict"
+"""Name of the table that holds the verdict beside the jobs."""
+
+ADVISED_BY = {
+    **dict.fromkeys(("memory", "gpu_memory", "out_of_memory"), MEMORY),
+    **dict.fromkeys(("cores", "serial", "gpu_cores"), CPU),
+    **dict.fromkeys(("gpu_zero", "gpu_low"), GPU),
+    **dict.fromkeys(("time_limit", "timed_out"), TIME),
+}
+"""Rule -> resource of the verdict whose row says what to request instead."""
+
+
+def verdict_settings(target: str) -> VerdictSettings:
+    """Return the settings of the verdict whose rows the findings are: the defaults."""
+    return VerdictSettings(target=target)
+
+
+def verdict_table(verdict: Verdict) -> pd.DataFrame:
+    """Return the rows of a verdict, without what was decided about them, as a table beside the jobs."""
+    import pandas as pd  # noqa: PLC0415  `import workprof` stays light
+
+    return pd.DataFrame({VERDICT: [canonical_json(_rows(one)) for one in decided(verdict, ()).resources]})
+
+
+def _rows(one: ResourceVerdict) -> SizedRows:
+    return SizedRows(one.resource, one.unit, one.levels, one.rows)
+
+
+@dataclass(frozen=True)
+class Advised:
+    """The rows of the verdict by resource, and why there are none on memory."""
+
+    of: Mapping[str, SizedRows]
+    no_memory: str
+
+    def lacking(self, resource: str) -> str:
+        """Return why a resource has no row for some runs."""
+        if resource == MEMORY and self.no_memory:
+            return self.no_memory
+        return "no earlier run of this key is known" if resource in self.of else f"no request of {resource} is sized"
+
+
+def advised_in(frames: Mapping[str, pd.DataFrame], target: str) -> Advised:
+    """Return the rows that stand beside the jobs, or compute them; without memory those on the other resources."""
+    settings, lacking = verdict_settings(target), ""
+    if VERDICT in frames:
+        found = tuple(unpack(SizedRows, Packed(json.loads(text), {})) for text in frames[VERDICT][VERDICT])
+    else:
+        try:
+            resources = verdict_of(frames, settings).resources
+        except (ColumnMissing, NotEnoughData) as error:
+            resources, lacking = further_verdicts_of(frames, settings), str(error)
+        found = tuple(map(_rows, resources))
+    return Advised({one.resource: one for one in found}, lacking)
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """What each run of a table belongs to: its row of a verdict, or its key where no row is."""
+
+    code: Ints  # (n,)
+    labels: tuple[str, ...]  # of the codes
+    rows: tuple[VerdictRow | None, ...]
+
+
+def keyed(jobs: pd.DataFrame, verdict: SizedRows | None, resource: str, request: Floats, first: Bools) -> Keyed:
+    """Return the row of every run, found as a run that is to be submitted finds it.
+
+    Args:
+        jobs: the table.
+        verdict: on the resource; None = nothing is sized.
+        resource: of the verdict.
+        request: (n,) in its unit; NaN = none.
+        first: (n,) runs that speak for their key where another of it could.
+    """
+    texts = texts_of(jobs, KEY_COLUMNS, np.arange(len(jobs)))
+    columns = verdict.levels[0] if verdict is not None else key_columns(texts)[0]
+    asked = np.unique(request, return_inverse=True)[1].astype(np.int64)
+    finest = codes_of([asked if name == REQUEST else texts[name][0] for name in columns if name in (*texts, REQUEST)])
+    order = np.argsort(~first, kind="stable")
+    kinds, lead = np.unique(finest[order], return_index=True)
+    sizes = None if verdict is None else Sizes(verdict)
+    place: dict[str, int] = {}
+    rows: list[VerdictRow | None] = []
+    code = np.zeros(len(kinds), dtype=np.int64)
+    for kind, run in enumerate(order[lead].tolist()):
+        job = {name: names[codes[run]] for name, (codes, names) in texts.items() if codes[run] >= 0}
+        wants = float(request[run]) if np.isfinite(request[run]) else None
+        found = None if sizes is None else sizes.find(job, wants)
+        row = found.row if found is not None and not found.note else None
+        label = _label(job if row is None else row.key, columns if row is None else row.by, wants, resource)
+        code[kind] = place.setdefault(label, len(rows))
+        if code[kind] == len(rows):
+            rows.append(row)
+    return Keyed(code[finest], tuple(place), tuple(rows))
+
+
+def _label(key: Mapping[str, str], by: tuple[str, ...], request: float | None, resource: str) -> str:
+    words = [key[name] for name in by if name in key]
+    if REQUEST in by:
+        words.append("no request" if request is None else f"{request:.12g} {UNITS[resource]}")
+    return ", ".join(words) or "all runs"
