@@ -152,12 +152,13 @@ def test_a_list_as_kubectl_prints_it(store, write):
     names = ["job_name", "task_name", "user", "group", "workload", "namespace", "container", "node", "gpu_type"]
     names += ["status", "submit_time_s", "start_time_s", "end_time_s", "duration_s", "requested_cpu_percent"]
     names += ["requested_memory_bytes", "requested_gpu_percent", "time_limit_s", "memory_limit", "restarts"]
-    names += ["out_of_memory_kills", "owner_kind", "reason", "pod_memory_request"]
+    names += ["out_of_memory_kills", "owner_kind", "reason", "pod_memory_request", "init_container"]
     frame = store.frame("pods", names, finished_only=False)
     align, web = "align-28612345-x7k2p", "web-5d4f8c9b7c-abcde"
     assert frame["job_name"].tolist() == [align, align, "train-0", web, web, "gone", "waits"]
     assert frame["container"].tolist() == ["main", "log", "c", "c", "mesh", "c", "c"]
     assert frame["task_name"].tolist() == ["align/main", "align/log", "train", "web/c", "web/mesh", "gone", "waits"]
+    assert frame["init_container"].isna().tolist() == [True, True, True, True, False, True, True]
     assert frame["owner_kind"].tolist()[1:5] == ["CronJob", "StatefulSet", "Deployment", "Deployment"]
     assert frame["workload"].tolist() == ["align", "align", "train", "web", "web", "gone", "waits"]
     assert frame["namespace"].tolist() == ["lab", "lab", "ml", "web", "web", "lab", "lab"]

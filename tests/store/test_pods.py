@@ -9,13 +9,17 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
+from workprof.answers.verdict_exports import sizes_kubernetes
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GIB, MIB
 from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
 from workprof.formats.pod_windows import length_of
 from workprof.memory.ledger import ledger_of
+from workprof.memory.exports import Origin
 from workprof.memory.ledger_settings import READS, LedgerSettings
+from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.store import catalogue
 from workprof.store.reports import IngestOptions
 
@@ -237,6 +241,64 @@ def test_a_container_that_runs_before_the_others_is_apart(load):
     assert frame["requested_memory_bytes"].tolist() == [GIB, 4 * GIB]
     assert frame["peak_memory_bytes"].tolist() == [300 * MIB, 2 * GIB]
     assert frame["pod_memory_request"].tolist() == [4 * GIB, 4 * GIB]
+
+
+INIT = "kube_pod_init_container"
+
+
+@pytest.mark.parametrize(
+    ("told", "tasks", "listed"),
+    [
+        (series(f"{INIT}_info", [1] * 3, container="fill"), ["web", "web/fill"], [False, True]),
+        (series(f"{INIT}_status_terminated", [1] * 3, container="fill"), ["web", "web/fill"], [False, True]),
+        (
+            series(f"{INIT}_info", [1] * 3, container="fill", restart_policy="Always"),
+            ["web/app", "web/fill"],
+            [False, True],
+        ),
+        (series("kube_pod_container_info", [1] * 3, container="fill"), ["web/app", "web/fill"], [False, False]),
+    ],
+    ids=["info", "status", "sidecar", "container"],
+)
+def test_any_series_of_init_containers_tells_that_a_container_is_one(load, told, tasks, listed):
+    # kubernetes/kube-state-metrics#2240: a sidecar is listed among them and runs beside the others
+    _, frame, _ = load(answer(memory(), memory([2 * GIB], container="fill"), told))
+    assert frame["task_name"].tolist() == tasks
+    assert frame.reindex(columns=["init_container"])["init_container"].eq("yes").tolist() == listed
+
+
+def test_an_init_container_killed_for_memory_that_no_scrape_saw_is_a_row(load):
+    told = [
+        memory(),
+        series(f"{INIT}_resource_limits", [GIB] * 3, container="fill", resource="memory"),
+        series(f"{INIT}_status_last_terminated_reason", [1] * 3, container="fill", reason="OOMKilled"),
+    ]
+    _, frame, _ = load(answer(*told))
+    fill = frame[frame["container"] == "fill"].iloc[0]
+    assert (fill["task_name"], fill["init_container"], fill["out_of_memory_kills"]) == ("web/fill", "yes", 1)
+    assert fill["memory_limit"] == GIB and frame["out_of_memory_kills"].tolist() == [0, 1]
+
+
+def init_and_app(at):
+    pod, start = f"cart-{at}", 1800 * at
+    common = {"pod": pod, "start": start}
+    yield series(WORKING_SET, [(300 + at) * MIB] * 20, container="app", **common)
+    yield series(REQUESTS, [4 * GIB] * 20, container="app", resource="memory", **common)
+    yield series(WORKING_SET, [(100 + at) * MIB] * 3, container="fill", **common)
+    yield series(f"{INIT}_resource_requests", [2 * GIB] * 20, container="fill", resource="memory", **common)
+    yield series("kube_pod_owner", [1] * 20, owner_kind="StatefulSet", owner_name="cart", **common)
+
+
+def test_sizes_of_init_containers_are_exported_as_theirs(load, store):
+    told = [one for at in range(60) for one in init_and_app(at)]
+    _, frame, _ = load(answer(*told))
+    assert (frame["init_container"] == "yes").sum() == 60
+    found = verdict_of({"jobs": frame}, VerdictSettings())
+    documents = yaml.safe_load_all(sizes_kubernetes(found, Origin("cart", "abc123", "0.6")))
+    (patch,) = [one for one in documents if one]
+    spec = patch["spec"]["template"]["spec"]
+    assert [one["name"] for one in spec["containers"]] == ["app"]
+    assert [one["name"] for one in spec["initContainers"]] == ["fill"]
 
 
 def test_use_told_of_the_whole_pod_is_one_row_with_the_sum_of_the_requests(load):

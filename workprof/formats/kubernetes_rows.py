@@ -23,7 +23,7 @@ Cell = str | float | None
 
 TEXTS = (
     *("pod", "cluster", "namespace", "container", "workload", "task", "run", "user", "team", "node", "gpu_type"),
-    *("status", "owner_kind", "qos_class", "priority_class", "reason", "exit_code", "uid"),
+    *("status", "owner_kind", "init_container", "qos_class", "priority_class", "reason", "exit_code", "uid"),
 )
 NUMBERS = (
     *("created", "start", "end", "cpu_request", "memory_request", "gpu_request", "active_deadline_s"),
@@ -197,13 +197,14 @@ def _rows(pod: Object, statuses: Collection[Object], fate: _Fate) -> Iterator[Ro
         for place, each in enumerate(apps):
             name = text_of(each, "name")
             cells = common | _own(each, {} if place else spec, status, fates[name])
+            cells["init_container"] = "yes" if each in sidecars else None
             yield Row(_in_order(cells), name, one_of_several=True, init=False)
     for each in apart:
         name = text_of(each, "name")
         own = fates[name]
         begun, ended = min(own.starts, default=None), max(own.ends, default=None)
-        times = {"start": begun, "end": ended, "status": _init_status(own)}
-        yield Row(_in_order(common | _own(each, {}, status, own) | times), name, one_of_several=True, init=True)
+        first: dict[str, Cell] = {"start": begun, "end": ended, "status": _init_status(own), "init_container": "yes"}
+        yield Row(_in_order(common | _own(each, {}, status, own) | first), name, one_of_several=True, init=True)
 
 
 def _in_order(cells: Mapping[str, Cell]) -> tuple[Cell, ...]:

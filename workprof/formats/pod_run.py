@@ -21,6 +21,7 @@ from workprof.formats.pod_series import (
     ENDED,
     GPU,
     GPU_MEMORY,
+    INIT,
     KILLS,
     LABELS,
     LAST_REASON,
@@ -152,6 +153,8 @@ class Container:
         gauges: (kind, metric) -> core or GPU ('' = all) -> series.
         totals: core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU.
         declared: (request or limit, resource) -> amount.
+        among_first: it is listed among the init containers.
+        sidecar: it is restarted there, and runs on beside the others.
         killed: kills for memory that one series tells of, at most.
         last_killed: when the last end is told to be one for memory: first and last moment.
     """
@@ -159,7 +162,8 @@ class Container:
     gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
     totals: dict[str, dict[str, list[Growth]]] = field(default_factory=dict)
     declared: dict[tuple[str, str], float] = field(default_factory=dict)
-    init: bool = False
+    among_first: bool = False
+    sidecar: bool = False
     reason: str = ""
     restarts: Series | None = None
     killed: float = 0.0
@@ -171,7 +175,8 @@ class Container:
         """Add a series."""
         series, kind = told.series, told.quantity.kind
         labels, last = series.labels, float(series.values[-1])
-        self.init = self.init or "init_container" in told.name
+        self.among_first = self.among_first or "init_container" in told.name
+        self.sidecar = self.sidecar or (kind == INIT and labels.get("restart_policy") == "Always")
         if kind in USES:
             self.used = (min(self.used[0], series.first), max(self.used[1], series.last))
             self.samples = max(self.samples, series.times.size)
@@ -198,6 +203,11 @@ class Container:
             held_at = series.times[series.values > 0]
             low, high = self.last_killed or (np.inf, -np.inf)
             self.last_killed = (min(low, float(held_at[0])), max(high, float(held_at[-1])))
+
+    @property
+    def init(self) -> bool:
+        """Whether it ends before the others start."""
+        return self.among_first and not self.sidecar
 
     @property
     def kills(self) -> float:
@@ -327,7 +337,7 @@ class PodRun:
 
     def inits(self) -> list[str]:
         """Return the containers that ran before the others and were seen."""
-        return [name for name, one in self.containers.items() if one.init and one.samples]
+        return [name for name, one in self.containers.items() if one.init and (one.samples or one.kills)]
 
     def chosen(self, names: Collection[str], among: Collection[str]) -> list[str]:
         """Return which containers say something of a row: its own, else the pod's total, else the pause container.

@@ -41,7 +41,7 @@ Cell = str | float | None
 
 TEXTS = (
     *("pod", "cluster", "namespace", "container", "workload", "task", "run", "node", "status", "owner_kind"),
-    *("reason", "uid", "windows"),
+    *("init_container", "reason", "uid", "windows"),
 )
 NUMBERS = (
     *("created", "start", "end", "duration", "cpu_request", "memory_request", "gpu_request"),
@@ -238,6 +238,7 @@ class PodRuns:
             "node": run.node,
             "status": None if of_init else _status(run, reason, going=times.going),
             "owner_kind": row.work.kind,
+            "init_container": "yes" if row.container and run.containers[row.container].among_first else None,
             "reason": reason,
             "uid": run.uid,
             "windows": None if length_s is None else windows_text(memory, cpu, length_s),

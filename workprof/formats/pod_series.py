@@ -35,9 +35,9 @@ CLUSTER = (
 
 MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY = "memory", "cpu", "cpu total", "gpu", "gpu memory"
 REQUEST, LIMIT = "request", "limit"
-PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, RESTARTS, LABELS, KILLS = (
+PHASE, STARTED, ENDED, CREATED, REASON, LAST_REASON, OWNER, OWNER_OF_OWNER, RESTARTS, LABELS, KILLS, INIT = (
     *("phase", "started", "ended", "created", "reason", "last reason", "owner", "owner of owner", "restarts"),
-    *("labels", "kills"),
+    *("labels", "kills", "init container"),
 )
 USES = (MEMORY, CPU, CPU_TOTAL, GPU, GPU_MEMORY)
 UNKNOWN = "unknown"
@@ -80,6 +80,7 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"container_oom_events_total", Quantity(KILLS)),
     (r"kube_pod_owner|kube_pod_info", Quantity(OWNER)),
     (r"kube_(?:replicaset|job|replicationcontroller)_owner", Quantity(OWNER_OF_OWNER)),
+    (r"kube_pod_init_container_(?:info|status)", Quantity(INIT)),
     (r"kube_pod_(?:labels|annotations)", Quantity(LABELS)),
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
