@@ -5,7 +5,9 @@ import math
 import pytest
 
 from tests.command_line import run_here
+from tests.formats.one_of_each import FILES
 from tests.memory.test_verdict import jobs
+from workprof.formats import not_known
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,22 @@ def test_the_text_leads_with_one_sentence_and_refuses_nonsense(workprof):
     refused = workprof("memory", "plan", "runs", "--acceptable-kills", "many")
     assert refused.status == 2
     assert "such as 0.5%" in refused.err
+
+
+@pytest.mark.parametrize("kind", ["sacct", "swf"])
+def test_the_plan_says_what_the_format_does_not(tmp_path, kind):
+    given = FILES[kind]
+    path = tmp_path / given.name
+    path.write_bytes(given.content)
+    loaded = run_here("ingest", path, "--json", home=tmp_path / "home").json
+    notes = run_here("memory", "plan", loaded["dataset"], "--json", home=tmp_path / "home").json["notes"]
+    assert not_known(loaded["format"]) in notes
+
+
+def test_what_has_no_use_says_why_where_it_cannot_be_sized(tmp_path):
+    path = tmp_path / "pods.json"
+    path.write_bytes(FILES["kubectl"].content)
+    loaded = run_here("ingest", path, "--json", home=tmp_path / "home").json
+    refused = run_here("memory", "plan", loaded["dataset"], home=tmp_path / "home")
+    assert refused.status == 2
+    assert "peak_memory_bytes" in refused.err and not_known("kubernetes") in " ".join(refused.err.split())

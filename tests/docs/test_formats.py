@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.docs.commands import INLINE, ROOT, options_of
-from workprof.formats import FORMATS, NAMES, TABLES
+from workprof.formats import FORMATS, NAMES, TABLES, not_known
 
 FOLDER = ROOT / "docs" / "formats"
 INDEX = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -56,3 +56,18 @@ def test_a_shown_command_exists_with_its_options_and_a_link_leads_somewhere(path
         assert {word.partition("=")[0] for word in own if word.startswith("-") and word != "-"} - known == set(), line
     for target in re.findall(r"\]\(([^)#\s]+)\)", page):
         assert "://" in target or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", [*FORMATS, TABLES])
+def test_a_page_says_what_is_not_known(name):
+    """And in the words of the memory plan, where these say something."""
+    page = page_of(name)
+    section = re.search(r"^## What is not known\n\n((?:(?!^## ).*\n)+)", page, re.MULTILINE)
+    assert section is not None
+    words = " ".join(re.sub(r"[`*]", "", section.group(1)).split())
+    assert len(words) > 20
+    assert not_known(name) in words
+
+
+def test_only_tables_of_anybody_and_of_one_trace_say_nothing_in_the_plan():
+    assert {name for name in FORMATS if not not_known(name)} == {"generic", "pai-sample"}

@@ -49,6 +49,7 @@ __all__ = [
     "TABLES",
     "declared",
     "has_reader",
+    "not_known",
     "plain_rules_of",
     "rules_of",
     "utc_offset_s",
@@ -132,6 +133,11 @@ def plain_rules_of(name: str) -> tuple[Rule, ...]:
         return ()
     more = {one.field for one in known.made} | {*known.normalised, *known.zero_is_missing}
     return tuple(rule for rule in known.rules if rule.field not in more)
+
+
+def not_known(name: str) -> str:
+    """Return what a format's files do not say of memory; '' where nothing is to be said."""
+    return FORMATS[name].not_known if name in FORMATS else ""
 
 
 def utc_offset_s(name: str) -> int:

@@ -123,6 +123,8 @@ FORMAT = Format(
             needs=("executor_config",),
         ),
     ),
+    not_known="Airflow does not measure what a task used.",
+    rows_version=2,
 )
 
 FURTHER = "further"

@@ -102,6 +102,8 @@ FORMAT = Format(
     normalised=("requested_memory_bytes",),
     header=False,
     recognises=is_task_table,
+    not_known="A task has requests and no use, an instance has use and no requests.",
+    rows_version=2,
 )
 
 TASKS_NAMED = replace(

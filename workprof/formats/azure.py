@@ -94,6 +94,7 @@ FORMAT = Format(
     ),
     header=False,
     recognises=recognises,
+    not_known="What the VMs used of their memory is not in the trace.",
 )
 
 NAMED = replace(

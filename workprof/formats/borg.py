@@ -84,6 +84,8 @@ def still_running() -> tuple[Made, ...]:
     )
 
 
+NOT_KNOWN = "What a run used in gaps between its windows is not known."
+
 FORMAT = Format(
     name="borg",
     title="Borg (Google 2019): runs, or usage of instances",
@@ -144,4 +146,5 @@ FORMAT = Format(
         made=still_running(),
     ),
     normalised=SHARES,
+    not_known=NOT_KNOWN,
 )

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workprof.formats.borg import AFTER_S, NULLS, status_of, still_running
-from workprof.formats.borg_events import ENDS, REQUESTS, STARTS, TIMES
+from workprof.formats.borg import AFTER_S, NOT_KNOWN, NULLS, status_of, still_running
+from workprof.formats.borg_events import ENDS, NO_USE, REQUESTS, STARTS, TIMES
 from workprof.formats.cells import mostly, number, whole, word
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Rule, SourceColumn, Windows
 from workprof.formats.fields import TIME_FIELDS
@@ -96,6 +96,7 @@ FORMAT = Format(
     normalised=SHARED,
     header=False,
     recognises=is_usage,
+    not_known=NOT_KNOWN,
 )
 
 TASK_EVENTS = Format(
@@ -126,4 +127,5 @@ TASK_EVENTS = Format(
     normalised=REQUESTS,
     header=False,
     recognises=is_events,
+    not_known=NO_USE,
 )

@@ -31,6 +31,8 @@ TIMES = (
 )
 """Times of an attempt; an end after the trace is none."""
 
+NO_USE = "There is no use of memory in events."
+
 FORMAT = Format(
     name="borg-events",
     title="Borg events (Google 2019)",
@@ -79,4 +81,5 @@ FORMAT = Format(
         made=TIMES,
     ),
     normalised=REQUESTS,
+    not_known=NO_USE,
 )

@@ -184,4 +184,5 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    not_known="HTCondor tells the memory that it saw last or most, rounded up by some pools.",
 )

@@ -273,4 +273,6 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(_recognises, COLUMNS, _read, several=True),
+    not_known="Cromwell does not tell what a task used: requests and times alone.",
+    rows_version=2,
 )

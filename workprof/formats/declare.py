@@ -279,6 +279,7 @@ class Format:
         free_texts: columns in which anything may stand: what a user typed. A line break or a delimiter in one takes its
             record apart where the tool quotes nothing.
         shapes: regular expression of what stands in other columns of texts.
+        not_known: what such a file does not say and who sizes memory has to know, in a sentence.
         rows_version: raise it when the same file becomes other rows, so that it is read anew.
         bare_quotes: delimiters under which the tool quotes nothing, so that a quote is a character as any other.
     """
@@ -316,6 +317,7 @@ class Format:
     reader: Reader | None = None
     headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
     bare_quotes: str = ""
+    not_known: str = ""
     rows_version: int = 1
     findings: tuple[Finding, ...] = ()
     free_texts: tuple[str, ...] = ()

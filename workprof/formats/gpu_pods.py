@@ -65,4 +65,5 @@ FORMAT = Format(
             needs=("start_time_s", "end_time_s"),
         ),
     ),
+    not_known="What the pods used is not in the trace.",
 )

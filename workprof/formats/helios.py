@@ -39,4 +39,5 @@ FORMAT = Format(
     finished=("completed",),
     duration_from_times=True,
     units=(("queue", "s"),),
+    not_known="Memory is not in the trace, neither requested nor used.",
 )

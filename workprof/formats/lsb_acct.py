@@ -28,7 +28,7 @@ from workprof.formats.declare import (
     SourceColumn,
     Unreadable,
 )
-from workprof.formats.lsf import REASONS, requested
+from workprof.formats.lsf import NOT_KNOWN, REASONS, requested
 
 FIRST = (
     *("event", "version", "eventTime", "jobId", "userId", "options", "numProcessors", "submitTime", "beginTime"),
@@ -227,4 +227,5 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    not_known=NOT_KNOWN,
 )

@@ -154,6 +154,8 @@ def _cells(fields: Mapping[str, str]) -> list[str | float | None]:
     return [cells.get(name) for name in COLUMNS]
 
 
+NOT_KNOWN = "LSF may reserve memory per job or per host: a job over several hosts may have requested more."
+
 FORMAT = Format(
     name="lsf",
     title="LSF jobs (bjobs -json)",
@@ -185,4 +187,5 @@ FORMAT = Format(
     units=(("CPU_USED", "s"),),
     made=(Made("cpu_usage_percent", "100 * CPU_USED / nullif(duration_s, 0)", needs=("CPU_USED", "duration_s")),),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    not_known=NOT_KNOWN,
 )

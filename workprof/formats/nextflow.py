@@ -163,4 +163,5 @@ FORMAT = Format(
         ),
     ),
     rows_version=2,
+    not_known="Sizes that are written for people are rounded: 1.5 GB is known to 3 %.",
 )

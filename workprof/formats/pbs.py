@@ -348,6 +348,8 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    not_known="PBS samples memory: a short peak may be missed, so a size may be too small.",
+    rows_version=2,
 )
 
 JSON = replace(

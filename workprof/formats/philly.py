@@ -87,4 +87,5 @@ FORMAT = Format(
     duration_from_times=True,
     attempts="attempt",
     reader=Reader(recognises, COLUMNS, read),
+    not_known="Memory is not in the trace, neither requested nor used.",
 )

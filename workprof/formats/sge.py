@@ -255,4 +255,5 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(recognises, COLUMNS, read, several=True),
+    not_known="maxvmem is virtual memory: more than was resident, so a size may be larger than needed.",
 )

@@ -350,4 +350,6 @@ FORMAT = Format(
             needs=("out_of_memory_kills", "status"),
         ),
     ),
+    not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
+    rows_version=2,
 )

@@ -176,4 +176,5 @@ FORMAT = Format(
         ),
     ),
     reader=Reader(recognises, (*COLUMNS, *TIMES), read),
+    not_known="The format defines used memory as an average over a job's processors: a size may be too small.",
 )

@@ -312,6 +312,7 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
 
     Args:
         frames: 'jobs' -> all rows, finished or not, with `finished` and `status` where there are any; see `resources`.
+            `jobs.attrs["not_known"]` is what their format does not say of memory.
         settings: acceptable kills, steps.
         progress: told each resource.
 
@@ -327,7 +328,8 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
         progress(place / len(found), f"Sizing {resource.name}")
         left_out = earlier | dict(resource.left_out) if resource.name == MEMORY else dict(resource.left_out)
         results.append(_resource_verdict(resource, settings, left_out))
-    return Verdict(settings, tuple(results), (), time.perf_counter() - started)
+    notes = tuple(filter(None, (frames["jobs"].attrs.get("not_known"),)))
+    return Verdict(settings, tuple(results), notes, time.perf_counter() - started)
 
 
 def further_verdicts_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings) -> tuple[ResourceVerdict, ...]:

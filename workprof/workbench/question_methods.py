@@ -18,7 +18,7 @@ from workprof.core.question import Question
 from workprof.core.settings import Settings
 from workprof.core.step import Step
 from workprof.core.text import near
-from workprof.formats import utc_offset_s
+from workprof.formats import not_known, utc_offset_s
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.jobs import Jobs, JobView
 from workprof.profiles.settings import ProfileSettings
@@ -233,7 +233,7 @@ class OpenHome:
             cached = self._table
             if cached is None or cached[:3] != (entry.hash, wanted, every):
                 cached = (entry.hash, wanted, every, self._store.frame(entry.hash, wanted, finished_only=not every))
-                cached[3].attrs["utc_offset_s"] = utc_offset_s(entry.format)
+                cached[3].attrs |= {"utc_offset_s": utc_offset_s(entry.format), "not_known": not_known(entry.format)}
                 self._table = cached if int(cached[3].memory_usage().sum()) <= TABLE_BYTES else None
             return {"jobs": cached[3]}
 
