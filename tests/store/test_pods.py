@@ -621,3 +621,32 @@ def test_a_legend_that_names_the_container(load, legends):
     assert report.format == "prometheus-pods"
     assert frame["task_name"].tolist() == ["cart/cart", "cart/istio-proxy"]
     assert frame["peak_memory_bytes"].tolist() == [800 * MIB, 60 * MIB]
+
+
+IN_2062 = 2_903_472_000
+
+
+@pytest.mark.parametrize("name", ["kube_pod_completion_time", "kube_pod_created", "kube_pod_start_time"])
+def test_running_pods_count_to_the_last_sample_of_the_export(load, name):
+    """A moment in a value may be a clock's gone wrong; the time of the last sample is the export's own."""
+    told = []
+    for at in range(30):
+        pod, n = f"batch-{at}", 61 if at < 20 else 31
+        told.append(memory([(100 + at) * MIB] * n, pod=pod))
+        told.append(series("kube_pod_status_phase", [1] * n, pod=pod, phase="Running" if at < 20 else "Succeeded"))
+    told.append(series(name, [IN_2062] * 31, pod="batch-29"))
+    _, frame, _ = load(answer(*told))
+    running = frame[frame["status"] == "Running"]
+    assert len(running) == 20
+    assert {*running["duration_s"]} == {3600} and running["end_time_s"].isna().all()
+    ended = frame[(frame["status"] == "Succeeded") & (frame["job_name"] != "batch-29")]
+    assert {*ended["duration_s"]} == {1800} and {*ended["end_time_s"]} == {T0 + 1800}
+
+
+def test_the_last_sample_of_one_pod_alone_is_that_of_the_export(load):
+    told = [memory([100 * MIB] * n, pod=f"p-{n}") for n in (11, 31, 61)]
+    told += [series("kube_pod_status_phase", [1] * n, pod=f"p-{n}", phase="Running") for n in (11, 31, 61)]
+    _, frame, _ = load(answer(*told))
+    frame = frame.set_index("job_name")
+    np.testing.assert_array_equal(frame["end_time_s"], [T0 + 600, T0 + 1800, np.nan])
+    assert frame["duration_s"].tolist() == [600, 1800, 3600]
