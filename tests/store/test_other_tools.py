@@ -65,6 +65,34 @@ TEXTS = {
         "pidstat",
         "sadf -d",
     ),
+    "pidstat -t": (
+        "Linux 5.4.0 (vm) \t05/01/24 \t_x86_64_\t(2 CPU)\n\n02:21:22 UID TGID TID %usr CPU Command\n",
+        "pidstat",
+        "sadf -d",
+    ),
+    "pidstat in German": (
+        "Linux 5.4.0 (vm) \t01.05.24 \t_x86_64_\t(2 CPU)\n\n14:21:22 UID PID %usr CPU Befehl\n14:21:23 0 7 1,00 0 a\n",
+        "pidstat",
+        "sadf -d",
+    ),
+    "pidstat -h": (
+        "# Time        UID       PID    %usr   CPU  Command\n 1714557601  0  4242   98.00  3  a\n",
+        "pidstat",
+        "sadf",
+    ),
+    "pidstat's average": (
+        "Average:      UID       PID    %usr   CPU  Command\nAverage:  0  7  9.0  -  a\n",
+        "pidstat",
+        "sadf",
+    ),
+    "sacct -n on the screen": (
+        "4471           align        lab  COMPLETED      0:0 \n4471.batch     batch        lab  COMPLETED      0:0 \n",
+        "without a heading",
+        "--noheader",
+    ),
+    "seff-array": ("-------\nJob Information\nID: 4471\nName: align\n", "seff-array", "sacct -a -P"),
+    "jobstats": (f"{'=' * 40}\n         Slurm Job Statistics\n{'=' * 40}\n  Job ID: 1\n", "jobstats", "sacct -a -P"),
+    "bjobs -l": ("\nJob <1234>, Job Name <align>, User <ann>, Status <DONE>\n", "bjobs -l", "bjobs -u all -a -json"),
     "perf stat": ("\n Performance counter stats for 'sleep 1':\n\n   1.23 msec task-clock\n", "perf stat", "-I 1000"),
 }
 

@@ -16,8 +16,8 @@ from workprof.core.service_windows import service_windows
 from workprof.core.units import GIB, MIB
 from workprof.formats.pod_tasks import Ends, Made, TaskNames, words_of, work_of
 from workprof.formats.pod_windows import length_of
-from workprof.memory.ledger import ledger_of
 from workprof.memory.exports import Origin
+from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import READS, LedgerSettings
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.store import catalogue

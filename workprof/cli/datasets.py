@@ -238,13 +238,18 @@ def read_mapping(path: Path) -> dict[str, FieldSource]:
 
 def _look(workbench: Workbench, paths: list[Path], options: IngestOptions, output: Path | None, as_json: bool) -> None:
     """Show what a generic file's columns become, and write the mapping."""
-    from workprof.store.mapping import document  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.store.detect import names_without_heading  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.store.mapping import document  # noqa: PLC0415
 
     if output is not None:
         checked_output(output, (".json",))
     named = options.format if options.format != "auto" else workbench.detect(paths, options)
     if named != "generic":
-        raise SettingsError(f"format {named} knows its columns, there is no mapping to look at; load it without --look")
+        taken = names_without_heading(paths[0], options) if len(paths) == 1 else ()
+        bare = f" (without a heading they are {'|'.join(taken)})" if taken else ""
+        raise SettingsError(
+            f"format {named} knows its columns{bare}, there is no mapping to look at; load it without --look"
+        )
     if len(paths) != 1:
         raise SettingsError("--look takes one file")
     result = workbench.suggest(paths[0], options)

@@ -1,7 +1,8 @@
 """Slurm accounting as `sacct` prints it on a screen: columns of a fixed width under a line of dashes, long values cut.
 
 The same reader takes dumps with an unusual delimiter (`--delimiter='^'`), and those with commas whose lists hold commas
-of their own without quotes: resources ('cpu=4,mem=16G'), nodes ('n[1,3]'), arrays ('12_[1,5]').
+of their own without quotes: resources ('cpu=4,mem=16G'), nodes ('n[1,3]'), arrays ('12_[1,5]'); and those without a
+heading whose columns their cells tell.
 
 Source: Slurm's manual page of sacct (`--format`, `--parsable`, `--delimiter`).
 """
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from workprof.core.errors import TraceError
 from workprof.core.units import MIB
-from workprof.formats import slurm
+from workprof.formats import slurm, slurm_bare
 from workprof.formats.declare import Given, Read, Reader, Remark, Unreadable
 
 COLUMNS = tuple(column.name for column in slurm.COLUMNS)
@@ -66,7 +67,7 @@ def layout(lines: Sequence[bytes]) -> Layout | None:
         return None if names is None else Layout(names, lambda line: [_cell(line, s) for s in spans], widths, 2)
     match = _DELIMITED.match(first)
     if match is None:
-        return None
+        return _without_heading(lines)
     delimiter = match.group(1)
     headings = first.strip().split(delimiter)
     ends = headings[-1] == ""
@@ -78,6 +79,24 @@ def layout(lines: Sequence[bytes]) -> Layout | None:
     if delimiter == "," and _has_bare_commas(lines, len(names) + ends):
         return Layout(names, lambda line: _joined(line, names, ends))
     return None
+
+
+def _without_heading(lines: Sequence[bytes]) -> Layout | None:
+    """Return the layout of a dump without a heading, None where a column or the time that a job ran is not known."""
+    texts = [line.decode(errors="replace").removeprefix("\ufeff") for line in lines]
+    delimiter = next((each for each in slurm_bare.DELIMITERS if slurm_bare.is_sacct([texts[0].split(each)])), "")
+    names = slurm_bare.names_of(slurm_bare.rows_of(texts, delimiter)) if delimiter else ()
+    if "Elapsed" not in names or slurm_bare.DOUBTFUL in names:
+        return None
+    ends = texts[0].count(delimiter) == len(names)
+    return Layout(names, lambda line: _split(line, delimiter, len(names), ends), lines=0)
+
+
+def without_heading(head: str) -> tuple[str, ...]:
+    """Return what the columns of a dump without a heading are taken for, () of any other text."""
+    lines = head.splitlines()[: LOOKED_AT_LINES if head.endswith("\n") else -1]
+    known = _without_heading([line.encode() for line in lines if line.strip()] or [b""])
+    return known.names if known else ()
 
 
 def recognises(head: str, name: str) -> bool:
@@ -106,6 +125,12 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 f"columns found: {', '.join(known.names)[:500]}"
             )
         yield from _rows(given.name, known, iter(first), lines)
+        if not known.lines:
+            text = (
+                f"columns have no heading; by what stands in them they are {'|'.join(known.names)}: if one of them is "
+                f"wrong, write the right names into a first line and load the file again"
+            )
+            yield Remark("no heading", len(known.names), f"{len(known.names):,} {text}", "warning")
 
 
 OF_A_JOB = ("User", "UID", "Group", "GID", "Partition", "QOS", "Timelimit", "TimelimitRaw", "Priority", "Eligible")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from workprof.core.errors import SettingsError, TraceError
 from workprof.core.text import near
-from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader
+from workprof.formats import AUTO, FORMATS, MEASUREMENTS, NAMES, TABLES, declared, generic, has_reader, slurm_print
 from workprof.formats.configurations import is_configurations
 from workprof.formats.declare import Format
 from workprof.formats.measured import BENCHMARK_KEYS, BENCHMARKS, CONFIGURATIONS, WIDE
@@ -97,6 +97,11 @@ def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
         if all(reader.recognises(_head_text(path, options, heads), path.name) for path in files.values()):
             return name
     return ""
+
+
+def names_without_heading(path: Path, options: IngestOptions) -> tuple[str, ...]:
+    """Return what the columns of a dump of sacct without a heading are taken for, () of any other file."""
+    return slurm_print.without_heading(_head_text(path, options, {})) if path.is_file() else ()
 
 
 def _head_text(path: Path, options: IngestOptions, heads: dict[Path, str]) -> str:

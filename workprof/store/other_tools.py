@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workprof.formats import slurm_bare
 from workprof.formats.cells import number, whole, word
-from workprof.formats.slurm import STATES
 from workprof.store.text_shape import guessed_delimiter
 
-SACCT = (
-    "`sacct -a -P --starttime 2024-05-01 --format=JobID,JobName,User,State,Submit,Start,End,Elapsed,Timelimit,ReqMem,"
-    "MaxRSS,AveRSS,TotalCPU,ReqCPUS,NNodes,NTasks,TRESUsageInTot,ExitCode > sacct.txt`"
-)
+SACCT = f"`sacct -a -P --starttime 2024-05-01 --format={slurm_bare.USUAL} > sacct.txt`"
 QSTAT = "`qstat -x -f -F json > jobs.json` (PBS), or the server's accounting log"
 QACCT = "`qacct -j '*' > qacct.txt`, or the accounting file itself"
 BJOBS = (
@@ -61,6 +59,8 @@ GRID = "a trace in the Grid Workloads Format"
 
 TOOLS = (
     _tool(r"^Job ID: \d+(?:.*\n){1,16}?(?:CPU|Memory) Efficiency:", "output of seff", FOR_PEOPLE, SACCT),
+    _tool(r"^\s*Slurm Job Statistics\s*$", "output of jobstats", FOR_PEOPLE, SACCT),
+    _tool(r"^Job Information\s*\n(?:ID|Job ID): \d+", "output of seff-array", FOR_PEOPLE, SACCT),
     _tool(r"^\s*JobID\s+State\s+Elapsed\s+TimeEff", "output of reportseff", "it has shares, no times or sizes", SACCT),
     _tool(r"^\s*\"?JOBID\b.*\bNODELIST\s*\(REASON\)", "output of squeue", OPEN, SACCT),
     _tool(r"^\s*JobId=\d+ (?:Array|Job|Het)\w*=", "output of scontrol show job", "use is not in it", SACCT),
@@ -74,6 +74,7 @@ TOOLS = (
     _tool(r"^Job Id: \S+\n\s+Job_Name = ", "qstat -f as a text", "its lines are broken to fit", QSTAT),
     _tool(r"^job-ID\s+prior\s+name\s+user", "qstat's list of Grid Engine", "its jobs have not ended", QACCT),
     _tool(r"^JOBID\s+USER\s+STAT\s+QUEUE", "bjobs' list", "it is cut to fit and has no use", BJOBS),
+    _tool(r"^\s*Job <\d+(?:\[\d+\])?>, ", "output of bjobs -l or bhist -l", FOR_PEOPLE, BJOBS),
     _tool(
         r"^(?:Summary of time in seconds spent|Accounting information about jobs)",
         "output of bhist or bacct",
@@ -87,15 +88,13 @@ TOOLS = (
         CONDOR,
     ),
     _tool(r"^(?:MyType = \"Job\"|ClusterId = \d+)$", "HTCondor's long listing", "it is no table", CONDOR),
-    _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:PID|UID)\b.*\bCommand\b", "output of pidstat", FOR_PEOPLE, SADF),
+    _tool(r"^Linux \S+ \(\S+\)\s.*\n\s*\n?.*\b(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
+    _tool(r"^(?:#\s+Time|[A-Z]\w+:)\s+(?:UID|USER)\s+(?:PID|TGID)\b", "output of pidstat", FOR_PEOPLE, SADF),
     _tool(r"^Linux \S+ \(\S+\)\s+\S+\s+_\w+_", "output of sar", FOR_PEOPLE, SADF),
     _tool(r"^\s*Performance counter stats for ", "a summary of perf stat", "it is one sum, no series", PERF),
     _tool(r"^#.*\b(?:GWF|GWA|Grid Workloads? (?:Format|Archive))\b", GRID, NOT_READ, GWF),
     _tool(r"^#?\s*JobID\s+SubmitTime\s+WaitTime\s+RunTime\s+NProcs?\b", GRID, NOT_READ, GWF),
 )
-
-JOB = re.compile(r"\d+(?:_\d+|\+\d+)?(?:\.(?:batch|extern|interactive|\d+))?")
-STATE = re.compile(rf"(?:{STATES})(?: by \d+)?")
 
 
 def refusal(head: str, name: str) -> str:
@@ -113,9 +112,9 @@ def refusal(head: str, name: str) -> str:
         return ""
     delimiter = guessed_delimiter(lines[0])
     rows = [line.split(delimiter) for line in lines]
-    if delimiter == "|" and all(_is_of_sacct(row) for row in rows[:20]):
-        lacking = "nothing says which column is which"
-        return _words(name, "output of sacct without a heading", lacking, f"without -n (--noheader): {SACCT}")
+    bare = next((each for each in slurm_bare.DELIMITERS if slurm_bare.is_sacct(slurm_bare.rows_of(lines, each))), "")
+    if bare or slurm_bare.is_sacct([line.split() for line in lines]):
+        return _words(name, "output of sacct without a heading", *_of_no_heading(lines, bare, name))
     if delimiter == "," and all(_is_of_2017(row) for row in rows[:20]):
         lacking = "its columns have no names, and memory is a share of a machine"
         return _words(name, "a table of Alibaba's trace of 2017", lacking, ALIBABA)
@@ -126,8 +125,18 @@ def _words(name: str, what: str, lacking: str, instead: str) -> str:
     return f"{name} is {what}, which cannot be loaded: {lacking}. What can be: {instead}"
 
 
-def _is_of_sacct(row: Sequence[str]) -> bool:
-    return any(JOB.fullmatch(cell) for cell in row) and any(STATE.fullmatch(cell) for cell in row)
+def _of_no_heading(lines: Sequence[str], delimiter: str, name: str) -> tuple[str, str]:
+    """Return why a dump of sacct without a heading cannot be loaded, and what can be."""
+    names = slurm_bare.names_of(slurm_bare.rows_of(lines, delimiter)) if delimiter else ()
+    again = f"without -n (--noheader): {SACCT}"
+    if not names:
+        return "nothing says which column is which", again
+    if slurm_bare.DOUBTFUL not in names:
+        return f"its columns ({', '.join(names)}) do not say how long a job ran", again
+    heading = delimiter.join(names)
+    doubt = f"by what stands in its columns they are {heading}, and each {slurm_bare.DOUBTFUL} may be several"
+    named = f"`sed '1i {heading}' {shlex.quote(name)} > named.txt`"
+    return doubt, f"the same file with the right names in a first line, {named}; or {again}"
 
 
 def _is_of_2017(row: Sequence[str]) -> bool:
