@@ -11,6 +11,7 @@ from pages._classify.training import View
 from pages._frame import link
 from pages._frame.errors import guard
 from pages._parts import controls, figures, forms, running_work, tables
+from workprof.answers.forecasts import strict_split
 from workprof.charts.classify.job import Naming, forecaster_card
 from workprof.charts.classify.model import (
     SHOWN_AS,
@@ -23,7 +24,6 @@ from workprof.charts.classify.model import (
     missed_table,
     reliability_diagram,
     split_bars,
-    strict_split,
     table_five,
     value_bars,
 )

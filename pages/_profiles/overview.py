@@ -13,6 +13,7 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._profiles import one_profile
 from pages._profiles.views import View
+from workprof.answers.profiles import profiles_sentence
 from workprof.charts.profiles import fingerprints as drawn
 from workprof.charts.profiles.overview import headlines, paper_headlines, together
 from workprof.charts.text import label, listed, markdown_text
@@ -52,7 +53,7 @@ def memory_used(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> tu
 
 def headline(view: View) -> str:
     """Return the sentence that answers the page's question."""
-    return drawn.profiles_sentence(view.fit, view.names, view.used)
+    return profiles_sentence(view.fit, view.names, view.used)
 
 
 def fingerprints(view: View) -> None:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars, stability_headlines
+from workprof.answers.profiles import stability_answer
+from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars
+from workprof.charts.shapes import headlines
 from workprof.charts.theme import readable
 from workprof.profiles.baseline import Baseline, BaselineSettings, LabelSilhouette
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
@@ -151,6 +153,6 @@ def test_stability_without_a_profile_is_told():
 
 
 def test_stability_figures_carry_their_meaning():
-    headlines = stability_headlines(stability())
-    assert headlines[0].value == "2 of 4"
-    assert all(item.meaning for item in headlines)
+    shown = headlines(stability_answer(stability()))
+    assert shown[0].value == "2 of 4"
+    assert all(item.meaning for item in shown)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
+from workprof.answers.profiles import profiles_sentence
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
-from workprof.charts.profiles.fingerprints import MOST_ROWS, STRONG, fingerprints, profiles_sentence, similar_order
+from workprof.charts.profiles.fingerprints import MOST_ROWS, STRONG, fingerprints, similar_order
 from workprof.charts.profiles.jobs import (
     LABEL_PX,
     LABEL_SHARE,

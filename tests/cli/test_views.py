@@ -11,8 +11,9 @@ import pytest
 
 from tests.charts import records_for_classify, records_for_memory, records_for_phases
 from tests.pages.conftest import SAMPLE
-from workprof.cli.forecasts import explanation_json
+from workprof.answers.forecasts import explanation_answer
 from workprof.cli.main import app
+from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import WorkprofError
 from workprof.core.records import to_json
 from workprof.core.settings import from_environment
@@ -116,7 +117,7 @@ def test_a_baseline_stands_beside_the_named_clustering(home):
     }
     assert found["profiles"]["n_values"] > 1
     assert home.ask(*words[:5])["profiles"] is None
-    assert "manhattan" in home.text(*words)
+    assert "Manhattan" in home.text(*words)
 
 
 def test_a_fact_has_the_librarys_points_and_boxes(home):
@@ -289,7 +290,7 @@ def test_a_mistake_ends_with_two(run_workprof, tmp_path):
 
 def test_what_the_classifier_looks_at_adds_up_over_the_profiles():
     found = records_for_classify.global_explanation()
-    answer = explanation_json(found)
+    answer = answer_json(explanation_answer(found))
     assert [one["field"] for one in answer["fields"]] == list(found.fields)
     assert [one["value"] for one in answer["values"]] == list(found.values)
     for one in (*answer["fields"], *answer["values"]):

@@ -9,9 +9,10 @@ import pytest
 from pages._classify.one_job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
+from workprof.answers.forecasts import classifier_answer, forecast_document
 from workprof.charts.feedback import drift_table, quantile_table
 from workprof.charts.text import shortened
-from workprof.cli.forecasts import classifier_json, forecast_json
+from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
 from workprof.core.table import csv_bytes
 from workprof.core.units import GB, format_share
@@ -46,7 +47,7 @@ def printed(jobs, evaluated):
 @pytest.mark.soak
 def test_the_classifier_is_scored_alike_everywhere(jobs, evaluated, printed):
     told = jobs.command("classify", "evaluate", "jobs")
-    assert to_json(classifier_json(evaluated)) == told
+    assert answer_json(classifier_answer(evaluated)) == told
     folds = {"classify_scores": "true", "classify_calibration": "true", "classify_split": "by_job"}
     page = jobs.page("classify", "jobs", classify_tab="Model", **folds)
     assert same_figures(page, printed, "classify") == {
@@ -75,7 +76,7 @@ def test_a_job_gets_the_same_answer_everywhere(jobs, evaluated):
     (told,) = jobs.command("classify", "predict", "jobs", "--jobs", jobs.folder / "one.csv")
     asked = {name: str(exported[name].iloc[0]) for name in fields if not exported[name].isna().any()}
     (library,) = jobs.library(lambda bench: bench.forecast_job("jobs", asked, ForecasterSettings()))
-    assert to_json(forecast_json(library, names(jobs))) == told
+    assert to_json(forecast_document(library, names(jobs))) == told
     page = jobs.page("classify", "jobs", classify_tab="One job", classify_job=str(ROW))
     assert list(bar(page.figures["top-profiles"]).values()) == [one["probability"] for one in told["top"]]
     dots = [trace["x"][0] for trace in page.figures["estimates"] if len(trace["x"]) == 1]
@@ -102,7 +103,7 @@ def file(jobs, evaluated):
 def test_many_new_jobs(jobs, file):
     told = jobs.command("classify", "predict", "jobs", "--jobs", file)
     found = jobs.library(lambda bench: bench.forecast_file("jobs", file, ForecasterSettings()))
-    assert to_json([forecast_json(one, names(jobs)) for one in found.jobs]) == told
+    assert to_json([forecast_document(one, names(jobs)) for one in found.jobs]) == told
     assert {one["name"] for one in told} - {None} <= set(names(jobs))
 
     def act(test):

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from tests.same.reading import bar, same_figures, same_metrics
+from workprof.answers.profiles import fit_answer
 from workprof.charts.downloads import summary_table
 from workprof.charts.profiles.overview import LABEL_WORDS
 from workprof.charts.text import label
-from workprof.cli.profiles import fit_json
-from workprof.core.records import to_json
+from workprof.core.answer import to_json as answer_json
 from workprof.core.table import csv_bytes
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
 from workprof.memory.ledger_settings import LedgerSettings
@@ -66,7 +66,7 @@ def printed(jobs, fit):
 
 def test_the_command_tells_the_record(jobs, fit, told):
     names = jobs.library(lambda bench: bench.profile_names("jobs"))
-    assert to_json(fit_json(fit, names)) == told
+    assert answer_json(fit_answer(fit, names)) == told
 
 
 @pytest.mark.parametrize("view", VIEWS)

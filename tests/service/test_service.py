@@ -13,7 +13,7 @@ import pytest
 from tests.command_line import run_here
 from tests.service.running import serving
 from workprof import Workbench, from_environment
-from workprof.cli.forecasts import forecast_json
+from workprof.answers.forecasts import forecast_document
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.questions import LEARNED
 from workprof.formats import rules_of
@@ -69,7 +69,7 @@ def test_many_jobs_at_once_get_the_answers_that_each_gets_alone_from_the_library
         settings = workbench.forecaster.resolved("small", ForecasterSettings())
         for job, answer in zip(jobs, together, strict=True):
             (alone,) = workbench.forecast_job("small", {name: str(value) for name, value in job.items()}, settings)
-            expected = forecast_json(alone, model.names) | {"shap": None}
+            expected = forecast_document(alone, model.names) | {"shap": None}
             assert close(json.loads(json.dumps(expected)), json.loads(json.dumps(answer)))
 
 

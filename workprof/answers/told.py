@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import bins, verdict
+from workprof.answers import bins, forecasts, profiles, verdict
 from workprof.core.answer import Answer
 from workprof.core.question import Question
+from workprof.forecasts import questions as of_forecasts
 from workprof.memory import questions as memory
+from workprof.profiles import questions as of_profiles
 
 Tells = Callable[[Any], Answer]
 
 TOLD: Mapping[str, Tells] = {
+    of_forecasts.EVALUATE_CLASSIFIER.name: forecasts.classifier_answer,
+    of_forecasts.EXPLAIN.name: forecasts.explanation_answer,
+    of_forecasts.OBSERVE.name: forecasts.observed_answer,
+    of_profiles.BASELINE.name: profiles.baseline_answer,
+    of_profiles.HOPKINS.name: profiles.hopkins_answer,
+    of_profiles.STABILITY.name: profiles.stability_answer,
     memory.BINS.name: bins.answer,
     memory.PROFILE_BINS.name: bins.profile_answer,
     memory.VERDICT.name: verdict.verdict_answer,

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.answers.profiles import baseline_sentence, groupings, hopkins_answer, stability_sentence
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import together
-from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
-from workprof.core.units import format_share
-from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
+from workprof.profiles.baseline import BASELINE_METRICS, Baseline
 from workprof.profiles.hopkins import CLUSTERED_BELOW, PUBLISHED_HOPKINS, REGULAR_ABOVE, Hopkins
 from workprof.profiles.stability import DOUBTFUL_FROM, HIGHLY_STABLE_FROM, STABLE_FROM, Stability
 
@@ -25,11 +25,6 @@ CONVENTION = (
 )
 PLAIN, POWER = "plain distances", "distances to the power of the dimensions"
 HEIGHT_PX = 290
-HOPKINS_READINGS = {
-    "clustered": "the runs are far from uniform: there is something to cluster",
-    "no sign of clusters": "the runs are no more clustered than uniform random ones",
-    "regularly spaced": "the runs are more evenly spaced than uniform random ones",
-}
 
 
 def hopkins_line(result: Hopkins) -> Chart:
@@ -49,7 +44,7 @@ def hopkins_line(result: Hopkins) -> Chart:
     return Chart(
         name="hopkins",
         figure=figure,
-        takeaway=_hopkins_takeaway(result),
+        takeaway=hopkins_answer(result).sentence,
         shows="Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced.",
         data=pd.DataFrame({"draw": range(1, len(result.draws) + 1), PLAIN: result.draws, POWER: result.draws_power}),
         note=f"{result.resamples} draws of {result.n_sampled:,} of {result.n_rows:,} runs in {result.n_dims} scaled "
@@ -92,15 +87,8 @@ def _zones(figure: go.Figure) -> None:
     )
 
 
-def _hopkins_takeaway(result: Hopkins) -> str:
-    spread = f" ± {result.hopkins_sd:.3f}" if math.isfinite(result.hopkins_sd) else ""
-    return f"Hopkins {result.hopkins:.3f}{spread}: {HOPKINS_READINGS.get(result.reading, result.reading)}."
-
-
-PROFILES, PROFILES_PUBLISHED = "profiles (without outliers)", "profiles (outliers as one group)"
 SYMBOLS = {"euclidean": "circle", "cosine": "square", "manhattan": "diamond"}
 METRIC_WORDS = {"euclidean": "Euclidean", "cosine": "cosine", "manhattan": "Manhattan"}
-SMALLEST_SEEN = 0.001
 LINE_PX = 68
 AROUND_PX = 150
 
@@ -121,7 +109,7 @@ def baseline_dots(result: Baseline) -> Chart:
                 "method": label.method,
                 "reason": label.reason,
             }
-            for name, label in _lines(result)
+            for name, label in groupings(result)
             for metric in BASELINE_METRICS
         ]
     )
@@ -144,27 +132,13 @@ def baseline_dots(result: Baseline) -> Chart:
     return Chart(
         name="label-baseline",
         figure=figure,
-        takeaway=_baseline_takeaway(result),
+        takeaway=baseline_sentence(result),
         shows=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}.",
         data=table,
         note=f"Filled = this dataset, {result.n_rows:,} runs, {len(result.features)} scaled features; hollow = the "
         "paper's Table II, of another sample and not verified (no code for it is public). "
         + " ".join([note for note in result.notes if "paper's values" not in note]),
     )
-
-
-def _lines(result: Baseline) -> list[tuple[str, LabelSilhouette]]:
-    """Return the groupings from top to bottom: the profiles first."""
-    beside = [(PROFILES, result.profiles)] if result.profiles else []
-    if result.profiles and result.profiles_published and _differ(result.profiles, result.profiles_published):
-        beside.append((PROFILES_PUBLISHED, result.profiles_published))
-    return [*beside, *((" and ".join(label.by.split(",")), label) for label in result.labels)]
-
-
-def _differ(proper: LabelSilhouette, published: LabelSilhouette) -> bool:
-    """Return whether counting the outliers as one group makes a difference that the picture could show."""
-    pairs = ((getattr(proper, metric), getattr(published, metric)) for metric in BASELINE_METRICS)
-    return any(math.isnan(here) != math.isnan(there) or abs(here - there) > SMALLEST_SEEN for here, there in pairs)
 
 
 def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> dict[str, Any]:
@@ -181,22 +155,6 @@ def _marks(rows: pd.DataFrame, at: list[float], metric: str, which: str) -> dict
         outline=2 if hollow else 0,
         hover=f"%{{customdata}}, {words}: %{{x:.3f}}",
         customdata=rows["label"].map(plotly_text),
-    )
-
-
-def _baseline_takeaway(result: Baseline) -> str:
-    scored = [(name, label) for name, label in _lines(result) if math.isfinite(label.euclidean)]
-    labels = [(name, label) for name, label in scored if not name.startswith("profiles")]
-    if not labels:
-        return "No metadata label of this dataset has a silhouette."
-    name, best = max(labels, key=lambda item: item[1].euclidean)
-    text = f"the best label, {name}, reaches {best.euclidean:.2f}"
-    if result.profiles is None or not math.isfinite(result.profiles.euclidean):
-        return f"{text[0].upper()}{text[1:]} (Euclidean silhouette)."
-    verdict = "better than" if result.profiles.euclidean > best.euclidean else "no better than"
-    return (
-        f"The profiles separate behaviour {verdict} metadata labels: Euclidean silhouette "
-        f"{result.profiles.euclidean:.2f}, {text}."
     )
 
 
@@ -233,29 +191,12 @@ def stability_bars(result: Stability, names: Mapping[int, str]) -> Chart:
     return Chart(
         name="profile-stability",
         figure=figure,
-        takeaway=_stability_takeaway(result, table),
+        takeaway=stability_sentence(result, names),
         shows=f"Bars of the Jaccard similarity of {len(table)} profiles, least stable first.",
         data=table,
         note="Lines: Hennig's reading of the mean similarity, doubtful from 0.6, stable from 0.75, highly stable from "
         "0.85, below 0.6 not to be trusted. Whiskers: quartiles over the resamples. "
         + " ".join(together(result.notes)),
-    )
-
-
-def stability_headlines(result: Stability) -> tuple[Headline, ...]:
-    """Return the agreement of the resamples with the clustering as figures."""
-    stable = sum(each.jaccard >= STABLE_FROM for each in result.per_profile)
-    counts = f"{int(result.n_found.min())} to {int(result.n_found.max())}" if len(result.n_found) else "no data"
-    rand = f"{result.adjusted_rand:.3f}" if math.isfinite(result.adjusted_rand) else "no data"
-    return (
-        Headline(
-            "Stable profiles", f"{stable} of {len(result.per_profile)}", "Mean Jaccard similarity of 0.75 or more."
-        ),
-        Headline("Adjusted Rand", rand, "Agreement on the runs that are in a profile both times: 1 = the same groups."),
-        Headline(
-            "Clustered twice", format_share(result.shared_share), "In a profile both times: mean share of the runs."
-        ),
-        Headline("Profiles found", counts, "In the resamples.", f"{len(result.per_profile)} in the clustering"),
     )
 
 
@@ -300,17 +241,3 @@ def _words(table: pd.DataFrame) -> dict[str, Any]:
         [f"{row.jaccard:.2f} {row.reading}" if row.reading else "no data" for row in rows],
         textposition="middle right",
     )
-
-
-def _stability_takeaway(result: Stability, table: pd.DataFrame) -> str:
-    rated = table[table["reading"] != ""]
-    if rated.empty:
-        return "There is no profile whose stability could be measured."
-    weak = rated[rated["jaccard"] < DOUBTFUL_FROM]
-    stable = int((rated["jaccard"] >= STABLE_FROM).sum())
-    tail = (
-        f"; {', '.join(weak['name'].head(3))}{' and others' if len(weak) > 3 else ''} should not be trusted"
-        if len(weak)
-        else ""
-    )
-    return f"{stable} of {len(rated)} profiles come back stable in {result.settings.resamples} resamples{tail}."

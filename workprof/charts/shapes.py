@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from workprof.charts.help.terms import explained
 from workprof.charts.theme import COLOURS, SCALE, ink, readable
-from workprof.core.answer import Answer
+from workprof.core.answer import Answer, Figure
 
 Given = ParamSpec("Given")
 MOST_DRAWN_ONCE = 64
@@ -117,7 +117,12 @@ class Headline:
 
 def headlines(answer: Answer) -> tuple[Headline, ...]:
     """The figures of an answer, with what the glossary says of their labels."""
-    return tuple(Headline(one.label, one.value, one.meaning, one.detail) for one in answer.figures)
+    return tuple(map(headline, answer.figures))
+
+
+def headline(figure: Figure) -> Headline:
+    """A figure of an answer."""
+    return Headline(figure.label, figure.value, figure.meaning, figure.detail)
 
 
 NEUTRAL = "#7b828c"

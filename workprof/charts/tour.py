@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from workprof.answers.forecasts import strict_split
 from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.job import Naming
-from workprof.charts.classify.model import split_bars, strict_split
+from workprof.charts.classify.model import split_bars
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.over_time import left_out_words, over_time_chart
 from workprof.charts.profiles.jobs import profile_map

@@ -20,6 +20,7 @@ from workprof.core.settings import Settings, from_environment
 from workprof.core.text import visible
 
 if TYPE_CHECKING:
+    from workprof.core.answer import Answer
     from workprof.core.shares import Share
 
 Home = Annotated[
@@ -104,6 +105,15 @@ def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
 
     printed = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
     print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+
+
+def emit_answer(answer: Answer, as_json: bool, shares: Sequence[Share] = ()) -> None:
+    """Print an answer: its notes on stderr, then its JSON, or its text as wide as the terminal."""
+    from workprof.core.answer import to_json, to_text  # noqa: PLC0415  `workprof --version` stays quick
+
+    for note in answer.notes:
+        warn(f"note: {note}")
+    emit_of(shares, to_json(answer), as_json, lambda: to_text(answer, width()))
 
 
 STDOUT = Path("-")

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from workprof.answers.durations import censored_words, left_out_words, value_words
-from workprof.cli.console import OUT, Dataset, emit, emit_of, names, opened, parameter, progress_line, table, warn
+from workprof.answers.forecasts import forecast_document, observed_answer
+from workprof.cli.console import (
+    OUT,
+    Dataset,
+    emit,
+    emit_answer,
+    emit_of,
+    names,
+    opened,
+    parameter,
+    progress_line,
+    table,
+    warn,
+)
 from workprof.cli.console import register as add_function
 from workprof.cli.datasets import given_mapping
-from workprof.cli.questions import Face, add, fit_of, options, settings_of
+from workprof.cli.questions import add, answered, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
-from workprof.core.units import GB, format_share
+from workprof.core.units import format_share
 from workprof.core.words import formatted
 from workprof.forecasts import questions
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Reliability, SplitScores
 from workprof.forecasts.durations import (
     EVERYTHING,
     FEWEST_ROWS,
@@ -31,14 +42,10 @@ from workprof.forecasts.durations import (
 )
 from workprof.forecasts.errors import PredictorErrors
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.explain import GlobalExplanation
-from workprof.forecasts.feedback.drift import Drift
-from workprof.forecasts.feedback.loop import Observed
-from workprof.forecasts.predictions import NO_PROFILE
-from workprof.forecasts.splits import SPLITS
-from workprof.profiles.names import name_at, with_names
+from workprof.forecasts.one_job import JobForecast
+from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions
-from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts, JobForecast, Need
+from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts
 
 SHOWN_ROWS = 20
 SHOWN_PROFILES = 3
@@ -61,7 +68,9 @@ def _predict(
             result = workbench.forecast_job(dataset, dict(_pair(text) for text in values or ()), settings)
         shares = workbench.machine_shares(dataset)
         called = workbench.profile_names(dataset, settings.classifier.profiles)
-    emit_of(shares, [forecast_json(one, called) for one in result], as_json, lambda: _forecasts_text(result, called))
+    emit_of(
+        shares, [forecast_document(one, called) for one in result], as_json, lambda: _forecasts_text(result, called)
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -80,44 +89,6 @@ def _file_notes(read: FileForecasts) -> None:
         )
 
 
-def forecast_json(result: JobForecast, called: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON of one job: memory in GB (1e9 bytes), duration in s, usage in per cent of a core or GPU.
-
-    Args:
-        result: of the job.
-        called: names of the profiles, as `Workbench.profile_names` gives them.
-    """
-    explained = result.explanation
-    return {
-        "profile": result.profile,
-        "name": None if result.abstained else name_at(called, result.profile),
-        "probability": result.probability,
-        "top": [{"profile": profile, "probability": probability} for profile, probability in result.top],
-        "abstained": result.abstained,
-        "reason": result.reason or None,
-        "estimates": {_json_name(target): _need_json(target, need) for target, need in result.needs.items()},
-        "shap": None
-        if explained is None
-        else {
-            "profile": explained.profile,
-            "fields": dict(zip(explained.fields, explained.contributions.tolist(), strict=True)),
-            "base": explained.base,
-            "output": explained.output,
-            "additivity_error": explained.additivity_error,
-            "words": list(explained.sentences),
-        },
-    }
-
-
-def _json_name(target: str) -> str:
-    return target.replace("_bytes", "_gb")
-
-
-def _need_json(target: str, need: Need) -> dict[str, float]:
-    scale = GB if target.endswith("_bytes") else 1.0
-    return {name: value / scale for name, value in vars(need).items()}
-
-
 def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> str:
     rows: list[dict[str, object]] = []
     for one in result[:SHOWN_ROWS]:
@@ -131,120 +102,6 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
     return "\n".join([table(rows) + more, *words])
-
-
-def classifier_json(result: ClassifierEvaluation) -> dict[str, Any]:
-    """Return the JSON document of an evaluation."""
-    return {
-        "splits": {name: _split_json(scores) for name, scores in result.splits.items()},
-        "cluster_on": result.settings.cluster_on,
-        "clustered_on_all": {name: _split_json(scores) for name, scores in result.beside.items()} or None,
-        "label_agreement": result.label_agreement or None,
-        "not_made": result.not_made,
-        "classes": [asdict(one) for one in result.classes],
-        "shown": result.shown,
-        "fields": list(result.fields),
-        "mode": result.settings.mode,
-        "notes": list(result.notes),
-        "train_seconds": result.train_seconds,
-        "seconds": result.seconds,
-    }
-
-
-def _split_json(scores: SplitScores) -> dict[str, Any]:
-    return {
-        **{key: getattr(scores, key) for key in SCORES},
-        **_calibration_json(scores.reliability),
-        "new_users": {"n_test": int(scores.new_users.rows.sum()), **_calibration_json(scores.new_users)},
-    }
-
-
-def _calibration_json(held: Reliability) -> dict[str, float | None]:
-    result = {
-        "mean_probability": held.mean_stated,
-        "correct_share": held.mean_observed,
-        "calibration_error": held.error,
-    }
-    return {key: None if math.isnan(value) else value for key, value in result.items()}
-
-
-def _classifier_text(result: ClassifierEvaluation) -> str:
-    of_both = [(name, "training runs", scores) for name, scores in result.splits.items()] if result.beside else []
-    of_all = [(name, "all runs", scores) for name, scores in (result.beside or result.splits).items()]
-    rows: list[dict[str, object]] = [
-        {
-            "split": name,
-            **({"profiles found among": outcome} if of_both else {}),
-            "accuracy": f"{scores.accuracy:.3f}",
-            "macro F1": f"{scores.macro_f1:.3f}",
-            "weighted F1": f"{scores.weighted_f1:.3f}",
-            "abstained": format_share(scores.abstained_share),
-            "probability": f"{scores.reliability.mean_stated:.3f}",
-            "correct": f"{scores.reliability.mean_observed:.3f}",
-            "calibration error": f"{scores.reliability.error:.3f}",
-            "test runs": f"{scores.n_test:,}",
-        }
-        for name, outcome, scores in (*of_both, *of_all)
-    ]
-    worst: list[dict[str, object]] = [
-        {
-            "profile": "none" if one.profile == NO_PROFILE else f"P{one.profile}",
-            "precision": f"{one.precision:.3f}",
-            "recall": f"{one.recall:.3f}",
-            "F1": f"{one.f1:.3f}",
-            "runs": f"{one.support:,}",
-        }
-        for one in result.classes
-    ]
-    strict = next((name for name in ("by_group", "by_job") if name in result.splits), result.shown)
-    scores = result.splits[strict]
-    words = SPLITS[strict].removeprefix("a ")
-    head = f"profile predicted correctly for {format_share(scores.accuracy, 0)} of the runs (split {strict}: {words})"
-    return f"{head}\n\n{table(rows)}\n\nby profile, lowest F1 first ({result.shown})\n{table(worst)}"
-
-
-def explanation_json(result: GlobalExplanation) -> dict[str, Any]:
-    """Return the JSON document of a global explanation."""
-    classes = [int(one) for one in result.classes]
-    return {
-        "n_sampled": result.n_sampled,
-        "n_rows": result.n_rows,
-        "seed": result.seed,
-        "fields": [
-            {"field": name, "mean_abs_shap": float(row.sum()), "by_profile": _by_profile(classes, row)}
-            for name, row in zip(result.fields, result.by_field, strict=True)
-        ],
-        "values": [
-            {"value": name, "mean_abs_shap": float(row.sum()), "by_profile": _by_profile(classes, row)}
-            for name, row in zip(result.values, result.by_value, strict=True)
-        ],
-        "additivity_error": result.additivity_error,
-        "seconds": result.seconds,
-    }
-
-
-def _by_profile(classes: list[int], row: Any) -> dict[str, float]:
-    return {str(profile): float(value) for profile, value in zip(classes, row, strict=True)}
-
-
-def _explanation_text(result: GlobalExplanation) -> str:
-    document = explanation_json(result)
-    lines = {name: [_explained_line(one) for one in document[name]] for name in ("fields", "values")}
-    head = f"mean |SHAP| in log-odds over {result.n_sampled:,} of {result.n_rows:,} runs, summed over the profiles"
-    return f"{head}\n\n{table(lines['fields'])}\n\n{table(lines['values'])}"
-
-
-def _explained_line(one: dict[str, Any]) -> dict[str, object]:
-    most = sorted(one["by_profile"].items(), key=lambda item: -item[1])[:SHOWN_PROFILES]
-    return {
-        "what": one.get("field", one.get("value")),
-        "mean |SHAP|": f"{one['mean_abs_shap']:.4f}",
-        "most for": ", ".join(f"{profile} ({value:.3f})" for profile, value in most),
-    }
-
-
-def _additivity(result: GlobalExplanation) -> tuple[str, ...]:
-    return () if result.additive else (f"SHAP values miss the output by up to {result.additivity_error:.2g}",)
 
 
 def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: Any) -> None:
@@ -334,75 +191,9 @@ def _observe(
         result = workbench.observe(dataset, jobs, settings, progress_line(), refit, read)
         now = workbench.feedback(dataset, settings)
         called = workbench.profile_names(dataset, settings.forecaster.classifier.profiles)
-    for note in result.notes:
-        warn(f"note: {note}")
+    answer = observed_answer(result, called)
     quantiles = now.quantiles if now else {}
-    emit(observed_json(result) | {"quantiles": quantiles}, as_json, lambda: _observed_text(result, called))
-
-
-def observed_json(result: Observed) -> dict[str, Any]:
-    """Return the JSON document of one observation."""
-    stands = result.assessment
-    return {
-        "observed": result.observed,
-        "rows_read": result.n_read,
-        "repeated": result.n_repeated,
-        "already_observed": result.already,
-        "filed": result.filed,
-        "not_filed": result.n_unfiled,
-        "agreed_share": result.agreed_share,
-        "violations": result.violations,
-        "drift": [_drift_json(one) for one in stands.drift],
-        "outlier_share": stands.outlier_share,
-        "outlier_share_at_fit": stands.outlier_share_at_fit,
-        "acquires": stands.acquires,
-        "acquires_at_fit": stands.acquires_at_fit,
-        "recluster_advised": stands.recluster_advised,
-        "reasons": list(stands.reasons),
-        "refitted": result.refitted,
-        "acquires_history": list(result.history),
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
-def _drift_json(one: Drift) -> dict[str, Any]:
-    return {
-        "profile": one.profile,
-        "target": one.target,
-        "jobs": one.jobs,
-        "effective_jobs": one.effective,
-        "drift": one.is_drifting,
-        "error": vars(one.error) | {"factor": one.error.factor},
-        "distribution": vars(one.distribution),
-    }
-
-
-def _observed_text(result: Observed, called: Sequence[str]) -> str:
-    stands = result.assessment
-    head = (
-        f"{result.observed:,} of {result.n_read:,} runs compared, {result.filed.get('-1', 0):,} far from every profile "
-        f"({format_share(stands.outlier_share)} of the recent jobs, {format_share(stands.outlier_share_at_fit)} at the "
-        f"fit); ACQUIRES {stands.acquires:.3f}, {stands.acquires_at_fit:.3f} at the fit"
-    )
-    advice = "; ".join(stands.reasons) or "no drift that calls for another clustering"
-    done = "profiles and classifier were trained again" if result.refitted else ""
-    if stands.recluster_advised and not result.refitted:
-        done = "another clustering is advised: add --refit"
-    lines = [_drift_line(one, called) for one in stands.drift if one.jobs]
-    return "\n".join(part for part in (head, advice, done, "", table(lines)) if part or part == "")
-
-
-def _drift_line(one: Drift, called: Sequence[str]) -> dict[str, object]:
-    return {
-        "profile": with_names(f"P{one.profile}", called),
-        "target": one.target,
-        "jobs": f"{one.jobs:,}",
-        "errors": one.error.word,
-        "factor": f"{one.error.factor:.2f}",
-        "needs": one.distribution.word,
-        "distance": f"{one.distribution.distance:.2f}",
-    }
+    emit_answer(replace(answer, document={**answer.document, "quantiles": quantiles}), as_json)
 
 
 def _durations(
@@ -523,7 +314,7 @@ def register(tree: typer.Typer) -> None:
     """Add the commands to the tree."""
     classify = typer.Typer(help="A job's profile before it runs.", no_args_is_help=True, rich_markup_mode=None)
     estimate = typer.Typer(help="What jobs will need, before they run.", no_args_is_help=True, rich_markup_mode=None)
-    add(classify, Face(questions.EVALUATE_CLASSIFIER, classifier_json, _classifier_text, lambda result: result.notes))
+    add(classify, answered(questions.EVALUATE_CLASSIFIER))
     add_function(
         classify,
         "predict",
@@ -537,7 +328,7 @@ def register(tree: typer.Typer) -> None:
             *OUT,
         ],
     )
-    add(classify, Face(questions.EXPLAIN, explanation_json, _explanation_text, _additivity))
+    add(classify, answered(questions.EXPLAIN))
     add_function(
         estimate,
         "evaluate",

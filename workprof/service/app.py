@@ -15,9 +15,10 @@ from fastapi.routing import APIRoute
 
 import workprof
 from workprof.answers.decisions import decision_document
+from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
-from workprof.cli.profiles import fit_json
 from workprof.cli.questions import FACES
+from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import (
     DatasetUnknown,
     DiskFull,
@@ -366,7 +367,7 @@ class Routes:
         chosen = self._state.hash_of(dataset)
         fit = self._state.workbench.profiles(chosen)
         names = self._state.workbench.profile_names(chosen)
-        return Json(to_json(fit_json(fit, names)) | {"names": list(names)})
+        return Json(answer_json(fit_answer(fit, names)) | {"names": list(names)})
 
     def listed(self) -> Response:
         """List the questions that can be asked, with the names of their settings."""

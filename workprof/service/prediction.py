@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workprof.cli.forecasts import forecast_json
+from workprof.answers.forecasts import forecast_document
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.one_job import job_forecast, job_forecasts
 from workprof.forecasts.served import ServedForecaster
 from workprof.formats import rules_of
 from workprof.service.jobs import FieldReader, Job, table_of
 from workprof.workbench import Workbench
-from workprof.workbench.forecasts import job_forecast, job_forecasts
 
 MOST_IN_BATCH = 512
 MOST_WAITING = 20_000
@@ -46,12 +46,12 @@ class Model:
     def predict(self, jobs: Sequence[Job]) -> Predictions:
         """Return the JSON of each job."""
         forecasts = self.served.forecast(jobs)
-        return [forecast_json(job_forecast(forecasts, row, None), self.names) for row in range(len(jobs))]
+        return [forecast_document(job_forecast(forecasts, row, None), self.names) for row in range(len(jobs))]
 
     def explain(self, jobs: Sequence[Job]) -> Predictions:
         """Return the same with SHAP values."""
         table = table_of(jobs)
-        return [forecast_json(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
+        return [forecast_document(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
 
 
 def load_model(workbench: Workbench, dataset: str, settings: ForecasterSettings | None = None) -> Model:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from workprof.cli.forecasts import observed_json
+from workprof.answers.forecasts import observed_answer
+from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
-from workprof.core.records import to_json
 from workprof.formats import rules_of
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
@@ -235,5 +235,5 @@ class State:
         except (ColumnMissing, NoRows, NotEnoughData) as error:
             self._drift[chosen] = {"not_used": len(runs), "reason": str(error)}
         else:
-            self._drift[chosen] = to_json(observed_json(seen))
+            self._drift[chosen] = answer_json(observed_answer(seen))
         journal.done(end)

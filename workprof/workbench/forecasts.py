@@ -26,23 +26,22 @@ from workprof.core.progress import Progress, silent
 from workprof.core.settings import Settings
 from workprof.core.text import near
 from workprof.forecasts import questions
-from workprof.forecasts.candidates import LEVELS
 from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.classifier import ClassifierSettings, LoadedClassifier
 from workprof.forecasts.durations import PROFILE, DurationSettings, without_profiles
 from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
-from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSettings, Estimates
-from workprof.forecasts.explain import GlobalExplanation, JobExplanation, explain_all
+from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSettings
+from workprof.forecasts.explain import GlobalExplanation, explain_all
 from workprof.forecasts.forecaster import (
     ExplanationSettings,
     Forecaster,
     ForecasterSettings,
-    Forecasts,
     LoadedForecaster,
 )
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
+from workprof.forecasts.one_job import JobForecast, job_forecasts
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.forecasts.splits import SPLITS
 from workprof.formats import rules_of
@@ -58,51 +57,6 @@ LOADED_AT_MOST = 4
 
 EXPLAINED_ROWS = 200
 """Of a file: so many jobs are explained one by one."""
-
-
-SHOWN = np.searchsorted(np.round(LEVELS, 2), (0.1, 0.5, 0.9))
-"""Positions of the shown quantiles in `LEVELS`."""
-
-
-@dataclass(frozen=True)
-class Need:
-    """An estimate of one target for one job, in the target's unit.
-
-    Attributes:
-        point: best guess in the sense of a small ratio error.
-        p10, p50, p90: quantiles.
-        low, high: ends of the interval that covers as promised.
-    """
-
-    point: float
-    p10: float
-    p50: float
-    p90: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class JobForecast:
-    """What is said of one job.
-
-    Attributes:
-        profile: the answer; -1 where it abstains.
-        probability: of the most likely profile.
-        top: up to three (profile, probability), likeliest first.
-        abstained: whether no profile is given.
-        reason: why not; empty where one is.
-        needs: target -> estimate.
-        explanation: SHAP values of the most likely class; None beyond the first 200 rows of a file.
-    """
-
-    profile: int
-    probability: float
-    top: tuple[tuple[int, float], ...]
-    abstained: bool
-    reason: str
-    needs: dict[str, Need]
-    explanation: JobExplanation | None
 
 
 @dataclass(frozen=True)
@@ -460,30 +414,3 @@ class ForecastQuestions(SweepQuestions):
         entry = self._jobs_of(dataset)
         position = int(np.random.default_rng(seed).integers(max(entry.finished_rows, 1)))
         return self._store.nth_finished(entry.hash, position)
-
-
-def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) -> Iterator[JobForecast]:
-    """Yield what is said of each job, the first `explained` with SHAP values."""
-    forecasts = loaded.forecast(jobs)
-    for row in range(len(jobs)):
-        yield job_forecast(forecasts, row, loaded.explain(jobs.iloc[[row]]) if row < explained else None)
-
-
-def job_forecast(forecasts: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
-    """Return one row of the forecasts."""
-    profiles = forecasts.profiles
-    top = zip(profiles.top[row], profiles.top_probability[row], strict=True)
-    return JobForecast(
-        profile=int(profiles.profile[row]),
-        probability=float(profiles.probability[row]),
-        top=tuple((int(profile), float(probability)) for profile, probability in top),
-        abstained=bool(profiles.abstained[row]),
-        reason=profiles.reason_text(row),
-        needs={target: _need(result, row) for target, result in forecasts.estimates.items()},
-        explanation=explanation,
-    )
-
-
-def _need(result: Estimates, row: int) -> Need:
-    low, middle, high = result.quantiles[row, SHOWN].tolist()
-    return Need(float(result.point[row]), low, middle, high, float(result.low[row]), float(result.high[row]))

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.answers.forecasts import fields_sentence, leak_sentence, strict_split
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming, sum_words
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
@@ -38,7 +39,6 @@ SCORES = {
 }
 PATTERNS = ("", "/", "x", ".")
 HEIGHT_PX = 340
-SMALL_LEAK = 0.02
 
 
 def split_bars(result: ClassifierEvaluation, naming: Naming) -> Chart:
@@ -95,37 +95,6 @@ def split_table(result: ClassifierEvaluation) -> pd.DataFrame:
             for name, scores in result.splits.items()
         ]
     )
-
-
-def strict_split(result: ClassifierEvaluation) -> str:
-    """Return the split that is closest to new work: by group, else by job, else the first that could be made."""
-    return next((name for name in ("by_group", "by_job") if name in result.splits), next(iter(result.splits)))
-
-
-def leak_sentence(result: ClassifierEvaluation) -> str:
-    """Return how often the profile is predicted correctly for new work, and how far a random split overstates it."""
-    strict = strict_split(result)
-    honest, leaky = result.splits[strict], result.splits.get("random")
-    new = {"by_group": " of new groups", "by_job": " of new jobs", "by_time": " of later jobs"}.get(strict, "")
-    words = (
-        f"The profile is predicted correctly for {format_share(honest.accuracy, 0)} of the runs{new} "
-        f"(macro F1 {honest.macro_f1:.2f})"
-    )
-    if leaky is None or strict == "random":
-        return f"{words}.{_later(result, honest.accuracy)}"
-    shares = format_share(leaky.accuracy, 0), f"macro F1 {leaky.macro_f1:.2f}"
-    lost = leaky.accuracy - honest.accuracy
-    if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"{words}; a random split gives about the same ({shares[0]}).{_later(result, honest.accuracy)}"
-    return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(result, honest.accuracy)}"
-
-
-def _later(result: ClassifierEvaluation, accuracy: float) -> str:
-    """Return that later jobs are harder, where they are."""
-    later = result.splits.get("by_time")
-    if later is None or not accuracy - later.accuracy >= SMALL_LEAK:
-        return ""
-    return f" Later jobs are harder: {format_share(later.accuracy, 0)}."
 
 
 MEASURES = {"precision": "triangle-right", "recall": "square", "f1": "circle"}
@@ -455,7 +424,7 @@ def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
     return Chart(
         name="shap-fields",
         figure=_totals(lines, result.by_field),
-        takeaway=_fields_takeaway(lines, totals),
+        takeaway=fields_sentence(lines, totals),
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'field')}.",
         data=_table("field", list(result.fields), result.by_field, result),
         note=naming.note(f"{sample_words(result)} The columns of a field are summed per run before the mean."),
@@ -503,14 +472,6 @@ def _totals(lines: list[str], means: np.ndarray) -> go.Figure:
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
     )
-
-
-def _fields_takeaway(lines: list[str], totals: np.ndarray) -> str:
-    if not len(totals) or not totals.sum():
-        return "No field changes the score."
-    share = totals / totals.sum()
-    first = ", ".join(f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True))
-    return f"Most important: {first} of total absolute SHAP."
 
 
 def _table(kind: str, names: list[str], means: np.ndarray, result: GlobalExplanation) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from workprof.answers.profiles import LITTLE
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import note
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
@@ -25,8 +26,6 @@ MOST_ROWS = 40
 """Profiles with a row of their own, the largest; on more no name could be read."""
 STRONG = 2.5
 """Standard deviations from which on a colour no longer changes."""
-LITTLE = 0.5
-"""Of the requested memory: a profile that uses less is marked."""
 ROW_PX, ABOVE_PX, BELOW_PX, GAP_PX, TICK_PX = 18, 84, 72, 22, 14
 CELL_PX = 45
 """From the middle of a cell to its side, on a wide screen."""
@@ -135,24 +134,6 @@ def fingerprints(
         data=pd.concat([table, pd.DataFrame(cells, columns=[f"{name}_sd" for name in features])], axis=1),
         note=note(fit, _note(fit, table)),
     )
-
-
-def profiles_sentence(fit: ProfileFit, names: Mapping[int, str], used: Mapping[int, float]) -> str:
-    """Return the sentence that answers which profiles there are: how many, of how many runs, what they leave idle."""
-    scores = fit.scores
-    if not scores.n_clusters:
-        return f"No profile was found: all {counted(scores.n_rows, 'run')} are unclustered. Try a smaller minimum size."
-    share = format_share(1 - scores.n_outliers / max(scores.n_rows, 1))
-    verb = "covers" if scores.n_clusters == 1 else "cover"
-    text = f"{counted(scores.n_clusters, 'profile')} {verb} {share} of {counted(scores.n_rows, 'run')}"
-    largest = max((card for card in fit.cards if card.profile != OUTLIERS), key=lambda card: card.size)
-    text += f"; the largest, {names[largest.profile]}, holds {format_share(largest.share)}"
-    known = [share for profile, share in used.items() if profile != OUTLIERS and math.isfinite(share)]
-    little = sum(share < LITTLE for share in known)
-    if little:
-        verb = "uses" if little == 1 else "use"
-        text += f", and {little} of {len(known)} {verb} less than half of the memory requested"
-    return text + "."
 
 
 def _table(fit: ProfileFit, names: Mapping[int, str], used: Mapping[int, float]) -> pd.DataFrame:

@@ -12,10 +12,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.answers.profiles import ACQUIRES, CLUSTERED, PAPERS_SILHOUETTE, SILHOUETTE
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Headline, figure_of
+from workprof.charts.shapes import Chart, Headline, figure_of, headline
 from workprof.charts.text import column_words, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, OUTLIERS, rows_height
+from workprof.core.answer import Figure
 from workprof.core.units import format_count, format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import shown_names
@@ -56,12 +58,7 @@ def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
     error = f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
     return (
         *_counts(scores),
-        Headline(
-            "Silhouette (without outliers)",
-            _number(scores.silhouette_clustered),
-            "Among the profiles' runs. 1 = well separated, below 0 = misplaced.",
-            error,
-        ),
+        headline(Figure(SILHOUETTE, scores, error)),
         Headline(
             "Davies–Bouldin",
             _number(scores.davies_bouldin),
@@ -80,10 +77,9 @@ def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
 
 def _counts(scores: ProfileScores) -> tuple[Headline, ...]:
     rows = max(scores.n_rows, 1)
-    clustered = 1 - scores.n_outliers / rows
     return (
         Headline("Profiles", format_count(scores.n_clusters), "Groups of runs that behave alike, without outliers."),
-        Headline("In a profile", format_share(clustered), "Share of the runs that belong to a profile."),
+        headline(Figure(CLUSTERED, scores)),
         Headline(
             "Unclustered",
             format_count(scores.n_outliers),
@@ -98,18 +94,8 @@ def paper_headlines(fit: ProfileFit) -> tuple[Headline, ...]:
     """Return the scores as the paper defines them."""
     scores = fit.scores
     return (
-        Headline(
-            "Silhouette (outliers as a cluster)",
-            _number(scores.avg_silhouette),
-            "As in the paper: outliers are one cluster, and the mean is over the runs that are none. "
-            "scikit-learn averages over the outliers, too.",
-        ),
-        Headline(
-            "ACQUIRES",
-            _number(scores.acquires),
-            "Mean of the published silhouette, the clustered share and the closeness to "
-            f"{fit.settings.target_clusters} profiles. The paper's best is 0.718.",
-        ),
+        headline(Figure(PAPERS_SILHOUETTE, scores)),
+        headline(Figure(ACQUIRES, scores, f"target {fit.settings.target_clusters} profiles")),
         Headline("scores_v3", _number(scores.scores_v3), _V3),
         Headline("CCPM", _number(scores.ccpm), "Published silhouette + 1 / Davies–Bouldin."),
     )
