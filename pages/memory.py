@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages import _shell
 from pages._frame.visit import Visit
-from pages._memory import bins, ledger, models, plan, policies, rollup, scope, tasks
+from pages._memory import bins, ledger, models, plan, policies, scenarios, scope, tasks
 from pages._parts import forms, tabs
 from workprof.memory.questions import QUESTIONS
 from workprof.store.reports import Dataset
@@ -24,8 +24,7 @@ VIEWS = {
     "Bins": bins.bins,
     "Policies": policies.policies,
     "Models": models.models,
-    "What if": rollup.rollup,
-    "Scenarios": rollup.scenarios,
+    "Scenarios": scenarios.scenarios,
     "Ledger": ledger.ledger,
 }
 

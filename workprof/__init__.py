@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from workprof.library import change_points, durations, forecast, profile, rank_nodes, size_memory
     from workprof.library.estimators import ProfileClassifier, ProfileClusterer, RuntimeRegressor
     from workprof.memory.decisions import Decision
-    from workprof.memory.recommend import Recommendation, RecommendationSettings
     from workprof.memory.verdict import Verdict, VerdictSettings
     from workprof.nodes.ranking import Ranking
     from workprof.nodes.selection import RankSettings
@@ -70,8 +69,6 @@ __all__ = [
     "ProfileSettings",
     "RankSettings",
     "Ranking",
-    "Recommendation",
-    "RecommendationSettings",
     "RuntimeRegressor",
     "SeriesChanges",
     "Settings",
@@ -106,8 +103,6 @@ _HOMES = {
     "ProfileSettings": "workprof.profiles.settings",
     "RankSettings": "workprof.nodes.selection",
     "Ranking": "workprof.nodes.ranking",
-    "Recommendation": "workprof.memory.recommend",
-    "RecommendationSettings": "workprof.memory.recommend",
     "Verdict": "workprof.memory.verdict",
     "VerdictSettings": "workprof.memory.verdict",
     "SeriesChanges": "workprof.phases.series",

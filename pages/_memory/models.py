@@ -30,7 +30,8 @@ from workprof.charts.memory.models import (
     model_table,
     samplings_table,
 )
-from workprof.charts.memory.plans import models_scenario, waterfall
+from workprof.charts.memory.scenarios import models_scenario
+from workprof.charts.memory.waterfall import waterfall
 from workprof.charts.text import markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name

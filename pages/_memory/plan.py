@@ -9,12 +9,13 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from pages._memory import exports
+from pages._memory import exports, scope
 from pages._memory.scope import PageContext, assessment, needs_requests
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.verdict import BROKEN, notes, sentence, verdict_answer, what_if_sentence
-from workprof.charts.memory.held import requested_chart
+from workprof.charts.memory.scenarios import verdict_scenario
+from workprof.charts.memory.tasks import requested_chart
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.text import markdown_text
 from workprof.core.answer import Table
@@ -88,6 +89,7 @@ def plan(context: PageContext) -> None:
         with right:
             figures.show(curve, key="memory_verdict_curve")
     _rows(context, result)
+    scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
     found = result.memory.what_if
     if found is not None and found.broken:
         figures.fold("Who breaks", "memory_verdict_broken", _broken, result, icon=":material/warning:")

@@ -14,7 +14,6 @@ from pages._parts import controls, figures, forms, long_question, running_work, 
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.charts.memory.models import learning_curve
-from workprof.charts.memory.plans import policy_scenario
 from workprof.charts.memory.policies import (
     CHOICE_COLUMNS,
     POLICY_COLUMNS,
@@ -28,6 +27,7 @@ from workprof.charts.memory.policies import (
     why_headlines,
     why_history,
 )
+from workprof.charts.memory.scenarios import policy_scenario
 from workprof.charts.text import label_text, markdown_text
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import format_duration

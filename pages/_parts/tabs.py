@@ -24,7 +24,7 @@ FORMER: dict[str, dict[str, str]] = {
         "Take away": "Export",
     },
     "nodes_tab": {"For a profile": "Ranking"},
-    "memory_tab": {"Recommendation": "Plan", "Roll-up": "What if"},
+    "memory_tab": dict.fromkeys(("Recommendation", "Roll-up", "What if"), "Plan"),
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 

@@ -69,11 +69,11 @@ from workprof import Workbench, from_environment
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.questions import LEARNED
-from workprof.memory.recommend import RecommendationSettings
+from workprof.memory.verdict import VerdictSettings
 with Workbench(from_environment()) as bench:
     hashed = bench.ingest([Path(sys.argv[1])]).hash
     bench.forecaster(hashed, ForecasterSettings())
-    bench.recommendation(hashed, RecommendationSettings())
+    bench.verdict(hashed, VerdictSettings())
     jobs = bench.frames_of(bench.dataset(hashed), LEARNED)()["jobs"]
     jobs = jobs.sample(int(sys.argv[2]), replace=True, random_state=0)
     names = (*SUBMIT_FIELDS, "submit_time_s")

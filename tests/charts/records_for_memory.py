@@ -12,10 +12,8 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, improvement_curve
 from workprof.memory.models import train_predictors
-from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
 from workprof.memory.why import WhySettings, why
 
@@ -82,11 +80,6 @@ def models():
 
 
 @functools.cache
-def rollup(**settings):
-    return rollup_of(frames(), RollupSettings(**settings))
-
-
-@functools.cache
 def replayed():
     return replay(frames(), ReplaySettings(policies=("workprof", "preset", "p95", "krr"), prices_runs=(0.0, 1.0, 30.0)))
 
@@ -94,12 +87,6 @@ def replayed():
 @functools.cache
 def reason():
     return why(frames(), WhySettings(HEAVY))
-
-
-@functools.cache
-def recommended():
-    jobs = frames()["jobs"].assign(row_id=np.arange(sum(RUNS.values())))
-    return recommendation_of({"jobs": jobs}, RecommendationSettings(acceptable_kills="8")).record
 
 
 @functools.cache

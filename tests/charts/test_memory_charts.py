@@ -6,6 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from workprof.charts.memory.plans import (
+    bins_scenario,
+    comparison_table,
+    models_scenario,
+    plan_table,
+    policy_scenario,
+    rollup_bars,
+    rollup_headlines,
+    rollup_scenario,
+    rollup_sentence,
+    rollup_table,
+    scenario_table,
+)
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
@@ -23,19 +36,6 @@ from workprof.charts.memory.models import (
     model_table,
     ranking_warning,
     under_outline,
-)
-from workprof.charts.memory.plans import (
-    bins_scenario,
-    comparison_table,
-    models_scenario,
-    plan_table,
-    policy_scenario,
-    rollup_bars,
-    rollup_headlines,
-    rollup_scenario,
-    rollup_sentence,
-    rollup_table,
-    scenario_table,
 )
 from workprof.charts.memory.policies import (
     acceptable,

@@ -135,33 +135,18 @@ def test_lifting_time_to_failure_and_cap_change_the_charges(workprof, runs):
     assert capped["n_never_fit"] > 0
 
 
-def test_rollup_never_saves_more_than_is_spent(workprof, runs):
-    found = workprof("memory", "rollup", "runs", "--by", "workflow", "--json").json
+def test_rollup_adds_up_the_judged_runs_of_the_plan(workprof, runs):
+    asked = workprof("memory", "rollup", "runs", "--by", "workflow", "--json")
+    found, plan = asked.json, workprof("memory", "plan", "runs", "--json").json
+    assert "`memory plan`" in asked.err
     assert [row["name"] for row in found["rows"]] == ["nightly"]
-    assert set(found["rows"][0]["memory_gb"]) == {"before", "after"}
-    assert set(found["rows"][0]["cores"]) == {"before", "after"}
-    assert 0 < found["total"]["memory_gb"]["after"] < found["total"]["memory_gb"]["before"]
-    assert found["total"]["money"]["saved"] <= found["total"]["money"]["before"]
-
-
-def test_what_can_never_run_is_said_first(workprof, runs, tmp_path):
-    asked = ("memory", "rollup", "runs", "--cap", "10GB", "--capacity", "90GB", "--growth", 1.5)
-    found = workprof(*asked, "--json").json
-    assert found["never"]["cap_gb"] == 10
-    assert found["never"]["n_runs"] == found["left_out"]["above the cap"] > 0
-    assert [one["task"] for one in found["never"]["tasks"]] == ["flow:sort"]
-    courses = {one["name"]: one for one in found["load"]["courses"]}
-    assert list(courses) == ["requested", "requested, capped", "planned"]
-    assert courses["requested"]["peak_gb"] == 1.5 * found["load"]["today_gb"]
-    half, there = courses["planned"]["above"]
-    assert (half["limit_gb"], there["limit_gb"]) == (found["load"]["today_gb"] / 2, 90)
-    assert found["load"]["growth"] == 1.5
-    told = workprof(*asked).out
-    assert told.startswith(f"{found['never']['n_runs']} of 240 runs use more than the cap of 10 GB and can never run")
-    assert "Counted, not simulated" in told
-    path = tmp_path / "plan.json"
-    workprof("memory", "export", "runs", "--to", "json", "--rule", "max_seen", "--cap", "10GB", "-o", path)
-    assert json.loads(path.read_text())["never"]["n_runs"] == found["never"]["n_runs"]
+    assert set(found["rows"][0]["memory_gb"]) == set(found["rows"][0]["cores"]) == {"before", "after"}
+    assert found["total"]["n_runs"] == plan["recommended"]["n_runs"]
+    assert found["total"]["n_failures"] == plan["recommended"]["failures"]
+    held = found["total"]["memory_gb_h"]
+    assert held["before"] == pytest.approx(plan["today"]["booked_gb_h"])
+    assert 1 - held["after"] / held["before"] == pytest.approx(plan["recommended"]["saved_share"])
+    assert "nightly" in workprof("memory", "rollup", "runs", "--by", "workflow").out
 
 
 RISK = dict.fromkeys(("nextflow", "kubernetes", "slurm", "slurm-partitions"), "retry probability ") | {
@@ -169,17 +154,6 @@ RISK = dict.fromkeys(("nextflow", "kubernetes", "slurm", "slurm-partitions"), "r
     "json": '"odds": ',
 }
 """Kind of export -> how it names the probability of a retry: words for people, keys where a program reads."""
-
-
-@pytest.mark.parametrize("kind", ["csv", "json", "nextflow", "kubernetes"])
-def test_exports_by_a_rule_name_dataset_settings_and_risk(workprof, runs, tmp_path, kind):
-    path = tmp_path / "plan"
-    answer = workprof("memory", "export", "runs", "--to", kind, "-o", path, "--rule", "max_seen", "--json").json
-    assert (answer["file"], answer["rows"]) == (str(path), 2)
-    text = path.read_text()
-    assert "runs" in text
-    assert "max_seen" in text
-    assert RISK[kind] in text
 
 
 def test_by_default_the_rows_of_the_plan_are_exported(workprof, runs, tmp_path):
@@ -205,7 +179,6 @@ def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
     for words, told, rows in (
         (("--policy", "p95"), "policy p95", 2),
         (("--policy", "workprof", "--retry", "double"), "policy workprof", 2),
-        (("--policy", "recommended", "--acceptable-kills", "5%"), "recommended", 2),
         (("--bins", "-k", 2, "--headroom", 5), "headroom 5", 2),
         (("--bins", "--task", "flow:sort", "--edges", "2GB,14GB", "--cap", "8GB"), "cap 8 GB", 1),
     ):
@@ -218,23 +191,11 @@ def test_any_policy_and_any_bins_are_exported(workprof, runs, tmp_path, kind):
         assert "flow:sort" in text
 
 
-def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_path):
-    path = tmp_path / "sizes.json"
-    plan = workprof("memory", "recommendation", "runs", "--json").json
-    workprof("memory", "export", "runs", "--to", "json", "-o", path, "--policy", "recommended")
-    told = json.loads(path.read_text())
-    assert plan["reason"] in told["about"]
-    for one, size in zip(told["tasks"], plan["sizes"], strict=True):
-        assert (one["task"], one["size_gb"]) == (size["key"], size["size_gb"])
-        assert (one["kill_probability"], one["sized_from"]) == (size["kill_probability"], size["why"])
-        assert (one["n_tested"], one["n_killed"]) == (size["n_tested"], size["n_killed"])
-    by_run = ("--policy", "recommended", "--by", "run")
-    workprof("memory", "export", "runs", "--to", "csv", "-o", tmp_path / "sizes.csv", *by_run)
-    assert len((tmp_path / "sizes.csv").read_text().splitlines()) == 1 + 120
-    ended = workprof("memory", "export", "runs", "--to", "slurm", "-o", tmp_path / "no.lua", *by_run)
-    assert ended.status == 2
-    assert "slurm names tasks, and these sizes are by run" in ended.err
-    assert not (tmp_path / "no.lua").exists()
+def test_sizes_of_the_release_before_are_the_plans_or_refused(workprof, runs):
+    asked = ("memory", "export", "runs", "--to", "csv", "-o", "-")
+    former = workprof(*asked, "--policy", "recommended")
+    assert former.out == workprof(*asked).out
+    assert "these are the rows of `memory plan`" in former.err
 
 
 @pytest.mark.parametrize(
@@ -256,12 +217,14 @@ def test_recommended_sizes_are_those_of_the_plan_by_any_key(workprof, runs, tmp_
         (("replay", "runs", "--seeds", "1,x"), "--seeds is '1,x'"),
         (("replay", "runs", "--input", "colour"), "colour"),
         (("rollup", "runs", "--by", "colour"), "by is 'colour'"),
-        (("rollup", "runs", "--price-gb-h", -1), "per_gb_h is -1"),
+        (("rollup", "runs", "--cap", "9GB"), "memory plan --what-if-cap SIZE --node-size SIZE"),
+        (("rollup", "runs", "--price", 1), "memory plan --price-gb-h P"),
+        (("violations", "runs", "--rule", "percentile"), "lists who breaks"),
         (("export", "runs", "--to", "xml", "-o", "plan"), "--to is 'xml'"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "magic"), "policies is 'magic'"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "oracle_exact"), "does not look at the true use"),
         (("export", "runs", "--to", "csv", "-o", "plan", "--policy", "p95", "--bins"), "either --policy or --bins"),
-        (("export", "runs", "--to", "csv", "-o", "plan", "--bins", "--rule", "max_seen"), "--rule changes nothing"),
+        (("export", "runs", "--to", "csv", "-o", "plan", "--rule", "max_seen"), "--rule is no option any more"),
         (("export", "runs", "--to", "csv", "-o", "plan", "-k", 3), "-k changes nothing for the rows of the plan"),
         (
             ("export", "runs", "--to", "csv", "-o", "plan", "--cap", "9GB"),
@@ -288,41 +251,3 @@ def test_text_for_people(workprof, runs):
     assert limits == [f"{edge:,.6g}" for edge in told["edges_gb"]]
     assert all(note in printed.err for note in told["notes"])
     assert "workprof_cautious" in workprof("memory", "replay", "runs").out
-
-
-JUDGED_KEYS = {"wasted_gb_h", "charged_gb_h", "failures", "saved_share"}
-
-
-def test_plan_recommends_beside_two_baselines(workprof, runs):
-    found = workprof("memory", "recommendation", "runs", "--json").json
-    assert {"recommended", "baselines", "reason", "interval", "sizes"} <= set(found)
-    assert set(found["recommended"]) >= {"setting"} | JUDGED_KEYS
-    assert set(found["baselines"]) == {"requested", "enforced"}
-    assert all(set(one) >= JUDGED_KEYS for one in found["baselines"].values())
-    assert found["recommended"]["wasted_gb_h"] <= found["baselines"]["requested"]["wasted_gb_h"]
-    assert {one["key"] for one in found["sizes"]} == {"flow:sort", "flow:scan"}
-    size_keys = {"size_gb", "next_gb", "requested_gb", "kill_probability", "kill_low", "kill_high", "n_runs", "why"}
-    assert all(set(one) >= size_keys for one in found["sizes"])
-
-
-def test_plan_by_runs_and_other_acceptable_kills_rests_on_the_same_replay(workprof, runs):
-    usual = workprof("memory", "recommendation", "runs", "--json").json
-    other = workprof("memory", "recommendation", "runs", "--by", "run", "--acceptable-kills", "20%", "--json").json
-    assert other["acceptable_kills"] == pytest.approx(24)
-    assert len(other["sizes"]) == other["n_runs"]["judged"] == 120
-    figures = [{one["setting"]: one["judged"] for one in found["frontier"]} for found in (usual, other)]
-    assert figures[0] == figures[1]
-    assert other["recommended"]["wasted_gb_h"] <= usual["recommended"]["wasted_gb_h"]
-
-
-def test_plan_in_words_and_what_cannot_be_asked(workprof, runs):
-    found = workprof("memory", "recommendation", "runs", "--json").json
-    answer, recommended = workprof("memory", "recommendation", "runs").out.splitlines()[:2]
-    assert answer == found["reason"]
-    assert answer.startswith("The recommended requests hold ")
-    assert recommended == f"Recommended: workprof, {found['recommended']['setting']}"
-    for wrong in ("x", "200%"):
-        refused = workprof("memory", "recommendation", "runs", "--acceptable-kills", wrong)
-        assert refused.status == 2
-        assert "acceptable_kills" in refused.err
-    assert workprof("memory", "recommendation", "runs", "--by", "user").status == 2

@@ -178,10 +178,9 @@ def test_a_table_too_small_for_profiles_says_so(home, tmp_path):
         bench.remove(report.hash)
 
 
-@pytest.mark.parametrize("command", ["recommendation", "over-time"])
-def test_tables_for_people_have_the_names_of_profiles(ask, command):
+def test_tables_for_people_have_the_names_of_profiles(ask):
     called = library(lambda bench: bench.profile_names("jobs"))
-    text = ask("memory", command, "jobs", "--by", "profile")
+    text = ask("memory", "over-time", "jobs", "--by", "profile")
     table = text.rpartition("\n\n")[2].splitlines()
     found = {name for name in called for line in table[1:] if name in line}
     assert len(found) >= 2

@@ -5,7 +5,7 @@ import pytest
 from workprof.cli.questions import WITH, fit_of, settings_of
 from workprof.core.errors import SettingsError
 from workprof.memory import questions as memory
-from workprof.memory.plan import PlanSettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.nodes import questions as nodes
 from workprof.phases import questions as phases
 from workprof.phases.library import LibrarySettings
@@ -24,8 +24,8 @@ def test_values_are_read_as_their_setting_is():
     settings = named(phases.TIMELINE, *texts)
     assert settings == TimelineSettings("two steps/1", 3.0, library=library)
     assert isinstance(settings.from_s, float)
-    sizes = named(memory.VIOLATIONS, 'plan.sizes_bytes={"a=b": 1e9}', "plan.percentile=0.5")
-    assert sizes.plan == PlanSettings(sizes_bytes={"a=b": 1e9}, percentile=0.5)
+    rolled = named(memory.ROLLUP, "by=run", "verdict.acceptable_kills=0.5%", "verdict.step_bytes=1e9")
+    assert rolled.verdict == VerdictSettings(acceptable_kills="0.5%", step_bytes=1e9)
     assert named(phases.TIMELINE) == TimelineSettings()
 
 

@@ -1,7 +1,10 @@
 """`memory plan`: the verdict in a shell and as a document."""
 
+import io
+import json
 import math
 
+import pandas as pd
 import pytest
 
 from tests.command_line import run_here
@@ -82,3 +85,37 @@ def test_what_has_no_use_says_why_where_it_cannot_be_sized(tmp_path):
     refused = run_here("memory", "plan", loaded["dataset"], home=tmp_path / "home")
     assert refused.status == 2
     assert "peak_memory_bytes" in refused.err and not_known("kubernetes") in " ".join(refused.err.split())
+
+
+def test_the_answer_goes_to_a_file_or_to_stdout(workprof, tmp_path):
+    told = workprof("memory", "plan", "runs", "--json").json
+    printed = workprof("memory", "plan", "runs", "--csv")
+    table = pd.read_csv(io.StringIO(printed.out))
+    assert table["saved_gb_h"].tolist() == pytest.approx([row["saved_gb_h"] for row in told["rows"][: len(table)]])
+    path = tmp_path / "plan.csv"
+    answer = workprof("memory", "plan", "runs", "-o", path, "--json").json
+    assert (answer["file"], answer["rows"], answer.keys() >= {"seconds"}) == (str(path), len(table), True)
+    assert path.read_text() == printed.out
+    words = workprof("memory", "plan", "runs", "--md").out
+    assert words.replace("\\", "").startswith(f"**{told['sentence']}**")
+    assert "| --: |" in words
+    workprof("memory", "plan", "runs", "-o", tmp_path / "plan.json")
+    assert json.loads((tmp_path / "plan.json").read_text())["recommended"] == told["recommended"]
+    for wrong, says in (
+        (("--csv", "--md"), "either --csv or --md"),
+        (("-o", tmp_path / "plan.xyz"), "neither .csv, .md nor .json"),
+        (("--csv", "--json"), "both print on stdout"),
+        (("--csv", "-o", "absent/plan.csv"), "no folder absent"),
+    ):
+        refused = workprof("memory", "plan", "runs", *wrong)
+        assert (refused.status, refused.out) == (2, "")
+        assert says in refused.err
+
+
+def test_options_of_the_release_before_pass_with_a_note(workprof):
+    now = workprof("memory", "plan", "runs", "--what-if-cap", "2GB", "--node-size", "64GB", "--json").json
+    former = workprof("memory", "plan", "runs", "--cap", "2GB", "--node", "64GB", "--by", "user", "--json")
+    assert former.json["what_if"] == now["what_if"]
+    assert former.json["rows"] == now["rows"]
+    assert "note: --by goes with the next release: rows are by the finest key" in former.err
+    assert "note: --cap goes with the next release: give --what-if-cap" in former.err

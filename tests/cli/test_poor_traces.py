@@ -19,11 +19,10 @@ COMMANDS = (
     "memory bins D --task t0",
     "memory curve D --task t0",
     "memory replay D",
-    "memory recommendation D",
+    "memory plan D",
     "memory rollup D",
     "memory fact D --column requested_cpu_percent",
     "memory why D --task t0",
-    "memory violations D",
     "memory ledger D",
     "memory ledger D --by week",
     "memory ledger-runs D",
@@ -64,7 +63,7 @@ def test_without_finished_runs_the_shell_says_why(run_workprof, tmp_path):
     refused = workprof("profiles", "fit", "going")
     assert (refused.status, refused.out) == (2, "")
     assert "dataset going has no finished run (60 still running)" in refused.err
-    assert "no run has finished" in workprof("memory", "recommendation", "going").err
+    assert "no run has finished" in workprof("memory", "rollup", "going").err
     ledger = workprof("memory", "ledger", "going")
     assert ledger.status == 0
     assert "60 runs still run at the end of the trace" in ledger.err

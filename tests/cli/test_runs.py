@@ -24,11 +24,11 @@ from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import BinSettings, faithful_bins
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.model_tables import TableSettings
-from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.memory.policies import SizingSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.memory.why import WhySettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
@@ -45,7 +45,7 @@ CONTRACT = {"run", "step", "dataset", "settings", "seed", "versions", "seconds",
 BINS = BinSettings(task=given.HEAVY, k=2)
 SVM = PredictorSettings(bins=BINS, models=("svm",), sampling=("none",), trials=0)
 DOUBLED = RetrySettings(rule="double", cap_bytes=128.0 * GB)
-LEAN = PlanSettings(rule="percentile", headroom=0.0, percentile=0.5, sizes_bytes={given.HEAVY: 1.5e9})
+KILLS = VerdictSettings(acceptable_kills="2%", applied="submission")
 ROUGH = ProfileSettings(min_cluster_size=60, sample_rows=600, seed=3)
 
 QUICK = {
@@ -54,7 +54,7 @@ QUICK = {
     "memory.bins as published": lambda bench, ds: bench.bins(ds, faithful_bins(given.HEAVY, 2)),
     "memory.bins given": lambda bench, ds: bench.bins(ds, BinSettings(given.HEAVY, edges_bytes=(5.0 * GB, 64.0 * GB))),
     "memory.replay": lambda bench, ds: bench.replay(ds, ReplaySettings(policies=("workprof", "p95"), retry=DOUBLED)),
-    "memory.plan": lambda bench, ds: bench.plan(ds, PlanSettings(rule="least_waste", headroom=0.2)),
+    "memory.verdict": lambda bench, ds: bench.verdict(ds, KILLS),
     "profiles.fit": lambda bench, ds: bench.profiles(ds, ROUGH),
 }
 MEMORY = {
@@ -73,8 +73,7 @@ MEMORY = {
         ds,
         WhySettings(given.HEAVY, sizing=SizingSettings(price_runs=2.0, quorum=0.6), retry=DOUBLED),
     ),
-    "memory.violations": lambda bench, ds: bench.violations(ds, ViolationSettings(LEAN)),
-    "memory.rollup": lambda bench, ds: bench.rollup(ds, RollupSettings(plan=PlanSettings(headroom=0.3))),
+    "memory.rollup": lambda bench, ds: bench.rollup(ds, RollupSettings("workflow", KILLS)),
 }
 PROFILES = {
     "profiles.hopkins": lambda bench, ds: bench.hopkins(ds, HopkinsSettings(mode="faithful", seed=2)),
@@ -338,7 +337,7 @@ def test_a_hostile_name_stays_a_text(kept, bench):
         (ProfileSettings(seed=4), 4),
         (ReplaySettings(seeds=(7, 8)), 7),
         (ForecasterSettings(ClassifierSettings(seed=5)), 5),
-        (PlanSettings(), None),
+        (VerdictSettings(), None),
     ],
 )
 def test_the_seed_is_found_where_it_stands(settings, seed):
@@ -346,11 +345,11 @@ def test_the_seed_is_found_where_it_stands(settings, seed):
 
 
 def test_the_code_of_settings_makes_equal_settings():
-    names = {cls.__name__: cls for cls in (PlanSettings, RollupSettings, ProfileSettings, StabilitySettings)}
+    names = {cls.__name__: cls for cls in (VerdictSettings, RollupSettings, ProfileSettings, StabilitySettings)}
     for settings in (
-        RollupSettings(plan=PlanSettings(sizes_bytes={'a"b': 1e9}, percentile=0.1 + 0.2)),
+        RollupSettings(verdict=VerdictSettings(step_bytes=0.1 + 0.2)),
         StabilitySettings(fit=ProfileSettings(features=("cpu_usage_percent", "read_bytes"), epsilon=0.25), seed=1),
-        PlanSettings(),
+        VerdictSettings(),
     ):
         assert eval(code_of(settings), dict(names)) == settings
 

@@ -21,7 +21,6 @@ from workprof.core.units import GB
 from workprof.forecasts.durations import DurationSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.facts import FactPointsSettings
-from workprof.memory.plan import PlanSettings, ViolationSettings
 from workprof.memory.why import WhySettings
 from workprof.phases.library import LibraryEdits, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
@@ -156,19 +155,6 @@ def test_more_bins_save_no_less_and_never_beat_the_bound(home):
     assert "perfect request + headroom" in home.text("memory", "curve", "tasks", "--task", HEAVY)
 
 
-def test_violations_are_the_librarys_and_all_short(home):
-    words = ("memory", "violations", "tasks", "--rule", "percentile", "--headroom", 0, "--with", "plan.percentile=0.5")
-    found = home.ask(*words, "--most", 7)
-    plan = PlanSettings(rule="percentile", headroom=0.0, percentile=0.5)
-    library = home.library(lambda bench: bench.violations("tasks", ViolationSettings(plan, 7)))
-    assert [one["row_id"] for one in found["runs"]] == library["row_ids"]
-    assert (found["n_above"], len(found["runs"])) == (library["n_above"], 7)
-    short = [one["short_gb"] for one in found["runs"]]
-    assert short == sorted(short, reverse=True)
-    assert min(short) > 0
-    assert f"{found['n_above']} of {found['n_runs']} runs used more" in home.text(*words)
-
-
 def test_the_runs_of_a_dataset_are_listed(home):
     found = home.ask("phases", "runs", "counters")
     assert found == home.library(lambda bench: bench.phase_runs("counters"))["runs"]
@@ -266,7 +252,6 @@ def test_a_match_takes_the_labels_given_by_hand(home):
         (("memory", "why", "tasks", "--task", HEAVY, "--input", "nope"), "no column nope"),
         (("memory", "curve", "tasks", "--task", HEAVY, "--weight", "none"), "weight is 'none'"),
         (("memory", "curve", "tasks", "--task", HEAVY, "--step", "wide"), "--step is 'wide'"),
-        (("memory", "violations", "tasks", "--most", "0"), "most is 0"),
         (("phases", "show", "counters", "--run", "nope"), "there is no run 'nope'"),
         (("phases", "show", "counters", "--from", "9", "--to", "3"), "the window is 9 to 3 s"),
         (("phases", "fingerprints", "counters", "--run", "nope"), "no labelled run 'nope'"),

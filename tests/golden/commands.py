@@ -41,12 +41,10 @@ ASKED = {
     "memory-replay": "memory replay jobs",
     "memory-plan": "memory plan jobs",
     "memory-decisions": "memory decisions jobs",
-    "memory-recommendation": "memory recommendation jobs",
     "memory-rollup": "memory rollup jobs",
     "memory-fact": "memory fact jobs --column gpu_usage_percent",
     "memory-fact-of-words": "memory fact jobs --column workload",
     "memory-why": "memory why jobs --task worker",
-    "memory-violations": "memory violations jobs",
     "memory-export": "memory export jobs --to csv -o FOLDER/plan.csv",
     "memory-ledger": "memory ledger jobs",
     "memory-ledger-runs": "memory ledger-runs jobs --rule memory",
@@ -83,6 +81,7 @@ NOT_KEPT = {
     **dict.fromkeys(("synth pai", "synth pai-tables", "synth telemetry", "synth benchmarks"), "answers what it wrote"),
     "ingest": "kept as ingest-again, and for every format in store/",
     "report": "kept as headings",
+    "memory violations": "names its replacement",
     "size": "the bytes of memory export (tests of the command compare them)",
 }
 """Command -> why its answer is not kept."""

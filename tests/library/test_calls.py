@@ -265,7 +265,7 @@ MISTAKES = [
     (lambda: wp.size_memory(jobs(), columns={"usr": "user"}), "'usr'"),
     (lambda: wp.size_memory(jobs().assign(peak_memory_bytes="lots")), "'lots'"),
     (lambda: wp.size_memory(jobs().head(0)), "no row"),
-    (lambda: wp.size_memory(jobs(), settings=wp.RecommendationSettings()), "give VerdictSettings"),
+    (lambda: wp.size_memory(jobs(), settings=wp.ProfileSettings()), "give VerdictSettings"),
     (lambda: wp.durations("there/is/no.csv"), "no.csv"),
     (lambda: wp.durations(jobs(), by="team"), "'team'"),
     (lambda: wp.change_points(["a", "b"]), "no numbers"),

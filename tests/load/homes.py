@@ -7,7 +7,7 @@ import pandas as pd
 
 from workprof import ProfileSettings, Workbench
 from workprof.core.settings import Settings
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.store.reports import IngestOptions, ProfileNote
 from workprof.synthetic import write_pai_sample
 
@@ -48,7 +48,7 @@ def _ingested(workbench, folder, word, rows):
     report = workbench.ingest([path], IngestOptions())
     workbench.profiles(report.hash)
     workbench.set_profile_note(report.hash, ProfileSettings(), ProfileNote(0, f"{word} crowd", f"{word} note"))
-    workbench.rollup(report.hash, RollupSettings())
+    workbench.verdict(report.hash, VerdictSettings())
     return Known(word, report.hash, report.rows)
 
 

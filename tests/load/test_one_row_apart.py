@@ -9,7 +9,7 @@ from tests.load.servers import dashboard
 from tests.load.visitor import MAIN, opened
 from workprof import Workbench
 from workprof.core.settings import Settings
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.synthetic import write_pai_sample
 
 ROWS = 60_000
@@ -19,7 +19,7 @@ ROUNDS = 3
 LINKS = (
     ("data", {"data_tab": "Columns"}),
     ("memory", {"memory_tab": "Tasks"}),
-    ("memory", {"memory_tab": "What if"}),
+    ("memory", {"memory_tab": "Plan"}),
 )
 
 
@@ -60,7 +60,7 @@ def test_every_result_is_of_its_own_rows(twins, workbench):
         assert highest[1] == pytest.approx(2 * highest[0])
         used = [workbench.assessment(dataset).memory.used for dataset in (one, other)]
         assert used[1] > used[0]
-        plans = [workbench.rollup(dataset, RollupSettings()) for dataset in (one, other)]
+        plans = [workbench.verdict(dataset, VerdictSettings()) for dataset in (one, other)]
         assert plans[0] is not plans[1]
     keys = {about.key.split(":")[0] for about in workbench.runs()}
     assert keys == {one, other}

@@ -26,7 +26,7 @@ LINKS = (
     ("memory", {"memory_tab": "Tasks"}),
     ("memory", {"memory_tab": "Bins", "memory_k": "4"}),
     ("memory", {"memory_tab": "Bins", "memory_k": "2"}),
-    ("memory", {"memory_tab": "What if", "memory_margin": "30"}),
+    ("memory", {"memory_tab": "Plan", "memory_times": "0.7"}),
     ("memory", {"memory_tab": "Policies"}),
     ("classify", {}),
     ("sweep", {}),

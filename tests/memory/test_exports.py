@@ -1,4 +1,4 @@
-"""Exports of a plan: read back by a reader of each form, hostile names included, dataset, settings and risk in each."""
+"""Exports of policies and bins: read back by a reader of each form, hostile names included, with dataset and risk."""
 
 import csv
 import io
@@ -33,14 +33,11 @@ from workprof.memory.exports import (
     sizes_slurm_partitions,
     yaml_text,
 )
-from workprof.memory.plan import PlanSettings, plan_of
 from workprof.memory.policies import Sequence, policy_named
-from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
-from workprof.memory.size_lists import bin_sizes, policy_sizes, size_names, sizes_of_plan, sizes_of_recommendation
-from workprof.memory.trial import FrontierSettings
+from workprof.memory.size_lists import bin_sizes, policy_sizes, size_names
 
 ORIGIN = Origin('trace "x"\n# y', "abc123", "0.6")
 
@@ -80,63 +77,63 @@ def jobs():
     )
 
 
-@pytest.fixture(scope="module")
-def plan(jobs):
-    return plan_of({"jobs": jobs}, PlanSettings())
-
-
-KINDS = ("plan", "p95", "vpa", "workprof", "bins", "bins under a cap")
+KINDS = ("p95", "vpa", "workprof", "bins", "bins under a cap")
 
 
 @pytest.fixture(scope="module")
-def listings(jobs, plan):
+def listings(jobs):
     """Return kind -> sizes of the same jobs."""
     frames = {"jobs": jobs}
     found = {name: policy_sizes(frames, ReplaySettings(policies=(name,))) for name in ("p95", "vpa", "workprof")}
     found["bins"] = bin_sizes(frames, BinSettings(k=4, headroom=0.2))
     found["bins under a cap"] = bin_sizes(frames, BinSettings(k=4), 5e9)
-    return found | {"plan": sizes_of_plan(plan)}
+    return found
 
 
-def test_csv_reads_back_and_no_cell_is_a_formula(plan):
-    rows = list(csv.DictReader(io.StringIO(sizes_csv(sizes_of_plan(plan), ORIGIN), newline="")))
+@pytest.fixture(scope="module")
+def listing(listings):
+    return listings["p95"]
+
+
+def test_csv_reads_back_and_no_cell_is_a_formula(listing):
+    rows = list(csv.DictReader(io.StringIO(sizes_csv(listing, ORIGIN), newline="")))
     assert len(rows) == len(HOSTILE)
-    for row, task in zip(rows, plan.tasks, strict=True):
+    for row, task in zip(rows, listing.sizes, strict=True):
         assert row["task"].removeprefix("'") == visible(task.task)
         assert not row["task"].startswith(("=", "+", "-", "@"))
         assert float(row["size_gb"]) == pytest.approx(task.size_bytes / 1e9)
-        assert float(row["retry_odds_high"]) == pytest.approx(task.risk.high, abs=1e-6)
+        assert float(row["retry_odds_high"]) == pytest.approx(task.kill_high, abs=1e-6)
         assert row["dataset_hash"] == "abc123"
-        assert "max_seen" in row["settings"]
+        assert "p95" in row["settings"]
 
 
-def test_json_reads_back(plan):
-    document = json.loads(sizes_json(sizes_of_plan(plan), ORIGIN))
+def test_json_reads_back(listing):
+    document = json.loads(sizes_json(listing, ORIGIN))
     assert [task["task"] for task in document["tasks"]] == list(HOSTILE)
     assert document["dataset"] == {"name": ORIGIN.dataset, "hash": "abc123"}
-    assert document["settings"]["rule"] == "max_seen"
-    assert document["tasks"][0]["size_gb"] == plan.tasks[0].size_bytes / 1e9
+    assert document["settings"]["policies"] == ["p95"]
+    assert document["tasks"][0]["size_gb"] == listing.sizes[0].size_bytes / 1e9
     assert {"n_tested", "odds", "low", "high"} <= set(document["tasks"][0]["risk"])
 
 
-def test_json_of_unknown_figures_is_null_not_nan():
-    jobs = pd.DataFrame({"task_name": ["a"], "peak_memory_bytes": [1e9], "duration_s": [1.0]})
-    document = json.loads(sizes_json(sizes_of_plan(plan_of({"jobs": jobs}, PlanSettings())), ORIGIN))
+def test_json_of_unknown_figures_is_null_not_nan(listing):
+    unknown = replace(listing.sizes[0], requested_bytes=math.nan, kill_probability=math.nan)
+    document = json.loads(sizes_json(replace(listing, sizes=(unknown,)), ORIGIN))
     assert document["tasks"][0]["requested_bytes"] is None
     assert document["tasks"][0]["risk"]["odds"] is None
 
 
-def test_kubernetes_documents_are_yaml_with_valid_names(plan):
-    text = sizes_kubernetes(sizes_of_plan(plan), ORIGIN)
+def test_kubernetes_documents_are_yaml_with_valid_names(listing):
+    text = sizes_kubernetes(listing, ORIGIN)
     documents = [document for document in yaml.safe_load_all(text) if document]
     assert len(documents) == len(HOSTILE)
-    for document, task in zip(documents, plan.tasks, strict=True):
+    for document, task in zip(documents, listing.sizes, strict=True):
         name, notes = document["metadata"]["name"], document["metadata"]["annotations"]
         assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", name)
         assert notes["workprof/task"] == task.task
         assert "abc123" in notes["workprof/dataset"]
         assert "retry probability " in notes["workprof/risk"]
-        assert "headroom 0.1" in notes["workprof/settings"]
+        assert "p95" in notes["workprof/settings"]
         (container,) = document["spec"]["template"]["spec"]["containers"]
         size = container["resources"]["requests"]["memory"]
         assert container["resources"]["limits"]["memory"] == size
@@ -182,17 +179,6 @@ def without_texts(configuration):
     return "".join(kept)
 
 
-def test_nextflow_configuration_holds_nothing_but_selectors(plan):
-    text = sizes_nextflow(sizes_of_plan(plan), ORIGIN)
-    bare = re.sub(r"\s+", " ", without_texts(text)).strip()
-    selector = r"withName: TEXT \{ memory = \{ \d+\.MB \* task\.attempt \} \} "
-    assert re.fullmatch(rf"process \{{ ({selector}){{{len(HOSTILE)}}}\}}", bare)
-    assert "abc123" in text
-    assert "retry probability " in text
-    assert "errorStrategy" in text
-    assert all(" " <= character <= "~" or character == "\n" for character in selectors(text))
-
-
 def selectors(text):
     return "".join(line + "\n" for line in text.splitlines() if line.strip().startswith("withName"))
 
@@ -211,10 +197,10 @@ def test_groovy_texts():
     assert groovy_text("😀") == r"'\ud83d\ude00'"
 
 
-def test_comments_stay_on_their_line(plan):
+def test_comments_stay_on_their_line(listing):
     for text, sign in (
-        (sizes_nextflow(sizes_of_plan(plan), ORIGIN), "//"),
-        (sizes_kubernetes(sizes_of_plan(plan), ORIGIN), "#"),
+        (sizes_nextflow(listing, ORIGIN), "//"),
+        (sizes_kubernetes(listing, ORIGIN), "#"),
     ):
         head = text.splitlines()[:4]
         assert all(line.startswith(sign) for line in head)
@@ -228,31 +214,29 @@ def test_a_cap_and_what_can_never_run_stand_in_every_export():
         {
             "task_name": ["large"] * 20 + ["small"] * 20,
             "peak_memory_bytes": [7.9e9] * 18 + [9e9, 12e9] + [1e9] * 20,
+            "requested_memory_bytes": 16e9,
             "duration_s": 3600.0,
         }
     )
-    plan = plan_of({"jobs": jobs}, PlanSettings(cap_bytes=8e9))
-    most = int(8e9 // MIB)
+    asked = ReplaySettings(policies=("p95",), retry=RetrySettings(cap_bytes=8e9))
+    listing, most = policy_sizes({"jobs": jobs}, asked), int(8e9 // MIB)
     told = (
         "2 of 40 runs use more than the cap of 8 GB and can never run: 21 GB h of 1 task(s), the largest 12 GB (large)"
     )
-    rows = {row["task"]: row for row in csv.DictReader(io.StringIO(sizes_csv(sizes_of_plan(plan), ORIGIN)))}
+    rows = {row["task"]: row for row in csv.DictReader(io.StringIO(sizes_csv(listing, ORIGIN)))}
     assert (rows["large"]["never_run"], rows["small"]["never_run"]) == ("2", "0")
     assert (rows["large"]["size_gb"], rows["large"]["size_mib"]) == ("8.0", str(most))  # rounded up it would not fit
-    assert "cap 8 GB" in rows["large"]["settings"]
-    document = json.loads(sizes_json(sizes_of_plan(plan), ORIGIN))
+    assert "cap_bytes 8" in rows["large"]["settings"]
+    document = json.loads(sizes_json(listing, ORIGIN))
     assert document["about"][0] == told
     assert document["never"]["n_runs"] == 2
     assert document["never"]["tasks"][0]["task"] == "large"
-    text = sizes_nextflow(sizes_of_plan(plan), ORIGIN)
-    assert text.splitlines()[0] == f"// {told}"
-    assert f"memory = {{ [{most}.MB * task.attempt, {most}.MB].min() }}" in text
-    yaml_of = sizes_kubernetes(sizes_of_plan(plan), ORIGIN)
+    assert sizes_nextflow(listing, ORIGIN).splitlines()[0] == f"// {told}"
+    yaml_of = sizes_kubernetes(listing, ORIGIN)
     assert yaml_of.splitlines()[0] == f"# {told}"
     assert f"{most}Mi" in yaml_of
-    free = plan_of({"jobs": jobs}, PlanSettings())
-    assert json.loads(sizes_json(sizes_of_plan(free), ORIGIN))["never"]["n_runs"] == 0
-    assert "min()" not in sizes_nextflow(sizes_of_plan(free), ORIGIN)
+    free = policy_sizes({"jobs": jobs}, replace(asked, retry=RetrySettings()))
+    assert json.loads(sizes_json(free, ORIGIN))["never"]["n_runs"] == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -372,15 +356,13 @@ def test_nextflow_gives_every_attempt_its_size(listings, kind):
     listing = listings[kind]
     text = sizes_nextflow(listing, ORIGIN)
     bare = re.sub(r"\s+", " ", without_texts(text)).strip()
-    size = r"(?:\d+\.MB \* task\.attempt|\d+\.MB|\[\d+\.MB(?:, \d+\.MB)+\]\[Math\.min\(task\.attempt, \d+\) - 1\])"
+    size = r"(?:\d+\.MB|\[\d+\.MB(?:, \d+\.MB)+\]\[Math\.min\(task\.attempt, \d+\) - 1\])"
     selector = rf"(?:withName|withLabel): TEXT \{{ memory = \{{ {size} \}} \}} "
     assert re.fullmatch(rf"process \{{ (?:{selector}){{{len(listing.named) + len(listing.sizes)}}}\}}", bare)
     memories = [line.strip() for line in text.splitlines() if line.strip().startswith("memory")]
     for memory, one in zip(memories[len(listing.named) :], listing.sizes, strict=True):
         tries = [mib(tried, listing.cap_bytes) for tried in (one.size_bytes, *one.next_bytes)]
-        if listing.by_attempt:
-            assert memory == f"memory = {{ {tries[0]}.MB * task.attempt }}"
-        elif len(tries) == 1:
+        if len(tries) == 1:
             assert memory == f"memory = {{ {tries[0]}.MB }}"
         else:
             sizes = ", ".join(f"{tried}.MB" for tried in tries)
@@ -470,19 +452,3 @@ def test_names_of_sizes_rise_and_differ():
     for k in range(1, 33):
         assert len(set(size_names(k))) == k
     assert size_names(3) == ("S", "M", "L")
-
-
-def test_recommended_sizes_after_a_kill_rise_above_the_size(jobs):
-    found = recommendation_of({"jobs": jobs}, RecommendationSettings()).record
-    odd = tuple(replace(one, size_bytes=2e9, next_bytes=(1.4e9, 1.8e9, 3e9, 5e9)) for one in found.sizes)
-    listing = sizes_of_recommendation(replace(found, sizes=odd))
-    assert "from from" not in sizes_slurm(listing, ORIGIN)
-    (first, *_) = listing.sizes
-    assert (first.size_bytes, first.next_bytes) == (2e9, (3e9, 5e9))
-    capped = replace(found.settings, frontier=FrontierSettings(retry=RetrySettings(cap_bytes=4e9)))
-    (first, *_) = sizes_of_recommendation(replace(found, sizes=odd, settings=capped)).sizes
-    assert first.next_bytes == (3e9, 4e9)
-    nothing = tuple(replace(one, size_bytes=math.nan) for one in found.sizes)
-    told = sizes_of_recommendation(replace(found, sizes=nothing))
-    assert told.sizes == ()
-    assert "no size and no request" in told.notes[-1]

@@ -11,20 +11,18 @@ from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of
 from workprof.memory.ledger import ledger_of
 from workprof.memory.ledger_settings import LedgerSettings
-from workprof.memory.plan import PlanSettings, plan_of
-from workprof.memory.recommend import RecommendationSettings, recommendation_of
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.size_lists import bin_sizes
 from workprof.memory.usage import evidence_of, finished_of, runs_of, with_killed
+from workprof.memory.verdict import VerdictSettings, verdict_of
 
 GB, HOUR = 1e9, 3600.0
-N = 40
+N = 80
 
 
 def table(**columns):
-    """Return 40 finished runs of 1 h, one after another, that use 2 GB of the 16 that they request."""
+    """Return 80 finished runs of 1 h, one after another, that use 2 GB of the 16 that they request."""
     start = np.arange(N) * HOUR
     given = {"task_name": "a", "user": "ann", "status": "COMPLETED", "finished": True, "duration_s": HOUR}
     given |= {"start_time_s": start, "end_time_s": start + HOUR, "row_id": np.arange(N)}
@@ -50,21 +48,19 @@ def with_kills(place, **columns):
 
 def sizes_of(jobs):
     """Return what every method that sizes gives task a, in GB."""
-    frames, made = {"jobs": jobs}, recommendation_of({"jobs": jobs}, RecommendationSettings()).record
+    frames = {"jobs": jobs}
     advised = [one.row.size for one in ledger_of(frames, LedgerSettings()).findings if one.rule == "memory"]
     return {
         "bins": bins_of(frames, BinSettings(task="a")).edges_bytes[-1] / GB,
         "named bins": max(one.size_bytes for one in bin_sizes(frames, BinSettings()).sizes) / GB,
-        "plan": plan_of(frames, PlanSettings()).tasks[0].size_bytes / GB,
-        "recommended": made.sizes[0].size_bytes / GB,
-        "roll-up": rollup_of(frames, RollupSettings()).plan.tasks[0].size_bytes / GB,
+        "verdict": verdict_of(frames, VerdictSettings()).memory.rows[0].size,
         "ledger": advised[0] if advised else np.nan,
     }
 
 
 def test_known_uses_lower_every_size():
     sizes = sizes_of(table())
-    assert sizes["plan"] < 4
+    assert sizes["verdict"] < 4
     assert bins_of({"jobs": table()}, BinSettings(task="a")).edges_bytes[0] < 4 * GB
 
 
@@ -92,7 +88,7 @@ def test_a_kill_is_a_use_of_the_limit_however_the_run_went_on(ended):
     assert runs.hours[-1] == pytest.approx(N - 5 if ended.get("status") == "RUNNING" else 1.0)
     (found,) = evidence_of(jobs, "peak_rss")
     assert (found.cause, found.n_runs, found.n_bounds) == (OUT_OF_MEMORY, 1, 1)
-    for name in ("bins", "named bins", "plan", "recommended", "roll-up"):
+    for name in ("bins", "named bins", "verdict"):
         assert sizes_of(jobs)[name] >= 16, name
 
 
@@ -105,21 +101,19 @@ def test_a_policy_knows_of_a_kill_from_its_end_on():
 def test_what_a_lower_bound_leaves_unused_is_not_known():
     found = assessment_of({"jobs": by_task()}, AssessmentSettings())
     assert (found.n_finished, found.n_runs, found.n_requesting, found.n_judged, found.n_lower_bound) == (
+        80,
+        80,
+        80,
         40,
         40,
-        40,
-        20,
-        20,
     )
-    assert (found.requested_gb_h, found.wasted_gb_h, found.memory.utilisation) == (40 * 16, 20 * 14, 2 / 16)
+    assert (found.requested_gb_h, found.wasted_gb_h, found.memory.utilisation) == (80 * 16, 40 * 14, 2 / 16)
     ledger = ledger_of({"jobs": by_task()}, LedgerSettings())
     memory = ledger.totals.of("memory")
-    assert (memory.n_judged, memory.n_lower_bound, memory.wasted) == (20, 20, 20 * 14)
-    assert any("use is only known per task for 20 of 40 runs" in note for note in ledger.notes)
-    made = recommendation_of({"jobs": by_task()}, RecommendationSettings()).record
-    assert any("use is only known per task for 20 of 40 runs" in note for note in made.notes)
+    assert (memory.n_judged, memory.n_lower_bound, memory.wasted) == (40, 40, 40 * 14)
+    assert any("use is only known per task for 40 of 80 runs" in note for note in ledger.notes)
     every = ledger_of({"jobs": table(peak_memory_is_lower_bound=1.0)}, LedgerSettings())
-    assert "use is only known per task for 40 of 40 runs" in next(
+    assert "use is only known per task for 80 of 80 runs" in next(
         one.why for one in every.unjudged if one.rule == "memory"
     )
 
@@ -127,7 +121,7 @@ def test_what_a_lower_bound_leaves_unused_is_not_known():
 def test_runs_without_a_use_are_counted_and_their_requests_too():
     jobs = table(peak_memory_bytes=np.where(np.arange(N) % 4, 2 * GB, np.nan))
     found = assessment_of({"jobs": jobs}, AssessmentSettings())
-    assert (found.n_runs, found.n_requesting, found.memory.n_without_use) == (30, 40, 10)
+    assert (found.n_runs, found.n_requesting, found.memory.n_without_use) == (60, 80, 20)
     assert (found.requested_gb_h, found.used_gb_h, found.wasted_gb_h) == (640, 60, 420)
     (task,) = found.tasks
     assert (task.n, task.n_without_use, task.requested_gb_h) == (30, 10, 640)

@@ -1,17 +1,13 @@
-"""Roll-up, money, plans, scenarios and the thesis' printed tables."""
-
-import itertools
+"""The roll-up of the judged runs, scenarios and the thesis' printed tables."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.memory.traces import trace
-from tests.shared_data import needs_shared_data
-from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
-from workprof.core.records import canonical_json, pack, to_json, unpack
+from tests.memory.test_verdict import jobs
+from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.records import pack, to_json, unpack
 from workprof.memory.bin_models import estimated_improvement, u_rate_of
-from workprof.memory.plan import PlanSettings, least_waste, plan_of
 from workprof.memory.published_memory import (
     HEAVY_2_TOP_EDGE_GB,
     TABLE_12,
@@ -22,30 +18,22 @@ from workprof.memory.published_memory import (
     published_rollup_cores,
     published_rollup_gb,
 )
-from workprof.memory.rollup import MONTH_HOURS, Price, RollupSettings, money_of, rollup_of
+from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.scenarios import Scenario, compare
+from workprof.memory.verdict import VerdictSettings, verdict_of
 
-GB = 1e9
 
-
-def jobs_of(n=200, seed=0):
+def table(seed=3):
+    """Return runs with a workflow, a run of it and a group, one of them without a name, and cores."""
+    found = jobs(seed)
     rng = np.random.default_rng(seed)
-    task = rng.choice(["a", "b", "c"], n)
-    asked = pd.Series(task).map({"a": 8.0, "b": 16.0, "c": 4.0}).to_numpy()
-    return pd.DataFrame(
-        {
-            "task_name": task,
-            "workload": rng.choice(["w1", "w2"], n),
-            "run_name": rng.choice(["r1", "r2", "r3"], n),
-            "group": rng.choice(["team", None], n),
-            "peak_memory_bytes": rng.uniform(0.05, 1.0, n) * asked * GB,
-            "requested_memory_bytes": asked * GB,
-            "requested_cpu_percent": 400.0,
-            "cpu_usage_percent": np.where(task == "a", 90.0, 300.0),
-            "start_time_s": rng.uniform(0, 36_000, n),
-            "duration_s": rng.exponential(1800, n),
-        }
-    )
+    names = {name: rng.choice(list(values), len(found)) for name, values in COLUMNS.items()}
+    group = pd.Series(rng.choice(["team", "other"], len(found))).mask(rng.random(len(found)) < 0.1)
+    cores = {"requested_cpu_percent": 400.0, "cpu_usage_percent": rng.uniform(50, 90, len(found))}
+    return found.assign(**names, **cores, group=group.to_numpy())
+
+
+COLUMNS = {"workload": ("w1", "w2"), "run_name": ("r1", "r2", "r3")}
 
 
 def test_table_13_memory_and_cores():
@@ -88,192 +76,70 @@ def test_table_12_follows_from_its_own_columns_where_they_are_printed():
     assert TABLE_12[4].saved == max(one.estimated for one in TABLES_6_TO_11 if one.task == 2)
 
 
+@pytest.mark.parametrize("applied", ["table", "submission"])
 @pytest.mark.parametrize("by", ["task", "workflow", "run", "namespace"])
-def test_rows_add_up_to_the_total(by):
-    found = rollup_of({"jobs": jobs_of()}, RollupSettings(by=by))
+def test_rows_add_up_to_the_judged_runs_of_the_verdict(by, applied):
+    asked = VerdictSettings(applied=applied)
+    found = rollup_of({"jobs": table()}, RollupSettings(by, asked))
+    verdict = verdict_of({"jobs": table()}, asked)
+    judged = verdict.memory.judged
+    assert found.total.n_runs == sum(row.n_runs for row in found.rows) == judged.n_runs
+    assert found.total.n_failures == judged.kills
+    assert found.total.memory_gb_h.before == pytest.approx(verdict.memory.today.booked)
+    assert found.total.memory_gb_h.after == pytest.approx(judged.charged)
+    cpu = next(one for one in verdict.resources if one.resource == "cpu")
+    share = found.total.cores.after / found.total.cores.before
+    assert share == pytest.approx(1 - cpu.judged.saved_share)
     for side in ("before", "after"):
         for name in ("memory_gb", "cores", "memory_gb_h"):
             rows = sum(getattr(getattr(row, name), side) for row in found.rows)
             assert getattr(getattr(found.total, name), side) == pytest.approx(rows)
-    assert sum(row.n_runs for row in found.rows) == found.total.n_runs == 200
-    assert found.total.money.saved == pytest.approx(sum(row.money.saved for row in found.rows))
+    if by == "namespace":
+        assert {row.name for row in found.rows} == {"team", "other", "(no name)"}
+    assert unpack(type(found), pack(found)) == found
 
 
-def test_mean_is_what_is_held_over_the_span_by_hand():
-    jobs = pd.DataFrame(
+def test_a_row_is_what_its_runs_hold_on_average_by_hand():
+    """Short traces keep their requests: 20 judged runs of half an hour in 19.5 h, each of 8 GB."""
+    runs = pd.DataFrame(
         {
-            "peak_memory_bytes": [1 * GB] * 12,
-            "requested_memory_bytes": [8 * GB] * 12,
-            "start_time_s": np.arange(12) * 3600.0,
+            "task_name": ["a", "b"] * 20,
+            "peak_memory_bytes": 1e9,
+            "requested_memory_bytes": 8e9,
+            "start_time_s": np.arange(40) * 3600.0,
             "duration_s": 1800.0,
+            "finished": True,
         }
     )
-    plan = PlanSettings(headroom=0.0, step_bytes=0.0, floor_bytes=1.0)
-    found = rollup_of({"jobs": jobs}, RollupSettings(plan=plan, price=Price(2.0, "EUR"))).total
-    assert found.memory_gb.before == pytest.approx(8 * 6 / 11.5)
-    assert found.memory_gb.after == pytest.approx(1 * 6 / 11.5)
-    assert (found.money.before, found.money.after, found.money.saved) == pytest.approx((96.0, 12.0, 84.0))
-    assert found.money.monthly_saved == pytest.approx(84 * MONTH_HOURS / 11.5)
+    found = rollup_of({"jobs": runs}, RollupSettings())
+    assert [row.name for row in found.rows] == ["a", "b"]
+    assert found.rows[0].memory_gb.before == pytest.approx(8 * 10 * 0.5 / 19.5)
+    assert found.total.memory_gb.before == found.total.memory_gb.after == pytest.approx(8 * 20 * 0.5 / 19.5)
+    assert found.total.cores.before == 0
+    timeless = rollup_of({"jobs": runs.drop(columns="start_time_s")}, RollupSettings()).total
+    assert timeless.memory_gb.before == pytest.approx(8)
 
 
-def test_failed_attempts_are_paid():
-    jobs = pd.DataFrame(
-        {
-            "task_name": "t",
-            "peak_memory_bytes": [1.0 * GB] * 9 + [3.0 * GB],
-            "requested_memory_bytes": 4 * GB,
-            "duration_s": 3600.0,
-        }
-    )
-    found = rollup_of({"jobs": jobs}, RollupSettings(plan=PlanSettings(sizes_bytes={"t": 1 * GB}))).total
-    assert found.n_failures == 2  # 1 GB, 2 GB, then 3 GB fits: size x attempt, as the export for Nextflow says
-    assert found.memory_gb_h.after == pytest.approx(9 * 1 + 1 + 2 + 3)
+def test_the_future_changes_no_earlier_size():
+    """Nothing after the judged runs of a task is looked at: its last run, grown, changes its own charge alone."""
+    runs = table()
+    later = runs.sort_values("submit_time_s").index[-1]
+    grown = runs.copy()
+    grown.loc[later, "peak_memory_bytes"] = 0.9 * grown.loc[later, "requested_memory_bytes"]
+    before, after = (rollup_of({"jobs": one}, RollupSettings()) for one in (runs, grown))
+    task = runs.loc[later, "task_name"]
+    charged = {row.name: row.memory_gb_h.after for row in before.rows}
+    assert all(row.memory_gb_h.after == charged[row.name] for row in after.rows if row.name != task)
 
 
-def test_one_of_each_is_the_thesis_way():
-    found = rollup_of({"jobs": jobs_of()}, RollupSettings(measure="one_each"))
-    assert found.total.memory_gb.before == pytest.approx(8 + 16 + 4)
-    assert found.total.cores.before == pytest.approx(12)
-    assert found.one_core_tasks == ("a",)
-    assert found.total.cores.after == pytest.approx(1 + 4 + 4)
-
-
-@pytest.mark.parametrize(("by", "measure"), list(itertools.product(["task", "run"], ["mean", "peak", "one_each"])))
-def test_savings_never_exceed_the_spend(by, measure):
-    for seed, rule in enumerate(("max_seen", "percentile", "least_waste", "class_sizes")):
-        found = rollup_of({"jobs": jobs_of(60, seed)}, RollupSettings(by=by, measure=measure, plan=PlanSettings(rule)))
-        for row in (*found.rows, found.total):
-            assert row.money.saved <= row.money.before
-            assert row.memory_gb.after >= 0
-            assert row.cores.after <= row.cores.before * (1 + row.n_failures)
-
-
-def test_money_by_random_amounts():
-    rng = np.random.default_rng(0)
-    for before, after, span, price in rng.exponential(100, (500, 4)):
-        money = money_of(before, after, span, Price(price))
-        assert money.saved <= money.before
-        assert money.monthly_saved <= money.monthly_before
-    unknown = money_of(1.0, 0.5, float("nan"), Price())
-    assert np.isnan(unknown.monthly_saved)
-    assert "no clock" in unknown.note
-    for wrong in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(SettingsError):
-            Price(wrong)
-        with pytest.raises(NotEnoughData):
-            money_of(wrong, 1.0, 1.0, Price())
-
-
-def test_what_is_missing_is_said():
-    jobs = jobs_of()
+def test_rows_that_no_column_makes_are_refused():
+    bare = table().drop(columns="run_name")
     with pytest.raises(ColumnMissing, match="run_name"):
-        rollup_of({"jobs": jobs.drop(columns="run_name")}, RollupSettings(by="run"))
-    with pytest.raises(NotEnoughData, match="give one size"):
-        rollup_of({"jobs": jobs.drop(columns="requested_memory_bytes")}, RollupSettings())
-    bare = rollup_of(
-        {"jobs": jobs.drop(columns=["start_time_s", "requested_memory_bytes"])}, RollupSettings(request_bytes=9 * GB)
-    )
-    assert "one after another" in bare.notes[0]
-    assert bare.total.memory_gb.before == pytest.approx(9.0)
+        rollup_of({"jobs": bare}, RollupSettings("run"))
+    (row,) = rollup_of({"jobs": bare.drop(columns="task_name")}, RollupSettings()).rows
+    assert row.name == "all runs"
     with pytest.raises(SettingsError):
         RollupSettings(by="node")
-
-
-@needs_shared_data
-def test_a_published_trace_saves_what_its_tasks_waste_at_most():
-    found = rollup_of({"jobs": trace("methylseq")}, RollupSettings())
-    assert found.total.memory_gb_h.before == pytest.approx(55550, rel=2e-3)
-    assert 20673 < found.total.memory_gb_h.after < 55550
-    again = unpack(type(found), pack(found))
-    assert again.total == found.total
-
-
-def test_sizes_of_the_rules():
-    used, hours = np.array([1, 1, 1, 1, 1, 1, 1, 1, 2, 9.0]) * GB, np.ones(10)
-    jobs = pd.DataFrame({"task_name": "t", "peak_memory_bytes": used, "duration_s": hours})
-    bare = {"headroom": 0.0, "step_bytes": 0.0, "floor_bytes": 1.0}
-    sizes = {
-        rule: plan_of({"jobs": jobs}, PlanSettings(rule, **bare)).tasks[0].size_bytes / GB
-        for rule in ("max_seen", "percentile", "least_waste", "class_sizes")
-    }
-    assert sizes["max_seen"] == 9
-    assert sizes["percentile"] == pytest.approx(np.quantile(used, 0.95) / GB)
-    assert sizes["least_waste"] == 2  # 9 x 2 and 30 for the last are less than 8 + 3 + 45, and than 90
-    assert sizes["class_sizes"] == 20
-
-
-def tried(size, need):
-    """Return what one hour of a run costs, attempt by attempt."""
-    attempt, charged = 1, size
-    while size * attempt < need:
-        attempt += 1
-        charged += size * attempt
-    return charged
-
-
-def test_least_waste_equals_trying_every_size():
-    rng = np.random.default_rng(4)
-    for _ in range(200):
-        used, hours = rng.integers(1, 9, 12).astype(float), rng.choice([0.0, 1.0, 4.0], 12)
-        weights = hours if hours.sum() else np.ones(12)
-        costs = {size: sum(tried(size, need) * w for need, w in zip(used, weights, strict=True)) for size in used}
-        assert costs[least_waste(used, hours)] == min(costs.values())
-
-
-def test_odds_are_of_runs_that_the_size_has_not_seen():
-    """Memory that grows: the size covers all of its own history and still most later runs would have failed."""
-    jobs = pd.DataFrame(
-        {"peak_memory_bytes": np.arange(1, 51) * GB, "duration_s": 60.0, "submit_time_s": np.arange(50)}
-    )
-    (task,) = plan_of({"jobs": jobs}, PlanSettings(headroom=0.0)).tasks
-    assert task.risk.n_above_in_history == 0
-    assert (task.risk.n_tested, task.risk.n_failed) == (40, 40)
-    steady = jobs.assign(peak_memory_bytes=GB)
-    (task,) = plan_of({"jobs": steady}, PlanSettings()).tasks
-    assert task.risk.odds == 0.0
-    assert 0 < task.risk.high < 0.1
-
-
-def test_a_request_that_always_covered_is_not_raised():
-    jobs = jobs_of().query("task_name == 'c'").assign(peak_memory_bytes=1 * GB)
-    assert plan_of({"jobs": jobs}, PlanSettings("class_sizes")).tasks[0].size_bytes == 4 * GB
-    tight = jobs.assign(peak_memory_bytes=3.9 * GB)
-    assert plan_of({"jobs": tight}, PlanSettings("class_sizes")).tasks[0].size_bytes == 5 * GB
-
-
-def test_thin_tasks_keep_their_request_and_given_sizes_win():
-    jobs = pd.DataFrame(
-        {
-            "task_name": ["thin"] * 5 + ["full"] * 40,
-            "peak_memory_bytes": 1 * GB,
-            "requested_memory_bytes": 8 * GB,
-            "duration_s": 60.0,
-        }
-    )
-    thin, full = plan_of({"jobs": jobs}, PlanSettings()).tasks
-    assert (thin.rule, thin.size_bytes, thin.too_few) == ("kept", 8 * GB, True)
-    assert (full.rule, full.too_few) == ("max_seen", False)
-    found = plan_of({"jobs": jobs}, PlanSettings(sizes_bytes={"thin": 2 * GB, "gone": 1 * GB}))
-    assert (found.tasks[0].rule, found.tasks[0].size_bytes) == ("given", 2 * GB)
-    assert "gone" in found.notes[0]
-    assert "thin" in canonical_json(found.settings)
-    assert unpack(type(found), pack(found)).settings == found.settings
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"rule": "x"},
-        {"headroom": -1},
-        {"percentile": 0},
-        {"floor_bytes": 0},
-        {"sizes_bytes": {"a": -1}},
-        {"least_runs": 0},
-    ],
-)
-def test_plan_settings_out_of_bounds(wrong):
-    with pytest.raises(SettingsError):
-        PlanSettings(**wrong)
 
 
 def scenario(**changes):

@@ -124,7 +124,7 @@ def views():
     yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))
     for tab in ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
-    for tab in ("Plan", "Tasks", "Bins", "What if", "Ledger", "Scenarios"):
+    for tab in ("Plan", "Tasks", "Bins", "Ledger", "Scenarios"):
         yield View("memory", tab)
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
     yield View("memory", "Models", KEPT_MODELS, ("memory_*",))

@@ -192,19 +192,6 @@ def test_a_link_opens_what_it_says_whatever_the_page_was_set_to_before(page, has
     assert test.selectbox(key="profiles_scaler").value == "power"
 
 
-def test_violations_lead_to_their_jobs(page, hashes):
-    few = {"memory_rule": "percentile", "memory_percentile": "50", "memory_margin": "0"}
-    test = page("memory", "Roll-up", **few)
-    rows = test.selectbox(key="memory_violation").options
-    assert len(rows) > 1
-    pressed(test, "memory_violation_classify")
-    assert title(test) == "Classify"
-    assert test.query_params["classify_job"] in (rows[0], [rows[0]])
-    test = pressed(page("memory", "Roll-up", **few), "memory_violations_map")
-    assert title(test) == "Profiles"
-    assert test.query_params["profiles_selected"] in (f"r{'_'.join(rows)}", [f"r{'_'.join(rows)}"])
-
-
 def test_a_match_leads_to_the_run_of_the_library(page):
     test = page("phases", "Match", **KEPT_PHASES)
     name = test.selectbox(key="phases_over").options[1]
@@ -219,7 +206,7 @@ RESET = {
     "classify": ("Model", {"classify_seed": "3", "classify_coverage": "80"}),
     "durations": ("Observed", {"durations_percentile": "50", "durations_log": "false"}),
     "sweep": ("Ranking", {"sweep_seed": "3", "sweep_mode": "faithful"}),
-    "memory": ("What if", {"memory_margin": "25", "memory_rule": "percentile", "memory_percentile": "50"}),
+    "memory": ("Bins", {"memory_headroom": "25", "memory_k": "4"}),
     "nodes": ("Ranking", {"nodes_w_cpu": "3", "nodes_prices": "calm=0.5"}),
     "phases": ("Timeline", {"phases_from": "2", "phases_to": "9", "phases_least": "3"}),
 }

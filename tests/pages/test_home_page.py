@@ -195,8 +195,8 @@ def test_recent_runs_open_on_their_page(app, loaded):
     lines = [item.value for item in test.markdown if str(item.value).endswith(" UTC")]
     assert 2 <= len(lines) <= 5
     recent = [line.replace("\\", "").partition(" · ")[0] for line in lines]  # those of one second in any order
-    assert {"Effect of a plan", "Ledger of every resource"} <= set(recent)
-    test.button(key=f"home_run_{recent.index('Effect of a plan')}").click().run()
+    assert {"Judged runs before and after", "Ledger of every resource"} <= set(recent)
+    test.button(key=f"home_run_{recent.index('Judged runs before and after')}").click().run()
     assert problems(test) == []
     assert test.title[0].value == "Memory"
     assert loaded.hash in test.query_params["ds"]

@@ -20,12 +20,12 @@ from workprof.core.units import GB, format_share
 from workprof.memory.assessment import AssessmentSettings, ClassSettings
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.plan import PlanSettings
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
+from workprof.memory.what_if import WhatIfSettings
 from workprof.workbench import Workbench
 
-VIEWS = ("Plan", "Tasks", "Bins", "Models", "Policies", "What if", "Ledger", "Scenarios")
+VIEWS = ("Plan", "Tasks", "Bins", "Models", "Policies", "Ledger", "Scenarios")
 MODELS = {"memory_trials": "0", "memory_sampling": "none", "memory_k": "2"}
 POLICIES = {"memory_policies": ["workprof", "preset", "p95"]}
 
@@ -134,7 +134,7 @@ def test_a_view_begins_with_its_answer_and_folds_the_rest(app, runs, house):
 
 
 def test_former_names_of_views_open_them(app, runs):
-    for former, now in (("Recommendation", "Plan"), ("Roll-up", "What if")):
+    for former, now in (("Recommendation", "Plan"), ("Roll-up", "Plan"), ("What if", "Plan")):
         test = app("memory", ds=runs, memory_tab=former)
         assert problems(test) == []
         assert test.session_state["memory_tab"] == now
@@ -295,79 +295,26 @@ def test_a_replay_says_what_sizes_rest_on_and_what_did_not_finish(app, killed):
     assert "of which 3 tell a use of at least their limit" in words(test)
 
 
-@pytest.mark.parametrize("by", ["task", "workflow", "namespace"])
-def test_the_rollup_is_that_of_the_library(page, runs, house, by):
-    test = page("What if", memory_by=by, memory_price="0.02")
-    assert problems(test) == []
-    found = house().workbench.rollup(runs, RollupSettings(by=by)).total
-    table = next(one.value for one in test.dataframe if "money_saved" in one.value)
-    assert table["after_gb_h"].iloc[-1] == pytest.approx(found.memory_gb_h.after)
-    assert table["money_saved"].iloc[-1] == pytest.approx(0.02 * (found.memory_gb_h.before - found.memory_gb_h.after))
-    assert "0.02 USD per GB·h is an assumption" in words(test)
-    assert len(test.get("download_button")) >= 5
-
-
-@pytest.mark.parametrize("rule", ["percentile", "least_waste", "class_sizes"])
-def test_every_rule_of_a_plan(page, rule):
-    test = page("What if", memory_rule=rule)
-    assert problems(test) == []
-    plan = next(table.value for table in test.dataframe if "retry_percent" in table.value)
-    assert set(plan["rule"]) <= {rule, "kept"}
-
-
-WHAT_IF = {"memory_plan_cap": "30", "memory_capacity": "300", "memory_growth": "1.5"}
-
-
-def test_what_can_never_run_is_said_first_and_what_must_exist_is_the_librarys(page, runs, house):
-    test = page("What if", **WHAT_IF)
-    assert problems(test) == []
-    asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), capacity_bytes=300 * GB, growth=1.5)
-    found = house().workbench.rollup(runs, asked)
-    never = found.plan.never
-    assert never.n_runs > 0
-    assert f"{never.n_runs} of 185 runs can never run" in words(test)
-    first = test.dataframe[0].value
-    assert (first["runs"].tolist(), first["largest_gb"].tolist()) == ([never.n_runs], [never.largest_gb])
-    load = next(table.value for table in test.dataframe if "waiting_runs" in table.value)
-    assert load["peak_gb"].tolist() == [one.peak_gb for one in found.load.courses for _ in one.above]
-    assert load["waiting_runs"].tolist() == [one.n_waiting for course in found.load.courses for one in course.above]
-    assert "Counted, not simulated" in words(test)
-    free = page("What if")
-    assert "can never run" not in words(free)
-    assert "must exist at once" in words(free)
+WHAT_IF = {"memory_times": "0.7", "memory_what_if_cap": "30"}
 
 
 def test_a_what_if_is_kept_as_computed_and_comes_back_from_its_link(page, runs, house):
-    def save(test):
-        return next(button for button in test.button if button.label == "Save scenario")
-
-    test = page("What if", **WHAT_IF)
-    test.text_input(key="memory_keep_rollup_name").set_value("first")
-    save(test).click().run()
-    test.number_input(key="memory_growth").set_value(2.0)  # changed after what is shown was computed
-    test.text_input(key="memory_keep_rollup_name").set_value("second")
-    save(test).click().run()
+    test = page("Plan", **WHAT_IF)
+    test.text_input(key="memory_keep_verdict_name").set_value("cut")
+    next(button for button in test.button if button.label == "Save scenario").click().run()
     assert problems(test) == []
-    kept = {one.name: one for one in house().workbench.scenarios(runs)}
-    for name, growth in (("first", 1.5), ("second", 2.0)):
-        asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), capacity_bytes=300 * GB, growth=growth)
-        found, one = house().workbench.rollup(runs, asked), kept[name]
-        assert (one.settings["growth"], one.settings["cap_gb"], one.settings["capacity_gb"]) == (growth, 30.0, 300.0)
-        assert (one.charged_gb_h, one.n_never) == (found.total.memory_gb_h.after, found.plan.never.n_runs)
-        assert one.peak_gb == found.load.course("planned").peak_gb
+    asked = VerdictSettings(what_if=WhatIfSettings(times=0.7, cap_bytes=30 * GB))
+    found = house().workbench.verdict(runs, asked).memory.what_if
+    (kept,) = house().workbench.scenarios(runs)
+    assert kept.policy == "All requests times 0.7 and capped at 30 GB, in hindsight"
+    assert (kept.saved_share, kept.n_failures, kept.n_never) == (found.saved_share, found.kills, found.never_run)
+    assert found.never_run > 0
     test = page("Scenarios")
     assert problems(test) == []
-    table = test.dataframe[1].value.set_index("")
-    assert table.loc["differs: growth"].to_dict() == {"first": "1.5", "second": "2"}
-    assert table.loc["can never run"].tolist() == [f"{kept['first'].n_never} runs"] * 2
-    next(button for button in test.button if button.label == "Open first").click().run()
-    test.session_state["memory_load_open"] = True
-    test.run()
+    next(button for button in test.button if button.label == "Open cut").click().run()
     assert problems(test) == []
     shown = {name: test.number_input(key=name).value for name in WHAT_IF}
-    assert shown == {"memory_plan_cap": 30.0, "memory_capacity": 300.0, "memory_growth": 1.5}
-    load = next(table.value for table in test.dataframe if "waiting_runs" in table.value)
-    assert kept["first"].peak_gb in load["peak_gb"].tolist()
+    assert shown == {"memory_times": 0.7, "memory_what_if_cap": 30.0}
 
 
 def test_scenarios_are_kept_compared_and_removed(page, runs, house):
@@ -376,8 +323,8 @@ def test_scenarios_are_kept_compared_and_removed(page, runs, house):
     next(button for button in test.button if button.label == "Save scenario").click().run()
     assert problems(test) == []
     assert "Saved as three *bins*" in words(test)
-    test = page("What if")
-    test.text_input(key="memory_keep_rollup_name").set_value("one size")
+    test = page("Plan")
+    test.text_input(key="memory_keep_verdict_name").set_value("one size")
     next(button for button in test.button if button.label == "Save scenario").click().run()
     test = page("Scenarios")
     assert problems(test) == []

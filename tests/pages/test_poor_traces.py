@@ -14,7 +14,7 @@ VIEWS = {
     "classify": ("One job", "Batch", "Model", "Drift"),
     "durations": ("Observed", "Prediction error"),
     "sweep": ("",),
-    "memory": ("Plan", "Tasks", "Bins", "Models", "Policies", "What if", "Ledger", "Scenarios"),
+    "memory": ("Plan", "Tasks", "Bins", "Models", "Policies", "Ledger", "Scenarios"),
     "nodes": ("",),
     "phases": ("",),
     "report": ("",),

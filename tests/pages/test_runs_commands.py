@@ -41,11 +41,7 @@ LOOKS = {
             "memory_why_open": "true",
         },
     ),
-    "violations": (
-        "memory",
-        "tasks",
-        {"memory_tab": "What if", "memory_margin": "0", "memory_violations_open": "true"},
-    ),
+    "a verdict": ("memory", "tasks", {"memory_tab": "Plan", "memory_times": "0.7"}),
     "a timeline": ("phases", "phases", {"phases_tab": "Timeline", "phases_run": whole_home.RUN}),
     "a timeline of other settings": ("phases", "phases", {"phases_tab": "Timeline", **OF_OTHER_SETTINGS}),
 }
@@ -55,7 +51,7 @@ EXPECTED = {
     "a fact": "memory.fact",
     "bins": "memory.improvement",
     "why": "memory.why",
-    "violations": "memory.violations",
+    "a verdict": "memory.verdict",
     "a timeline": "phases.timeline",
     "a timeline of other settings": "phases.timeline",
 }

@@ -16,7 +16,7 @@ from workprof.core.settings import from_environment
 from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
@@ -45,7 +45,7 @@ def kept(tmp_path_factory):
                 "bins": lambda: bench.bins(memory, BINS),
                 "other bins": lambda: bench.bins(memory, BinSettings(task=given.HEAVY, k=3)),
                 "replay": lambda: bench.replay(memory, REPLAY),
-                "rollup": lambda: bench.rollup(memory, RollupSettings(by="workflow")),
+                "verdict": lambda: bench.verdict(memory, VerdictSettings(applied="submission")),
                 "fit": lambda: bench.profiles(jobs, ROUGH),
                 "hopkins": lambda: bench.hopkins(jobs, HopkinsSettings(seed=3, n_sampled=30, resamples=2)),
                 "baseline": lambda: bench.baseline(jobs, BESIDE, fit=ROUGH),
@@ -191,7 +191,7 @@ def test_a_job_without_a_result_is_listed(app, runs, house):
     assert "no such task" in shown["message"].iloc[0]
 
 
-@pytest.mark.parametrize("name", ["bins", "replay", "rollup", "fit"])
+@pytest.mark.parametrize("name", ["bins", "replay", "verdict", "fit"])
 def test_opening_a_run_shows_it_and_computes_nothing(app, runs, house, name):
     run = runs[name]
     settings = house().workbench.run_settings(run.run)

@@ -13,14 +13,15 @@ import pytest
 
 from tests.pages.conftest import SAMPLE
 from workprof.answers.verdict import sentence
-from workprof.charts.memory.plans import rollup_scenario
+from workprof.charts.memory.scenarios import verdict_scenario
 from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
 from workprof.core.units import compact, gb_h
 from workprof.memory.ledger_settings import LedgerSettings
-from workprof.memory.rollup import RollupSettings
+from workprof.memory.verdict import VerdictSettings
+from workprof.memory.what_if import WhatIfSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import MOST_ROWS, report_html
@@ -130,13 +131,13 @@ def test_kept_scenarios_stand_in_the_report(workbench):
     (without,) = make_report(workbench, "few", ["scenarios"]).sections
     assert (without.status, "no scenario of few is saved" in without.reason) == ("missing", True)
     entry = workbench.dataset("few")
-    for name, growth in (("as it is", 1.0), ("twice <as> much", 2.0)):
-        found = workbench.rollup("few", RollupSettings(growth=growth))
-        workbench.save_scenario("few", rollup_scenario(found, entry, name))
+    for name, price in (("as it is", 1.0), ("twice <as> dear", 2.0)):
+        found = workbench.verdict("few", VerdictSettings(what_if=WhatIfSettings(price_gb_h=price)))
+        workbench.save_scenario("few", verdict_scenario(found, entry, name))
     (section,) = make_report(workbench, "few", ["scenarios"]).sections
     compared = section.content.tables[1].frame.set_index("")
-    assert set(compared.columns) == {"as it is", "twice <as> much"}
-    assert compared.loc["differs: growth", "twice <as> much"] == "2"
+    assert set(compared.columns) == {"as it is", "twice <as> dear"}
+    assert compared.loc["differs: price_per_gb_h", "twice <as> dear"] == "2"
     assert compared.loc["charged"].tolist() == [gb_h(one.charged_gb_h) for one in workbench.scenarios("few")]
     for one in workbench.scenarios("few"):
         workbench.remove_scenario("few", one.name)

@@ -43,7 +43,6 @@ COMPARED = {
     "memory Models": "test_memory.py::test_models",
     "memory Ledger": "test_memory.py::test_the_ledger",
     "memory Policies": "test_memory.py::test_policies",
-    "memory What if": "test_memory.py::test_roll_up_and_plan",
     "memory Scenarios": "test_memory_scenarios.py::test_the_comparison_is_the_librarys_and_its_file",
     "nodes Ranking": "test_nodes.py::test_ranking",
     "nodes Groups": "test_nodes.py::test_groups",

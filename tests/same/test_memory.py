@@ -13,7 +13,6 @@ from workprof.cli.memory import (
     assessment_json,
     models_json,
     replay_json,
-    rollup_json,
 )
 from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
@@ -23,7 +22,6 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import ProfileBinSettings
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.rollup import RollupSettings
 from workprof.profiles.settings import ProfileSettings
 
 pytestmark = pytest.mark.slow
@@ -152,40 +150,6 @@ def test_policies(tasks, printed):
         for name, one in told["policies"].items()
         if (one["failures"], one["wasted_gb_h"]) not in drawn
     )  # off the axes, named in the note
-
-
-def test_roll_up_and_plan(tasks):
-    found = tasks.library(lambda bench: bench.rollup("tasks", RollupSettings()))
-    told = tasks.command("memory", "rollup", "tasks")
-    assert to_json(rollup_json(found)) == told
-    page = tasks.page("memory", "tasks", memory_tab="What if")
-    courses = {one["name"]: one["held_gb"] for one in told["load"]["courses"]}
-    drawn = {trace["name"]: [*trace["y"]] for trace in page.figures["memory-load"]}
-    assert courses == {name: drawn[name] for name in courses}
-    before, after = ([*trace["x"]] for trace in page.figures["memory-rollup-task"])
-    assert before == [one["memory_gb"]["before"] for one in told["rows"]]
-    assert after == [one["memory_gb"]["after"] for one in told["rows"]]
-    assert page.metric("Failed attempts") == [f"{told['total']['n_failures']:,}"]
-    saving = told["total"]["memory_gb_h"]
-    assert f"{format_share(1 - saving['after'] / saving['before'])} less memory than requested today" in page.words
-
-
-@pytest.mark.parametrize(
-    ("to", "file"),
-    [
-        *(("csv", "plan.csv"), ("json", "plan.json"), ("nextflow", "plan.config"), ("kubernetes", "plan.yaml")),
-        *(("slurm", "plan.lua"), ("slurm-partitions", "plan.conf")),
-    ],
-)
-def test_the_plans_files_are_the_commands(tasks, to, file):
-    page = tasks.page("memory", "tasks", memory_tab="What if")
-    tasks.command("memory", "export", "tasks", "--to", to, "-o", tasks.folder / file, "--rule", "max_seen")
-    written = (tasks.folder / file).read_bytes()
-    assert page.files[f"tasks-memory-plan.{file.partition('.')[2]}"] == written
-    if to == "json":
-        sizes = sorted(one["size_bytes"] / GB for one in json.loads(written)["tasks"])
-        (plan,) = (table for table in page.tables if "size_gb" in table.columns)
-        assert sorted(plan["size_gb"]) == pytest.approx(sizes, rel=1e-12)
 
 
 EACH_FORM = {

@@ -1,22 +1,17 @@
-"""Memory, scenarios and the runs above their size: what is kept and listed are the commands' own numbers."""
-
-import json
+"""Memory, scenarios: what is kept and listed are the commands' own numbers."""
 
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.memory.plans import comparison_table
+from workprof.charts.memory.scenarios import comparison_table
 from workprof.core.table import csv_bytes
-from workprof.core.units import GB, format_share, gb_h, number
-from workprof.memory.plan import PlanSettings, ViolationSettings
+from workprof.core.units import format_share, gb_h
 
 pytestmark = pytest.mark.slow
 
-KEPT = {"four bins": ("Bins", "bins"), "one size": ("What if", "rollup"), "ours": ("Policies", "policy")}
+KEPT = {"four bins": ("Bins", "bins"), "sizes": ("Plan", "verdict"), "ours": ("Policies", "policy")}
 """Scenario -> the view that it is kept on, and how its field begins."""
 
-TIGHT = {"memory_rule": "percentile", "memory_margin": "0"}
-TIGHT_WORDS = ("--rule", "percentile", "--headroom", "0")
 FIGURES = ("saved, failures charged", "failed attempts", "upper bound", "charged", "wasted", "runs")
 FIGURES += ("money saved (assumed price)",)
 
@@ -36,7 +31,7 @@ def told(tasks):
     """The commands' documents of what the scenarios stand on."""
     return {
         "four bins": tasks.command("memory", "bins", "tasks", "--task", given.HEAVY),
-        "one size": tasks.command("memory", "rollup", "tasks"),
+        "sizes": tasks.command("memory", "plan", "tasks"),
         "ours": tasks.command("memory", "replay", "tasks"),
     }
 
@@ -62,14 +57,13 @@ def test_bins_that_were_kept_are_the_commands(page, told):
     assert shown["saved, failures charged"] == shown["failed attempts"] == "not replayed"
 
 
-def test_a_roll_up_that_was_kept_is_the_commands(page, told):
-    shown, total = column(page, "one size"), told["one size"]["total"]
-    hours, n_runs = total["memory_gb_h"], total["n_runs"]
-    assert shown["saved, failures charged"].startswith(format_share(1 - hours["after"] / hours["before"]))
-    assert shown["failed attempts"].startswith(f"{total['n_failures']:,} of {n_runs:,} runs")
-    assert shown["charged"] == gb_h(hours["after"])
-    money = total["money"]
-    assert shown["money saved (assumed price)"] == f"{number(money['saved'])} {money['price']['currency']}"
+def test_a_verdict_that_was_kept_is_the_commands(page, told):
+    shown, judged = column(page, "sizes"), told["sizes"]["recommended"]
+    assert shown["policy"] == "verdict"
+    assert shown["saved, failures charged"].startswith(format_share(judged["saved_share"]))
+    assert shown["failed attempts"].startswith(f"{judged['failures']:,} of {judged['n_runs']:,} runs")
+    assert shown["charged"] == gb_h(judged["charged_gb_h"])
+    assert shown["wasted"] == gb_h(judged["wasted_gb_h"])
 
 
 def test_a_policy_that_was_kept_is_the_commands(page, told):
@@ -86,7 +80,7 @@ def test_a_policy_that_was_kept_is_the_commands(page, told):
 def test_the_best_of_a_comparison_are_named(page, told):
     shown = {name: column(page, name) for name in KEPT}
     assert [name for name in KEPT if "most" in shown[name]["saved, failures charged"]] == [_most_saved(told)]
-    fewest = {"one size": told["one size"]["total"]["n_failures"], "ours": _failures(shown["ours"])}
+    fewest = {"sizes": told["sizes"]["recommended"]["failures"], "ours": _failures(shown["ours"])}
     assert [name for name in KEPT if "fewest" in shown[name]["failed attempts"]] == [min(fewest, key=fewest.get)]
     assert set(FIGURES) <= set(shown["ours"])
 
@@ -100,11 +94,11 @@ def _chosen(replay):
 
 
 def _most_saved(told):
-    hours, now = told["one size"]["total"]["memory_gb_h"], told["ours"]["policies"]["preset"]
+    now = told["ours"]["policies"]["preset"]
     cheapest = _chosen(told["ours"])
     used = now["charged_gb_h"] - now["wasted_gb_h"]
     saved = {
-        "one size": 1 - hours["after"] / hours["before"],
+        "sizes": told["sizes"]["recommended"]["saved_share"],
         "ours": 1 - (used + cheapest["wasted_gb_h"]) / now["charged_gb_h"],
     }
     return max(saved, key=saved.get)
@@ -122,29 +116,3 @@ def test_the_comparison_is_the_librarys_and_its_file(tasks, page):
     kept = page.tables[0].set_index("scenario")["saved"].to_dict()
     shares = {one.name: one.saved_share for one in found.scenarios if one.saved_share == one.saved_share}
     assert kept == dict.fromkeys(KEPT, "not replayed") | {name: format_share(share) for name, share in shares.items()}
-
-
-def test_runs_above_their_size_are_those_of_the_plan_and_the_rows(tasks):
-    """The sizes are the exported plan's, the uses the table's: whoever has both finds the same runs."""
-    tasks.command("memory", "export", "tasks", "--to", "json", "-o", tasks.folder / "tight.json", *TIGHT_WORDS)
-    plan = json.loads((tasks.folder / "tight.json").read_text())
-    sizes = {one["task"]: one["size_bytes"] for one in plan["tasks"]}
-    jobs = given.jobs()
-    short = (jobs["peak_memory_bytes"] - jobs["task_name"].map(sizes)) / GB
-    page = tasks.page("memory", "tasks", memory_tab="What if", **TIGHT)
-    table = page.csv("tasks-above-their-size.csv")
-    worst = short[short > 0].sort_values(ascending=False).head(len(table))
-    assert len(table) == min((short > 0).sum(), ViolationSettings().most)
-    assert table["row_id"].tolist() == worst.index.tolist()
-    assert table["short_gb"].tolist() == pytest.approx(worst.tolist(), rel=1e-9)
-    assert f"{(short > 0).sum():,} of {len(jobs)} runs" in page.words
-    shown = next(table for table in page.tables if "short_gb" in table.columns)
-    asked = ViolationSettings(PlanSettings(rule="percentile", headroom=0.0))
-    found = tasks.library(lambda bench: bench.violations("tasks", asked))
-    assert shown["short_gb"].tolist() == (found.short_bytes / GB).tolist() == table["short_gb"].tolist()
-    told = tasks.command("memory", "violations", "tasks", *TIGHT_WORDS)
-    assert table["row_id"].tolist() == [one["row_id"] for one in told["runs"]]
-    assert table["short_gb"].tolist() == [one["short_gb"] for one in told["runs"]]
-    assert told["n_above"] == (short > 0).sum()
-    failed = tasks.command("memory", "rollup", "tasks", *TIGHT_WORDS)["total"]["n_failures"]
-    assert page.metric("Failed attempts") == [f"{failed:,}"]

@@ -44,7 +44,7 @@ from workprof.memory.verdict_rows import (
     OfResource,
     VerdictRow,
 )
-from workprof.memory.what_if import Broken, WhatIf
+from workprof.memory.what_if import Broken, WhatIf, WhatIfSettings
 
 OTHER_KEYS = "other keys"
 KEY_WORDS = {
@@ -419,6 +419,13 @@ BROKEN: tuple[Column, ...] = (
 )
 
 
+def what_if_words(asked: WhatIfSettings) -> str:
+    """'All requests times 0.7 and capped at 64 GB'."""
+    parts = [f"times {number(asked.times)}"] * (asked.times != 1)
+    parts += [f"capped at {gb(asked.cap_bytes / 1e9)}"] if asked.cap_bytes is not None else []
+    return f"All requests {listed(parts)}"
+
+
 def what_if_sentence(verdict: Verdict) -> str:
     """What the changed requests save and break, in hindsight, and the nodes."""
     found, asked = verdict.memory.what_if, verdict.settings.what_if
@@ -426,13 +433,9 @@ def what_if_sentence(verdict: Verdict) -> str:
         return ""
     parts = []
     if asked.times != 1 or asked.cap_bytes is not None:
-        what = listed(
-            [f"times {number(asked.times)}"] * (asked.times != 1)
-            + ([f"capped at {gb(asked.cap_bytes / 1e9)}"] if asked.cap_bytes is not None else [])
-        )
         saves = "saves" if found.saved_share >= 0 else "adds"
         parts.append(
-            f"All requests {what}: {saves} {format_share(abs(found.saved_share))}, kills {found.kills:,} of "
+            f"{what_if_words(asked)}: {saves} {format_share(abs(found.saved_share))}, kills {found.kills:,} of "
             f"{counted(found.n_runs, 'run')}."
         )
         if found.never_run:

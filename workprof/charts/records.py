@@ -17,10 +17,6 @@ from workprof.charts.classify.job import Naming, predictions_table
 from workprof.charts.downloads import summary_table
 from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
-from workprof.charts.memory.recommendation import (
-    frontier_and_baselines,
-    recommendation_sentence,
-)
 from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.ranking import node_table, ranked_bars
 from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
@@ -31,13 +27,10 @@ from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
-from workprof.core.table import Column, frame
-from workprof.core.units import GB
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.job_table import JobForecasts
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
-from workprof.memory.recommend import Recommendation
 from workprof.memory.verdict import Verdict
 from workprof.nodes.ranking import Ranking
 from workprof.phases.series import SeriesChanges
@@ -108,31 +101,6 @@ def _plain(item: Any) -> dict[str, Any]:
         for name, value in values.items()
         if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
-
-
-SIZES = (
-    Column("key"),
-    Column("size_gb", lambda one: one.size_bytes / GB),
-    Column("retry_gb", lambda one: one.next_bytes[0] / GB if one.next_bytes else float("nan")),
-    Column("requested_gb", lambda one: one.requested_bytes / GB),
-    Column("kept"),
-    Column("kill_probability"),
-    Column("kill_low"),
-    Column("kill_high"),
-    Column("runs", "n_runs"),
-    Column("tested", "n_tested"),
-    Column("killed", "n_killed"),
-    Column("largest_gb", lambda one: one.largest_bytes / GB),
-    Column("wasted_gb_h"),
-    Column("requested_wasted_gb_h"),
-    Column("why"),
-)
-"""Advised sizes in numbers; the pages show them in words."""
-
-
-def _recommended(result: Recommendation) -> Chart:
-    chart = frontier_and_baselines(result)
-    return Chart(chart.name, chart.figure, recommendation_sentence(result), chart.shows, chart.data, chart.note)
 
 
 def _durations(result: ObservedDurations) -> pd.DataFrame:
@@ -209,7 +177,6 @@ VIEWS: dict[type, View] = {
     ProfileFit: View(
         lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
-    Recommendation: View(lambda result: frame(SIZES, result.sizes), _recommended),
     Verdict: answered(verdict_answer, rows_chart),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: View(node_table, ranked_bars),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,31 +28,25 @@ from workprof.cli.console import (
     table,
     warn,
 )
-from workprof.cli.questions import Face, add, add_others, answered, fit_of, options, settings_of
+from workprof.cli.questions import Face, Former, add, add_others, answered, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
-from workprof.core.records import to_json
 from workprof.core.shares import in_words
 from workprof.core.units import GB, format_share
 from workprof.memory import questions
-from workprof.memory.advised_sizes import OUTSIDE, PROFILE, AdvisedSize
 from workprof.memory.assessment import Assessment
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line
 from workprof.memory.facts import FactPoints
-from workprof.memory.load import NOT_SIMULATED, Above, Load
 from workprof.memory.model_tables import PredictorTables
 from workprof.memory.models import ModelResult, PredictorResult
-from workprof.memory.plan import Violations
 from workprof.memory.policies import BY_TASK
 from workprof.memory.policy_figures import PolicyFigures
-from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
-from workprof.memory.size_lists import SizeList, sizes_of_plan, sizes_of_recommendation
+from workprof.memory.size_lists import SizeList
 from workprof.memory.usage import TARGET_WORDS, evidence_words, excluded_words, lower_bound_words
 from workprof.memory.why import Why
-from workprof.profiles.names import name_of
 from workprof.store.outputs import checked_output, write_whole
 
 app = typer.Typer(
@@ -174,20 +168,6 @@ def why_json(result: Why) -> dict[str, Any]:
     }
 
 
-def violations_json(result: Violations) -> dict[str, Any]:
-    """Return the JSON document of the runs above their size: sizes and uses in GB (1e9 bytes)."""
-    columns = (result.row_ids, result.used_bytes / GB, result.size_bytes / GB, result.short_bytes / GB, result.hours)
-    names = ("row_id", "used_gb", "size_gb", "short_gb", "hours")
-    return {
-        "n_above": result.n_above,
-        "n_runs": result.n_runs,
-        "runs": [
-            {"task": task} | dict(zip(names, values, strict=True))
-            for task, *values in zip(result.tasks, *(column.tolist() for column in columns), strict=True)
-        ],
-    }
-
-
 def fact_text(result: FactPoints) -> str:
     """Return the use by category, or by quarters of the runs in order of the number."""
     settings = result.settings
@@ -213,25 +193,6 @@ def why_text(result: Why) -> str:
         f"({format_share(odds.low)} to {format_share(odds.high)})\n"
         f"cheapest for the past runs: {cheapest / GB:.3f} GB at {result.candidate_cost_gb_h.min():.4g} GB·h a run{few}"
     )
-
-
-def violations_text(result: Violations) -> str:
-    """Return the runs above their size."""
-    rows: list[dict[str, object]] = [
-        {
-            "row": row,
-            "task": task,
-            "used GB": f"{used / GB:.3f}",
-            "size GB": f"{size / GB:.3f}",
-            "hours": f"{hours:.2f}",
-        }
-        for row, task, used, size, hours in zip(
-            result.row_ids, result.tasks, result.used_bytes, result.size_bytes, result.hours, strict=True
-        )
-    ]
-    head = f"{result.n_above:,} of {result.n_runs:,} runs used more than the plan gives them"
-    rest = len(rows) - SHOWN_RUNS
-    return f"{head}\n\n{table(rows[:SHOWN_RUNS])}" + (f"\n... and {rest} more: --json has them" if rest > 0 else "")
 
 
 def _boxes(result: FactPoints) -> list[dict[str, object]]:
@@ -390,21 +351,6 @@ def _count(mean: float) -> float | int:
     return int(mean) if float(mean).is_integer() else mean
 
 
-def rollup_json(result: Rollup) -> dict[str, Any]:
-    """Return the JSON document of a roll-up."""
-    return {
-        "rows": [asdict(one) for one in result.rows],
-        "total": asdict(result.total),
-        "never": asdict(result.plan.never),
-        "load": None if result.load is None else to_json(result.load),
-        "bursts": [asdict(one) for one in result.bursts],
-        "one_core_tasks": list(result.one_core_tasks),
-        "left_out": result.left_out,
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
 def _replay_text(result: ReplayResult) -> str:
     rows: list[dict[str, object]] = [
         {
@@ -423,142 +369,28 @@ def _replay_text(result: ReplayResult) -> str:
     return "\n".join((head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows)))
 
 
-def _rollup_text(result: Rollup) -> str:
-    rows: list[dict[str, object]] = [
-        {
-            "name": one.name if len(one.name) <= 48 else f"...{one.name[-45:]}",
-            "memory GB": f"{one.memory_gb.before:,.2f} -> {one.memory_gb.after:,.2f}",
-            "cores": f"{one.cores.before:,.2f} -> {one.cores.after:,.2f}",
-            "GB·h": f"{one.memory_gb_h.before:,.1f} -> {one.memory_gb_h.after:,.1f}",
-            "failures": f"{one.n_failures:,}",
-            one.money.price.currency: f"{one.money.before:,.2f} -> {one.money.after:,.2f}",
-        }
-        for one in (*result.rows[:SHOWN_ROWS], result.total)
-    ]
-    parts = (never_line(result.plan.never), table(rows), _load_text(result.load), _bursts_text(result))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _load_text(load: Load | None) -> str:
-    """Return what must exist at once, and how often half of that of today, and what there is, would be too little."""
-    if load is None:
-        return ""
-    rows: list[dict[str, object]] = [
-        {
-            "memory held": course.name,
-            "most at once GB": f"{course.peak_gb:,.2f}",
-            "on average GB": f"{course.mean_gb:,.2f}",
-            **{f"above {one.limit} ({one.limit_gb:,.2f} GB)": _above(one) for one in course.above},
-        }
-        for course in load.courses
-    ]
-    return f"{table(rows)}\n{NOT_SIMULATED}"
-
-
-def _above(one: Above) -> str:
-    if not one.short_gb:
-        return "never"
-    return f"{one.hours:,.1f} h ({format_share(one.share)}), {one.n_waiting:,} runs would wait"
-
-
-def _bursts_text(result: Rollup) -> str:
-    if not result.bursts:
-        return ""
-    share = format_share(sum(one.share for one in result.bursts))
-    names = ", ".join(dict.fromkeys(one.task for one in result.bursts))
-    treatment = "excluded" if result.settings.leave_out_bursts else "included"
-    return f"{len(result.bursts)} burst(s) with {share} of all GB·h, {treatment}: {names}"
-
-
-def recommendation_json(result: Recommendation) -> dict[str, Any]:
-    """Return the JSON document of a recommendation: sizes in GB (1e9 bytes); figures of the second half of the runs."""
-    return {
-        "recommended": {"setting": result.setting, "kept": result.kept} | asdict(result.recommended),
-        "baselines": {"requested": asdict(result.requested), "enforced": asdict(result.enforced)},
-        "reason": result.reason,
-        "interval": [result.interval.low, result.interval.high],
-        "acceptable_kills": result.acceptable_kills,
-        "cost_per_kill_gb_h": list(result.cost_per_kill_gb_h),
-        "used_gb_h": result.used_gb_h,
-        "n_runs": {"past": result.n_past, "judged": result.n_judged, "never_fit": result.never.n_runs},
-        "frontier": [asdict(one) for one in result.tried],
-        "bursts": [asdict(one) for one in result.bursts],
-        "by": result.settings.by,
-        "sizes": [_advised(one) for one in result.sizes],
-        "held": [asdict(one) for one in result.held],
-        "left_out": result.left_out,
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
-def _advised(one: AdvisedSize) -> dict[str, Any]:
-    result = asdict(one)
-    in_gb = {f"{name}_gb": result.pop(f"{name}_bytes") / GB for name in ("size", "requested", "largest")}
-    return result | in_gb | {"next_gb": [size / GB for size in result.pop("next_bytes")]}
-
-
-def _tested(one: AdvisedSize) -> str:
-    if not one.n_tested:
-        return "not tested"
-    between = f"{format_share(one.kill_low)} to {format_share(one.kill_high)} of {one.n_tested:,}"
-    return f"if enforced: {between}" if one.kept else between
-
-
-def recommendation_text(result: Recommendation) -> str:
-    """Return what is recommended and why, beside the two baselines, and the sizes."""
-    ways = {result.setting: result.recommended, "requested": result.requested, "requests enforced": result.enforced}
-    figures: list[dict[str, object]] = [
-        {
-            "": name,
-            "wasted GB·h": f"{one.wasted_gb_h:,.2f}",
-            "charged GB·h": f"{one.charged_gb_h:,.2f}",
-            "kills": f"{one.failures:,}",
-            "saves": format_share(one.saved_share),
-        }
-        for name, one in ways.items()
-    ]
-    sizes: list[dict[str, object]] = [
-        {
-            result.settings.by: one.key if len(one.key) <= 48 else f"...{one.key[-45:]}",
-            "runs": f"{one.n_runs:,}",
-            "size GB": f"{one.size_bytes / GB:.2f}{' (request)' if one.kept else ''}",
-            "after a kill": ", ".join(f"{size / GB:.2f}" for size in one.next_bytes),
-            "request GB": f"{one.requested_bytes / GB:.2f}",
-            "kill probability": _tested(one),
-            "reason": one.why,
-        }
-        for one in result.sizes[:SHOWN_TASKS]
-    ]
-    what = "keep the requests" if result.kept else f"workprof, {result.setting}"
-    head = f"{result.reason}\nRecommended: {what}"
-    if result.bursts:
-        head += f"\nBursts: {', '.join(f'{one.task} ({format_share(one.share)})' for one in result.bursts[:5])}"
-    rest = len(result.sizes) - len(sizes)
-    more = f"\n... and {rest:,} more: --json has them" if rest else ""
-    return f"{head}\n\n{table(figures)}\n\n{table(sizes)}{more}"
-
-
-def _named(result: Recommendation, names: Sequence[str]) -> Recommendation:
-    """Return the recommendation for people: sizes and bursts of profiles have their names."""
-    if result.settings.by != PROFILE or not names:
-        return result
-
-    def called(key: str) -> str:
-        return names[-1] if key == OUTSIDE else name_of(key, names)
-
-    sizes = tuple(replace(one, key=called(one.key)) for one in result.sizes)
-    bursts = tuple(replace(one, task=called(one.task)) for one in result.bursts)
-    return replace(result, sizes=sizes, bursts=bursts)
-
-
 def _notes(result: Any) -> Iterable[str]:
     excluded = excluded_words(getattr(result, "left_out", {}))
-    return (*result.notes, *([f"excluded: {excluded}"] if excluded else []))
+    return (*getattr(result, "notes", ()), *([f"excluded: {excluded}"] if excluded else []))
 
 
 def _looked_at(dataset: str, _: Any) -> str:
     return dataset
+
+
+def _rollup_text(result: Rollup) -> str:
+    rows: list[dict[str, object]] = [
+        {
+            "name": one.name if len(one.name) <= 48 else f"...{one.name[-45:]}",
+            "runs": f"{one.n_runs:,}",
+            "memory GB": f"{one.memory_gb.before:,.2f} -> {one.memory_gb.after:,.2f}",
+            "cores": f"{one.cores.before:,.2f} -> {one.cores.after:,.2f}",
+            "GB·h": f"{one.memory_gb_h.before:,.1f} -> {one.memory_gb_h.after:,.1f}",
+            "kills": f"{one.n_failures:,}",
+        }
+        for one in (*result.rows[:SHOWN_ROWS], result.total)
+    ]
+    return table(rows)
 
 
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
@@ -575,19 +407,39 @@ add(
     Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables", more=(TABLES,)),
 )
 add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
+BY_KEY = "rows are by the finest key; `memory rollup --by` and `memory ledger --by` add up"
+NODES = "ask `memory plan --what-if-cap SIZE --node-size SIZE`"
+FORMER_OF_ROLLUP = {
+    **dict.fromkeys(
+        ("--rule", "--headroom", "--percentile", "--step", "--least-runs", "--sizes"),
+        "`memory plan` chooses sizes by what they would have cost",
+    ),
+    **dict.fromkeys(("--cap", "--capacity", "--growth"), NODES),
+    **dict.fromkeys(("--price", "--currency"), "ask `memory plan --price-gb-h P`"),
+    "--measure": "amounts are held on average; `memory plan --node-size SIZE` has the peak",
+    "--cores": "`memory plan` has rows for CPU",
+    "--leave-out-bursts": "bursts count; `memory over-time` names them",
+}
+add(
+    app,
+    answered(
+        questions.VERDICT,
+        former={
+            "--by": Former(BY_KEY),
+            "--cap": Former("give --what-if-cap", "--what-if-cap"),
+            "--node": Former("give --node-size", "--node-size"),
+        },
+    ),
+)
 add(
     app,
     Face(
-        questions.RECOMMENDATION,
-        recommendation_json,
-        recommendation_text,
-        _notes,
-        profiles_of=_looked_at,
-        named=_named,
+        questions.ROLLUP,
+        to_text=_rollup_text,
+        notes=lambda result: ("goes with a later release: the judged runs of `memory plan`, summed", *_notes(result)),
+        former={flag: Former(words, refused=True) for flag, words in FORMER_OF_ROLLUP.items()},
     ),
 )
-add(app, answered(questions.VERDICT))
-add(app, Face(questions.ROLLUP, rollup_json, _rollup_text, _notes))
 add(app, Face(questions.FACT, fact_json, fact_text))
 add(app, Face(questions.WHY, why_json, why_text))
 add(
@@ -595,10 +447,16 @@ add(
     answered(questions.CURVE),
     answered(questions.PROFILE_CURVE, when="--profile"),
 )
-add(app, Face(questions.VIOLATIONS, violations_json, violations_text))
 
 
 RECOMMENDED = "recommended"
+"""A policy of the release before: the verdict."""
+
+
+@app.command("violations", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def _violations() -> None:
+    """Refuse a command of the release before."""
+    raise SettingsError("memory violations is gone; `memory plan --times X --what-if-cap SIZE` lists who breaks")
 
 
 def _export(
@@ -613,6 +471,13 @@ def _export(
 ) -> None:
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
+    if given.pop("rule") is not None:
+        raise SettingsError(
+            "--rule is no option any more: leave it out for the rows of `memory plan`, or name a --policy"
+        )
+    if policy == RECOMMENDED:
+        warn(f"note: --policy {RECOMMENDED} goes with the next release: these are the rows of `memory plan`")
+        policy = None
     if policy and bins:
         raise SettingsError("give either --policy or --bins")
     if as_json and output == STDOUT:
@@ -626,7 +491,7 @@ def _export(
         origin = Origin(entry.name, entry.hash, workprof.__version__, in_words(shares))
         notes: tuple[str, ...] = ()
         left_out = 0
-        if policy or bins or given["rule"]:
+        if policy or bins:
             listing = _other_sizes(workbench, entry.hash, policy, bins, given)
             content, rows, notes = exported(to, listing, origin), len(listing.sizes), (never_line(listing.never),)
         else:
@@ -645,24 +510,17 @@ def _export(
 
 
 def _other_sizes(workbench: Any, dataset: str, policy: str | None, bins: bool, given: Mapping[str, Any]) -> SizeList:
-    """Return sizes that are not the verdict's: of a policy, as bins, or by a fixed rule."""
-    if policy == RECOMMENDED:
-        settings = _of_question(questions.RECOMMENDATION, given, "--policy recommended")
-        fit = {"fit": fit_of(given["fit"])} if given["fit"] else {}
-        return sizes_of_recommendation(workbench.recommendation(dataset, settings, progress_line(), **fit))
+    """Return sizes that are not the verdict's: of a policy, or as bins."""
     result: SizeList
     if policy:
         settings = _of_question(questions.REPLAY, {**given, "policies": policy}, f"--policy {policy}")
         result = workbench.policy_sizes(dataset, settings, progress_line())
-    elif bins:
+    else:
         settings = _of_question(questions.BINS, {**given, "cap": None}, "--bins")
         if given["k"] and given["edges"]:
             raise SettingsError("give either --edges or -k")
-        cap = given["cap"]
-        result = workbench.bin_sizes(dataset, settings, read(questions.PLAN.leaf("cap_bytes"), cap) if cap else None)
-    else:
-        settings = _of_question(questions.PLAN, given, f"--rule {given['rule']}")
-        result = sizes_of_plan(workbench.plan(dataset, settings, progress_line()))
+        cap = read(questions.REPLAY.leaf("retry.cap_bytes"), given["cap"]) if given["cap"] else None
+        result = workbench.bin_sizes(dataset, settings, cap)
     return result
 
 
@@ -675,14 +533,14 @@ def _of_question(question: Question[Any, Any], given: Mapping[str, Any], of: str
     return settings_of(question, given)
 
 
-_EXPORTED = (questions.VERDICT, questions.PLAN, questions.REPLAY, questions.RECOMMENDATION, questions.BINS)
+_EXPORTED = (questions.VERDICT, questions.REPLAY, questions.BINS)
 _FIXED = ("policies", "protocol", "seeds", "prices", "mode")
 """Options of the replay and of bins that sizes of next runs do not have."""
 
 register(
     app,
     "export",
-    "Write what to request, for other programs: the rows of `memory plan`, or the sizes of a policy, bins or a rule.",
+    "Write what to request, for other programs: the rows of `memory plan`, or the sizes of a policy or bins.",
     _export,
     [
         parameter("dataset", Dataset),
@@ -695,9 +553,7 @@ register(
             "policy",
             Annotated[
                 str | None,
-                typer.Option(
-                    "--policy", metavar="NAME", help="Sizes for next runs: of a policy of the replay, or recommended."
-                ),
+                typer.Option("--policy", metavar="NAME", help="Sizes for next runs: of a policy of the replay."),
             ],
             None,
         ),
@@ -710,6 +566,7 @@ register(
             False,
         ),
         *(one for one in options(*_EXPORTED) if one.name not in _FIXED),
+        parameter("rule", Annotated[str | None, typer.Option("--rule", hidden=True)], None),
         *OUT,
     ],
 )

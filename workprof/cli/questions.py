@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import json
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, field, is_dataclass
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,12 +15,14 @@ import typer
 
 from workprof.answers.told import TOLD
 from workprof.cli import console
+from workprof.core.answer import Answer, to_csv, to_markdown
 from workprof.core.answer import to_json as answer_json
 from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.core.records import to_json
+from workprof.core.shares import in_words
 from workprof.core.units import UNITS
 from workprof.profiles.names import with_names
 from workprof.profiles.settings import ProfileSettings
@@ -28,6 +32,15 @@ MODE = typer.Option("--mode", help="corrected, or faithful: as published. Defaul
 PAIR, WITH = "NAME=VALUE", "with_"
 FIT = typer.Option("--fit", metavar=PAIR, help="An option of `profiles fit`, such as min-cluster-size=60; repeat.")
 NAMED = typer.Option("--with", metavar=PAIR, help="A setting by its name on the Runs page; repeat.")
+
+
+@dataclass(frozen=True)
+class Former:
+    """What became of an option: it has another name, changes nothing, or is refused; in words what to do instead."""
+
+    words: str
+    now: str = ""  # the option that takes its value
+    refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class Face:
         complete: (workbench, dataset, options) -> the options with what the home or a file has to say of them.
         profiles_of: (dataset, settings) -> the dataset whose profiles have their names in the text; None = in none.
         named: (result, these names) -> the result for people, whose tables have them, too.
+        answer: of a result that is worded once: its tables go to files, too (--csv, --md, -o).
+        former: options of the release before, and what became of them.
     """
 
     question: Question[Any, Any]
@@ -54,6 +69,8 @@ class Face:
     complete: Callable[[Any, str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     profiles_of: Callable[[str, Any], str] | None = None
     named: Callable[[Any, Sequence[str]], Any] = lambda result, _: result
+    answer: Callable[[Any], Answer] | None = None
+    former: Mapping[str, Former] = field(default_factory=dict)
 
 
 def answered(question: Question[Any, Any], **more: Any) -> Face:
@@ -64,6 +81,7 @@ def answered(question: Question[Any, Any], **more: Any) -> Face:
         lambda result: answer_json(answer(result)),
         lambda result: answer_text(answer(result), console.width()),
         lambda result: answer(result).notes,
+        answer=answer,
         **more,
     )
 
@@ -90,6 +108,8 @@ def add(app: typer.Typer, *faces: Face) -> None:
 
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         chosen = {name for name, value in given.items() if value not in (None, False)}
+        _of_release_before(faces, given)
+        to = _file_asked(given, as_json)
         face = next((one for one in others if chosen & set(map(_name, one.when.split()))), usual)
         for flags in (one_of, *face.question.either):
             n_given = sum(given[_name(flag)] is not None for flag in flags)
@@ -106,12 +126,95 @@ def add(app: typer.Typer, *faces: Face) -> None:
             called = workbench.profile_names(whose, more.get("fit")) if whose else ()
         for note in face.notes(result):
             console.warn(f"note: {note}")
+        if to is not None and face.answer is not None:
+            if shares:
+                console.warn(f"note: {in_words(shares)}")
+            _to_file(face.answer(result), to, as_json)
+            return
         shown = face.named(result, called)
         console.emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(shown), called))
 
     further = [one for face in faces for one in face.more]
+    further += [_hidden(flag) for face in faces for flag in face.former]
+    further += FILES if all(face.answer for face in faces) else []
     parameters = [console.parameter("dataset", console.Dataset), *options(*questions), *further, *console.OUT]
     console.register(app, usual.question.words[-1], usual.question.title, command, parameters)
+
+
+CSV, MARKDOWN, JSON = "csv", "md", "json"
+FILES = [
+    console.parameter(CSV, Annotated[bool, typer.Option("--csv", help="Print the first table as CSV.")], False),
+    console.parameter(MARKDOWN, Annotated[bool, typer.Option("--md", help="Print the answer as Markdown.")], False),
+    console.parameter(
+        "output",
+        Annotated[
+            Path | None,
+            typer.Option("-o", "--output", help="File to write: .csv, .md or .json; - is stdout.", show_default=False),
+        ],
+        None,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _File:
+    """What an answer is written as, and where."""
+
+    kind: str
+    path: Path
+    started: float
+
+
+def _file_asked(given: Mapping[str, Any], as_json: bool) -> _File | None:
+    """Return what is to be written, refused before anything is computed; None = nothing is."""
+    kinds, path = [kind for kind in (CSV, MARKDOWN) if given.get(kind)], given.get("output")
+    if not kinds and path is None:
+        return None
+    if len(kinds) > 1:
+        raise SettingsError("give either --csv or --md")
+    path = path or console.STDOUT
+    ending = JSON * as_json if path == console.STDOUT else path.suffix.lower().removeprefix(".")
+    kind = kinds[0] if kinds else ending
+    if kind not in (CSV, MARKDOWN, JSON):
+        raise SettingsError(f"-o {path} says neither .csv, .md nor .json; give --csv or --md beside it")
+    from workprof.store.outputs import checked_output  # noqa: PLC0415  light until needed
+
+    if path == console.STDOUT and as_json and kind != JSON:
+        raise SettingsError(f"--{kind} and --json both print on stdout; leave out one, or give -o FILE")
+    return _File(kind, path if path == console.STDOUT else checked_output(path), time.perf_counter())
+
+
+def _to_file(answer: Answer, to: _File, as_json: bool) -> None:
+    from workprof.store.outputs import write_whole  # noqa: PLC0415  light until needed
+
+    if to.kind == JSON:
+        content = json.dumps(answer_json(answer), allow_nan=False).encode() + b"\n"
+    else:
+        content = to_csv(answer) if to.kind == CSV else f"{to_markdown(answer)}\n".encode()
+    if to.path == console.STDOUT:
+        console.emit_file(content)
+        return
+    write_whole(to.path, content)
+    rows = len(answer.table().rows) if answer.tables else 0
+    about = {"file": str(to.path), "rows": rows, "seconds": time.perf_counter() - to.started}
+    console.emit(about, as_json, lambda: f"{rows:,} rows written to {to.path}")
+
+
+def _hidden(flag: str) -> inspect.Parameter:
+    return console.parameter(_name(flag), Annotated[str | None, typer.Option(flag, hidden=True)], None)
+
+
+def _of_release_before(faces: Sequence[Face], given: dict[str, Any]) -> None:
+    """Refuse options of the release before, or pass their values on, in words."""
+    for flag, former in ((flag, former) for face in faces for flag, former in face.former.items()):
+        value = given.pop(_name(flag))
+        if value is None:
+            continue
+        if former.refused:
+            raise SettingsError(f"{flag} is no option any more: {former.words}")
+        console.warn(f"note: {flag} goes with the next release: {former.words}")
+        if former.now:
+            given[_name(former.now)] = given[_name(former.now)] or value
 
 
 def add_others(app: typer.Typer, questions: Iterable[Question[Any, Any]]) -> None:

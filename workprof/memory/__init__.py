@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from workprof.memory.ledger_settings import LedgerRunsSettings, LedgerSettings
     from workprof.memory.model_tables import TableSettings
     from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
-    from workprof.memory.plan import PlanSettings, ViolationSettings
     from workprof.memory.policies import SizingSettings
-    from workprof.memory.recommend import RecommendationSettings
     from workprof.memory.replay_settings import ReplaySettings
     from workprof.memory.retry import RetrySettings
     from workprof.memory.rollup import RollupSettings
-    from workprof.memory.trial import FrontierSettings
     from workprof.memory.verdict import VerdictSettings
     from workprof.memory.what_if import WhatIfSettings
     from workprof.memory.why import WhySettings
@@ -29,22 +26,18 @@ __all__ = [
     "BinSettings",
     "ClassSettings",
     "FactPointsSettings",
-    "FrontierSettings",
     "LedgerRunsSettings",
     "LedgerSettings",
     "OverTimeRunsSettings",
     "OverTimeSettings",
-    "PlanSettings",
     "PredictorSettings",
     "ProfileBinSettings",
-    "RecommendationSettings",
     "ReplaySettings",
     "RetrySettings",
     "RollupSettings",
     "SizingSettings",
     "TableSettings",
     "VerdictSettings",
-    "ViolationSettings",
     "WhatIfSettings",
     "WhySettings",
 ]
@@ -56,21 +49,17 @@ __getattr__, __dir__ = lazily(
         "BinSettings": "workprof.memory.bin_search",
         "ClassSettings": "workprof.memory.assessment",
         "FactPointsSettings": "workprof.memory.facts",
-        "FrontierSettings": "workprof.memory.trial",
         "LedgerRunsSettings": "workprof.memory.ledger_settings",
         "LedgerSettings": "workprof.memory.ledger_settings",
         "OverTimeRunsSettings": "workprof.memory.over_time",
         "OverTimeSettings": "workprof.memory.over_time",
-        "PlanSettings": "workprof.memory.plan",
         "PredictorSettings": "workprof.memory.bin_models",
         "ProfileBinSettings": "workprof.memory.bins",
-        "RecommendationSettings": "workprof.memory.recommend",
         "ReplaySettings": "workprof.memory.replay_settings",
         "RetrySettings": "workprof.memory.retry",
         "RollupSettings": "workprof.memory.rollup",
         "SizingSettings": "workprof.memory.policies",
         "TableSettings": "workprof.memory.model_tables",
-        "ViolationSettings": "workprof.memory.plan",
         "VerdictSettings": "workprof.memory.verdict",
         "WhatIfSettings": "workprof.memory.what_if",
         "WhySettings": "workprof.memory.why",

@@ -14,14 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from workprof.core.errors import SettingsError
 from workprof.core.fields import differences, write
 from workprof.core.records import digest, to_json
 from workprof.core.text import spreadsheet_text
 from workprof.core.units import GB, MIB
-from workprof.memory.advised_sizes import TASK
-from workprof.memory.plan import RECOMMENDED, UNCHANGED, NeverRun, PlanSettings
-from workprof.memory.size_lists import MOST_RETRIES, ListedSize, NamedSize, SizeList
+from workprof.memory.size_lists import MOST_RETRIES, UNCHANGED, ListedSize, NamedSize, NeverRun, SizeList
 
 MOST_CHARACTERS = 200
 MOST_OF_A_NOTE = 1_000
@@ -53,28 +50,6 @@ def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     return shown if len(shown) <= most else shown[: most - 3] + "..."
 
 
-def settings_line(settings: PlanSettings) -> str:
-    """Return the settings of a plan in words."""
-    words = [f"rule {settings.rule}"]
-    if settings.rule == "percentile":
-        words[0] += f" {settings.percentile:g}"
-    words += [
-        f"headroom {settings.headroom:g}",
-        f"step {settings.step_bytes / MIB:g} MiB",
-        f"floor {settings.floor_bytes / MIB:g} MiB",
-        f"sized for {settings.target}",
-    ]
-    if settings.rule == "class_sizes":
-        words.append(
-            f"limits {settings.classes.limits} {settings.classes.light_gb:g}/{settings.classes.moderate_gb:g} GB"
-        )
-    if settings.cap_bytes is not None:
-        words.append(f"cap {settings.cap_bytes / GB:g} GB")
-    if settings.sizes_bytes and settings.rule != RECOMMENDED:
-        words.append(f"{len(settings.sizes_bytes)} size(s) given by hand")
-    return ", ".join(words)
-
-
 def never_line(never: NeverRun) -> str:
     """Return how many runs a cap rules out, in words; '' where it rules out none."""
     if not never.n_runs:
@@ -87,9 +62,7 @@ def never_line(never: NeverRun) -> str:
 
 
 def list_settings_line(listing: SizeList) -> str:
-    """Return the settings of sizes in words: those of a plan, or what differs from the defaults."""
-    if isinstance(listing.settings, PlanSettings):
-        return settings_line(listing.settings)
+    """Return the settings of sizes in words: what differs from the defaults."""
     usual = type(listing.settings)()
     words = [f"{leaf.path} {write(leaf, value)}" for leaf, value in differences(usual, listing.settings).items()]
     if listing.cap_bytes is not None and not any(word.startswith("retry.cap") for word in words):
@@ -150,7 +123,6 @@ COLUMNS = (
     "size_mib",
     "requested_gb",
     "largest_gb",
-    "class",
     "rule",
     "retry_odds",
     "retry_odds_low",
@@ -191,7 +163,6 @@ def sizes_csv(listing: SizeList, origin: Origin) -> str:
             "runs": one.n,
             "requested_gb": round(gigabytes(one.requested_bytes), 6),
             "largest_gb": round(gigabytes(one.largest_bytes), 6),
-            "class": one.size_class,
             "rule": one.rule,
             "too_few_runs": "yes" if one.too_few else "no",
             "never_run": never.get(one.task, 0),
@@ -273,10 +244,9 @@ def sizes_nextflow(listing: SizeList, origin: Origin) -> str:
 
     Nextflow reads a selector as a pattern, so signs of patterns in a task's name are escaped. Its MB are MiB.
     """
-    grown = "size x attempt" if listing.by_attempt else "the next size listed"
     comments = [f"// {line}" for line in header_lines(origin, listing)]
     retry = (
-        f"// A killed attempt comes back with {grown}. Where your pipeline has no rule for failures yet, add:",
+        "// A killed attempt comes back with the next size listed. Where your pipeline has no rule for failures yet:",
         f"//   errorStrategy = {{ task.exitStatus in {KILLED} ? 'retry' : 'finish' }}",
         f"//   maxRetries = {MOST_RETRIES}",
     )
@@ -296,9 +266,6 @@ def sizes_nextflow(listing: SizeList, origin: Origin) -> str:
 def _nextflow_sizes(first: float, later: tuple[float, ...], listing: SizeList) -> str:
     """Return the sizes of all attempts as Groovy."""
     cap = listing.cap_bytes
-    if listing.by_attempt:
-        size = f"{mebibytes(first, cap)}.MB * task.attempt"
-        return size if cap is None else f"[{size}, {mebibytes(cap, cap)}.MB].min()"
     sizes = ", ".join(f"{mebibytes(size, cap)}.MB" for size in (first, *later))
     return f"[{sizes}][Math.min(task.attempt, {1 + len(later)}) - 1]" if later else sizes
 
@@ -515,18 +482,9 @@ EXPORTS: dict[str, Callable[[SizeList, Origin], str]] = {
 }
 """Format -> what writes it."""
 
-FOR_EVERY_KEY = ("csv", "json", "slurm-partitions")
-"""Formats that need no names of tasks."""
-
 
 def exported(to: str, listing: SizeList, origin: Origin) -> bytes:
-    """Return sizes in a format, as the command and the page's buttons write them.
-
-    Raises:
-        SettingsError: for sizes by something else than tasks, where the format names tasks.
-    """
-    if listing.by != TASK and to not in FOR_EVERY_KEY:
-        raise SettingsError(f"{to} names tasks, and these sizes are by {listing.by}; take {', '.join(FOR_EVERY_KEY)}")
+    """Return sizes in a format, as the command and the page's buttons write them."""
     return EXPORTS[to](listing, origin).encode()
 
 

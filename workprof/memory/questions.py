@@ -17,13 +17,10 @@ from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSet
 from workprof.memory.model_tables import PredictorTables, TableSettings
 from workprof.memory.models import PredictorResult
 from workprof.memory.over_time import OverTime, OverTimeRuns, OverTimeRunsSettings, OverTimeSettings
-from workprof.memory.plan import Plan, PlanSettings, Violations, ViolationSettings
-from workprof.memory.recommend import CHARGES_STEP, Recommendation, RecommendationSettings
 from workprof.memory.replay import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.resources import TOLD
-from workprof.memory.rollup import Rollup, RollupSettings
-from workprof.memory.trial import FrontierCharges, FrontierSettings
+from workprof.memory.rollup import GROUPINGS, Rollup, RollupSettings
 from workprof.memory.usage import LABELS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.why import Why, WhySettings
@@ -204,34 +201,6 @@ WHY = Question(
     tab="Policies",
     method="why_size",
 )
-PLAN = Question(
-    "memory.plan",
-    "Choose a size for every task, with the probability of a retry.",
-    PlanSettings,
-    Plan,
-    "workprof.memory.plan:plan_of",
-    version=2,
-    finds="plan of requests",
-    optional=_sizing(),
-    page=PAGE,
-    tab="What if",
-    command=("memory", "export"),
-    always=("--to", "json", "-o", "plan.json"),
-)
-RECOMMENDATION = Question(
-    "memory.recommendation",
-    "Recommend the sizes that waste least at acceptable kills, or to keep the requests; list what to request next.",
-    RecommendationSettings,
-    Recommendation,
-    "workprof.memory.recommend:recommendation_of",
-    finds="recommended requests",
-    version=3,
-    optional=_sizing(*LABELS),
-    page=PAGE,
-    tab="Plan",
-    command=("memory", "recommendation"),
-    rests_on_fit=True,
-)
 VERDICT = Question(
     "memory.verdict",
     "Say what to request, row by row: lower, keep or raise, with what it saves and what it risks.",
@@ -245,42 +214,18 @@ VERDICT = Question(
     tab="Plan",
     command=("memory", "plan"),
 )
-FRONTIER_CHARGES = Question(
-    CHARGES_STEP,
-    "What every run costs under every setting of workprof.",
-    FrontierSettings,
-    FrontierCharges,
-    "workprof.memory.trial:frontier_charges_of",
-    finds="costs of every workprof setting",
-    version=2,
-    optional=_sizing(*LABELS),
-    page=PAGE,
-    tab="Plan",
-    made_by=(RECOMMENDATION, lambda frontier: RecommendationSettings(frontier=frontier)),
-)
-VIOLATIONS = Question(
-    "memory.violations",
-    "List the runs that a plan is too small for, the largest shortfall first.",
-    ViolationSettings,
-    Violations,
-    "workprof.memory.plan:violations_of",
-    version=2,
-    finds="runs above a plan",
-    optional=_sizing(),
-    page=PAGE,
-    tab="What if",
-)
 ROLLUP = Question(
     "memory.rollup",
-    "Add up memory, cores and money before and after a plan.",
+    "Add up the judged runs of `memory plan` before and after its sizes.",
     RollupSettings,
     Rollup,
     "workprof.memory.rollup:rollup_of",
-    version=2,
-    finds="effect of a plan",
-    optional=_sizing("workload", "run_name", "namespace", "group"),
+    version=3,
+    finds="judged runs before and after",
+    optional=lambda settings: (*VERDICT_READS, *GROUPINGS[settings.by]),
     page=PAGE,
-    tab="What if",
+    tab="Plan",
+    ignores=tuple(f"verdict.what_if.{name}" for name in ("times", "cap_bytes", "node_bytes", "price_gb_h")),
 )
 LEDGER = Question(
     "memory.ledger",
@@ -338,7 +283,5 @@ OVER_TIME_RUNS = Question(
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(VERDICT, RECOMMENDATION, PLAN, VIOLATIONS, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
+    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
 )
-PARTS: tuple[Question[Any, Any], ...] = (FRONTIER_CHARGES,)
-"""What is stored on the way to a question."""

@@ -78,25 +78,29 @@ class Resource:
         return result
 
 
-def resources_of(jobs: pd.DataFrame, target: str, request_bytes: float) -> tuple[Resource, ...]:
+def resources_of(
+    jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequence[str] = TOLD
+) -> tuple[Resource, ...]:
     """Return the resources of a job table whose use and request it has; memory first.
 
     Args:
         jobs: all rows; `finished` and `status` where some did not finish.
         target: what counts as use of memory.
         request_bytes: of runs without a request; 0 = they are left out.
+        told: columns that are kept beside those of the keys.
 
     Raises:
         ColumnMissing: when memory's columns are absent.
         NotEnoughData: when no run has a use of memory and a time, or none has a request.
     """
     jobs = with_windows(jobs)
-    return (_of_memory(jobs, target, request_bytes), *further_resources(jobs))
+    return (_of_memory(jobs, target, request_bytes, told), *further_resources(jobs, told))
 
 
-def further_resources(jobs: pd.DataFrame) -> tuple[Resource, ...]:
+def further_resources(jobs: pd.DataFrame, told: Sequence[str] = TOLD) -> tuple[Resource, ...]:
     """Return the resources but memory of a table whose services are windows."""
-    return tuple(one for one in (_of_percent(jobs, CPU), _of_percent(jobs, GPU), _of_time(jobs)) if one is not None)
+    found = (_of_percent(jobs, CPU, told), _of_percent(jobs, GPU, told), _of_time(jobs, told))
+    return tuple(one for one in found if one is not None)
 
 
 def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
@@ -134,7 +138,7 @@ def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
     return windows if rest.empty else pd.concat([rest, windows[rest.columns]], ignore_index=True)
 
 
-def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float) -> Resource:
+def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequence[str]) -> Resource:
     n_finished = len(finished_of(jobs))
     table = with_killed(jobs, target)
     runs = with_flat_request(runs_of(table, target), request_bytes)
@@ -165,11 +169,12 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float) -> Resourc
             step=KUBERNETES_STEP if pods else PLAIN_STEP,
             enforced=pods,
             left_out=left_out,
-        )
+        ),
+        told,
     )
 
 
-def _of_percent(jobs: pd.DataFrame, name: str) -> Resource | None:
+def _of_percent(jobs: pd.DataFrame, name: str, told: Sequence[str]) -> Resource | None:
     table = finished_of(jobs)
     use, request = (numbers_if_present(table, f"{kind}_percent") for kind in (f"{name}_usage", f"requested_{name}"))
     seconds = numbers_if_present(table, "duration_s")
@@ -192,11 +197,12 @@ def _of_percent(jobs: pd.DataFrame, name: str) -> Resource | None:
             step=_granularity(asked),
             enforced=False,
             left_out={"no use or no request": int((~counts).sum())},
-        )
+        ),
+        told,
     )
 
 
-def _of_time(jobs: pd.DataFrame) -> Resource | None:
+def _of_time(jobs: pd.DataFrame, told: Sequence[str]) -> Resource | None:
     limit, seconds = (numbers_if_present(jobs, name) for name in ("time_limit_s", "duration_s"))
     if limit is None or seconds is None:
         return None
@@ -218,7 +224,8 @@ def _of_time(jobs: pd.DataFrame) -> Resource | None:
             step=MINUTES_STEP,
             enforced=False,
             left_out={"no time limit or no duration": int((~counts).sum())},
-        )
+        ),
+        told,
     )
 
 
@@ -254,7 +261,7 @@ class _Told:
     left_out: dict[str, int]
 
 
-def _in_order(told: _Told) -> Resource:
+def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
     """Return runs in order of submission; those without any time come last, as if each ended when it began."""
     table, (submit, start, end) = told.table, told.clock
     by_submission = bool(np.isfinite(submit).any())
@@ -265,7 +272,7 @@ def _in_order(told: _Told) -> Resource:
     order = np.argsort(known, kind="stable")
     use, request, hours = (values[order] for values in told.amounts)
     killed, bound = (flags[order] for flags in told.evidence)
-    texts, further = (texts_of(table, names, order) for names in (KEY_COLUMNS, TOLD))
+    texts, further = (texts_of(table, names, order) for names in (KEY_COLUMNS, kept))
     columns = key_columns(texts)
     requests = np.unique(request, return_inverse=True)[1].astype(np.int64)
     levels = tuple(codes_of([requests if one == "request" else texts[one][0] for one in level]) for level in columns)

@@ -1,4 +1,4 @@
-"""Sizes to ask for, task by task: of a plan, of any policy, or as named bins. What an export writes."""
+"""Sizes to request, task by task: of a policy of the replay, or as named bins. What their exports write."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from workprof.core.arrays import Floats, latest_of
 from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.stats import FEWEST_RUNS, wilson
-from workprof.memory.advised_sizes import TASK
+from workprof.core.units import GB
 from workprof.memory.assessment import most_common
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import bins_of, needed_bytes, own_bins
 from workprof.memory.charges import charge
 from workprof.memory.orders import SIZEY
-from workprof.memory.plan import N_PARTS, UNCHANGED, NeverRun, Plan, never_run
 from workprof.memory.policies import ORACLES, Policy, Sequence, Workprof, policy_named
-from workprof.memory.recommend import Recommendation
 from workprof.memory.replay import ordered_runs
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import attempt_sizes, lifted_by, only
@@ -34,7 +32,77 @@ if TYPE_CHECKING:
 MOST_RETRIES = 3
 """Attempts after the first that an export lists."""
 
+N_PARTS = 5
+"""Of a history that is tried forward: each part with a size from those before it."""
+UNCHANGED = "kept"
+"""Instead of a rule: the request of now, where there is no advice."""
+
 _LETTERS = ("XXXS", "XXS", "XS", "S", "M", "L", "XL", "XXL", "XXXL")
+
+
+@dataclass(frozen=True)
+class NeverTask:
+    """A task of which some runs can never run.
+
+    Attributes:
+        task: its name.
+        n_runs: that use more than the cap; `n_all`: of so many.
+        used_gb_h: of these runs.
+        largest_gb: the most that one uses.
+    """
+
+    task: str
+    n_runs: int
+    n_all: int
+    used_gb_h: float
+    largest_gb: float
+
+
+@dataclass(frozen=True)
+class NeverRun:
+    """The runs that use more than the cap: no size that there is lets them end.
+
+    Attributes:
+        cap_gb: NaN = no cap, and so no such run.
+        n_runs: that can never run; `n_all`: of so many.
+        used_gb_h: of these runs.
+        requested_gb_h: of those that have a request.
+        worst_task: of the run that uses most; '' without any.
+        largest_gb: what it uses; 0 without any.
+        tasks: those that lose the most GB·h first.
+    """
+
+    cap_gb: float
+    n_runs: int
+    n_all: int
+    used_gb_h: float
+    requested_gb_h: float
+    worst_task: str
+    largest_gb: float
+    tasks: tuple[NeverTask, ...]
+
+
+def never_run(runs: Runs, cap_bytes: float | None) -> NeverRun:
+    """Return which runs can never run under a cap; None = no cap."""
+    above = runs.take(runs.used_bytes > (np.inf if cap_bytes is None else cap_bytes))
+    used_gb_h = above.used_bytes / GB * above.hours
+    tasks = []
+    for code in np.unique(above.task).tolist():
+        own = above.task == code
+        largest = float(above.used_bytes[own].max()) / GB
+        n_all = int((runs.task == code).sum())
+        tasks.append(NeverTask(runs.tasks[code], int(own.sum()), n_all, float(used_gb_h[own].sum()), largest))
+    worst = max(tasks, key=lambda one: one.largest_gb, default=None)
+    return NeverRun(
+        cap_gb=float("nan") if cap_bytes is None else cap_bytes / GB,
+        n_runs=len(above),
+        n_all=len(runs),
+        used_gb_h=float(used_gb_h.sum()),
+        requested_gb_h=float(np.nansum(above.requested_bytes / GB * above.hours)),
+        worst_task="" if worst is None else worst.task,
+        largest_gb=0.0 if worst is None else worst.largest_gb,
+        tasks=tuple(sorted(tasks, key=lambda one: -one.used_gb_h)),
+    )
 
 
 @dataclass(frozen=True)
@@ -65,10 +133,10 @@ class NamedSize:
 
 @dataclass(frozen=True)
 class ListedSize:
-    """What to ask for, for the next run of one task.
+    """What to request for the next run of one task.
 
     Attributes:
-        task: its name, or of what else the sizes are for.
+        task: its name.
         size_name: of the named size; '' where sizes have no names.
         size_bytes: of the first attempt.
         next_bytes: of the attempts after a kill.
@@ -76,7 +144,6 @@ class ListedSize:
         largest_bytes: the largest use.
         n: runs of the task.
         rule: that chose the size.
-        size_class: 'light', 'moderate', 'heavy', or ''.
         sized_from: what the size rests on, in words.
         n_tested: runs that were tried with a size from earlier runs only.
         n_killed: of these.
@@ -84,7 +151,6 @@ class ListedSize:
         kill_low, kill_high: 95 % Wilson interval.
         n_above: runs of the task's history that used more than the size; None where that was not counted.
         too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
-        cores: by most runs now; NaN where that is not known.
     """
 
     task: str
@@ -95,7 +161,6 @@ class ListedSize:
     largest_bytes: float
     n: int
     rule: str
-    size_class: str
     sized_from: str
     n_tested: int
     n_killed: int
@@ -104,7 +169,6 @@ class ListedSize:
     kill_high: float
     n_above: int | None
     too_few: bool
-    cores: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -112,63 +176,30 @@ class SizeList:
     """Sizes of every task, with what they rest on.
 
     Attributes:
-        source: 'plan', 'bins', 'policy' and its name, or what else they are from.
+        source: 'bins', or 'policy' and its name.
         settings: that they were made with.
         tested: how the kill probability was found, in words.
-        by_attempt: whether a retry gets size x attempt; else the sizes after a kill are listed.
         named: the bins, rising; empty where sizes have no names.
         sizes: one per task.
         cap_bytes: of a node; None = no cap.
         never: the runs that the cap rules out.
         left_out: reason -> rows.
         notes: in words.
-        by: what a size is for: 'task', 'user' and so on.
     """
 
     source: str
     settings: Any
     tested: str
-    by_attempt: bool
     named: tuple[NamedSize, ...]
     sizes: tuple[ListedSize, ...]
     cap_bytes: float | None
     never: NeverRun
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
-    by: str = TASK
 
 
 TRIED_FORWARD = "each part of the history was tried with a size chosen from the parts before it"
 REPLAYED = "every run was replayed with the size that the policy gave it from the runs known by then"
-
-
-def sizes_of_plan(plan: Plan) -> SizeList:
-    """Return the sizes of a plan; a retry gets size x attempt."""
-    cap = plan.settings.cap_bytes
-    sizes = tuple(
-        ListedSize(
-            task=one.task,
-            size_name="",
-            size_bytes=one.size_bytes,
-            next_bytes=_rising([one.size_bytes * attempt for attempt in range(1, MOST_RETRIES + 2)], cap)[1:],
-            requested_bytes=one.requested_bytes,
-            largest_bytes=one.largest_bytes,
-            n=one.n,
-            rule=one.rule,
-            size_class=one.size_class,
-            sized_from=f"{'only ' if one.rule == UNCHANGED and one.too_few else ''}{one.n:,} run(s)",
-            n_tested=one.risk.n_tested,
-            n_killed=one.risk.n_failed,
-            kill_probability=one.risk.odds,
-            kill_low=one.risk.low,
-            kill_high=one.risk.high,
-            n_above=one.risk.n_above_in_history,
-            too_few=one.too_few,
-            cores=one.cores,
-        )
-        for one in plan.tasks
-    )
-    return SizeList("plan", plan.settings, TRIED_FORWARD, True, (), sizes, cap, plan.never, plan.left_out, plan.notes)
 
 
 def _rising(sizes: list[float], cap_bytes: float | None) -> tuple[float, ...]:
@@ -181,52 +212,6 @@ def _doubled(sizes: tuple[float, ...], cap_bytes: float | None) -> tuple[float, 
     """Return the sizes of the first attempts, doubled where there are too few."""
     doubled = [*sizes, *(2.0**times * max(sizes) for times in range(1, MOST_RETRIES + 1))]
     return _rising(doubled, cap_bytes)[: MOST_RETRIES + 1]
-
-
-JUDGED = "the second half of the runs, each sized from the runs known by then, or with its request enforced"
-
-
-def sizes_of_recommendation(result: Recommendation) -> SizeList:
-    """Return the recommended sizes; what has neither a size nor a request is named in the notes."""
-    cap = result.settings.frontier.retry.cap_bytes
-    sized = [one for one in result.sizes if math.isfinite(one.size_bytes)]
-    without = [one.key for one in result.sizes if not math.isfinite(one.size_bytes)]
-    sizes = tuple(
-        ListedSize(
-            task=one.key,
-            size_name="",
-            size_bytes=_rising([one.size_bytes], cap)[0],
-            next_bytes=_rising([one.size_bytes, *filter(math.isfinite, one.next_bytes)], cap)[1:],
-            requested_bytes=one.requested_bytes,
-            largest_bytes=one.largest_bytes,
-            n=one.n_runs,
-            rule=UNCHANGED if one.kept else result.setting,
-            size_class="",
-            sized_from=one.why,
-            n_tested=one.n_tested,
-            n_killed=one.n_killed,
-            kill_probability=one.kill_probability,
-            kill_low=one.kill_low,
-            kill_high=one.kill_high,
-            n_above=None,
-            too_few=one.n_runs < FEWEST_RUNS,
-        )
-        for one in sized
-    )
-    text = (f"no size and no request: {', '.join(without[:5])}",) if without else ()
-    return SizeList(
-        source="recommended",
-        settings=result.settings,
-        tested=JUDGED,
-        by_attempt=False,
-        named=(),
-        sizes=sizes,
-        cap_bytes=cap,
-        never=result.never,
-        left_out=result.left_out,
-        notes=(f"Recommended: {result.setting}", result.reason, *result.notes, *text),
-        by=result.settings.by,
-    )
 
 
 def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent) -> SizeList:
@@ -264,7 +249,6 @@ def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, p
         source=f"policy {name}",
         settings=settings,
         tested=REPLAYED,
-        by_attempt=False,
         named=(),
         sizes=tuple(sizes),
         cap_bytes=settings.retry.cap_bytes,
@@ -312,7 +296,6 @@ def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: Replay
         largest_bytes=float(past.used_bytes.max()),
         n=n,
         rule=rule,
-        size_class="",
         sized_from=words,
         n_tested=tested.n_tested,
         n_killed=tested.n_killed,
@@ -390,7 +373,6 @@ def bin_sizes(
         source="bins",
         settings=settings,
         tested=f"of a size: all runs of the history started in it; of a task: {TRIED_FORWARD}",
-        by_attempt=False,
         named=tuple(named),
         sizes=sizes,
         cap_bytes=cap_bytes,
@@ -431,7 +413,6 @@ def _of_bins(runs: Runs, edges: Floats, settings: BinSettings, cap_bytes: float 
         largest_bytes=float(used.max()),
         n=n,
         rule=SMALLEST_THAT_HOLDS,
-        size_class="",
         sized_from=f"{n:,} run(s) of the task; bins of {'it' if settings.task else 'all tasks together'}",
         n_tested=tested.n_tested,
         n_killed=tested.n_killed,

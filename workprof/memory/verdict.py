@@ -351,11 +351,20 @@ def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:
     )
 
 
+def judgement_of(resource: Resource, settings: VerdictSettings) -> Judgement:
+    """Return the judged runs of a resource as the settings apply sizes."""
+    windows = Windows(resource.runs, settings.applied)
+    return _judged_or_kept(windows, sizing_of(resource, settings), _problem_of(resource))
+
+
+def _problem_of(resource: Resource) -> str:
+    return TOO_SHORT if len(resource.runs) - len(resource.runs) // 2 < FEWEST_JUDGED else ""
+
+
 def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: dict[str, int]) -> ResourceVerdict:
     runs, sizing = resource.runs, sizing_of(resource, settings)
     windows = {applied: Windows(runs, applied) for applied in APPLIED}
-    n_judged = len(runs) - len(runs) // 2
-    problem = TOO_SHORT if n_judged < FEWEST_JUDGED else ""
+    problem = _problem_of(resource)
     judgements = {applied: _judged_or_kept(windows[applied], sizing, problem) for applied in APPLIED}
     chosen = judgements[settings.applied]
     at_run, now_s = len(runs), math.inf

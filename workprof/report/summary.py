@@ -10,7 +10,7 @@ import pandas as pd
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
-from workprof.charts.memory.plans import scenario_table
+from workprof.charts.memory.scenarios import scenario_table
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import (
     decision_sentence,

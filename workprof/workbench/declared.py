@@ -16,7 +16,7 @@ DECLARED: dict[str, Question[Any, Any]] = {
 }
 """What pages, commands and the library ask."""
 STORED: dict[str, Question[Any, Any]] = {
-    question.name: question for question in (*DECLARED.values(), *profiles.PARTS, *memory.PARTS) if question.compute
+    question.name: question for question in (*DECLARED.values(), *profiles.PARTS) if question.compute
 }
 """What the cache holds: their results, and what is stored on the way to one (`Question.made_by` says to which)."""
 

@@ -28,21 +28,17 @@ from workprof.memory.ledger_settings import PROFILE, usual_rows
 from workprof.memory.model_data import DRAWN_OF
 from workprof.memory.model_tables import TableSettings
 from workprof.memory.over_time import usual_over_time_rows
-from workprof.memory.plan import RECOMMENDED, PlanSettings
-from workprof.memory.recommend import Recommendation, RecommendationSettings, recommend
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import Comparison, Scenario, compare
 from workprof.memory.size_lists import SizeList, bin_sizes, policy_sizes
-from workprof.memory.trial import FrontierCharges, FrontierSettings
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
-from workprof.steps import about
 from workprof.store.frames import Drawn
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
-from workprof.workbench.question_methods import JOBS, Extras, Frames, ask, refuse_other_kind
+from workprof.workbench.question_methods import JOBS, Frames, ask, refuse_other_kind
 
 
 def _with_profiles(
@@ -84,39 +80,25 @@ def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None
     return (fit or ProfileSettings()) if by == PROFILE else None
 
 
-def _with_profiles_of(question: Question[Any, Any], what: str) -> Callable[..., Frames]:
-    """Return what reads all runs, finished or not, with their profiles where those name rows or sizes.
+def _with_rows(
+    bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
+) -> Frames:
+    """Return what reads all runs, finished or not, with their profiles where those name rows."""
+    if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
+        raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
 
-    Args:
-        question: says which columns.
-        what: the profiles are for ('make the rows').
-    """
+    def read() -> Mapping[str, pd.DataFrame]:
+        jobs = bench.frames_of(entry, questions.LEDGER.columns(settings), every=True)()["jobs"]
+        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
-    def frames(
-        bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
-    ) -> Frames:
-        if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
-            raise NotEnoughData(f"the profiles that {what} are not there yet; find profiles first")
-
-        def read() -> Mapping[str, pd.DataFrame]:
-            jobs = bench.frames_of(entry, question.columns(settings), every=True)()["jobs"]
-            return {
-                "jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))
-            }
-
-        return read
-
-    return frames
-
-
-_every_run = _with_profiles_of(questions.LEDGER, "make the rows")
+    return read
 
 
 def _with_verdict(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
     """Return a function that reads all runs and the verdict, whose rows the findings are."""
-    read = _every_run(bench, entry, settings, fit, progress)
+    read = _with_rows(bench, entry, settings, fit, progress)
     ledger = getattr(settings, "ledger", settings)
     sized = verdict_settings(ledger.target)
 
@@ -130,30 +112,6 @@ def _with_verdict(
         return read()
 
     return both
-
-
-_with_keys = _with_profiles_of(questions.RECOMMENDATION, "the sizes are listed by")
-
-
-def _charges(_: Any, __: Dataset, settings: RecommendationSettings) -> Extras:
-    return ((questions.FRONTIER_CHARGES.step, settings.frontier),)
-
-
-def _from_charges(
-    bench: Any, entry: Dataset, settings: RecommendationSettings, fit: ProfileSettings | None, progress: Progress
-) -> Recommendation | None:
-    """Return the recommendation where the charges of every setting, and the profiles it needs, are cached."""
-    charges = bench._cache.get(questions.FRONTIER_CHARGES.step.key(entry.hash, settings.frontier), FrontierCharges)
-    if charges is None or (fit is not None and bench.profiles.cached(entry.hash, fit).result is None):
-        return None
-    request = bench.recommendation._request(entry, settings, fit)
-    with bench._cache.lock(request.key):
-        result: Recommendation | None = bench._cache.get(request.key, Recommendation)
-        if result is None:
-            result = recommend(_with_keys(bench, entry, settings, fit, progress)(), settings, charges, progress)
-            line = about(request.step, request.key, entry.name, settings, result.seconds)
-            bench._cache.put(request.key, result, line)
-    return result
 
 
 def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None) -> Frames:
@@ -248,25 +206,6 @@ def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
     return replace(result, findings=decided_findings(result.findings, verdict, settings.prices))
 
 
-def _as_recommended(bench: Any, entry: Dataset, plan: PlanSettings, request_bytes: float = 0.0) -> PlanSettings:
-    """Return the settings of a plan with the recommended sizes in them, where that is the rule; one's own win.
-
-    Tasks that keep their requests get no size, so that each of their runs keeps its own.
-    """
-    if plan.rule != RECOMMENDED:
-        return plan
-    frontier = FrontierSettings(target=plan.target, request_bytes=request_bytes)
-    result = bench.recommendation(entry.hash, RecommendationSettings(frontier=frontier))
-    sizes = {one.key: one.size_bytes for one in result.sizes if not one.kept and one.size_bytes > 0}
-    return replace(plan, sizes_bytes=sizes | plan.sizes_bytes)
-
-
-def _with_plan(bench: Any, entry: Dataset, settings: Any) -> Any:
-    """Return settings that hold those of a plan, as `_as_recommended`."""
-    request_bytes = getattr(settings, "request_bytes", 0.0)
-    return replace(settings, plan=_as_recommended(bench, entry, settings.plan, request_bytes))
-
-
 class MemoryQuestions(ProfileQuestions):
     """The questions of the Memory page and of `workprof memory`."""
 
@@ -280,22 +219,13 @@ class MemoryQuestions(ProfileQuestions):
     bin_tables = ask(questions.TABLES, frames=_of_task)
     replay = ask(questions.REPLAY, resolve=_earlier_by_hash, frames=_with_earlier)
     why_size = ask(questions.WHY, frames=_every_run_of(questions.WHY))
-    recommendation = ask(
-        questions.RECOMMENDATION,
-        fit=_fit_of_rows,
-        frames=_with_keys,
-        by_products=_charges,
-        shortcut=_from_charges,
-    )
     verdict = ask(questions.VERDICT, frames=_every_run_of(questions.VERDICT), dress=_decided)
-    plan = ask(questions.PLAN, resolve=_as_recommended, frames=_every_run_of(questions.PLAN))
-    violations = ask(questions.VIOLATIONS, resolve=_with_plan, frames=_every_run_of(questions.VIOLATIONS))
-    rollup = ask(questions.ROLLUP, resolve=_with_plan, frames=_every_run_of(questions.ROLLUP))
+    rollup = ask(questions.ROLLUP, frames=_every_run_of(questions.ROLLUP))
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict, dress=_decided_findings)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
-    over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
-    over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_every_run)
+    over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
+    over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
 
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
         """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""

@@ -11,7 +11,7 @@ import pandas as pd
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.units import format_bytes
 from workprof.memory.bin_search import MOST_BINS
-from workprof.memory.plan import LEAST_RUNS
+from workprof.memory.chances import FEWEST_KNOWN
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.profiles.settings import EXACT_SILHOUETTE_ROWS, OPTICS_ROWS
 from workprof.profiles.sweep import OPTICS_SWEEP_ROWS
@@ -405,7 +405,7 @@ LIMITS = (
     "otherwise sampled with "
     "a standard error; a setting makes them exact.",
     f"OPTICS uses at most {OPTICS_ROWS:,} runs, {OPTICS_SWEEP_ROWS:,} in a sweep, and shows the size of the sample.",
-    f"A task with fewer than {FEWEST_RUNS} runs is marked; below {LEAST_RUNS} runs it keeps its request.",
+    f"A task with fewer than {FEWEST_RUNS} runs is marked. A row keeps its request until {FEWEST_KNOWN} runs ended.",
     f"One to {MOST_BINS} bins per task; up to {MOST_COMPARED} scenarios side by side.",
     "Tables show their first 1,000 rows; the downloaded CSV has all.",
     "Profiles show which runs behave alike, not why. A saving is what past runs would have saved; other inputs may "

@@ -1,8 +1,10 @@
-"""Policies: the table, the frontier of wastage and failures, the reason for a size, what a plan would break."""
+"""Policies: the table, the frontier of waste and failures, the reason for a size."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +13,12 @@ import pandas as pd
 
 from workprof.answers.tasks import shown
 from workprof.charts import shapes
-from workprof.charts.memory.recommendation import Plane, better, kill_ticks
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of, vertical
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS
 from workprof.core.table import Column, frame
 from workprof.core.units import GB, format_share, gb, gb_h, number, saved
 from workprof.memory.frontier import FrontierPoint
-from workprof.memory.plan import Violations
 from workprof.memory.policies import POLICY_WORDS
 from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.replay import ReplayResult
@@ -159,6 +159,47 @@ def choice_table(result: ReplayResult) -> pd.DataFrame:
 ROOM = 1.6
 """How far the axes reach over what is chosen and what is wasted today; rules beyond are named in the note."""
 LEAST_WASTE = 1e-6
+PLACES_PER_STEP = 24
+BETTER = "rgba(42, 143, 87, 0.14)"
+FEW_KILLS = 8
+
+
+def kill_ticks(most: float) -> dict[str, Any]:
+    """Return the ticks of an axis of kills: there is no half of one."""
+    return {"dtick": 1} if most <= FEW_KILLS else {"tickformat": "~s"}
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Ranges of kills and of waste that a figure shows."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def across(self, kills: float) -> float:
+        """Return a place as a share of the axis of kills."""
+        return (kills - self.x[0]) / (self.x[1] - self.x[0])
+
+    def up(self, waste: float) -> float:
+        """Return a place as a share of the axis of waste."""
+        return (waste - self.y[0]) / (self.y[1] - self.y[0])
+
+    def along(self, ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Return places along a line of (kills, waste), as shares of the axes, so that labels keep clear of it."""
+        places = [(self.across(kills), self.up(waste)) for kills, waste in ends]
+        steps = [at / PLACES_PER_STEP for at in range(PLACES_PER_STEP)]
+        between = [
+            (x + at * (next_x - x), y + at * (next_y - y))
+            for (x, y), (next_x, next_y) in itertools.pairwise(places)
+            for at in steps
+        ]
+        return [*between, *places[-1:]]
+
+
+def better(today: PolicyFigures, plane: Plane) -> list[dict[str, Any]]:
+    """Return the ground on which a setting has fewer kills and less waste than today."""
+    ends = {"x0": plane.x[0], "x1": today.failures, "y0": plane.y[0], "y1": today.wasted_gb_h}
+    return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": BETTER} | ends]
 
 
 def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Chart:
@@ -433,29 +474,4 @@ def _reasons_line(name: str, level: float, runs: int, look: tuple[str, str]) -> 
     colour, dash = look
     return shapes.line(
         [0.5, runs + 0.5], [level, level], name=f"{name}: {gb(level)}", colour=colour, width=2, dash=dash
-    )
-
-
-def violations_sentence(result: Violations) -> str:
-    """Return how many runs of the history are above their size."""
-    if not result.n_above:
-        return f"None of {counted(result.n_runs, 'run')} exceeds its planned size."
-    share = format_share(result.n_above / result.n_runs)
-    listed = "" if result.n_above <= len(result.row_ids) else f"; the worst {len(result.row_ids)} are listed"
-    are = "is" if result.n_above == 1 else "are"
-    return f"{result.n_above:,} of {counted(result.n_runs, 'run')} ({share}) {are} above the size of the plan{listed}."
-
-
-def violations_table(result: Violations) -> pd.DataFrame:
-    """Return one line per listed run, the one that is short by most first."""
-    return pd.DataFrame(
-        {
-            "row_id": result.row_ids,
-            "task": [shown(task) for task in result.tasks],
-            "used_gb": result.used_bytes / GB,
-            "size_gb": result.size_bytes / GB,
-            "short_gb": result.short_bytes / GB,
-            "hours": result.hours,
-            "full_name": result.tasks,
-        }
     )

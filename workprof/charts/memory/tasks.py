@@ -263,3 +263,46 @@ def _sentence(result: Assessment) -> str:
         f"{counted(counts['light'], 'light task')} (up to {gb(classes.light_bytes / GB)}), {counts['moderate']} "
         f"moderate (up to {moderate}), {counts['heavy']} heavy (limits {how})."
     )
+
+
+MOST_REQUESTED = 10
+REQUESTED_COLOUR = "rgba(123, 130, 140, 0.32)"
+AXIS = {"title": "Memory held (GB·h)", "rangemode": "tozero", "tickformat": "~s", "nticks": 5, "tickangle": 0}
+
+
+def requested_chart(result: Assessment) -> Chart:
+    """Return requested and used GB·h of the tasks that leave most unused: what is known before a verdict."""
+    tasks = sorted((one for one in result.tasks if one.requested_gb_h > 0), key=lambda one: -one.wasted_gb_h)
+    shown_tasks = tasks[:MOST_REQUESTED]
+    rows = row_labels([one.task for one in shown_tasks])
+    within = [one.requested_gb_h - one.wasted_gb_h for one in shown_tasks]
+    hover = [
+        f"<b>{row}</b>, {counted(one.n, 'run')}<br>requested {gb_h(one.requested_gb_h)}"
+        f"<br>not used {gb_h(one.wasted_gb_h)} ({format_share(one.wasted_gb_h / one.requested_gb_h)})"
+        for one, row in zip(shown_tasks, rows, strict=True)
+    ]
+    figure = figure_of(
+        [
+            _bar("requested", [one.requested_gb_h for one in shown_tasks], rows, (REQUESTED_COLOUR, 0.82), hover),
+            _bar("used, up to the request", within, rows, (COLOURS[0], 0.44), hover),
+        ],
+        x=AXIS,
+        y=rows_axis(rows),
+        height=rows_height(max(len(rows), 3)),
+        **LEGEND_ABOVE,
+        barmode="overlay",
+    )
+    most = f"The {len(shown_tasks)} of {counted(len(tasks), 'task')} with most waste."
+    return Chart(
+        name="memory-requested",
+        figure=figure,
+        takeaway=assessment_sentence(result),
+        shows=f"Requested and used GB·h of {counted(len(shown_tasks), 'task')}, the largest waste first.",
+        data=task_table(result),
+        note=most if len(tasks) > MOST_REQUESTED else "",
+    )
+
+
+def _bar(name: str, values: list[float], rows: list[str], look: tuple[str, float], hover: list[str]) -> dict[str, Any]:
+    colour, width = look
+    return shapes.bars(values, rows, name=name, colour=colour, width=width, hover="%{customdata}", customdata=hover)

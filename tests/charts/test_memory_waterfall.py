@@ -1,23 +1,13 @@
-"""The steps from now to planned, and the words around the bins of a profile."""
+"""The steps from now to planned."""
 
 from dataclasses import replace
 
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.memory.load import (
-    bursts_sentence,
-    load_chart,
-    load_table,
-    never_sentence,
-    never_table,
-)
 from workprof.charts.memory.models import every_model
-from workprof.charts.memory.plans import waterfall, waterfall_table
-from workprof.charts.memory.recommendation import size_table
-from workprof.core.units import GB, gb, gb_h
-from workprof.memory.plan import PlanSettings
-from workprof.memory.rollup import RollupSettings, rollup_of
+from workprof.charts.memory.waterfall import waterfall, waterfall_table
+from workprof.core.units import gb_h
 
 
 def steps_of(found):
@@ -88,43 +78,3 @@ def test_the_table_adds_up_for_every_model():
     for model in every_model(found):
         table = waterfall_table(model.waterfall)
         assert table["gb_h"][:-1].sum() == pytest.approx(table["gb_h"].iloc[-1])
-
-
-def test_the_load_is_drawn_and_told_as_computed():
-    found = given.rollup()
-    load = found.load
-    chart = load_chart(load)
-    assert [trace.name for trace in chart.figure.data][:2] == ["requested", "planned"]
-    assert max(chart.figure.data[0].y) == load.today_gb
-    assert chart.figure.data[2].y[0] == load.today_gb / 2
-    assert gb(load.course("planned").peak_gb) in chart.takeaway
-    assert "Counted, not simulated" in chart.note
-    table = load_table(load)
-    assert table["peak_gb"].tolist() == [one.peak_gb for one in load.courses]
-    assert table["waiting_runs"].tolist() == [one.above[0].n_waiting for one in load.courses]
-    assert never_sentence(found.plan.never) == ""
-    asked = RollupSettings(plan=PlanSettings(cap_bytes=30 * GB), growth=2.0, capacity_bytes=9e14)
-    capped = rollup_of(given.frames(), asked)
-    names = [trace.name for trace in load_chart(capped.load).figure.data]
-    assert names[:3] == ["requested", "requested, capped", "planned"]
-    assert never_sentence(capped.plan.never).startswith(f"{capped.plan.never.n_runs} of 185 runs can never run")
-    told = load_chart(capped.load)
-    assert "with 2 times the load" in told.takeaway
-    assert "always enough for the plan" in told.takeaway
-    assert f"Of the {capped.plan.never.n_runs} runs that can never run" in told.note
-    assert never_table(capped.plan.never)["runs"].sum() == capped.plan.never.n_runs
-    all_fit = rollup_of(given.frames(), RollupSettings(plan=PlanSettings(cap_bytes=1000 * GB)))
-    assert never_sentence(all_fit.plan.never) == "Every one of 185 runs fits the node cap of 1,000 GB."
-    assert bursts_sentence(all_fit) == ""
-
-
-def test_a_kept_request_has_the_kills_of_its_enforcement_and_profiles_have_their_names():
-    found = given.recommended()
-    first = found.sizes[0]
-    kept = replace(first, key="P3", kept=True, n_tested=4, kill_probability=0.25, kill_low=0.05, kill_high=0.7)
-    settings = replace(found.settings, by="profile")
-    record = replace(found, settings=settings, sizes=(kept, replace(kept, kept=False), replace(kept, n_tested=0)))
-    table = size_table(record, {"P3": "bert (P3)"})
-    likely = "25.0 % (5.0 to 70.0 %)"
-    assert table["kill_probability"].tolist() == [f"if enforced: {likely}", likely, "not tested"]
-    assert set(table["key"]) == set(table["full_name"]) == {"bert (P3)"}
