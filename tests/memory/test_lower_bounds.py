@@ -122,9 +122,9 @@ def test_runs_without_a_use_are_counted_and_their_requests_too():
     jobs = table(peak_memory_bytes=np.where(np.arange(N) % 4, 2 * GB, np.nan))
     found = assessment_of({"jobs": jobs}, AssessmentSettings())
     assert (found.n_runs, found.n_requesting, found.memory.n_without_use) == (60, 80, 20)
-    assert (found.requested_gb_h, found.used_gb_h, found.wasted_gb_h) == (640, 60, 420)
+    assert (found.requested_gb_h, found.used_gb_h, found.wasted_gb_h) == (80 * 16, 60 * 2, 60 * 14)
     (task,) = found.tasks
-    assert (task.n, task.n_without_use, task.requested_gb_h) == (30, 10, 640)
+    assert (task.n, task.n_without_use, task.requested_gb_h) == (60, 20, 80 * 16)
 
 
 SACCT = "JobID|JobName|State|Elapsed|ReqCPUS|ReqMem|MaxRSS|Start|End\n" + "".join(
