@@ -66,12 +66,14 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
     with row:
         verdict = views.verdict(visit, dataset)
         figures.headline_row(home_headlines(columns, result, fit, verdict))
+    left, right = chart.columns((5, 3), gap="medium") if result is not None and verdict is not None else (chart, chart)
+    if verdict is not None:
+        with right:
+            views.actions(verdict, dataset)
     if result is not None:
-        with chart:
+        with left:
             over_time.chart(result, names)
         over_time.cell(visit, dataset, result, names)
-    if verdict is not None:
-        views.actions(verdict, dataset)
     views.next_steps(visit, dataset, result, names, verdict)
     views.more(visit, dataset, fit)
 

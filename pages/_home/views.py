@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages._frame import cross_link
-from pages._frame.cross_link import Link
+from pages._frame.cross_link import Link, Parameters
 from pages._frame.visit import Visit
 from pages._memory.plan import verdict_of
 from pages._parts import figures
@@ -16,6 +16,8 @@ from pages._runs import links
 from workprof.answers.verdict import action_words, sentence
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import (
+    CUT,
+    NODE_GB,
     benchmark_headlines,
     configuration_headlines,
     measured_sentence,
@@ -30,6 +32,7 @@ from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, label, label_text, listed, markdown_text
 from workprof.core.runs import StoredRun
+from workprof.core.units import GB
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
 from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK
@@ -38,6 +41,7 @@ from workprof.memory.questions import ASSESS, LEDGER, VERDICT
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
 from workprof.memory.verdict_rows import KEEP
+from workprof.memory.what_if import WhatIfSettings
 from workprof.nodes.questions import SEARCH
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -46,6 +50,11 @@ from workprof.workbench import CachedResult
 
 SHOWN_FINDINGS = 5
 SHOWN_ACTIONS = 4
+ASKED = {
+    "cut": ("content_cut", WhatIfSettings(times=CUT)),
+    "nodes": ("dns", WhatIfSettings(node_bytes=NODE_GB * GB)),
+}
+"""A question of what if -> its icon and its settings."""
 REQUESTED = {one.request for one in RESOURCES}
 """Without any of these nothing can be called wasted."""
 
@@ -75,7 +84,11 @@ def next_steps(
     """Show what to look at next: the biggest waste, and what breaks."""
     with st.container(horizontal=True):
         for words, what in steps_of_memory(result, names, recommended):
-            page, parameters, icon = "memory", {"memory_tab": VERDICT.tab}, "warning"
+            page, icon = "memory", "warning"
+            parameters: Parameters = {"memory_tab": VERDICT.tab}
+            if what in ASKED:
+                icon, asked = ASKED[what]
+                parameters = links.parameters_of(VERDICT.name, dataset.hash, VerdictSettings(what_if=asked))
             if what == "waste" and result is not None:
                 page, parameters = _of_waste(result)
                 icon = "delete_sweep"

@@ -278,6 +278,12 @@ def account() -> None:
         )
 
 
+def visitor_name() -> str:
+    """Return who is logged in; '' = nobody is."""
+    claims = _claims()
+    return _name(claims) if claims else ""
+
+
 def _closed(message: str) -> None:
     st.title("Nobody can log in")
     st.error(markdown_text(message, 1200), icon=":material/lock:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -9,11 +10,19 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
-from pages._memory import exports, scope
+from pages._memory import decisions, exports, scope
 from pages._memory.scope import PageContext, assessment, needs_requests
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
-from workprof.answers.verdict import BROKEN, notes, sentence, verdict_answer, what_if_sentence
+from workprof.answers.verdict import (
+    BROKEN,
+    key_words,
+    notes,
+    sentence,
+    table_name,
+    verdict_answer,
+    what_if_sentence,
+)
 from workprof.charts.memory.scenarios import verdict_scenario
 from workprof.charts.memory.tasks import requested_chart
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
@@ -24,13 +33,14 @@ from workprof.core.fields import Leaf, read
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.questions import VERDICT
-from workprof.memory.verdict import Verdict, VerdictSettings
+from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings
 from workprof.memory.verdict_rows import ACTIONS
 from workprof.store.reports import Dataset
 
 MAIN = ("acceptable_kills", "applied", "what_if.times", "what_if.node_bytes")
 KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%")
 """Stops of the slider; a number of one's own from a link stands between them."""
+MOST_WORDS, FIND_PX = 200, 240
 AT_ONCE_RUNS = 100_000
 """Up to so many runs the verdict is computed while the page waits: some seconds."""
 
@@ -78,9 +88,12 @@ def plan(context: PageContext) -> None:
             return
         figures.headline(markdown_text(sentence(result), 500))
         figures.headline_row(verdict_headlines(result))
-    changed = what_if_sentence(result)
+    changed, found = what_if_sentence(result), result.memory.what_if
     if changed:
         st.markdown(f"**What if.** {markdown_text(changed, 400)}")
+    if found is not None and found.broken:
+        st.markdown("**Who breaks**")
+        tables.answer(Table("broken", "", BROKEN, found.broken), key="memory_verdict_broken_table")
     left, right = st.columns((3, 2))
     with left:
         figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
@@ -88,41 +101,50 @@ def plan(context: PageContext) -> None:
     if curve is not None:
         with right:
             figures.show(curve, key="memory_verdict_curve")
-    _rows(context, result)
+    _rows(context, settings, result)
     scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
-    found = result.memory.what_if
-    if found is not None and found.broken:
-        figures.fold("Who breaks", "memory_verdict_broken", _broken, result, icon=":material/warning:")
     figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")
     figures.fold("Method", "memory_verdict_method", _method, result, icon=":material/function:")
 
 
-def _rows(context: PageContext, result: Verdict) -> None:
-    """Show the rows, filtered by what changes, and the file of all of them."""
+def _rows(context: PageContext, settings: VerdictSettings, result: Verdict) -> None:
+    """Show the rows, found by words and by what changes, what is decided about them, and the file of all of them."""
     answer = verdict_answer(result)
     table = answer.table("rows")
-    shown = st.segmented_control(
-        "Rows", ("all", *ACTIONS), default="all", required=True, key="memory_verdict_action", bind="query-params"
-    )
-    rows = [row for row in table.rows if shown in ("all", row.action)]
-    own = Table(table.name, table.title, table.columns, rows[: figures.MOST_TABLE_ROWS])
-    tables.answer(own, key="memory_verdict_table")
-    others = [one for one in answer.tables[1:] if one.name != "broken"]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.segmented_control(
+            "Rows", ("all", *ACTIONS), default="all", required=True, key="memory_verdict_action", bind="query-params"
+        )
+        words = st.text_input(
+            "Find",
+            key="memory_verdict_find",
+            bind="query-params",
+            max_chars=MOST_WORDS,
+            placeholder="user, task",
+            width=FIND_PX,
+            help="Rows whose key has all these words.",
+        )
+    wanted = words.lower().replace(",", " ").split()
+    rows = [
+        row
+        for row in table.rows
+        if shown in ("all", row.action) and all(word in key_words(row).lower() for word in wanted)
+    ]
+    decisions.undo(context)
+    own = Table(table.name, table.title, table.columns, rows)
+    decisions.choose(context, settings, result.memory, own, "memory_verdict_table")
+    decisions.gone(context, result)
+    by_name = {table_name(one.resource): one for one in result.resources[1:]}
+    others = [(by_name[one.name], one) for one in answer.tables[1:] if one.name in by_name]
     if others:
-        figures.fold("Other resources", "memory_verdict_others", _others, others)
+        figures.fold("Other resources", "memory_verdict_others", _others, context, settings, others)
     tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-plan", "memory_verdict_csv", "Download CSV")
 
 
-def _others(others: list[Table]) -> None:
-    for one in others:
+def _others(context: PageContext, settings: VerdictSettings, others: Sequence[tuple[ResourceVerdict, Table]]) -> None:
+    for resource, one in others:
         st.markdown(f"**{markdown_text(one.title, 200)}**")
-        tables.answer(one, key=f"memory_verdict_{one.name}_table")
-
-
-def _broken(result: Verdict) -> None:
-    found = result.memory.what_if
-    if found is not None:
-        tables.answer(Table("broken", "", BROKEN, found.broken), key="memory_verdict_broken_table")
+        decisions.choose(context, settings, resource, one, f"memory_verdict_{one.name}_table")
 
 
 def _method(result: Verdict) -> None:

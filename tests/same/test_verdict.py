@@ -154,3 +154,38 @@ def test_the_tour_says_the_same(samples):
     page = samples.page("memory", "jobs")
     for name in ("memory-verdict", "memory-frontier"):
         assert stop.figures[f"tour_memory_{name}"] == page.figures[name]
+
+
+def test_a_decision_is_the_same_on_every_face(tasks):
+    plain = tasks.command("memory", "plan", "tasks")
+    first = memory_rows(plain)[0]
+    options = ("--decline", "--note", "its peak is near", "--by", "ann")
+    try:
+        told_by = tasks.command("memory", "decide", "tasks", first["row_key"], *options)
+        told = tasks.command("memory", "plan", "tasks")
+        found = tasks.library(lambda bench: bench.verdict("tasks"))
+        assert told_by["reason"] == told["reason"] == sentence(found) == found.reason
+        assert told["recommended"]["saved_share"] == found.memory.judged.saved_share
+        assert told["recommended"]["saved_gb_h"] == pytest.approx(
+            plain["recommended"]["saved_gb_h"] - first["saved_gb_h"]
+        )
+        assert told["decided"]["if_all"]["saved_gb_h"] == plain["recommended"]["saved_gb_h"]
+        home, memory = tasks.page("home", "tasks"), tasks.page("memory", "tasks", memory_tab="Plan")
+        assert {label: memory.metric(label)[0] for label in FIGURES} == told_figures(told)
+        assert {label: home.metric(label)[0] for label in ("Saved", "Kills")}.items() <= told_figures(told).items()
+        for page in (home, memory):
+            assert told["reason"] in page.words
+        assert f"{first['task_name']}: lower " not in home.words
+        (shown,) = (table for table in memory.tables if "request_gb" in table)
+        printed = tasks.report("tasks", "memory")
+        in_report = pd.read_csv(io.BytesIO(printed.csv("memory")["memory-plan-rows"]), keep_default_na=False)
+        for table in (shown, memory.csv("tasks-plan.csv"), in_report):
+            same_rows(table, told)
+            assert table["decision"].tolist()[0] == "declined"
+            assert table["note"].tolist()[0] == "its peak is near"
+        assert told["reason"] in html.unescape(printed.page)
+        requested, sized = memory.figures["memory-verdict"]
+        assert sum(requested["x"]) - sum(sized["x"]) == pytest.approx(told["recommended"]["saved_gb_h"])
+    finally:
+        tasks.library(lambda bench: bench.restore_decisions("tasks", {first["row_key"]: None}))
+    assert tasks.command("memory", "plan", "tasks")["recommended"] == plain["recommended"]

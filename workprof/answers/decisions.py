@@ -91,8 +91,8 @@ def missing_words(verdict: Verdict) -> str:
         return ""
     first = ", ".join(one.row_key for one in verdict.missing[:3])
     more = ", ..." if len(verdict.missing) > 3 else ""
-    are = "is on a row" if len(verdict.missing) == 1 else "are on rows"
-    return f"{counted(len(verdict.missing), 'decision')} {are} that no longer exist: {first}{more}."
+    are = "is on a row that no longer exists" if len(verdict.missing) == 1 else "are on rows that no longer exist"
+    return f"{counted(len(verdict.missing), 'decision')} {are}: {first}{more}."
 
 
 def decision_document(one: Decision | None) -> dict[str, Any] | None:

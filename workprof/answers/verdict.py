@@ -301,8 +301,8 @@ def _what_if(one: WhatIf) -> dict[str, Any]:
             "freed": nodes.freed,
         },
         "broken": [
-            {**broken.key, "n_runs": broken.n_runs, "kills": broken.n_broken, "never_run": broken.n_never,
-             "largest_gb": broken.largest, "lost_gb_h": broken.lost}
+            {**broken.key, "request_gb": broken.request, "n_runs": broken.n_runs, "kills": broken.n_broken,
+             "never_run": broken.n_never, "largest_gb": broken.largest, "lost_gb_h": broken.lost}
             for broken in one.broken
         ],
     }  # fmt: skip
@@ -397,11 +397,16 @@ def verdict_answer(verdict: Verdict) -> Answer:
     for one in verdict.resources[1:]:
         changed = [row for row in one.rows if row.action != KEEP or row.decision is not None]
         if changed:
-            tables.append(Table(one.resource.replace(" ", "_"), _title(one), further_rows(one), changed))
+            tables.append(Table(table_name(one.resource), _title(one), further_rows(one), changed))
     if (found := verdict.memory.what_if) is not None and (found.broken or found.nodes):
         tables.append(Table("broken", what_if_sentence(verdict), BROKEN, found.broken))
     own = to_json(document(verdict))
     return Answer(sentence(verdict), figures(verdict), tuple(tables), notes(verdict), own)
+
+
+def table_name(resource: str) -> str:
+    """The name of the table of a resource's rows, beside those of memory."""
+    return resource.replace(" ", "_")
 
 
 def _title(one: ResourceVerdict) -> str:
@@ -411,6 +416,7 @@ def _title(one: ResourceVerdict) -> str:
 
 BROKEN: tuple[Column, ...] = (
     *KEYS,
+    Column("request_gb", "request", "Today", unit="GB", help="The largest request of these runs."),
     Column("n_runs", heading="Runs", unit="count"),
     Column("n_broken", heading="Killed", unit="count", help="Use above the changed request, not above today's."),
     Column("n_never", heading="Can never run", unit="count", help="Use above the cap."),

@@ -86,6 +86,8 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
     return tuple(result)
 
 
+CUT, NODE_GB = 0.7, 64.0
+"""The first questions of what if: all requests times this, and the memory of a node; Plan has controls for others."""
 NO_DATA, NOT_YET = "no data", "not yet"
 SAVING, KILLS = "Saved", "Kills"
 UNUSED, IN_PROFILE = "Unused memory", "In a profile"
@@ -260,7 +262,7 @@ def _clustered(fit: ProfileFit | None) -> Headline:
 def next_steps(
     over_time: OverTime | None, names: Mapping[str, str], result: Verdict | None
 ) -> tuple[tuple[str, str], ...]:
-    """Return (words, what it opens: 'waste' or 'breaks') of what to look at next, as far as known."""
+    """Return (words, what it opens: 'waste', 'breaks', 'cut' or 'nodes') of what to look at next, as far as known."""
     steps = []
     if over_time is not None and over_time.unused.sum() > 0:
         first = largest_named(over_time)
@@ -269,6 +271,8 @@ def next_steps(
     if result is not None:
         above = result.memory.trace.above + result.memory.trace.kills
         steps.append((f"What breaks: {counted(above, 'run')} if requests were enforced", "breaks"))
+        steps.append((f"What if all requests are cut by {format_share(1 - CUT, 0)}", "cut"))
+        steps.append((f"How many {NODE_GB:.0f} GB nodes", "nodes"))
     return tuple(steps)
 
 

@@ -74,6 +74,7 @@ class Broken:
     """A key of which some runs break."""
 
     key: dict[str, str]
+    request: float  # the largest of now
     n_runs: int
     n_broken: int  # use above the changed request, though not above the request of now
     n_never: int  # use above the cap
@@ -176,11 +177,20 @@ def _broken(
     n_rows = len(names)
     counts, killed, above = (np.bincount(code, flags, n_rows) for flags in (np.ones(len(runs)), kills, never))
     lost = np.bincount(code, np.where(kills, size * runs.hours, 0.0), n_rows)
-    largest = np.zeros(n_rows)
+    largest, request = np.zeros(n_rows), np.zeros(n_rows)
     np.maximum.at(largest, code, runs.use)
+    np.maximum.at(request, code, runs.request)
     hit = np.flatnonzero(killed + above > 0)
     order = hit[np.lexsort((-killed[hit], -lost[hit], -above[hit]))][:MOST_BROKEN]
     return tuple(
-        Broken(names[at], int(counts[at]), int(killed[at]), int(above[at]), float(largest[at]), float(lost[at]))
+        Broken(
+            key=names[at],
+            request=float(request[at]),
+            n_runs=int(counts[at]),
+            n_broken=int(killed[at]),
+            n_never=int(above[at]),
+            largest=float(largest[at]),
+            lost=float(lost[at]),
+        )
         for at in order.tolist()
     )
