@@ -9,11 +9,10 @@ from pages._nodes.context import PageContext, notes, other_dataset
 from pages._parts import figures, forms, long_question, running_work
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
+from workprof.answers.nodes import degradation_sentence, degraded_now
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
-    degradation_sentence,
-    degraded_now,
     detection_headlines,
     detection_reliability,
     detectors_table,

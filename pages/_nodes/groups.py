@@ -8,14 +8,8 @@ from pages._frame import header
 from pages._nodes import degradation
 from pages._nodes.context import ALLOCATION, PageContext, job_traces, notes, other_dataset
 from pages._parts import figures, forms, tables
-from workprof.charts.nodes.groups import (
-    allocation_columns,
-    allocation_sentence,
-    groups_headlines,
-    groups_sentence,
-    groups_table,
-    silhouette_bars,
-)
+from workprof.answers.nodes import allocation_sentence, groups_sentence
+from workprof.charts.nodes.groups import allocation_columns, groups_headlines, groups_table, silhouette_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import get
 from workprof.core.table import frame

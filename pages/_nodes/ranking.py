@@ -28,14 +28,20 @@ from pages._nodes.context import (
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
 from pages._parts import figures, saved_scenarios, tables, tabs
 from pages._parts.controls import choice
+from workprof.answers.nodes import (
+    advice_sentence,
+    decision_sentence,
+    degraded_sentences,
+    resource,
+    robustness_sentence,
+    weight_words,
+)
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.nodes.groups import advice_sentence, weight_bars
+from workprof.charts.nodes.groups import weight_bars
 from workprof.charts.nodes.ranking import (
     OVERALL,
     aspect_lines,
     aspect_table,
-    decision_sentence,
-    degraded_sentences,
     dropped_sentence,
     dropped_table,
     leave_out_table,
@@ -43,9 +49,6 @@ from workprof.charts.nodes.ranking import (
     pair_table,
     ranked_bars,
     ranking_headlines,
-    resource,
-    robustness_sentence,
-    weight_words,
 )
 from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import write

@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages._nodes.context import PageContext
 from pages._parts import figures, saved_scenarios, tables
-from workprof.charts.nodes.ranking import leaders_sentence, node_comparison_table, node_scenario_table
+from workprof.answers.nodes import leaders_sentence
+from workprof.charts.nodes.ranking import node_comparison_table, node_scenario_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.ranking import MOST_COMPARED, NodeScenario

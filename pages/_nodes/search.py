@@ -11,7 +11,8 @@ from pages._nodes.context import PageContext, notes
 from pages._parts import figures, forms, long_question
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from workprof.charts.nodes.search import cost_curves, search_headlines, search_path, search_sentence
+from workprof.answers.nodes import search_sentence
+from workprof.charts.nodes.search import cost_curves, search_headlines, search_path
 from workprof.charts.text import counted, markdown_text
 from workprof.core.question import QUESTION_KEY
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS

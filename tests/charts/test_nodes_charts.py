@@ -14,10 +14,22 @@ from tests.nodes import test_allocation
 from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
+from workprof.answers.nodes import (
+    advice_sentence,
+    allocation_sentence,
+    change_words,
+    decision_sentence,
+    degraded_now,
+    degraded_sentences,
+    groups_sentence,
+    interval_sentence,
+    percent_more,
+    ranking_sentence,
+    robustness_sentence,
+)
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
-    degraded_now,
     detection_headlines,
     detection_reliability,
     detectors_table,
@@ -30,13 +42,9 @@ from workprof.charts.nodes.degradation import (
     unseen_metrics_table,
 )
 from workprof.charts.nodes.groups import (
-    advice_sentence,
     allocation_columns,
-    allocation_sentence,
     groups_headlines,
-    groups_sentence,
     groups_table,
-    interval_sentence,
     silhouette_bars,
     transfer_bars,
     use_table,
@@ -44,20 +52,14 @@ from workprof.charts.nodes.groups import (
 )
 from workprof.charts.nodes.ranking import (
     aspect_lines,
-    change_words,
-    decision_sentence,
-    degraded_sentences,
     dropped_sentence,
     dropped_table,
     leave_out_table,
     moment_words,
     node_table,
     pair_table,
-    percent_more,
     ranked_bars,
     ranking_headlines,
-    ranking_sentence,
-    robustness_sentence,
     row_names,
     tie_spans,
 )

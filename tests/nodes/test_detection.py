@@ -9,9 +9,10 @@ import pytest
 
 from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
-from workprof.cli.nodes import detection_json
+from workprof.answers.nodes import detection_answer
+from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import NotEnoughData, SettingsError
-from workprof.core.records import pack, to_json, unpack
+from workprof.core.records import pack, unpack
 from workprof.nodes.baselines import best_feature_weights
 from workprof.nodes.calibration import f1
 from workprof.nodes.detection import Detection, detect_degradation, principal_axes
@@ -86,7 +87,7 @@ def test_the_record_comes_back_and_answers_in_json(found):
     back = unpack(Detection, pack(found))
     np.testing.assert_array_equal(back.runs.codes, found.runs.codes)
     assert back.detectors.keys() == found.detectors.keys()
-    answer = json.loads(json.dumps(to_json(detection_json(found)), allow_nan=False))
+    answer = json.loads(json.dumps(answer_json(detection_answer(found)), allow_nan=False))
     assert {"mse", "type_accuracy"} <= set(answer["model"])
     figures = {"f1_normal", "f1_anomalous", "weighted_accuracy", "pr_auc", "brier"}
     assert all(figures <= set(one) for one in answer["detectors"].values())

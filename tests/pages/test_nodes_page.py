@@ -12,8 +12,9 @@ from pages._runs.links import parameters_of
 from tests.charts import records_for_nodes as given
 from tests.nodes.planted_nodes import runs_of
 from tests.pages.conftest import problems
+from workprof.answers.nodes import price_sentence
 from workprof.cache import About
-from workprof.charts.nodes.ranking import PRICE_UNIT, UNIT, price_sentence
+from workprof.charts.nodes.ranking import PRICE_UNIT, UNIT
 from workprof.core.fields import read
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment

@@ -4,8 +4,8 @@ import pytest
 
 from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.cli.nodes import advice_json, allocation_json, detection_json, groups_json, ranking_json
-from workprof.core.records import to_json
+from workprof.answers.nodes import advice_answer, allocation_answer, detection_answer, groups_answer, rank_answer
+from workprof.core.answer import to_json as answer_json
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.allocation import AllocationSettings
 from workprof.nodes.selection import RankSettings
@@ -22,7 +22,7 @@ def printed(nodes):
 def test_ranking(nodes, printed):
     found = nodes.library(lambda bench: bench.node_ranking("runs"))
     told = nodes.command("nodes", "rank", "runs")
-    assert to_json(ranking_json(found)) == told
+    assert answer_json(rank_answer(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Ranking")
     assert same_figures(page, printed, "nodes") == {"node-ranking", "node-aspects"}
     same_metrics(page, printed, "nodes")
@@ -41,7 +41,7 @@ def test_ranking(nodes, printed):
 def test_groups(nodes, printed):
     found = nodes.library(lambda bench: bench.node_groups("runs"))
     told = nodes.command("nodes", "groups", "runs")
-    assert to_json(groups_json(found)) == told
+    assert answer_json(groups_answer(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Groups")
     assert same_figures(page, printed, "nodes") == {"node-groups-silhouettes"}
     assert page.files["runs-node-groups.csv"] == printed.csv("nodes")["node-groups"]
@@ -54,7 +54,7 @@ def test_advice_for_a_profile(nodes):
     nodes.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     told = nodes.command("nodes", "advise", "runs", "--jobs", "jobs", "--profile", 0)
     found = nodes.library(lambda bench: bench.node_advice("runs", AdviceSettings("jobs", 0)))
-    assert to_json(advice_json(found)) == told
+    assert answer_json(advice_answer(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="For a profile")
     assert bar(page.figures["node-ranking"]) == {one["node"]: one["score"] for one in told["nodes"]}
     table = page.csv("nodes-for-profile-0.csv")
@@ -66,7 +66,7 @@ def test_allocation(nodes, by):
     nodes.library(lambda bench: bench.profiles("jobs", ProfileSettings()))
     told = nodes.command("nodes", "allocate", "runs", "--jobs", "jobs", "--by", by)
     found = nodes.library(lambda bench: bench.node_allocation("runs", AllocationSettings("jobs", by=by)))
-    assert to_json(allocation_json(found)) == told
+    assert answer_json(allocation_answer(found)) == told
     page = nodes.page("nodes", "runs", nodes_tab="Groups", nodes_allocation="true", nodes_kinds=by)
     table = page.csv("runs-node-allocation.csv")
     assert table["runs"].tolist() == [one["n_jobs"] for one in told["kinds"]]
@@ -77,7 +77,7 @@ def test_allocation(nodes, by):
 def test_degradation(nodes, printed):
     found = nodes.library(lambda bench: bench.degradation("runs"))
     told = nodes.command("nodes", "detect", "runs")
-    assert to_json(detection_json(found)) == told
+    assert answer_json(detection_answer(found)) == told
     opened = {"nodes_quality": "true", "nodes_method": "true"}
     page = nodes.page("nodes", "runs", nodes_tab="Degradation", **opened)
     assert same_figures(page, printed, "degradation") == {

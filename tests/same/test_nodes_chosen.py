@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.same.reading import bar
+from workprof.answers.nodes import transfer_answer
 from workprof.charts.nodes.groups import transfer_table
 from workprof.charts.nodes.ranking import node_comparison_table
-from workprof.cli.nodes import transfer_json
-from workprof.core.records import to_json
+from workprof.core.answer import to_json as answer_json
 from workprof.core.table import csv_bytes
 from workprof.core.units import format_share
 from workprof.nodes.transfer import TransferSettings
@@ -50,7 +50,7 @@ def test_transfers_to_other_machines(nodes, lab):
     told = nodes.command("nodes", "transfer", *words)
     settings = TransferSettings("old", ("new", "odd"))
     found = nodes.library(lambda bench: bench.runtime_transfer(lab, settings, lab / "scores.csv"))
-    assert to_json(transfer_json(found.result, found.interval)) == told
+    assert answer_json(transfer_answer(found.result, found.interval)) == told
     address = {"nodes_reports": "lab", "nodes_local": "old", "nodes_targets": ["new", "odd"]}
     address |= {"nodes_scores_file": "lab/scores.csv", "nodes_compared": "yes"}
     page = nodes.page("nodes", "runs", nodes_tab="Transfer", unfolded=("nodes_transfer_bars",), **address)

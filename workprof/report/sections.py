@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from workprof.answers.nodes import (
+    decision_sentence,
+    degradation_sentence,
+    degraded_sentences,
+    groups_sentence,
+    robustness_sentence,
+    search_sentence,
+)
 from workprof.answers.verdict import notes, sentence, verdict_answer
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
@@ -47,7 +55,6 @@ from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_head
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
-    degradation_sentence,
     detection_headlines,
     detection_reliability,
     detectors_table,
@@ -59,19 +66,16 @@ from workprof.charts.nodes.degradation import (
     unscored_table,
     unseen_metrics_table,
 )
-from workprof.charts.nodes.groups import groups_sentence, groups_table, silhouette_bars
+from workprof.charts.nodes.groups import groups_table, silhouette_bars
 from workprof.charts.nodes.ranking import (
     aspect_lines,
-    decision_sentence,
-    degraded_sentences,
     leave_out_table,
     node_table,
     pair_table,
     ranked_bars,
     ranking_headlines,
-    robustness_sentence,
 )
-from workprof.charts.nodes.search import cost_curves, search_headlines, search_path, search_sentence
+from workprof.charts.nodes.search import cost_curves, search_headlines, search_path
 from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.nodes import NO_DATA, degradation_sentence, degraded_now, drivers_words, evidence, nodes_words
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import NO_DATA, moment_words, node_name, nodes_words, row_names
+from workprof.charts.nodes.ranking import moment_words, node_name, row_names
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
@@ -137,17 +138,6 @@ def detection_headlines(result: Detection) -> tuple[Headline, ...]:
     return tuple(lines)
 
 
-def degraded_now(result: Detection) -> dict[str, tuple[str, ...]]:
-    """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
-    runs, bad = result.runs, {}
-    for node in sorted({str(name) for name in runs.node}):
-        here = np.flatnonzero(runs.node == node)
-        newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
-        if flagged := tuple(sorted(name for name, row in newest.items() if runs.flag[row])):
-            bad[node] = flagged
-    return dict(sorted(bad.items(), key=lambda item: -len(item[1])))
-
-
 MOST_NODES, BINS = 40, 48
 ALARM = ((0.0, "rgba(123,130,140,0.16)"), (0.001, "rgba(207,74,69,0.30)"), (1.0, "rgba(207,74,69,1)"))
 """Colours of the share of flagged runs: none is nearly the page's own background, in both themes."""
@@ -199,19 +189,6 @@ def degradation_over_time(result: Detection) -> Chart:
         data=table,
         note=f"{note}Red: flagged as degraded, the stronger the larger the share. Grey: normal. Blank: no run.",
     )
-
-
-def degradation_sentence(result: Detection) -> str:
-    """Return which nodes are degraded now, and how many runs are flagged."""
-    runs, now = result.runs, degraded_now(result)
-    if not len(runs.flag):
-        return "No run could be judged: each needs three earlier normal ones."
-    count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
-    if not now:
-        return f"No node is degraded in its newest runs; {count}."
-    named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
-    rest = f" and {len(now) - 3} more" if len(now) > 3 else ""
-    return f"Degraded in the newest runs: {', '.join(named)}{rest}; {count}."
 
 
 def _over_time(result: Detection) -> pd.DataFrame:
@@ -391,15 +368,9 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.2f} to {high:.2f}" if math.isfinite(low) and math.isfinite(high) else ""
 
 
-MOST_DRIVERS = 3
 PROBABILITY = "Probability of being degraded"
 P_VALUE = "p-value (small = unlike its history)"
 LOWEST_P = 1e-3
-
-
-def evidence(result: Detection) -> Floats:
-    """Return (n_runs,) what the flags go by: the probability, or without labels the p-value."""
-    return result.runs.p_anomalous if result.supervised else result.runs.p_value
 
 
 def timeline(result: Detection, node: str) -> Chart:
@@ -455,12 +426,6 @@ def runs_table(result: Detection, node: str = "") -> pd.DataFrame:
             "row_id": runs.row_id[here],
         }
     )
-
-
-def drivers_words(result: Detection, row: int) -> str:
-    """Return the metrics that lie furthest from the run's history: 'events_per_second -15.2, ...'."""
-    drivers = result.runs.drivers[row][:MOST_DRIVERS]
-    return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in drivers)
 
 
 def _marks(result: Detection, here: Ints) -> list[dict[str, Any]]:

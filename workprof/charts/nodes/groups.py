@@ -9,8 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.nodes import (
+    NO_DATA,
+    members_words,
+    resource,
+    transfer_sentence,
+    weight_words,
+)
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import NO_DATA, decision_sentence, nodes_words, resource, weight_words
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed
 from workprof.charts.theme import COLOURS, rows_height
@@ -19,25 +25,10 @@ from workprof.core.units import GB, format_share
 from workprof.nodes.advice import Advice
 from workprof.nodes.allocation import Allocation, PlacedKind
 from workprof.nodes.groups import Groups
-from workprof.nodes.runtime_intervals import Coverage
 from workprof.nodes.transfer import Transfer
 from workprof.profiles.names import name_of
 
 STABLE_FROM = 0.75
-MOST_NAMED = 6
-
-
-def groups_sentence(result: Groups) -> str:
-    """Return how many groups there are and who is in them."""
-    if not result.groups:
-        return "There are no groups."
-    if result.k == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group: none stands apart."
-    return f"{result.k} groups: {'; '.join(_members(one.nodes) for one in result.groups)}."
-
-
-def _members(nodes: Sequence[str]) -> str:
-    return ", ".join(nodes[:MOST_NAMED]) + (" …" if len(nodes) > MOST_NAMED else "")
 
 
 def groups_headlines(result: Groups) -> tuple[Headline, ...]:
@@ -118,12 +109,6 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else NO_DATA
 
 
-def advice_sentence(result: Advice, profile: str = "") -> str:
-    """Return which node suits the profile, by its name or else its number, and what gives most for its price."""
-    work = f"{profile or f'profile {result.settings.profile}'} ({counted(result.n_jobs, 'run')})"
-    return decision_sentence(result.ranking, work)
-
-
 def weight_bars(result: Advice) -> Chart:
     """Return the weight of each resource that was used, beside the proposed one."""
     aspects = [one.aspect for one in result.uses]
@@ -180,19 +165,6 @@ def _advice_bars(name: str, weights: dict[str, float], aspects: list[str], numbe
     )
 
 
-def allocation_sentence(result: Allocation) -> str:
-    """Return how many kinds of jobs each group of nodes suits best."""
-    if len(result.groups) == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group, so that nothing can be allocated."
-    best = [one.groups[0] for one in result.kinds]
-    parts = [
-        f"{best.count(number):,} on group {number} ({_members(one.nodes)})"
-        for number, one in enumerate(result.groups)
-        if number in best
-    ]
-    return f"{counted(len(best), 'kind')} of jobs by what they use: {'; '.join(parts)}."
-
-
 SHOWN_USE = {"cpu": ("percent", 1.0, "%"), "memory": ("gb", GB, "GB")}
 """Aspect -> unit of a median use in a file, how many of its own units that is, and how a page writes it."""
 MOVED_USE = ("mb_per_s", 1e6, "MB/s")
@@ -232,7 +204,7 @@ def _label_words(one: PlacedKind, aspect: str, k: int) -> str:
 def _group_words(result: Allocation, one: PlacedKind, place: int) -> str | None:
     if place >= len(one.groups):
         return None
-    return f"{one.groups[place]}: {_members(result.groups[one.groups[place]].nodes)}"
+    return f"{one.groups[place]}: {members_words(result.groups[one.groups[place]].nodes)}"
 
 
 def _median_use(one: PlacedKind, aspect: str, factor: float) -> float:
@@ -283,23 +255,4 @@ def transfer_bars(result: Transfer) -> Chart:
         data=table,
         note="Error = |predicted - measured| / measured. workprof's factor was chosen on the public reports: errors on "
         "them are in-sample.",
-    )
-
-
-def transfer_sentence(result: Transfer) -> str:
-    """Return how far off our method is, beside no scaling at all."""
-    ours, plain = result.methods.get(result.default), result.methods.get("none")
-    if ours is None:
-        return f"workprof's factor could not be computed: {result.left_out.get(result.default, 'it was not chosen')}."
-    rest = f", without scaling {format_share(plain.median)}" if plain else ""
-    return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
-
-
-def interval_sentence(coverage: Coverage | None) -> str:
-    """Return how often the intervals held; '' where there are none."""
-    if coverage is None or not coverage.n or not math.isfinite(coverage.share):
-        return ""
-    return (
-        f"{format_share(coverage.confidence, 0)} intervals held {format_share(coverage.share)} of {coverage.n:,} "
-        f"runtimes of unseen {coverage.held_out}s; upper end / lower end {coverage.median_width:.2f}."
     )

@@ -9,16 +9,24 @@ from typing import Any
 
 import pandas as pd
 
+from workprof.answers.nodes import (
+    NO_DATA,
+    change_words,
+    faster_words,
+    nodes_words,
+    price_sentence,
+    ranking_sentence,
+    resource,
+    score_words,
+    weight_words,
+)
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
-from workprof.charts.text import counted, listed, plotly_text
+from workprof.charts.text import listed, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share
-from workprof.nodes.comparisons import AspectScore, PairRatio
-from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking, per_price
+from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking
 from workprof.nodes.selection import RankSettings
-
-NO_DATA = "no data"
 
 
 def node_name(node: str) -> str:
@@ -32,45 +40,11 @@ def row_names(nodes: Sequence[str]) -> list[str]:
     return [f"{name} ({place + 1})" if names.count(name) > 1 else name for place, name in enumerate(names)]
 
 
-def score_words(one: RankedNode | AspectScore) -> str:
-    """Return '1.98 (1.96 to 2.00)', without the interval where there is none."""
-    if not math.isfinite(one.score):
-        return NO_DATA
-    return f"{one.score:.2f}" if not math.isfinite(one.low) else f"{one.score:.2f} ({one.low:.2f} to {one.high:.2f})"
-
-
-def faster_words(one: PairRatio) -> str:
-    """Return 'a is 97 % faster than b (93 % to 102 %)', or that the two do not differ clearly, or why it is open."""
-    if not math.isfinite(one.low):
-        return f"{one.node} measures {percent_more(one.ratio)} above {one.other}, from fewer than 3 runs"
-    if not one.clear:
-        return f"{one.node} and {one.other} do not differ clearly"
-    ends = f"{percent_more(one.low)} to {percent_more(one.high)}"
-    return f"{one.node} is {percent_more(one.ratio)} faster than {one.other} ({ends})"
-
-
-def percent_more(ratio: float) -> str:
-    """Return a ratio as a difference in per cent: 1.97 -> '97 %'."""
-    return f"{(ratio - 1) * 100:,.0f} %" if math.isfinite(ratio) else NO_DATA
-
-
-def change_words(ratio: float, low: float, high: float) -> str:
-    """Return 'faster by 12 %', 'slower by 8 %' or 'as before' where the interval holds 1."""
-    if not (low > 1 or high < 1):
-        return "as before"
-    return f"{'faster' if ratio > 1 else 'slower'} by {abs(ratio - 1) * 100:.0f} %"
-
-
 def moment_words(epoch_s: float) -> str:
     """Return a time in UTC: '2026-11-21 17:36'."""
     if not math.isfinite(epoch_s):
         return "no time"
     return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def nodes_words(count: int) -> str:
-    """Return '1 node' or '3 nodes'."""
-    return counted(count, "node")
 
 
 OVERALL = "overall"
@@ -108,60 +82,6 @@ def ranked_bars(result: Ranking, *, priced: bool = False) -> Chart:
 
 
 LEAST_HEIGHT, HEADROOM_PX, ROW_PX = 200, 80, 34
-
-
-def ranking_sentence(result: Ranking) -> str:
-    """Return who is best and by how much, or why there is no ranking."""
-    ranked = [one for one in result.nodes if one.rank]
-    if not ranked:
-        reason = result.nodes[0].reason if result.nodes else "no node"
-        return f"There is no ranking: {reason}."
-    best = ranked[0]
-    pair = best_pair(result.pairs, best.node, ranked[1].node)
-    if pair is None:
-        return f"{best.node} scores highest: {score_words(best)}."
-    if not best.tied_with:
-        return f"{faster_words(pair)}."
-    return f"{faster_words(pair)}: {best.node} is tied with {listed(best.tied_with)}."
-
-
-def price_sentence(result: Ranking) -> str:
-    """Return which node gives most for its price and by how much, for a ranking of `per_price`."""
-    ranked = [one for one in result.nodes if one.rank]
-    if not ranked:
-        return "No ranked node has a price."
-    best = ranked[0]
-    if len(ranked) == 1:
-        return f"{best.node} is the only node with a price: {best.score:.3g} per unit of price."
-    pair = best_pair(result.pairs, best.node, ranked[1].node)
-    if pair is None:
-        return f"{best.node} gives most for its price: {best.score:.3g} per unit of price."
-    if best.tied_with:
-        return f"{listed([best.node, *best.tied_with])} do not differ clearly in score per price."
-    ends = f" ({percent_more(pair.low)} to {percent_more(pair.high)})" if math.isfinite(pair.low) else ""
-    return f"{best.node} gives most for its price: {percent_more(pair.ratio)} more than {pair.other}{ends}."
-
-
-def decision_sentence(result: Ranking, work: str = "") -> str:
-    """Return which node to take and which are degraded: the fastest one, and with prices what gives most for them.
-
-    Args:
-        result: ranking by score.
-        work: what the nodes are for, such as a profile's name; '' = work of any kind.
-    """
-    head = f"For {work}: " if work else ""
-    fastest = ranking_sentence(result)
-    degraded = [one.node for one in result.nodes if one.degraded]
-    more = f", {len(degraded) - 3} more" if len(degraded) > 3 else ""
-    bad = f" Degraded: {', '.join(degraded[:3])}{more}." if degraded else ""
-    if not any(one.price_per_h > 0 and one.rank for one in result.nodes):
-        return f"{head}{fastest}{bad}"
-    return f"{head}{price_sentence(per_price(result))} Price aside, {fastest}{bad}"
-
-
-def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:
-    """Return the comparison of two nodes in an aspect, None where there is none."""
-    return next((pair for pair in pairs if pair.aspect == aspect and {pair.node, pair.other} == {one, other}), None)
 
 
 def ranked_table(result: Ranking) -> pd.DataFrame:
@@ -302,11 +222,6 @@ def aspects_sentence(result: Ranking) -> str:
     return f"Nodes differ clearly in {listed(differ)}{rest}."
 
 
-def resource(aspect: str) -> str:
-    """Return an aspect of nodes as people write it: 'CPU' for cpu."""
-    return "CPU" if aspect == "cpu" else aspect
-
-
 def aspect_table(result: Ranking) -> pd.DataFrame:
     """Return one line per node and aspect."""
     return pd.DataFrame(
@@ -317,11 +232,6 @@ def aspect_table(result: Ranking) -> pd.DataFrame:
             for name, own in one.aspects.items()
         ]
     )
-
-
-def weight_words(shares: Mapping[str, float]) -> str:
-    """Return weights above 0: 'CPU 50 %, disk 50 %'."""
-    return ", ".join(f"{resource(name)} {format_share(share, 0)}" for name, share in shares.items() if share > 0)
 
 
 def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
@@ -373,9 +283,6 @@ def _score_axis(nodes: Sequence[RankedNode], *, published: bool) -> dict[str, An
         "ticktext": [f"{tick:g}" for tick in ticks],
         "range": [math.log10(low) - 0.08, math.log10(high) + 0.08],
     }
-
-
-CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
 
 
 def ranking_headlines(result: Ranking) -> tuple[Headline, ...]:
@@ -466,16 +373,6 @@ def leave_out_table(result: Ranking) -> pd.DataFrame:
     )
 
 
-def robustness_sentence(result: Ranking) -> str:
-    """Return what the order hangs on."""
-    if not result.leave_outs:
-        return "No benchmark can be excluded: one carries the whole score, or nothing is ranked."
-    hang = [one.benchmark for one in result.leave_outs if not one.same_order]
-    if not hang:
-        return f"The order stays the same without any one of {counted(len(result.leave_outs), 'benchmark')}."
-    return f"The order changes without {', '.join(hang)}."
-
-
 def dropped_table(result: Ranking) -> pd.DataFrame:
     """Return what was measured and is not in the score, with the reason."""
     return pd.DataFrame([{"metric": one.metric, "reason": one.reason} for one in result.dropped_metrics])
@@ -486,13 +383,6 @@ def dropped_sentence(result: Ranking) -> str:
     used = sum(len(metrics) for metrics in result.metrics.values())
     total = used + len(result.dropped_metrics)
     return f"{used} of {total} measured metrics make the score; each other one is listed with its reason."
-
-
-def degraded_sentences(result: Ranking) -> tuple[str, ...]:
-    """Return for each degraded node its reason and what to do."""
-    return tuple(
-        f"{one.node}: {one.degraded.reason}. {CLEAR[one.degraded.action]}" for one in result.nodes if one.degraded
-    )
 
 
 def node_scenario_table(scenarios: tuple[NodeScenario, ...]) -> pd.DataFrame:
@@ -525,13 +415,3 @@ def node_comparison_table(rankings: Mapping[str, Ranking]) -> pd.DataFrame:
             if ranking.settings.prices_per_h:
                 line[f"{name}: score / price"] = one.price_performance
     return pd.DataFrame(list(result.values()))
-
-
-def leaders_sentence(rankings: Mapping[str, Ranking]) -> str:
-    """Return which node is first in which scenario."""
-    first = {name: [one.node for one in ranking.nodes if one.rank == 1] for name, ranking in rankings.items()}
-    if len({tuple(nodes) for nodes in first.values()}) == 1 and len(first) > 1:
-        nodes = " and ".join(next(iter(first.values()))) or "No node"
-        return f"{nodes} is first in all {len(first)} scenarios."
-    leaders = [f"{' and '.join(nodes) or 'no node'} in {name}" for name, nodes in first.items()]
-    return f"First: {'; '.join(leaders)}."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.nodes import more_words, random_sentence, search_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_BELOW, NEUTRAL, Chart, Headline, figure_of
 from workprof.charts.text import counted
@@ -14,40 +15,9 @@ from workprof.charts.theme import COLOURS
 from workprof.core.units import format_share
 from workprof.nodes.search import RANDOM, WITH_SCORES, WITHOUT, Search
 
-SENTENCE_TRIALS = 6
-"""Trials after which the sentence compares; the last one where there are fewer."""
 DASHES = {RANDOM: "dash", WITHOUT: "dot", WITH_SCORES: "solid"}
 LINES = {RANDOM: COLOURS[1], WITHOUT: NEUTRAL, WITH_SCORES: COLOURS[0]}
 BANDS = {RANDOM: "", WITHOUT: "rgba(123,130,140,0.18)", WITH_SCORES: "rgba(48,121,207,0.16)"}
-
-
-def search_sentence(result: Search) -> str:
-    """Return how near to the cheapest the searches come, and what the scores of nodes change."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
-    kind = list(result.curves)[-1]
-    mean = float(result.curves[kind].mean[after - 1])
-    words = f"After {counted(after, 'trial')} the best configuration costs {_more(mean)} on average"
-    if not result.differences:
-        return f"{words} ({counted(result.settings.seeds, 'seed')} of each workload)."
-    one = result.differences[after - 1]
-    verdict = "fewer" if one.high < 0 else "more" if one.low > 0 else "no clear difference"
-    text = f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
-    compared = f"{verdict}: {text}" if verdict.startswith("no") else f"{text}, {verdict} than without"
-    return f"{words} with node scores; against searches without them {compared}."
-
-
-def random_sentence(result: Search) -> str:
-    """Return what the optimiser gains over random search, which begins with the same trial."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
-    kind = list(result.curves)[-1]
-    ours, chance = (float(result.curves[name].mean[after - 1]) for name in (kind, RANDOM))
-    gain = 100 * (1 - ours / chance)
-    words = f"{gain:.1f} % less" if gain >= 0 else f"{-gain:.1f} % more"
-    return f"Random search after {counted(after, 'trial')}: {_more(chance)}; the search {kind} costs {words} than that."
-
-
-def _more(ratio: float) -> str:
-    return f"{100 * (ratio - 1):.1f} % more than the cheapest"
 
 
 def search_headlines(result: Search) -> tuple[Headline, ...]:
@@ -140,7 +110,10 @@ def _path_sentence(result: Search, workload: str) -> str:
     if at.best_cost is None:
         return f"No trial was within the runtime limit; the cheapest that is: {result.workloads[workload]}."
     reached = at.best_cost / result.least_costs[workload]
-    return f"Trial {at.trial} of {len(path)} found {at.configuration}, {_more(reached)} ({result.workloads[workload]})."
+    return (
+        f"Trial {at.trial} of {len(path)} found {at.configuration}, {more_words(reached)} "
+        f"({result.workloads[workload]})."
+    )
 
 
 def path_table(result: Search, workload: str) -> pd.DataFrame:
