@@ -13,6 +13,7 @@ from pages._memory.scope import PageContext
 from pages._parts import controls, figures, forms, long_question, running_work, tables
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
+from workprof.answers.compared import compared_answer
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.policies import (
     CHOICE_COLUMNS,
@@ -35,6 +36,7 @@ from workprof.inputs import safe_name
 from workprof.memory.facts import AFTER, known_when
 from workprof.memory.orders import SIZEY
 from workprof.memory.policies import ORACLES
+from workprof.memory.policy_figures import Compared
 from workprof.memory.questions import REPLAY
 from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
@@ -222,6 +224,8 @@ def _result(context: PageContext, result: ReplayResult, *, current: bool) -> Non
     with chart:
         figures.show(frontier_chart(result, price, kills), key="memory_frontier")
     figures.headline_row(policy_headlines(result, price, kills))
+    if result.compared is not None:
+        _compared(result.compared)
     draft = partial(policy_scenario, result, price, context.dataset, kills=kills)
     scope.save_scenario(context, "memory_keep_policy", draft, current=current)
     figures.fold("All policies", "memory_policies_open", table, context, result, price)
@@ -229,6 +233,13 @@ def _result(context: PageContext, result: ReplayResult, *, current: bool) -> Non
     if result.protocol != SIZEY:
         figures.fold("Export sizes", "memory_policy_sizes", _sizes, context, result)
     figures.fold("Method", "memory_policies_method", _method, result)
+
+
+def _compared(found: Compared) -> None:
+    """Show the verdict among the policies, on the runs that it is judged on."""
+    answer = compared_answer(found)
+    st.markdown(f"**{markdown_text(answer.sentence, 400)}**")
+    tables.answer(answer.table(), key="memory_compared_policies")
 
 
 def _learning(result: ReplayResult) -> None:

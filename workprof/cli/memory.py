@@ -13,6 +13,7 @@ import typer
 
 import workprof
 from workprof.answers import verdict_exports
+from workprof.answers.compared import compared_answer
 from workprof.answers.decisions import left_out_words
 from workprof.cli import decisions, ledger, over_time
 from workprof.cli.console import (
@@ -29,6 +30,7 @@ from workprof.cli.console import (
     warn,
 )
 from workprof.cli.questions import Face, Former, add, add_others, answered, options, settings_of
+from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.question import Question
@@ -326,6 +328,7 @@ def replay_json(result: ReplayResult) -> dict[str, Any]:
         "evidence": [asdict(one) for one in result.evidence],
         "notes": list(result.notes),
         "seconds": result.seconds,
+        "compared": None if result.compared is None else asdict(result.compared),
     }
 
 
@@ -366,7 +369,10 @@ def _replay_text(result: ReplayResult) -> str:
     sized = f"memory measure {TARGET_WORDS[result.target]}, input {result.input_column}"
     head = f"{result.n_test:,} runs of {result.n_tasks} tasks, {result.protocol}, {sized}"
     evidence = evidence_words(result.evidence)
-    return "\n".join((head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows)))
+    parts = [head, sized_from_words(result), *([evidence] if evidence else []), "", table(rows)]
+    if result.compared is not None:
+        parts += ["", answer_text(compared_answer(result.compared))]
+    return "\n".join(parts)
 
 
 def _notes(result: Any) -> Iterable[str]:

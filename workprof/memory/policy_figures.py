@@ -154,3 +154,30 @@ def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tupl
         )
         for i, sequence in enumerate(ordered.sequences)
     )
+
+
+VERDICT, REQUESTS = "verdict", "preset"
+"""Names of lines; `REQUESTS` is the policy that gives every run its request."""
+
+
+@dataclass(frozen=True)
+class ComparedLine:
+    """The judged runs under one way to size them."""
+
+    name: str  # of a policy, or the verdict
+    applied: str  # of the verdict: 'table' or 'submission'
+    n_sized: int  # runs that got another size than their request
+    charged_gb_h: float
+    wasted_gb_h: float  # charged and not used
+    saved_share: float  # of the booked GB·h
+    kills: int
+    hindsight: bool  # looks at the true use: nothing that can be had
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The verdict and the policies on the same runs, the largest saving first."""
+
+    n_runs: int
+    booked_gb_h: float
+    lines: tuple[ComparedLine, ...]

@@ -52,7 +52,7 @@ from workprof.memory.policies import (
     Workprof,
     warm_sizing,
 )
-from workprof.memory.policy_figures import PolicyFigures, TaskFigures, figures_of, task_figures_of
+from workprof.memory.policy_figures import Compared, PolicyFigures, TaskFigures, figures_of, task_figures_of
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
 from workprof.memory.usage import (
     Evidence,
@@ -99,6 +99,7 @@ class ReplayResult(Shown):
             their limit, except in the published protocol.
         notes: in words.
         seconds: of the whole.
+        compared: the verdict and the policies on the verdict's judged runs; None where that was not asked.
     """
 
     settings: ReplaySettings
@@ -123,6 +124,7 @@ class ReplayResult(Shown):
     evidence: tuple[Evidence, ...]
     notes: tuple[str, ...]
     seconds: float
+    compared: Compared | None = None
 
 
 SOURCES = {

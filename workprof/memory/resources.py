@@ -49,6 +49,7 @@ class Resource:
     name: str
     unit: str
     runs: SizedRuns
+    places: Ints  # (n,) rows of the table that sizes rest on: those that finished, then those killed for memory
     step: float  # sizes are multiples of it
     known_from: str  # when a run counts as submitted: 'submit_time_s' or 'start_time_s'
     columns: tuple[tuple[str, ...], ...]  # of the key of each level; 'request' among them
@@ -185,7 +186,7 @@ def _of_percent(jobs: pd.DataFrame, name: str, told: Sequence[str]) -> Resource 
         return None
     unit = PERCENT_FACTORS["cores"]
     asked = request[counts] / unit
-    clock = _clock(table, seconds)
+    clock = clock_of(table, seconds)
     return _in_order(
         _Told(
             name,
@@ -219,7 +220,7 @@ def _of_time(jobs: pd.DataFrame, told: Sequence[str]) -> Resource | None:
             UNITS[TIME],
             jobs[counts],
             (np.where(killed, np.maximum(took, asked * JUST_ABOVE), took), asked, np.ones(len(asked))),
-            tuple(times[counts] for times in _clock(jobs, seconds)),
+            tuple(times[counts] for times in clock_of(jobs, seconds)),
             (killed, np.zeros(len(asked), dtype=bool)),
             step=MINUTES_STEP,
             enforced=False,
@@ -238,7 +239,8 @@ def _has(table: pd.DataFrame, name: str) -> bool:
     return name in table.columns and bool(table[name].notna().any())
 
 
-def _clock(table: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats, Floats]:
+def clock_of(table: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return (n,) submission, start and end of the rows of a table, from (n,) run times where they are not said."""
     nothing = np.full(len(table), np.nan)
     found = (numbers_if_present(table, name) for name in ("submit_time_s", "start_time_s", "end_time_s"))
     submit, start, end = (nothing if one is None else one for one in found)
@@ -292,6 +294,7 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
             told.enforced,
             levels,
         ),
+        places=table.index.to_numpy(dtype=np.int64)[order],
         step=told.step,
         known_from="submit_time_s" if by_submission else "start_time_s",
         columns=columns,
