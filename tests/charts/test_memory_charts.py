@@ -6,19 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from workprof.charts.memory.plans import (
-    bins_scenario,
-    comparison_table,
-    models_scenario,
-    plan_table,
-    policy_scenario,
-    rollup_bars,
-    rollup_headlines,
-    rollup_scenario,
-    rollup_sentence,
-    rollup_table,
-    scenario_table,
-)
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
@@ -47,6 +34,14 @@ from workprof.charts.memory.policies import (
     why_costs,
     why_headlines,
     why_history,
+)
+from workprof.charts.memory.scenarios import (
+    bins_scenario,
+    comparison_table,
+    models_scenario,
+    policy_scenario,
+    scenario_table,
+    verdict_scenario,
 )
 from workprof.charts.memory.tasks import (
     assessment_headlines,
@@ -78,7 +73,6 @@ EVERY = {
     "improvement": lambda: improvement_chart(given.curve(), 3),
     "confusion": lambda: bin_confusion(given.models(), given.models().models[0]),
     "models": lambda: estimated_and_replayed(given.models()),
-    "rollup": lambda: rollup_bars(given.rollup()),
     "frontier": lambda: frontier_chart(given.replayed(), 1.0),
     "learning": lambda: learning_curve(given.replayed()),
     "history": lambda: why_history(given.reason()),
@@ -290,34 +284,18 @@ def test_a_turned_ranking_is_told():
     assert ranking_warning(turned) == estimated_and_replayed(turned).takeaway
 
 
-@pytest.mark.parametrize("measure", ["mean", "peak", "one_each"])
-def test_the_rollup_shows_its_record_and_never_saves_more_than_is_spent(measure):
-    found = given.rollup(measure=measure)
-    table = rollup_table(found)
-    total = table.iloc[-1]
-    assert total["name"] == "total"
-    assert table["saved_gb_h"].iloc[:-1].sum() == pytest.approx(total["saved_gb_h"])
-    assert (table["money_saved"] <= table["money_before"]).all()
-    labels = [line.label for line in rollup_headlines(found)]
-    assert labels[:2] == ["Memory", "Failed attempts"]
-    assert len(labels) == 4
-    tested = sum(task.risk.n_tested for task in found.plan.tasks)
-    assert f"of {tested:,} tested runs fail" in rollup_sentence(found)
-    assert len(plan_table(found.plan)) == 3
-
-
 def test_scenarios_keep_the_figures_of_their_records():
-    bins, models, plan = given.bins(), given.models(), given.rollup()
+    bins, models, plan = given.bins(), given.models(), given.verdict()
     made = (
         bins_scenario(bins, DATASET, "bins"),
         models_scenario(models, DATASET, "models"),
-        rollup_scenario(plan, DATASET, "plan"),
+        verdict_scenario(plan, DATASET, "plan"),
     )
     assert made[0].optimal_share == bins.effect.time_based_saved_share
     assert made[0].n_failures == -1
     assert made[1].n_failures == every_model(models)[0].failures
-    hours = plan.total.memory_gb_h
-    assert made[2].saved_share == pytest.approx(1 - hours.after / hours.before)
+    judged = plan.memory.judged
+    assert (made[2].saved_share, made[2].n_failures) == (judged.saved_share, judged.kills)
     table = comparison_table(compare(made))
     assert list(table.columns[1:]) == ["bins", "models", "plan"]
     lines = table.set_index("")
