@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.memory.naive_chances import learned
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
-from workprof.memory.known import SizedRuns, known_at
+from workprof.memory.known import SizedRuns, codes_of, dense, known_at, known_of
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -130,10 +131,56 @@ def test_sizes_are_those_of_least_expected_charge(enforced):
     assert (found.size < runs.request[300:]).any()
 
 
+@pytest.mark.parametrize(("seed", "n_keys"), [(0, 5), (1, 40), (2, 150)])
+def test_chances_are_those_of_a_slow_climb(seed, n_keys):
+    """With 5 keys runs share cells of (ended, running); with many they have one each."""
+    runs = sized(seed, n=500, n_keys=n_keys, spread=0.5)
+    known = known_at(runs, 0, runs.submit_s)
+    past = np.flatnonzero(np.random.default_rng(seed).random(500) < 0.8)
+    names = ("n", "running", "largest", "squares", "mean_hours")
+    rows = [
+        {name: float(getattr(known, name)[at]) for name in names}
+        | {"use": runs.use[at], "request": runs.request[at], "hours": runs.hours[at], "key": int(runs.levels[0][at])}
+        for at in past.tolist()
+    ]
+    record, beyond, spread, seen, chances = learned(rows)
+    model = fit_chances(runs, known, 0, past, n_keys, 0.1)
+    assert model.record == pytest.approx(record, abs=1e-4)
+    assert (model.tail, model.heavy_share, model.heavy_scale) == pytest.approx(beyond, rel=1e-9)
+    assert model.spread == pytest.approx(spread, rel=1e-9)
+    for key, n_seen in seen.items():
+        assert model.key_factor[key] == pytest.approx((n_seen + 2) / (chances[key] + 2), rel=1e-3)
+    above = [row for row in rows if row.get("exceeds")]
+    own = sum(row["request"] * row["hours"] for row in above)
+    usual = sum(row["request"] * row["mean_hours"] for row in above)
+    assert model.longer == pytest.approx(np.clip((own + 0.5) / (usual + 0.5), 1, 5))
+    assert (model.n_runs, model.n_records) == (sum(row["n"] >= 2 for row in rows), len(above))
+
+
+@pytest.mark.parametrize("largest", [3, 2_000, 2**40])
+def test_codes_of_combinations_are_their_ranks(largest):
+    rng = np.random.default_rng(largest)
+    parts = [rng.integers(-1, largest, 300) for _ in range(3)]
+    ranks = np.unique(np.stack(parts), axis=1, return_inverse=True)[1]
+    np.testing.assert_array_equal(codes_of(parts), ranks.ravel())
+    np.testing.assert_array_equal(dense(parts[0] / 7), np.unique(parts[0], return_inverse=True)[1])
+
+
+def test_levels_that_tell_the_same_runs_apart_share_what_is_known():
+    runs = sized(4)
+    again = (runs.levels[0], runs.levels[0].max() - runs.levels[0], runs.levels[1])
+    runs = dataclasses.replace(runs, levels=again)
+    found = known_of(runs, runs.submit_s)
+    assert found[1] is found[0]
+    for level, one in enumerate(found):
+        for name in ("n", "largest", "hours", "asked"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(known_at(runs, level, runs.submit_s), name))
+
+
 def test_records_of_independent_runs_are_as_rare_as_theory_says():
     runs = sized(1, n=6000, n_keys=30)
     known = known_at(runs, 0, runs.submit_s)
-    model = fit_chances(known, runs.levels[0], 30, runs.use, (runs.booked, runs.booked, 1.0))
+    model = fit_chances(runs, known, 0, np.arange(len(runs)), 30, 1.0)
     weight = np.array([10.0, 50.0, 150.0])
     np.testing.assert_allclose(record_chance(model.record, weight), 1 / (weight + 1), rtol=0.35)
     assert model.spread == pytest.approx(0.2, abs=0.02)

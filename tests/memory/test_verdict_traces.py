@@ -9,7 +9,7 @@ from tests.memory.traces import pai, trace
 from tests.shared_data import needs_shared_data
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Windows
 from workprof.memory.resources import resources_of
-from workprof.memory.verdict import VerdictSettings, figures_of, sizing_of, verdict_of
+from workprof.memory.verdict import VerdictSettings, cells_of, figures_of, sizing_of, verdict_of
 
 pytestmark = [needs_shared_data, pytest.mark.slow]
 
@@ -56,7 +56,8 @@ def test_halves_of_users_and_tasks_lose_nothing_and_kill_as_was_said(applied):
         for seed in range(HALVES):
             memory = resources_of(half(name, seed), "peak_rss", 0.0)[0]
             found = Windows(memory.runs, applied).judge(sizing_of(memory, VerdictSettings()))
-            result = figures_of(memory.runs, found)
+            cells = cells_of(memory.runs, found, np.zeros(len(memory.runs), dtype=np.int64))
+            result = figures_of(cells, applied, found.origins)
             saved.append(result.saved_share)
             within.append(result.kill_interval.low <= result.kills <= result.kill_interval.high)
     saved = np.array(saved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,11 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
 def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
     """Return the same, or None where the table has no such column."""
     return numbers_of(jobs, name) if name in jobs.columns else None
+
+
+def factorized(column: pd.Series) -> tuple[Ints, Any]:
+    """Return (n,) codes in order of appearance, -1 = missing, and the values; a text of few values is read once."""
+    return column.factorize() if column.dtype.name == "category" else column.astype("object").factorize()
 
 
 LatestRuns = Annotated[

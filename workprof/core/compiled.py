@@ -94,6 +94,9 @@ def share_out(
         report: told the share that is done, 0-1, from the calling thread; what it raises ends the work after the
             running chunks.
     """
+    if n_items <= chunk and report is None:  # a pool costs more than small work
+        work(0, n_items)
+        return
     starts = range(0, n_items, chunk)
     pool = ThreadPoolExecutor(worker_threads())
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -33,10 +34,15 @@ class SizedRuns:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
+    @cached_property
     def booked(self) -> Floats:
         """(n,) request x hours."""
         return self.request * self.hours
+
+    @cached_property
+    def by_end(self) -> Ints:
+        """(n,) their places in order of their ends."""
+        return np.argsort(self.end_s, kind="stable")
 
     def take(self, chosen: Bools | Ints | slice) -> SizedRuns:
         """Return some of the runs, in their order; codes stay."""
@@ -91,6 +97,25 @@ class Known:
         return result
 
 
+def known_of(runs: SizedRuns, query_s: Floats) -> tuple[Known, ...]:
+    """Return of every level what is known; levels whose keys are the same runs share it."""
+    found: list[Known] = []
+    for level, key in enumerate(runs.levels):
+        finer = runs.levels[level - 1]
+        same = level > 0 and _alike(finer, key)
+        found.append(found[-1] if same else known_at(runs, level, query_s))
+    return tuple(found)
+
+
+def _alike(finer: Ints, coarser: Ints) -> bool:
+    """Whether two codings of runs tell the same runs apart."""
+    if not len(finer) or finer.max() != coarser.max():
+        return False
+    first = np.full(int(finer.max()) + 1, -1, dtype=np.int64)
+    first[finer] = coarser
+    return bool((first[finer] == coarser).all())
+
+
 def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
     """Return what is known of the peers of each run at a moment of its own.
 
@@ -115,7 +140,7 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
         (runs.use > runs.request) & ~runs.killed & runs.enforced,
         runs.submit_s,
         runs.end_s,
-        np.argsort(runs.end_s, kind="stable"),
+        runs.by_end,
         query_s,
         np.argsort(query_s, kind="stable"),
         out,
@@ -123,10 +148,26 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
     return Known(*out)
 
 
+MOST_CODES = 2**62
+
+
 def codes_of(parts: Sequence[Ints]) -> Ints:
-    """Return (n,) codes of the combinations of (n,) codes, -1 among them."""
-    result = np.zeros(len(parts[0]), dtype=np.int64)
+    """Return (n,) codes of the combinations of (n,) codes, -1 among them, in their order."""
+    result, most = np.zeros(len(parts[0]), dtype=np.int64), 1
     for part in parts:
-        result = result * (int(part.max(initial=0)) + 2) + part + 1
-        result = np.unique(result, return_inverse=True)[1].astype(np.int64)
-    return result
+        wide = int(part.max(initial=0)) + 2
+        if most * wide > MOST_CODES:
+            result = dense(result)
+            most = int(result.max(initial=0)) + 1
+        result, most = result * wide + part + 1, most * wide
+    return dense(result)
+
+
+def dense(values: Ints | Floats) -> Ints:
+    """Return (n,) ranks of values among the different ones."""
+    if values.dtype.kind == "i" and len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1000:
+        there = np.zeros(int(values.max()) + 1, dtype=np.int64)
+        there[values] = 1
+        ranks: Ints = (np.cumsum(there) - 1)[values]
+        return ranks
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.memory.chances import FEWEST_KNOWN, Chances, fit_chances
-from workprof.memory.known import Known, SizedRuns, known_at
+from workprof.memory.known import Known, SizedRuns, codes_of, dense, known_of
 
 TABLE, SUBMISSION = "table", "submission"
 APPLIED = (TABLE, SUBMISSION)
@@ -92,6 +92,16 @@ class Judgement:
     charged: Floats  # (n_judged,)
 
 
+@dataclass(frozen=True)
+class _Fitted:
+    """What was learned at a moment, whatever kills are acceptable."""
+
+    chances: tuple[Chances | None, ...]
+    n_past: int  # runs that had ended
+    booked: float  # of a run that was submitted before, in the mean
+    killed_share: float  # of the runs that had ended
+
+
 Arrays = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
 
 
@@ -110,33 +120,36 @@ class Windows:
             starts = np.unique([0, *earlier, *self.edges[:-1]])
             window = np.searchsorted(starts, np.arange(n), side="right") - 1
             query = runs.submit_s[starts[window]]
-        self.known = tuple(known_at(runs, level, query) for level in range(len(runs.levels)))
-        self._alike = None if applied == SUBMISSION else _codes_of(runs, window)
+        self.known = known_of(runs, query)
+        self._alike = None if applied == SUBMISSION else codes_of([*runs.levels, dense(runs.request), window])
+        self._groups: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+        self.block = np.searchsorted(np.asarray(self.edges[1:-1]), np.arange(self.first, n), side="right")
         self.n_keys = tuple(int(level.max(initial=-1)) + 1 for level in runs.levels)
-        self._fitted: dict[int, tuple[Chances | None, ...]] = {}
+        self._fitted: dict[int, _Fitted] = {}
 
     def learned(self, at_run: int, sizing: Sizing, now_s: float) -> Origin:
         """Return what the runs that were submitted before one, and had ended by then, show."""
         runs, start = self.runs, max(0, at_run - self.window)
-        past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
-        booked = float(runs.booked[:at_run].mean()) if at_run else 0.0
-        share = _acceptable(runs, past, sizing)
         if at_run not in self._fitted:
-            self._fitted[at_run] = self._fit(past[-FIT_RUNS:], booked)
+            past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
+            booked = float(runs.booked[:at_run].mean()) if at_run else 0.0
+            killed = float(runs.killed[past].mean()) if len(past) else 0.0
+            self._fitted[at_run] = _Fitted(self._fit(past[-FIT_RUNS:], booked), len(past), booked, killed)
+        fitted = self._fitted[at_run]
+        share = sizing.acceptable_share
+        if share is None:
+            share = max(DEFAULT_SHARE, fitted.killed_share)
         window = np.arange(start, at_run)
         drawn = window[:: max(1, len(window) // PRICED_RUNS)] if self.applied == SUBMISSION else window
-        price, chances, expected = self._price(self._fitted[at_run], drawn, sizing, share, booked, now_s)
+        price, chances, expected = self._price(fitted.chances, drawn, sizing, share, fitted.booked, now_s)
         expected *= len(window) / max(len(drawn), 1)
-        return Origin(at_run, now_s, chances, price, share, expected, len(window), len(past))
+        return Origin(at_run, now_s, chances, price, share, expected, len(window), fitted.n_past)
 
     def _fit(self, past: Ints, booked: float) -> tuple[Chances | None, ...]:
         """Return the chances of every level; a coarser one learns of runs that the finer ones know nothing of."""
         runs, thin, chances = self.runs, np.ones(len(past), dtype=bool), []
         for level, known in enumerate(self.known):
-            own = past[thin]
-            some = known.take(own)
-            held = runs.booked[own], runs.request[own] * some.mean_hours, booked
-            fitted = fit_chances(some, runs.levels[level][own], self.n_keys[level], runs.use[own], held)
+            fitted = fit_chances(runs, known, level, past[thin], self.n_keys[level], booked)
             chances.append(fitted if level == 0 or fitted.n_runs >= FEWEST_COARSE else None)
             thin &= known.n[past] < FEWEST_KNOWN
         return tuple(chances)
@@ -162,15 +175,17 @@ class Windows:
         price = PRICE_AT_DEFAULT * booked * DEFAULT_SHARE / max(share, NO_KILL / max(len(window), 1))
         most = max(share * len(window), NO_KILL if share == 0 else 1.0)
         over = runs.end_s[window] <= now_s
+        request, use, hours = runs.request[window], runs.use[window], runs.hours[window]
         while True:
             advised = self.advised(window, chances, sizing, price)
-            killed = killed_by(advised.size, runs.request[window], runs.use[window]) & over
+            killed = killed_by(advised.size, request, use) & over
             for level in range(1, len(chances)):
                 own = advised.level == level
+                if chances[level] is None or not own.any():
+                    continue
                 kills = int((killed & own).sum())
-                charge = charged_of(advised.size, runs.request[window], runs.use[window], runs.hours[window], killed)
-                saved = float((runs.booked[window] - charge)[own].sum())
-                if chances[level] is not None and (kills > share * own.sum() or saved < 0):
+                saved = float((request * hours - charged_of(advised.size, request, use, hours, killed))[own].sum())
+                if kills > share * own.sum() or saved < 0:
                     chances = tuple(None if at == level else one for at, one in enumerate(chances))
                     break
             else:
@@ -180,15 +195,19 @@ class Windows:
                 price = max(price, booked * 1e-3) * PRICE_STEP
 
     def advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
-        """Return sizes of some runs by what was known at their own moments.
+        """Return sizes of some runs, all from the first to the last of them, by what was known at their own moments.
 
         Runs of one key and request that share a moment share their size: it is chosen once.
         """
-        if self._alike is not None:
+        if self._alike is None or not len(of):
+            return self._advised(of, chances, sizing, price)
+        window = int(of[0]), int(of[-1])
+        if window not in self._groups:
             _, first, place = np.unique(self._alike[of], return_index=True, return_inverse=True)
-            one = self._advised(of[first], chances, sizing, price)
-            return Advised(one.size[place], one.chance[place], one.level[place])
-        return self._advised(of, chances, sizing, price)
+            self._groups[window] = of[first], place
+        lead, place = self._groups[window]
+        one = self._advised(lead, chances, sizing, price)
+        return Advised(one.size[place], one.chance[place], one.level[place])
 
     def _advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
         return advise(
@@ -221,26 +240,17 @@ class Windows:
             origins.append(origin)
         request, use = runs.request[self.first :], runs.use[self.first :]
         killed = killed_by(size, request, use)
-        block = np.searchsorted(np.asarray(self.edges[1:-1]), np.arange(self.first, n), side="right")
         return Judgement(
             applied=self.applied,
             first=self.first,
             origins=tuple(origins),
-            block=block.astype(np.int64),
+            block=self.block.astype(np.int64),
             size=size,
             chance=chance,
             level=level,
             killed=killed,
             charged=charged_of(size, request, use, runs.hours[self.first :], killed),
         )
-
-
-def _codes_of(runs: SizedRuns, window: Ints) -> Ints:
-    """Return (n,) codes of runs that are alike: the same keys, request and moment."""
-    result = window.astype(np.int64)
-    for part in (*runs.levels, np.unique(runs.request, return_inverse=True)[1]):
-        result = np.unique(result * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1].astype(np.int64)
-    return result
 
 
 def block_edges(first: int, n: int, blocks: int) -> list[int]:
@@ -258,12 +268,6 @@ def charged_of(size: Floats, request: Floats, use: Floats, hours: Floats, killed
     """Return (n,) what runs are charged: a killed attempt for its whole time, then the request or the use."""
     result: Floats = (size + np.where(killed, np.maximum(request, use), 0.0)) * hours
     return result
-
-
-def _acceptable(runs: SizedRuns, past: Ints, sizing: Sizing) -> float:
-    if sizing.acceptable_share is not None:
-        return sizing.acceptable_share
-    return max(DEFAULT_SHARE, float(runs.killed[past].mean()) if len(past) else 0.0)
 
 
 def advise(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
+from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
 from workprof.core.causes import CAUSES, KILLS, TIMED_OUT, causes_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.service_windows import service_windows
 from workprof.core.units import GB, HOUR_S, MIB, PERCENT_FACTORS
-from workprof.memory.known import SizedRuns, codes_of
+from workprof.memory.known import SizedRuns, codes_of, dense
 from workprof.memory.usage import finished_of, runs_of, with_flat_request, with_killed
 
 if TYPE_CHECKING:
@@ -176,11 +176,11 @@ def _of_memory(jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequ
 
 
 def _of_percent(jobs: pd.DataFrame, name: str, told: Sequence[str]) -> Resource | None:
-    table = finished_of(jobs)
-    use, request = (numbers_if_present(table, f"{kind}_percent") for kind in (f"{name}_usage", f"requested_{name}"))
-    seconds = numbers_if_present(table, "duration_s")
-    if use is None or request is None or seconds is None:
+    needed = f"{name}_usage_percent", f"requested_{name}_percent", "duration_s"
+    if not {*needed} <= {*jobs.columns}:
         return None
+    table = finished_of(jobs)
+    use, request, seconds = (numbers_of(table, column) for column in needed)
     counts = (use >= 0) & (request > 0) & (seconds >= 0)
     if not counts.any():
         return None
@@ -276,7 +276,7 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
     killed, bound = (flags[order] for flags in told.evidence)
     texts, further = (texts_of(table, names, order) for names in (KEY_COLUMNS, kept))
     columns = key_columns(texts)
-    requests = np.unique(request, return_inverse=True)[1].astype(np.int64)
+    requests = dense(request)
     levels = tuple(codes_of([requests if one == "request" else texts[one][0] for one in level]) for level in columns)
     return Resource(
         name=told.name,
@@ -310,7 +310,7 @@ def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str
         name: (codes[order].astype(np.int64), tuple(str(one) for one in values))
         for name in names
         if _has(table, name)
-        for codes, values in (table[name].astype("object").factorize(),)
+        for codes, values in (factorized(table[name]),)
     }
 
 

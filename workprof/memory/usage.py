@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, factorized, numbers_if_present, numbers_of
 from workprof.core.causes import (
     CAUSES,
     KILLS,
@@ -234,15 +234,17 @@ def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
 
 def _labels(jobs: pd.DataFrame, rows: Ints) -> dict[str, Ints]:
     present = [name for name in LABELS if name in jobs.columns]
-    return {name: jobs[name].iloc[rows].astype("object").factorize()[0].astype(np.int64) for name in present}
+    return {name: factorized(jobs[name].iloc[rows])[0].astype(np.int64) for name in present}
 
 
 def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
     """Return codes and names of the tasks, in order of appearance; runs without a name are tasks of that name."""
     if "task_name" not in jobs.columns:
         return np.zeros(len(rows), dtype=np.int64), (ALL_RUNS,)
-    named = jobs["task_name"].iloc[rows].astype("object")
-    codes, names = named.where(named.notna(), "(no task name)").factorize()
+    named = jobs["task_name"].iloc[rows]
+    if named.isna().any():
+        named = named.astype("object").where(named.notna(), "(no task name)")
+    codes, names = factorized(named)
     return codes.astype(np.int64), tuple(str(name) for name in names)
 
 

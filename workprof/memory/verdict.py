@@ -387,8 +387,8 @@ def _resource_verdict(resource: Resource, settings: VerdictSettings, left_out: d
         otherwise=figures_of(cells[other], other, judgements[other].origins),
         cells=cells[settings.applied],
         other_cells=cells[other],
-        today=_booking(runs, np.arange(chosen.first, len(runs))),
-        trace=_booking(runs, np.arange(len(runs))),
+        today=_booking(runs, slice(chosen.first, len(runs))),
+        trace=_booking(runs, slice(len(runs))),
         rows=rows,
         what_if=_what_if(runs, chosen, settings.what_if, (key, names)) if resource.name == MEMORY else None,
         curve=curve,
@@ -495,7 +495,7 @@ def figures_of(cells: Cells, applied: str, origins: Sequence[Origin | OriginFigu
     )
 
 
-def _booking(runs: SizedRuns, of: Ints) -> Booking:
+def _booking(runs: SizedRuns, of: slice) -> Booking:
     own = runs.take(of)
     return Booking(
         n_runs=len(own),
@@ -522,8 +522,9 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
     for at in rng.integers(len(groups), size=DRAWS).tolist():
         held, less = groups[at]
         drawn = rng.integers(len(held), size=len(held))
-        if held[drawn].sum() > 0:
-            shares.append(less[drawn].sum() / held[drawn].sum())
+        whole = held[drawn].sum()
+        if whole > 0:
+            shares.append(less[drawn].sum() / whole)
     if not shares:
         return Interval(math.nan, math.nan)
     low, high = np.quantile(shares, [0.025, 0.975])
@@ -542,11 +543,12 @@ def _kill_interval(cells: Cells) -> Interval:
     at_risk = expected > 0
     runs, expected = runs[at_risk], expected[at_risk]
     a, b = BURST_SHAPE
-    burst = expected / (1 + (runs - 1) * a / (a + b))
+    others = runs - 1
+    burst = expected / (1 + others * a / (a + b))
     rng = np.random.default_rng(0)
     kills = np.zeros(DRAWS)
     for draw in range(DRAWS):
-        hit = np.flatnonzero(rng.random(len(burst)) < np.minimum(burst * rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE), 1))
-        kills[draw] = (1 + rng.binomial(runs[hit] - 1, rng.beta(a, b, len(hit)))).sum()
+        (hit,) = (rng.random(len(burst)) < burst * rng.gamma(WINDOW_SHAPE, 1 / WINDOW_SHAPE)).nonzero()
+        kills[draw] = len(hit) + rng.binomial(others[hit], rng.beta(a, b, len(hit))).sum()
     low, high = np.quantile(kills, [0.025, 0.975])
     return Interval(float(np.floor(low)), float(np.ceil(high)))

@@ -56,12 +56,12 @@ def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
 
 
 @compiled
-def exceeds(ratio: float, weight: float, spread: float, record: float, figures: Floats) -> float:
-    """Return the chance that a use exceeds `ratio` x the largest known one; see `chances`."""
+def exceeds(ratio: float, depth: float, spread: float, record: float, figures: Floats) -> float:
+    """Return the chance that a use exceeds `ratio` x the largest known one, `depth` = sqrt(2 log(w + 1)); `chances`."""
     if ratio <= 1.0:
         return record
     log_ratio = math.log(ratio)
-    z = log_ratio * math.sqrt(2.0 * math.log(weight + 1.0)) / spread
+    z = log_ratio * depth / spread
     stable = (1.0 - figures[3]) * math.exp(-3.0 * figures[2] * math.log1p(z / 3.0))
     heavy: float = figures[3] * math.exp(-log_ratio / figures[4])
     chance: float = record * (stable + heavy)
@@ -83,7 +83,9 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
     step, floor, price = rules[0], rules[1], rules[2]
     for at in range(first, last):
         spread = math.sqrt((squares[at] + 3.0 * figures[5]) / (max(n[at] - 1.0, 0.0) + 3.0))
-        record = min(0.95, math.exp(figures[0] - figures[1] * math.log(weight[at] + 1.0))) * factor[at]
+        log_weight = math.log(weight[at] + 1.0)
+        depth = math.sqrt(2.0 * log_weight)
+        record = min(0.95, math.exp(figures[0] - figures[1] * log_weight)) * factor[at]
         lost = hours[at] * figures[6]
         asked = request[at]
         # The request itself kills as often as it did; a use that was cut off may have been anything above it.
@@ -101,7 +103,7 @@ def cheapest(  # noqa: PLR0913, PLR0917  arrays of one kernel
             if hours[at] * size >= best:
                 break  # larger sizes cost more, kills or not
             before = size
-            chance = min(1.0, exceeds(size / largest[at], weight[at], spread, record, figures))
+            chance = min(1.0, exceeds(size / largest[at], depth, spread, record, figures))
             if cut_chance > 0 and size > asked:
                 chance = max(chance, cut_chance * (largest[at] / size) ** (1.0 / figures[4]))
             charge = hours[at] * size + chance * (lost * max(asked, size) + price)

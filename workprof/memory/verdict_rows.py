@@ -12,7 +12,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.stats import Interval, wilson
 from workprof.memory.chances import FEWEST_KNOWN, Chances
 from workprof.memory.decisions import ACCEPTED, Advice, Decision
-from workprof.memory.known import Known, SizedRuns, known_at
+from workprof.memory.known import Known, SizedRuns, dense, known_of
 from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise
 from workprof.memory.resources import Resource
 
@@ -97,7 +97,7 @@ def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, 
     runs = resource.runs
     keys = _Keys(runs, now)
     advised = keys.kept() if problem else keys.advised(sizing, now)
-    sums = _sums(runs, keys.row, judged, len(keys.lead))
+    sums = _sums(keys, judged)
     order = np.lexsort((-sums["unused"], -np.abs(sums["saved"]), (advised.size == keys.asked).astype(np.int64)))
     names = [
         resource.key_of(lead, max(level, 0))
@@ -128,9 +128,10 @@ class _Keys:
 
     def __init__(self, runs: SizedRuns, now: Origin) -> None:
         self.runs = runs
-        _, first, place = np.unique(runs.levels[0], return_index=True, return_inverse=True)
-        moment = np.full(len(runs), now.submit_s)
-        everything = tuple(known_at(runs, level, moment) for level in range(len(runs.levels)))
+        place = dense(runs.levels[0])
+        first = np.empty(int(place.max()) + 1, dtype=np.int64)
+        first[place[::-1]] = np.arange(len(runs))[::-1]  # the first run of each key is written last
+        everything = known_of(runs, np.full(len(runs), now.submit_s))
         level = _levels_of(tuple(one.take(first) for one in everything), now.chances)
         coarse = np.zeros(len(first), dtype=np.int64)
         for at in range(1, len(runs.levels)):
@@ -143,7 +144,8 @@ class _Keys:
         self.lead = first[lead]  # (n_rows,) a run of every row
         self.level = level[lead]
         self.known = tuple(one.take(self.lead) for one in everything)
-        self.asked = _medians(self.row, runs.request, len(self.lead))
+        self.order = np.lexsort((runs.request, self.row))
+        self.asked = _medians(self.row, runs.request, self.order, len(self.lead))
         for at, one in enumerate(self.known):
             self.asked = np.where((self.level == at) & (one.asked > 0), one.asked, self.asked)
 
@@ -168,16 +170,16 @@ def _levels_of(known: tuple[Known, ...], chances: tuple[Chances | None, ...]) ->
     return level
 
 
-def _medians(group: Ints, values: Floats, n_groups: int) -> Floats:
-    """Return the (n_groups,) lower medians of values by group, so that each is a value that there is."""
-    order = np.lexsort((values, group))
+def _medians(group: Ints, values: Floats, order: Ints, n_groups: int) -> Floats:
+    """Return the (n_groups,) lower medians of values by group, in whose order they are, so that each is one of them."""
     ends = np.cumsum(np.bincount(group, minlength=n_groups))
     sizes = np.diff(ends, prepend=0)
     result: Floats = values[order][ends - sizes + (sizes - 1) // 2]
     return result
 
 
-def _sums(runs: SizedRuns, row: Ints, judged: Judgement, n_rows: int) -> dict[str, Floats]:
+def _sums(keys: _Keys, judged: Judgement) -> dict[str, Floats]:
+    runs, row, order, n_rows = keys.runs, keys.row, keys.order, len(keys.lead)
     later = row[judged.first :]
 
     def total(values: Floats | Bools) -> Floats:
@@ -189,7 +191,6 @@ def _sums(runs: SizedRuns, row: Ints, judged: Judgement, n_rows: int) -> dict[st
     largest, smallest = np.zeros(n_rows), np.full(n_rows, np.inf)
     np.maximum.at(largest, row, runs.use)
     np.minimum.at(smallest, row, runs.use)
-    order = np.lexsort((runs.request, row))
     changes = np.diff(runs.request[order], prepend=np.nan) != 0
     changes[np.r_[0, np.flatnonzero(np.diff(row[order])) + 1]] = True
     booked = runs.booked[judged.first :]
