@@ -23,8 +23,8 @@ from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
-MOST_ROWS = 500_000
-"""Runs of which the ledger is added up while the page waits, a second or two; of more, once Memory has done so."""
+MOST_ROWS = 100_000
+"""Runs of which the ledger and its verdict are made while the page waits; of more, once Memory has done so."""
 PLOT = "profiles_fingerprints_plot"
 
 
