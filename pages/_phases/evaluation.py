@@ -8,15 +8,14 @@ from pages._parts import figures, forms, long_question, running_work
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
+from workprof.answers.phases import evaluation_sentence, measure_words
 from workprof.charts.phases.evaluation import (
     TABLE_THREE,
     confusion_chart,
     evaluation_headlines,
-    evaluation_sentence,
     inner_table,
     known_bars,
     known_table,
-    measure_words,
     measures_of,
     open_curve,
     unknown_table,

@@ -13,16 +13,10 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
 from pages._phases.timeline import LONG_RUN
+from workprof.answers.phases import match_sentence
 from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
 from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
-from workprof.charts.phases.matches import (
-    match_chart,
-    match_headlines,
-    match_report,
-    match_sentence,
-    match_table,
-    scores_chart,
-)
+from workprof.charts.phases.matches import match_chart, match_headlines, match_report, match_table, scores_chart
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name

@@ -11,30 +11,28 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
+from workprof.answers.phases import (
+    evaluation_sentence,
+    library_sentence,
+    match_sentence,
+    seconds,
+    timeline_sentence,
+    verdict_words,
+)
 from workprof.charts.phases.evaluation import (
     confusion_chart,
     distance_matrix,
     evaluation_headlines,
-    evaluation_sentence,
     inner_table,
     known_bars,
     known_table,
-    library_sentence,
     measures_of,
     open_curve,
     threshold_table,
     unknown_table,
 )
 from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart, overlay_chart
-from workprof.charts.phases.matches import (
-    match_chart,
-    match_headlines,
-    match_report,
-    match_sentence,
-    match_table,
-    scores_chart,
-    verdict_words,
-)
+from workprof.charts.phases.matches import match_chart, match_headlines, match_report, match_table, scores_chart
 from workprof.charts.phases.timeline import (
     MOST_POINTS,
     counter_names,
@@ -44,10 +42,8 @@ from workprof.charts.phases.timeline import (
     most_moving,
     number,
     phase_table,
-    seconds,
     strength,
     timeline_chart,
-    timeline_sentence,
 )
 from workprof.charts.shapes import NEUTRAL
 from workprof.charts.theme import COLOURS, readable

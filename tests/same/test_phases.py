@@ -10,10 +10,10 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.same.reading import same_figures, same_metrics
+from workprof.answers.phases import evaluation_answer, match_answer, phases_answer
 from workprof.charts.phases.evaluation import distance_matrix, threshold_table
 from workprof.charts.phases.matches import first_of_each_source, live_chart
-from workprof.cli.phases import evaluation_json, match_json, phases_json
-from workprof.core.records import to_json
+from workprof.core.answer import to_json as answer_json
 from workprof.core.table import csv_bytes
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryView, LibraryViewSettings, faithful_library
@@ -37,7 +37,7 @@ def test_timeline(phases):
     page = phases.page("phases", "counters", phases_tab="Timeline", phases_run=RUN)
     found = phases.library(lambda bench: bench.run_phases("counters", DetectSettings(RUN)))
     told = phases.command("phases", "detect", "counters", "--run", RUN)
-    assert to_json(phases_json(found)) == told
+    assert answer_json(phases_answer(found)) == told
     shown = phases.command("phases", "show", "counters", "--run", RUN)
     (line,) = (trace for trace in page.figures["phases-timeline"] if trace["name"] == "app.cpu%")
     assert line["x"] == [shown["start_s"], *shown["times_s"]]  # a sample holds for the step before it
@@ -57,7 +57,7 @@ def test_match(phases):
     asked = MatchRunSettings(RUN)
     found = phases.library(lambda bench: bench.match_run("counters", asked))
     told = phases.command("phases", "match", "counters", "--unknown", RUN)
-    assert to_json(match_json(found)) == told
+    assert answer_json(match_answer(found)) == told
     page = phases.page("phases", "counters", phases_tab="Match", phases_run=RUN, phases_nearest="true")
     assert page.figures["phases-unlikeness"][0]["x"] == sorted(told["scores"].values())
     nearest = [one["distance_ed"] for one in told["matches"]]
@@ -75,7 +75,7 @@ def test_match(phases):
 def test_evaluation(phases):
     found = phases.library(lambda bench: bench.evaluate_phases("counters", EvaluationSettings()))
     told = phases.command("phases", "evaluate", "counters")
-    assert to_json(evaluation_json(found)) == told
+    assert answer_json(evaluation_answer(found)) == told
     printed = phases.report("counters", "recognition")
     page = phases.page("phases", "counters", phases_tab="Evaluation", phases_run=RUN)
     assert same_figures(page, printed, "recognition") == set(printed.figures("recognition"))

@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import bins, forecasts, nodes, profiles, verdict
-from workprof.core.answer import Answer
+from workprof.answers import bins, forecasts, nodes, phases, profiles, verdict
+from workprof.core.answer import Answer, to_json
 from workprof.core.question import Question
+from workprof.core.records import to_json as fields_of
 from workprof.forecasts import questions as of_forecasts
 from workprof.memory import questions as memory
 from workprof.nodes import questions as of_nodes
+from workprof.phases import questions as of_phases
 from workprof.profiles import questions as of_profiles
 
 Tells = Callable[[Any], Answer]
 
 TOLD: Mapping[str, Tells] = {
+    of_phases.RUNS.name: phases.runs_answer,
+    of_phases.DETECT.name: phases.phases_answer,
+    of_phases.TIMELINE.name: phases.timeline_answer,
+    of_phases.LIBRARY.name: phases.library_answer,
+    of_phases.ALIGN.name: phases.aligned_answer,
+    of_phases.MATCH.name: phases.match_answer,
+    of_phases.KNOWN_MATCH.name: phases.match_answer,
+    of_phases.EVALUATE.name: phases.evaluation_answer,
     of_nodes.RANK.name: nodes.rank_answer,
     of_nodes.GROUPS.name: nodes.groups_answer,
     of_nodes.ADVICE.name: nodes.advice_answer,
@@ -37,6 +47,13 @@ TOLD: Mapping[str, Tells] = {
 """By the question's name."""
 
 
-def answer_of(question: Question[Any, Any]) -> Tells | None:
-    """What makes the answer of a result of this question; None where its fields alone tell it."""
-    return TOLD.get(question.name)
+LISTS: Mapping[str, Callable[[Any], list[dict[str, Any]]]] = {of_phases.RUNS.name: phases.runs_document}
+"""Documents that are a list, by the question's name."""
+
+
+def document_of(question: Question[Any, Any], result: Any) -> Any:
+    """The document of a result, as commands and the service give it; its fields where no answer tells it."""
+    if question.name in LISTS:
+        return LISTS[question.name](result)
+    tells = TOLD.get(question.name)
+    return fields_of(result) if tells is None else to_json(tells(result))

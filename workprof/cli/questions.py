@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.answers.told import TOLD
+from workprof.answers.told import TOLD, document_of
 from workprof.cli import console
 from workprof.core.answer import Answer, to_csv, to_markdown
 from workprof.core.answer import to_json as answer_json
@@ -78,7 +78,7 @@ def answered(question: Question[Any, Any], **more: Any) -> Face:
     answer = TOLD[question.name]
     return Face(
         question,
-        lambda result: answer_json(answer(result)),
+        lambda result: document_of(question, result),
         lambda result: answer_text(answer(result), console.width()),
         lambda result: answer(result).notes,
         answer=answer,

@@ -10,6 +10,7 @@ from workprof.answers.nodes import (
     robustness_sentence,
     search_sentence,
 )
+from workprof.answers.phases import evaluation_sentence
 from workprof.answers.verdict import notes, sentence, verdict_answer
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
@@ -79,7 +80,6 @@ from workprof.charts.nodes.search import cost_curves, search_headlines, search_p
 from workprof.charts.phases.evaluation import (
     confusion_chart,
     evaluation_headlines,
-    evaluation_sentence,
     inner_table,
     known_bars,
     known_table,

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pandas as pd
 
 from workprof.answers.nodes import decision_sentence, degraded_sentences, robustness_sentence
+from workprof.answers.phases import evaluation_sentence
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.scenarios import scenario_table
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import node_table, ranked_bars, ranking_headlines
-from workprof.charts.phases.evaluation import evaluation_headlines, evaluation_sentence, known_bars, known_table
+from workprof.charts.phases.evaluation import evaluation_headlines, known_bars, known_table
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import counted

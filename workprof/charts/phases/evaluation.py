@@ -9,17 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.phases import (
+    MEASURE,
+    OURS,
+    evaluation_sentence,
+    has_no_threshold,
+    library_sentence,
+    measure_words,
+    share_words,
+)
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import NOT_THE_PAPER, number
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, SMALLEST_PX, rows_height
-from workprof.core.units import format_share
 from workprof.phases.evaluation import Curve, Evaluation, KnownFigures
 from workprof.phases.library import LibraryView
 
 ROW_PX, MOST_PX = 13, 900
-MEASURE = {"euclidean": "ed", "dtw": "dtw"}
 
 
 def distance_matrix(result: LibraryView, measure: str) -> Chart:
@@ -64,17 +71,6 @@ def distance_matrix(result: LibraryView, measure: str) -> Chart:
         data=table,
         note=f"{result.n_counters} counters. Strong squares along the diagonal: runs of one workload are alike.",
     )
-
-
-def library_sentence(result: LibraryView, measure: str) -> str:
-    """Return how often the nearest other run is of the same workload, in one sentence."""
-    distances, labels = result.distances(MEASURE[measure]).copy(), np.array(result.workloads)
-    if len(labels) < 2:
-        return "The library holds one run; distances need two."
-    np.fill_diagonal(distances, np.inf)
-    same = int((labels[distances.argmin(axis=1)] == labels).sum())
-    words = "Euclidean" if measure == "euclidean" else "DTW"
-    return f"The nearest other run by {words} distance is of the same workload for {same} of {len(labels)} runs."
 
 
 def threshold_table(result: LibraryView) -> pd.DataFrame:
@@ -139,20 +135,6 @@ def _between(result: LibraryView) -> list[dict[str, object]]:
     return lines
 
 
-OURS = "workprof (default)"
-NAMES = {
-    "pair_model": "phase model",
-    "boosted_fingerprints": "boosted trees on fingerprints (the paper's learner)",
-    "nearest_ed": "nearest run, Euclidean",
-    "nearest_dtw": "nearest run, DTW",
-    "majority": "baseline: most frequent workload",
-    "nearest_means": "baseline: nearest counter means",
-    "boosted_means": "baseline: boosted trees without phases",
-    "ed": "Euclidean",
-    "dtw": "DTW",
-    "either": "either distance",
-    "both": "both distances",
-}
 FALSE_REJECTS_ALLOWED = 0.1
 LONGEST_ROW = 24
 """Characters of a line before the bars: longer names leave them no room on a phone."""
@@ -160,48 +142,31 @@ LONGEST_ROW = 24
 
 def evaluation_headlines(result: Evaluation) -> tuple[Headline, ...]:
     """Return accuracy, rejection of unknown workloads and false rejects."""
-    known, rejects = result.known, not _has_no_threshold(result)
+    known, rejects = result.known, not has_no_threshold(result)
     best = max(result.baselines.values(), default=math.nan)
     return (
         Headline(
             "Accuracy",
-            _share(known.accuracy if known else math.nan),
+            share_words(known.accuracy if known else math.nan),
             "On held-out runs of known workloads, by the nearest workload, rejections aside.",
-            f"baseline {_share(best)}",
+            f"baseline {share_words(best)}",
         ),
         Headline(
             "With rejections",
-            _share(known.accuracy_with_rejections if known and rejects else math.nan),
+            share_words(known.accuracy_with_rejections if known and rejects else math.nan),
             "The same, a rejected run counted as wrong.",
         ),
         Headline(
             "Unknown rejected",
-            _share(result.rejected_share if rejects else math.nan),
+            share_words(result.rejected_share if rejects else math.nan),
             "Runs of workloads that were not in the training, mean over these.",
         ),
         Headline(
             "Known rejected",
-            _share(result.false_reject_share if rejects else math.nan),
+            share_words(result.false_reject_share if rejects else math.nan),
             "Held-out runs of known workloads: lower is better.",
         ),
     )
-
-
-def evaluation_sentence(result: Evaluation) -> str:
-    """Return accuracy beside the best baseline, and both rejections, in one sentence."""
-    parts = []
-    if result.known is not None:
-        best = max(result.baselines, key=lambda name: result.baselines[name], default="")
-        beside = f", {NAMES.get(best, best)} {_share(result.baselines[best])}" if best else ""
-        parts.append(f"{_share(result.known.accuracy)} of held-out runs are recognised{beside}")
-    if _has_no_threshold(result):
-        parts.append("none can be called unknown: too few runs of each workload for a threshold, record at least four")
-    elif result.unknown:
-        parts.append(
-            f"{_share(result.rejected_share)} of the runs of unknown workloads are rejected, with "
-            f"{_share(result.false_reject_share)} of the known ones"
-        )
-    return f"{'; '.join(parts) or 'Nothing could be evaluated'}."
 
 
 def known_bars(result: Evaluation) -> Chart | None:
@@ -302,12 +267,7 @@ def confusion_chart(known: KnownFigures) -> Chart:
 
 def measures_of(result: Evaluation) -> tuple[str, ...]:
     """Return the measures that have a curve; none where no run can be rejected."""
-    return () if _has_no_threshold(result) else tuple(curve.measure for curve in result.curves)
-
-
-def _has_no_threshold(result: Evaluation) -> bool:
-    """Tell whether workloads were left out, and no trial had a threshold by which one could be called unknown."""
-    return bool(result.unknown) and not math.isfinite(result.c)
+    return () if has_no_threshold(result) else tuple(curve.measure for curve in result.curves)
 
 
 def _curve_sentence(curve: Curve) -> str:
@@ -316,22 +276,13 @@ def _curve_sentence(curve: Curve) -> str:
         return f"By {measure_words(curve.measure)} no c rejects at most 10 % of the known runs."
     best = int(np.argmax(np.where(allowed, curve.rejected, -1.0)))
     return (
-        f"By {measure_words(curve.measure)}, {_share(float(curve.rejected[best]))} of unknown runs are rejected at "
-        f"{_share(float(curve.false_rejects[best]))} of the known ones (c = {number(float(curve.c[best]))})."
+        f"By {measure_words(curve.measure)}, {share_words(float(curve.rejected[best]))} of unknown runs are rejected "
+        f"at {share_words(float(curve.false_rejects[best]))} of the known ones (c = {number(float(curve.c[best]))})."
     )
 
 
 def _origin_of_c(result: Evaluation) -> str:
     return "as published" if result.mode == "faithful" else "as set, or chosen on runs of known workloads only"
-
-
-def measure_words(name: str) -> str:
-    """Return a measure, learner or baseline in words."""
-    return NAMES.get(name, plotly_text(name))
-
-
-def _share(value: float) -> str:
-    return format_share(value) if math.isfinite(value) else "no data"
 
 
 def _bars(values: list[float], rows: list[str], ours: int) -> dict[str, Any]:
@@ -341,7 +292,7 @@ def _bars(values: list[float], rows: list[str], ours: int) -> dict[str, Any]:
         colour=[COLOURS[0] if place < ours else COLOURS[6] for place in range(len(rows))],
         pattern=["" if place < ours else "/" for place in range(len(rows))],
         hover="%{y}: %{x:.1%}",
-        text=[_share(value) for value in values],
+        text=[share_words(value) for value in values],
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.phases import seconds
 from workprof.charts import shapes
-from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds, statistic_words
+from workprof.charts.phases.timeline import counter_names, counter_unit, number, statistic_words
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, rows_height

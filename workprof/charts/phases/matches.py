@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 import workprof
+from workprof.answers.phases import NONE, SAME, SIMILAR, match_sentence, seconds, signed, verdict_kind, verdict_words
 from workprof.charts import shapes
-from workprof.charts.phases.timeline import counter_names, counter_unit, number, seconds
+from workprof.charts.phases.timeline import counter_names, counter_unit, number
 from workprof.charts.shapes import (
     NEUTRAL,
     Chart,
@@ -25,7 +26,7 @@ from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
 from workprof.phases.live import SHOWN_S, LiveView
-from workprof.phases.matching import UNKNOWN, Match, MatchLine, Verdict, by_workload
+from workprof.phases.matching import Match, MatchLine, by_workload
 
 MOST_ROWS = 20
 MEASURES = {"euclidean": "Euclidean distance of phases", "dtw": "DTW distance of phases (Manhattan)"}
@@ -36,49 +37,8 @@ WITHIN = {
 }
 """Words of `MatchLine.within_threshold`."""
 
-SAME, SIMILAR, NONE = "matches", "similar", "unknown"
 VERDICT_COLOURS = {SAME: COLOURS[2], SIMILAR: COLOURS[1], NONE: COLOURS[4]}
 """One colour for the verdict, of the nearest workload; the others are grey."""
-
-
-def verdict_kind(verdict: Verdict) -> str:
-    """Return 'matches', 'similar' or 'unknown'.
-
-    Similar: nearest, and not rejected, but the measures name different workloads, or nothing is known that could
-    reject it.
-    """
-    if verdict.workload == UNKNOWN:
-        return NONE
-    return SAME if verdict.agree and math.isfinite(verdict.limit) else SIMILAR
-
-
-def verdict_words(verdict: Verdict) -> str:
-    """Return 'same as redis', 'similar to redis' or 'unknown', as the report of a match has it."""
-    words = {SAME: "same as", SIMILAR: "similar to"}
-    kind = verdict_kind(verdict)
-    return "unknown" if kind == NONE else f"{words[kind]} {plotly_text(verdict.workload)}"
-
-
-def match_sentence(result: Match) -> str:
-    """Return the verdict with distance and threshold in one sentence."""
-    verdict = result.verdict
-    name, nearest, kind = plotly_text(result.unknown), plotly_text(verdict.nearest), verdict_kind(verdict)
-    distance = f"distance {signed(verdict.score)}"
-    if math.isfinite(verdict.limit):
-        distance += f", threshold {signed(verdict.limit)}"
-    if kind == SAME:
-        return f"{name} matches “{nearest}” ({distance})."
-    if kind == NONE:
-        return f"{name} matches no known workload; the nearest is “{nearest}” ({distance})."
-    if math.isfinite(verdict.limit):
-        return f"{name} is most like “{nearest}” ({distance}), but the distance measures disagree."
-    return f"{name} is most like “{nearest}” ({distance}); too few runs are known for a threshold."
-
-
-def signed(value: float) -> str:
-    """Return a number with two or three digits and a true minus sign."""
-    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 10 else f"{value:.2g}"
-    return text.replace("-", "−") if math.isfinite(value) else "no data"
 
 
 def match_headlines(result: Match) -> tuple[Headline, ...]:

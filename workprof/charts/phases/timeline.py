@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 import workprof
+from workprof.answers.phases import timeline_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
@@ -56,11 +57,6 @@ def counter_names(counters: Sequence[str]) -> list[str]:
         plotly_text(f"{end} ({place + 1})" if ends.count(end) > 1 else end, 2 * LONGEST_COUNTER)
         for place, end in enumerate(ends)
     ]
-
-
-def seconds(value: float) -> str:
-    """Return '12 s' or '12.5 s', 'no data' for NaN."""
-    return f"{value:,.6g} s" if math.isfinite(value) else "no data"
 
 
 def number(value: float) -> str:
@@ -211,61 +207,6 @@ def timeline_chart(result: Timeline, counters: tuple[str, ...]) -> Chart:
         data=phase_table(result, counters),
         note=_note(result),
     )
-
-
-MOST_MOMENTS = 3
-APART = 3
-"""Samples: changes that lie nearer to each other are one moment."""
-
-
-def timeline_sentence(result: Timeline) -> str:
-    """Return how many counters of a run change together, and when, in one sentence."""
-    name = plotly_text(result.fingerprint.name)
-    usable = int((~result.fingerprint.flags).sum())
-    window = result.start_s > result.run_from_s or result.end_s < result.run_to_s
-    head = f"{name}, {result.start_s:g} to {seconds(result.end_s)}" if window else name
-    if not usable:
-        return f"{head}: no counter can be searched for phases."
-    if result.edited.all():
-        return f"{head}: {counted(result.fingerprint.phases, 'phase')}, set by hand for every counter."
-    if result.fingerprint.phases == 1:
-        return f"{head}: no change in any of {counted(usable, 'counter')}."
-    (first, share), *rest = moments(result) or [(math.nan, 0.0)]
-    if not share:
-        return f"{head}: up to {counted(result.fingerprint.phases, 'phase')} per counter."
-    more = "".join(f", {round(other * usable)} at {seconds(at)}" for at, other in rest)
-    return f"{head}: {round(share * usable)} of {counted(usable, 'counter')} change together at {seconds(first)}{more}."
-
-
-def moments(result: Timeline) -> list[tuple[float, float]]:
-    """Return the moments at which most counters change, each with their share; the largest first, then lesser ones.
-
-    A lesser one has at least half the share of the largest and lies apart from it.
-    """
-    left = result.agreement.copy()
-    largest = float(left.max(initial=0.0))
-    chosen: list[tuple[float, float]] = []
-    while len(chosen) < MOST_MOMENTS and len(left) and left.max() > 0 and left.max() >= largest / 2:
-        best = _most_agreed(left)
-        chosen.append((result.start_s + _usual(result, best) * result.step_s, float(left[best])))
-        left[max(0, best - APART) : best + APART + 1] = 0.0
-    return chosen
-
-
-def _usual(result: Timeline, near: int) -> int:
-    """Return the sample at which most of the counters begin a phase that begin one within a sample of `near`."""
-    usable = np.flatnonzero(~result.fingerprint.flags)
-    begins = np.concatenate([result.fingerprint.boundaries_of(int(place)) for place in usable])
-    begins = begins[np.abs(begins - near) <= 1]
-    return int(np.bincount(begins).argmax()) if len(begins) else near
-
-
-def _most_agreed(agreement: Floats) -> int:
-    """Return the middle of the first stretch of samples at which most counters change."""
-    first = int(np.argmax(agreement))
-    after = np.flatnonzero(agreement[first:] < agreement[first])
-    length = int(after[0]) if len(after) else len(agreement) - first
-    return first + (length - 1) // 2
 
 
 def _line(result: Timeline, place: int, panel: int) -> dict[str, Any]:
