@@ -20,12 +20,10 @@ PAGE = _shell.Page(
 )
 VIEWS = {
     "Plan": plan.plan,
-    "Tasks": tasks.tasks,
+    "Explore": tabs.parts("memory_explore", {"Tasks": tasks.tasks, "Ledger": ledger.ledger}),
     "Bins": bins.bins,
-    "Policies": policies.policies,
-    "Models": models.models,
+    "Compare": tabs.parts("memory_compare", {"Policies": policies.policies, "Models": models.models}),
     "Scenarios": scenarios.scenarios,
-    "Ledger": ledger.ledger,
 }
 
 

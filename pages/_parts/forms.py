@@ -213,7 +213,11 @@ def arrive(page: str, questions: Sequence[Question[Any, Any]]) -> None:
     tab = st.query_params.get(f"{page}_tab", "")
     call = st.query_params.pop(QUESTION_KEY, "")
     arrived: dict[str, str | list[str]] = {}
-    for question in (one for one in questions if call in ("", one.call) and (one.tab in ("", tab) or not tab)):
+    for question in (
+        one
+        for one in questions
+        if call in ("", one.call) and (not tab or tabs.renamed(f"{page}_tab", one.tab) in ("", tab))
+    ):
         for leaf in leaves(question.settings):
             name, key = leaf.flag.lstrip("-"), leaf.key(page)
             if name in st.query_params and name != key and key not in st.session_state:

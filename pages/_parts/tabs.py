@@ -28,14 +28,41 @@ FORMER: dict[str, dict[str, str]] = {
 }
 """Key of a page's tabs -> former name of a view -> its name now: former links open the view."""
 
+INSIDE: dict[str, dict[str, tuple[str, str]]] = {
+    "memory_tab": {
+        **dict.fromkeys(("Tasks", "Ledger"), ("Explore", "memory_explore")),
+        **dict.fromkeys(("Policies", "Models"), ("Compare", "memory_compare")),
+    },
+}
+"""Key of a page's tabs -> a part of a view -> that view, and the key of its parts: links of parts open them."""
+
 BEFORE = "before_"
 """Prefix of the key of the view that the address named when another was clicked, until the browser knows of that, and
 whether the run of that click is over."""
 
 
 def renamed(key: str, name: str) -> str:
-    """Return what a view that a link names is called now."""
-    return FORMER.get(key, {}).get(name, name)
+    """Return what a view that a link names is called now; of a part the view that it is in."""
+    now = FORMER.get(key, {}).get(name, name)
+    return INSIDE.get(key, {}).get(now, (now, ""))[0]
+
+
+def parts(key: str, views: Mapping[str, Callable[[*Shared], None]]) -> Callable[[*Shared], None]:
+    """Return a view of several parts, of which the chosen one is computed and stands in the address."""
+
+    def show(*shared: *Shared) -> None:
+        chosen = st.segmented_control(
+            "Part",
+            list(views),
+            default=next(iter(views)),
+            required=True,
+            key=key,
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        views[chosen](*shared)
+
+    return show
 
 
 def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared: *Shared) -> None:
@@ -67,7 +94,13 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
 def respell(key: str) -> None:
     """Have the address name the open view by its name now."""
     name = st.query_params.get(key, "")
-    if renamed(key, name) != name:
+    if name in INSIDE.get(key, {}):
+        view, part = INSIDE[key][name]
+        st.query_params.update({key: view, part: name})
+        if part in st.session_state:
+            st.session_state[part] = name
+        link.start_from_address()
+    elif renamed(key, name) != name:
         st.query_params[key] = renamed(key, name)
 
 

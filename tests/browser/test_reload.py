@@ -62,19 +62,19 @@ def test_back_leads_to_the_view_before_and_keeps_what_is_chosen(server, visitors
         visitor.settle()
         return page.locator("[role=tab][aria-selected=true]").all_inner_texts()
 
-    for name in ("Policies", "Bins"):
+    for name in ("Compare", "Bins"):
         page.get_by_role("tab", name=name, exact=True).click()
         page.wait_for_url(re.compile(f"memory_tab={name}"))
         assert opened() == [name]
     page.go_back()
-    page.wait_for_url(re.compile("memory_tab=Policies"))
-    assert opened() == ["Policies"]
+    page.wait_for_url(re.compile("memory_tab=Compare"))
+    assert opened() == ["Compare"]
     page.go_back()
     page.wait_for_url(lambda url: "memory_tab" not in url and "ds=" in url)
     assert opened() == ["Plan"]
     page.go_forward()
-    page.wait_for_url(re.compile("memory_tab=Policies"))
-    assert opened() == ["Policies"]
+    page.wait_for_url(re.compile("memory_tab=Compare"))
+    assert opened() == ["Compare"]
 
 
 def test_a_tab_stays_open_when_the_browser_sends_more_before_it_knows_the_new_address(server, visitors):
@@ -91,7 +91,7 @@ def test_a_tab_stays_open_when_the_browser_sends_more_before_it_knows_the_new_ad
     visitor.open("/memory")
     load_sample(visitor)
     late.set()
-    page.get_by_role("tab", name="Policies", exact=True).click()
+    page.get_by_role("tab", name="Compare", exact=True).click()
     page.wait_for_timeout(1_500)
     page.set_viewport_size({"width": 390, "height": 900})  # the page asks for the width and runs again
     page.wait_for_timeout(1_500)
@@ -99,5 +99,5 @@ def test_a_tab_stays_open_when_the_browser_sends_more_before_it_knows_the_new_ad
     for line, message in held:
         line.send(message)
     visitor.settle()
-    assert page.locator("[role=tab][aria-selected=true]").all_inner_texts() == ["Policies"]
-    assert "memory_tab=Policies" in page.url
+    assert page.locator("[role=tab][aria-selected=true]").all_inner_texts() == ["Compare"]
+    assert "memory_tab=Compare" in page.url

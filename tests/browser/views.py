@@ -40,7 +40,7 @@ PAGES = (
     Page("classify", tabs=("One job", "Batch", "Model", "Drift"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),
-    Page("memory", "tasks", ("Plan", "Tasks", "Bins", "Policies", "Models", "Scenarios", "Ledger")),
+    Page("memory", "tasks", ("Plan", "Explore", "Bins", "Compare", "Scenarios")),
     Page("nodes", "nodes", ("Ranking", "Degradation", "Groups", "Transfer", "Scenarios")),
     Page("phases", "phases", _PHASES, PUBLISHED),
     Page("runs"),

@@ -36,6 +36,7 @@ NOT_IN_THE_ADDRESS = {
     "memory_edges_table_*": "writes memory_edges",
     "nodes_price_table_*": "writes nodes_prices",
     "memory_tasks": "offers the button that writes memory_task",
+    "memory_verdict_table": "offers the buttons that decide about the selected rows",
     "memory_ledger_findings": "offers the button that chooses the runs that are listed",
     "memory_ledger_rows": "offers the button that chooses the runs that are listed",
     "sweep_runs": "offers links of the selected runs",
@@ -124,11 +125,12 @@ def views():
     yield View("durations", "Prediction error", {"durations_split": "by_time"}, keys(EVALUATE_ESTIMATES))
     for tab in ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two"):
         yield View("sweep", tab, {}, ("sweep_[!tbm]*", "sweep_m[!a]*"))
-    for tab in ("Plan", "Tasks", "Bins", "Ledger", "Scenarios"):
+    for tab in ("Plan", "Explore", "Bins", "Scenarios"):
         yield View("memory", tab)
+    yield View("memory", "Explore", {"memory_explore": "Ledger"})
     yield View("memory", "Bins", {"memory_edges": "10, 60"})
-    yield View("memory", "Models", KEPT_MODELS, ("memory_*",))
-    yield View("memory", "Policies", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
+    yield View("memory", "Compare", KEPT_MODELS | {"memory_compare": "Models"}, ("memory_*",))
+    yield View("memory", "Compare", KEPT_REPLAY, ("memory_policies", "memory_[!p]*", "memory_p[!i]*"))
     for tab in ("Groups", "Transfer", "Scenarios"):
         yield View("nodes", tab)
     yield View("nodes", "Ranking", {"nodes_prices": "calm=0.5"}, ("nodes_score", "nodes_exclude"))

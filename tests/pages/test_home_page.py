@@ -211,7 +211,8 @@ def test_the_first_findings_are_those_of_the_ledger_and_lead_to_it(app, loaded, 
     for words in first_findings(found, 5):
         assert words in told
     test.button(key="home_ledger").click().run()
-    assert test.query_params["memory_tab"] in ("Ledger", ["Ledger"])
+    assert test.query_params["memory_tab"] in ("Explore", ["Explore"])
+    assert test.query_params["memory_explore"] in ("Ledger", ["Ledger"])
 
 
 def test_a_table_without_times_has_no_findings_and_no_error(app, home, tmp_path):

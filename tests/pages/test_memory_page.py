@@ -134,10 +134,13 @@ def test_a_view_begins_with_its_answer_and_folds_the_rest(app, runs, house):
 
 
 def test_former_names_of_views_open_them(app, runs):
-    for former, now in (("Recommendation", "Plan"), ("Roll-up", "Plan"), ("What if", "Plan")):
+    views = {"Recommendation": "Plan", "Roll-up": "Plan", "What if": "Plan", "Ledger": "Explore", "Models": "Compare"}
+    for former, now in views.items():
         test = app("memory", ds=runs, memory_tab=former)
         assert problems(test) == []
         assert test.session_state["memory_tab"] == now
+    assert test.session_state["memory_compare"] == "Models"
+    assert test.query_params["memory_compare"] in ("Models", ["Models"])
 
 
 def test_the_acceptable_kills_choose_among_the_policies(page, runs, house):

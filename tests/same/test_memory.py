@@ -41,7 +41,7 @@ def test_tasks(tasks, printed):
     found = tasks.library(lambda bench: bench.assessment("tasks", AssessmentSettings()))
     told = tasks.command("memory", "assess", "tasks")
     assert to_json(assessment_json(found)) == told
-    page = tasks.page("memory", "tasks", memory_tab="Tasks")
+    page = tasks.page("memory", "tasks", memory_tab="Explore")
     assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
     same_metrics(page, printed, "memory")
     assert page.metric("Memory utilisation") == [format_share(told["memory"]["utilisation_by_time"])]
@@ -133,7 +133,7 @@ def test_policies(tasks, printed):
     found = tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
     told = tasks.command("memory", "replay", "tasks")
     assert to_json(replay_json(found)) == told
-    page = tasks.page("memory", "tasks", memory_tab="Policies")
+    page = tasks.page("memory", "tasks", memory_tab="Compare")
     assert same_figures(page, printed, "memory") == {"memory-frontier", "memory-learning"}
     same_metrics(page, printed, "memory", n=4)
     assert page.files["tasks-policies.csv"] == printed.csv("memory")["memory-policies"]
