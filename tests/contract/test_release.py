@@ -176,7 +176,8 @@ def now_called(table):
 def test_a_view_that_was_renamed_is_known_by_its_former_name(monkeypatch):
     monkeypatch.setitem(tabs.FORMER, "memory_tab", {"Roll-up": "Plan"})
     assert now_called("memory Roll-up: ") == "memory Plan: "
-    assert now_called("memory Models: x") == "memory Models: x"
+    assert now_called("memory Bins: x") == "memory Bins: x"
+    assert now_called("memory Models: x") == "memory Compare: x"
     assert now_called("runs: runs_table") == "runs: runs_table"
     for key, former in tabs.FORMER.items():
         assert set(former) & set(former.values()) == set(), f"{key}: a former name is one of today's"
