@@ -13,6 +13,7 @@ from pages._login.login import visitor_name
 from pages._memory.scope import PageContext
 from pages._parts import figures, tables
 from workprof.answers.decisions import STATE, missing_words
+from workprof.answers.tasks import task_labels
 from workprof.charts.text import counted, markdown_text
 from workprof.core.answer import Table
 from workprof.core.errors import WorkprofError
@@ -22,6 +23,7 @@ from workprof.memory.decisions import ACCEPTED, DECLINED, MOST_NOTE, NEVER, Deci
 from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings
 from workprof.memory.verdict_rows import VerdictRow
 
+TASK = "task_name"
 UNDO, TURN = "memory_decided_before", "memory_decided_turn"
 BUTTONS = (
     (ACCEPTED, "Accept", ":material/check:", "Take these sizes: marked in tables and exports."),
@@ -42,7 +44,8 @@ class Before:
 def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict, table: Table, key: str) -> None:
     """Show rows of a resource, and what can be decided about those that are selected."""
     turn = st.session_state.get(TURN, 0)
-    always = tuple(map(_on_page, table.columns))
+    tasks = {task: label for label, task in task_labels([row.key.get(TASK, "") for row in one.rows]).items()}
+    always = tuple(_on_page(column, tasks) for column in table.columns)
     shown = Table(table.name, table.title, always, table.rows[: figures.MOST_TABLE_ROWS])
     picked = tables.answer(
         shown,
@@ -59,10 +62,10 @@ def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict
         st.caption("Select rows to accept, decline or note them.")
 
 
-def _on_page(column: Column) -> Column:
-    """Return a column as this page has it: the decision always, a task wide enough to move the rest beside it."""
-    if column.name == "task_name":
-        return replace(column, pinned=False, width="medium")
+def _on_page(column: Column, tasks: Mapping[str, str]) -> Column:
+    """Return a column as this page has it: the decision always, a task by the last parts of its path, moving along."""
+    if column.name == TASK:
+        return replace(column, value=lambda row: tasks.get(row.key.get(TASK, "")) or None, pinned=False, width="medium")
     return replace(column, optional=False) if column is STATE else column
 
 

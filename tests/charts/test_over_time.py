@@ -95,6 +95,15 @@ def test_profiles_have_their_names_and_short_ones_on_the_axis():
     assert len(set(axis)) == len(found.rows)
 
 
+def test_long_names_that_end_alike_keep_both_ends_and_fit_a_phone():
+    jobs = trace()
+    names = ["FLOW:QUANTIFY_SALMON:SALMON_QUANT", "FLOW:QUANTIFY_STAR_SALMON:SALMON_QUANT", "FLOW:FASTQC"]
+    jobs["task_name"] = np.resize(np.array(names), len(jobs))
+    _, _, chart = shown(jobs)
+    axis = list(chart.figure.data[2].y)
+    assert {"QUANTIFY_SALM…_QUANT", "QUANTIFY_STAR…_QUANT", "FASTQC"} == set(axis)
+
+
 def test_the_sentence_names_the_largest_profile_before_what_is_in_none():
     found, names, chart = shown(clustered((-1, -1, -1, 0, 1)), "profile")
     assert found.rows[0] == "no profile"

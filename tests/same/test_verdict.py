@@ -10,6 +10,7 @@ import pytest
 
 from tests.charts import records_for_classify, records_for_memory
 from tests.same.reading import same_metrics
+from workprof.answers.tasks import shown as last_part
 from workprof.answers.verdict import action_words, sentence
 from workprof.cli.main import app
 from workprof.core.units import format_share, gb_h
@@ -38,10 +39,10 @@ def memory_rows(told):
     return [one for one in told["rows"] if one["resource"] == "memory"]
 
 
-def same_rows(table, told):
-    """Whether a table has the rows of the command: the same size, saving and words of each."""
+def same_rows(table, told, called=str):
+    """Whether a table has the rows of the command: the same size, saving and words of each; `called`: its tasks."""
     rows = memory_rows(told)
-    assert table["task_name"].tolist() == [one["task_name"] for one in rows]
+    assert table["task_name"].tolist() == [called(one["task_name"]) for one in rows]
     for name in ("request_gb", "size_gb", "saved_gb_h"):
         assert table[name].tolist() == pytest.approx([one[name] for one in rows])
     for name in ("action", "why", "kills", "n_runs"):
@@ -58,7 +59,7 @@ def test_the_page_and_its_file_show_what_the_command_prints(tasks, more):
     assert told["reason"] in page.words
     same_rows(page.csv("tasks-plan.csv"), told)
     (shown,) = (table for table in page.tables if "request_gb" in table)
-    same_rows(shown, told)
+    same_rows(shown, told, last_part)
     requested, sized = page.figures["memory-verdict"]
     assert sum(requested["x"]) == pytest.approx(told["today"]["booked_gb_h"])
     assert sum(requested["x"]) - sum(sized["x"]) == pytest.approx(told["recommended"]["saved_gb_h"])
@@ -179,8 +180,10 @@ def test_a_decision_is_the_same_on_every_face(tasks):
         (shown,) = (table for table in memory.tables if "request_gb" in table)
         printed = tasks.report("tasks", "memory")
         in_report = pd.read_csv(io.BytesIO(printed.csv("memory")["memory-plan-rows"]), keep_default_na=False)
-        for table in (shown, memory.csv("tasks-plan.csv"), in_report):
+        same_rows(shown, told, last_part)
+        for table in (memory.csv("tasks-plan.csv"), in_report):
             same_rows(table, told)
+        for table in (shown, memory.csv("tasks-plan.csv"), in_report):
             assert table["decision"].tolist()[0] == "declined"
             assert table["note"].tolist()[0] == "its peak is near"
         assert told["reason"] in html.unescape(printed.page)

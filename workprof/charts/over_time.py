@@ -147,9 +147,8 @@ def _drawn(result: OverTime, names: Mapping[str, str]) -> _Drawn:
     own = n if n <= MOST_DRAWN else MOST_DRAWN - 1
     keys = result.rows[:own]
     labels = [_label(names[row]) for row in keys]
-    labels = [
-        one if labels.count(one) == 1 else shortened(names[row], 40) for one, row in zip(labels, keys, strict=True)
-    ]
+    for other in (_both_ends, lambda name: shortened(name, 40)):  # where two are alike
+        labels = [one if labels.count(one) == 1 else other(names[row]) for one, row in zip(labels, keys, strict=True)]
     unused, n_runs = result.unused[:own], result.n_runs[:own]
     if n > own:
         keys, labels = (*keys, ""), [*labels, f"{n - own:,} others"]
@@ -158,6 +157,12 @@ def _drawn(result: OverTime, names: Mapping[str, str]) -> _Drawn:
         unused = np.vstack([unused, result.unused[own:].sum(axis=0)])
         n_runs = np.vstack([n_runs, result.n_runs[own:].sum(axis=0)])
     return _Drawn(keys, tuple(plotly_text(one, 40) for one in labels), unused, n_runs)
+
+
+def _both_ends(name: str) -> str:
+    """Return the beginning and the end of a long name."""
+    first = LONGEST_ROW * 2 // 3
+    return name if len(name) <= LONGEST_ROW else f"{name[:first]}…{name[first + 1 - LONGEST_ROW :]}"
 
 
 def _label(name: str) -> str:
@@ -219,7 +224,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
                 "thickness": 8,
                 "lenmode": "pixels",
                 "len": 200,
-                "xref": "container",
+                "xref": "paper",
                 "x": 1,
                 "xanchor": "right",
                 "yref": "container",
@@ -263,7 +268,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
         margin={"l": 8, "r": 8, "t": 28, "b": 122},
         yaxis2={
             "domain": [bottom + BARS_FROM / 2, 1],
-            "title": {"text": f"GB·h per {bin_word}"},
+            "title": {"text": f"GB·h per<br>{bin_word}"},
             "range": [0, top],
             "automargin": True,
             "nticks": 4,
