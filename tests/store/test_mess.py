@@ -336,3 +336,36 @@ def test_thousandths_of_a_byte_and_years_before_1970_are_asked(store, write):
     text = "job,started,finished\na,1926-01-01 10:00,1926-01-01 11:00\n"
     with pytest.raises(UnitUnknown, match=r"1926-01-01 10:00:00.*before 1970"):
         store.ingest([write("old.csv", text)], AUTO)
+
+
+def stretched(late, *, own=False):
+    """Return 30 runs of ten minutes, every second still running; those of `late` have a moment in 2062."""
+    rows = []
+    for at in range(30):
+        start, end = OCT_1 + 3600 * at, OCT_1 + 3600 * at + 600
+        if at in late:
+            start, end = late[at](start, end)
+        rows.append(f"j{at},{start:.0f},{'' if at % 2 else f'{end:.0f}'}{(',' if at % 2 else ',600') * own}\n")
+    return f"job,started,finished{',runtime_s' * own}\n" + "".join(rows)
+
+
+Y2062 = 2_924_000_000
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(
+    "late",
+    [
+        {4: lambda start, end: (start, Y2062)},
+        {4: lambda start, end: (Y2062, Y2062 + 600)},
+        {at: lambda start, end: (start, Y2062 + start % 1000) for at in (2, 8, 12)},
+    ],
+)
+def test_moments_of_another_age_stretch_no_run(store, write, late, own):
+    _, frame, checks = loaded(store, write("l.csv", stretched(late, own=own)), "job_name", "duration_s")
+    assert checks["beyond the trace"].count == len(late)
+    found = frame.set_index("job_name")["duration_s"]
+    last = OCT_1 + 3600 * 29
+    assert [found[f"j{at}"] for at in range(1, 30, 2)] == [last - OCT_1 - 3600 * at for at in range(1, 30, 2)]
+    done = found[[f"j{at}" for at in range(0, 30, 2)]]
+    assert (done.dropna() == 600).all() and (own or done.isna().sum() in (0, len(late)))

@@ -91,6 +91,13 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     if starts:
         cursor.execute(f"UPDATE {rows} SET start_time_s = end_time_s - duration_s WHERE {conditions.start}")
     last = _last_moment(cursor, have, rows)
+    if last.wrong_clocks and "duration_s" in have:
+        commit_so_far(cursor)
+        cursor.execute(
+            f"UPDATE {rows} SET duration_s = NULL WHERE end_time_s > $1 AND start_time_s <= $1 "
+            "AND duration_s >= 0.9 * (end_time_s - start_time_s)",
+            [last.moment],
+        )
     if running and "start_time_s" in have:
         cursor.execute(
             f"UPDATE {rows} SET duration_s = $1 - start_time_s WHERE ({FLAGS} & {STILL_RUNNING}) > 0 "
@@ -119,7 +126,7 @@ def mend_durations(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Seq
     if not {"start_time_s", "end_time_s", "duration_s"} <= have.keys() or have["duration_s"].source == DERIVED:
         return ()
     span = "(end_time_s - start_time_s)"
-    ended = f"({FLAGS} & {STILL_RUNNING}) = 0 AND {span} > 60 AND duration_s > 0"
+    ended = f"({FLAGS} & {STILL_RUNNING}) = 0 AND {span} BETWEEN 60 AND {AGES_S!r} AND duration_s > 0"
     each = " ".join(
         f"WHEN duration_s * {times!r} BETWEEN {LEAST_OF_SPAN} * {span} AND {MOST_OF_SPAN} * {span} THEN {times!r}"
         for times in (*OTHER_UNITS, *(1 / times for times in OTHER_UNITS))
@@ -150,10 +157,18 @@ FEWEST_ROWS = 20
 """With fewer rows a later one is a later run; an end alone may still be wrong."""
 
 
+AGES_S = 5 * 365.25 * DAY_S
+FEW_OF_ALL = 0.2
+"""No trace rests for so long: moments that come so late, of up to this share of the rows, are of clocks gone wrong."""
+
+
 @dataclass(frozen=True)
 class _Last:
+    """The last moment of a trace; `wrong_clocks`: no run lasts until the moments beyond it."""
+
     moment: float | None
     checks: tuple[Check, ...] = ()
+    wrong_clocks: bool = False
 
 
 def _last_moment(cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str) -> _Last:
@@ -174,14 +189,38 @@ def _last_moment(cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], 
     if not gaps:
         return _Last(moments[0])
     (middle,) = one(cursor, f"SELECT approx_quantile(coalesce({', '.join(times)}), 0.5) FROM {rows}")
+    if moments[0] - middle > AGES_S and (found := _ages_away(cursor, have, rows, middle + AGES_S, n_rows)):
+        return found
     most = min(MOST_BEYOND, max(1, int(BEYOND_SHARE * n_rows)))
     for at in reversed(gaps):
         if moments[at - 1] - moments[at] <= 2 * (moments[at] - middle):
             continue
         late = _beyond(cursor, have, rows, moments[at], n_rows)
         if 0 < len(late) <= most:
-            return _Last(moments[at], (_told(late, moments[at]),))
+            return _Last(moments[at], (_told(late, moments[at], len(late)),))
     return _Last(moments[0])
+
+
+def _ages_away(
+    cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str, edge: float, n_rows: int
+) -> _Last | None:
+    """Return the last moment before an edge where few rows have one long after it, None where that is no such edge."""
+    times = [name for name in TIME_FIELDS if name in have]
+    later = f"greatest({', '.join(times)})"
+    before = f"greatest({', '.join(f'max({name}) FILTER (WHERE {name} <= $1)' for name in times)})"
+    count, first, last = one(
+        cursor, f"SELECT count(*) FILTER (WHERE {later} > $1), min({later}) FILTER (WHERE {later} > $1), {before} "
+        f"FROM {rows}", [edge],
+    )  # fmt: skip
+    if last is None or first - last <= AGES_S or count > max(1, FEW_OF_ALL * n_rows):
+        return None
+    names = [f"CAST({name} AS VARCHAR)" for name in NAME_FIELDS if name in have]
+    late = cursor.execute(
+        f"SELECT coalesce({', '.join([*names, repr('')])}), {later} FROM {rows} WHERE {later} > ? "
+        f"ORDER BY 2 DESC LIMIT {SHOWN_LATE}",
+        [last],
+    ).fetchall()
+    return _Last(last, (_told(late, last, int(count), "; what lasts until then has no duration"),), wrong_clocks=True)
 
 
 def _beyond(
@@ -203,13 +242,16 @@ def _beyond(
     return [] if sound else [(name, moment) for name, moment, _, _ in found]
 
 
-def _told(late: Sequence[tuple[str, float]], last: float) -> Check:
-    shown = ", ".join(f"{visible(name[:40])} at {_moment_text(moment)}" for name, moment in late[:3])
+SHOWN_LATE = 3
+
+
+def _told(late: Sequence[tuple[str, float]], last: float, count: int, also: str = "") -> Check:
+    shown = ", ".join(f"{visible(name[:40])} at {_moment_text(moment)}" for name, moment in late[:SHOWN_LATE])
     message = (
-        f"{len(late):,} rows have a moment far after all others ({shown}): the trace is taken to end at "
-        f"{_moment_text(last)}; correct these moments if they are wrong"
+        f"{count:,} rows have a moment far after all others ({shown}): the trace is taken to end at "
+        f"{_moment_text(last)}{also}; correct these moments if they are wrong"
     )
-    return Check("beyond the trace", "warning", len(late), message)
+    return Check("beyond the trace", "warning", count, message)
 
 
 def _moment_text(moment: float) -> str:

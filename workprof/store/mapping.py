@@ -474,16 +474,22 @@ def in_their_units(moments: Floats) -> Floats:
 def _epoch(number: Floats) -> str:
     """Return the unit of most moments (0 = not known) where each is of our time in one; '' where one is in none.
 
-    The moments of our time in one unit are none in another, so that a few in another unit are read in theirs.
+    The moments of our time in one unit are none in another, so that a few in another unit are read in theirs. Few that
+    are in none do not hide the unit of the others, where these lie within a few years.
     """
     moments = number[number > 0]
     if not moments.size:
         return ""
-    found = {
-        unit: int(((moments / per_s > FIRST_EPOCH_S) & (moments / per_s < LAST_EPOCH_S)).sum())
-        for unit, per_s in EPOCHS
-    }
-    return max(found, key=lambda unit: found[unit]) if sum(found.values()) == moments.size else ""
+    found = {unit: moments[of_our_time(moments / per_s)] / per_s for unit, per_s in EPOCHS}
+    most = max(found, key=lambda unit: found[unit].size)
+    if sum(each.size for each in found.values()) == moments.size:
+        return most
+    near = found[most].size >= MOSTLY * moments.size and float(np.ptp(np.quantile(found[most], (0.05, 0.95)))) < YEARS_S
+    return most if near else ""
+
+
+YEARS_S = 15 * 365.25 * DAY_S
+"""A trace on a clock of its own seems to span the sixty years of our time, a real one spans few."""
 
 
 def _seconds(field: str, words: frozenset[str], number: Floats) -> tuple[str, bool]:
