@@ -484,6 +484,42 @@ def test_pods_that_no_sample_saw_are_told(load):
     assert checks["seen once"].count == 1
     assert frame["peak_memory_bytes"].notna().sum() == 2
 
+PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+
+
+def phases(pod, told):
+    """Return the phase metric of a pod whose phases are the letters of `told`: '-' nothing, P, R, S or F."""
+    return [
+        series(
+            "kube_pod_status_phase",
+            [int(letter == phase[0]) for letter in told.strip("-")],
+            pod=pod,
+            start=60 * (len(told) - len(told.lstrip("-"))),
+            phase=phase,
+        )
+        for phase in PHASES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "started", "want"),
+    [
+        ("-----SSSSSSSSSS", None, (np.nan, 300, np.nan)),
+        ("---PRRSSSSSSSSS", None, (240, 360, 120)),
+        ("-----FFFFFFFFFF", 280, (280, 300, 20)),
+        ("SSSSSSSSSSSSSSS", -86_400, (-86_400, np.nan, np.nan)),
+    ],
+)
+def test_a_pod_that_no_scrape_saw_ended_when_it_was_first_told_to_be_over(load, told, started, want):
+    rows = phases("short-abcde", told)
+    if started is not None:
+        rows.append(series("kube_pod_start_time", [T0 + started], pod="short-abcde", start=300))
+    report, frame, checks = load(answer(memory([300 * MIB] * 15), *rows))
+    found = frame[frame["job_name"] == "short-abcde"].iloc[0]
+    assert (report.rows, checks["unseen"].count) == (2, 1)
+    wanted = [want[0] + T0, want[1] + T0, want[2]]
+    np.testing.assert_array_equal(found[["start_time_s", "end_time_s", "duration_s"]].astype(float), wanted)
+
 
 NAMED = "backup-mssql"
 

@@ -49,6 +49,8 @@ from workprof.formats.pod_series import (
 from workprof.formats.pod_tasks import Made
 
 NO_CONTAINER = ("", "POD")
+OVER = ("Succeeded", "Failed")
+"""Phases of pods that run no more."""
 WORKLOAD_KINDS = {
     name.lower(): name
     for name in (*("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "ReplicaSet"), "Rollout", "Workflow")
@@ -260,6 +262,7 @@ class PodRun:
     Attributes:
         phase: (time, phase) that held last.
         phase_last: last moment at which a phase is told.
+        ran, over: first moment at which it was told to run, and to be over.
         used, seen: first and last moment of samples of use, and of all.
     """
 
@@ -273,6 +276,8 @@ class PodRun:
     moments: dict[str, float] = field(default_factory=dict)
     phase: tuple[float, str] = (-np.inf, "")
     phase_last: float = -np.inf
+    ran: float = np.nan
+    over: float = np.nan
     made: tuple[str, str] = ("", "")
     node: str = ""
     used: tuple[float, float] = (np.inf, -np.inf)
@@ -291,6 +296,10 @@ class PodRun:
         if kind == PHASE:
             self.phase_last = max(self.phase_last, span[1])
             held_at = series.times[series.values > 0]
+            if held_at.size and labels.get("phase") == "Running":
+                self.ran = float(np.fmin(self.ran, held_at[0]))
+            elif held_at.size and labels.get("phase") in OVER:
+                self.over = float(np.fmin(self.over, held_at[0]))
             self.phase = max([self.phase, *((float(at), labels.get("phase", "")) for at in held_at[-1:])])
         elif kind == OWNER:
             self._take_owner(labels)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from workprof.formats.declare import Read, Remark
-from workprof.formats.pod_run import PodRun, Told, tellings, whole_pod_only
+from workprof.formats.pod_run import OVER, PodRun, Told, tellings, whole_pod_only
 from workprof.formats.pod_series import (
     CLUSTER,
     CREATED,
@@ -51,7 +51,6 @@ NUMBERS = (
 )
 COLUMNS = (*TEXTS, *NUMBERS)
 RUNNING = ("Running", "Pending", "Unknown")
-OVER = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True)
@@ -210,6 +209,9 @@ class PodRuns:
             started = first
         if phase == "Pending" and not run.samples:
             return _Times(np.nan, np.nan, np.nan, going)
+        if phase in OVER and not run.samples and ENDED not in run.moments:  # told of long after it was over
+            began, over = run.moments.get(STARTED, run.ran), run.over if run.over > self.first else np.nan
+            return _Times(began, over, over - began, going)
         end = np.nan if going else run.moments.get(ENDED, last)
         return _Times(started, end, (told_last if going else end) - started, going)
 
