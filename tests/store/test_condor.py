@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from workprof.core.units import GIB, MIB
@@ -37,10 +38,22 @@ JOBS = [
 ]
 
 
-@pytest.mark.parametrize("text", [json.dumps(JOBS, indent=1), "\n".join(map(json.dumps, JOBS))])
-def test_units_states_and_times(store, write, text):
-    report = store.ingest([write("history.json", text)], IngestOptions())
-    assert (report.format, report.rows, report.rejected) == ("condor", 9, 0)
+TABLE = pd.DataFrame(JOBS)
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "form"),
+    [
+        (json.dumps(JOBS, indent=1), "history.json", "condor"),
+        ("\n".join(map(json.dumps, JOBS)), "history.json", "condor"),
+        (TABLE.to_csv(index=False), "history.csv", "condor-table"),
+        (TABLE[TABLE.columns[::-1]].to_csv(index=False, sep="\t", na_rep="undefined"), "history.tsv", "condor-table"),
+    ],
+)
+def test_units_states_and_times(store, write, text, file, form):
+    report = store.ingest([write(file, text)], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == (form, 9, 0)
+    assert [dataset.finished_rows for dataset in store.datasets()] == [4]
     frame = store.frame("history", [*FIELDS, "status", "cpu_usage_percent"], finished_only=False)
     assert frame[FIELDS].iloc[0].tolist() == ["500.0", "run.sh", 3600, 4 * GIB, GIB, 200]
     words = [

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.core.errors import UnitUnknown
+from workprof.core.errors import ColumnMissing, UnitUnknown
 from workprof.store.home import WRITER
 from workprof.store.reports import IngestOptions
 
@@ -35,6 +35,8 @@ def loaded(store, path, *columns):
         ("{m}/{d}/26 {h}:00", "{m}/{d}/26 {h}:30"),
         ("{d}.{m}.26 {h}:00", "{d}.{m}.26 {h}:30"),
         ("{d}.{m}.26 {h}:00:00", "{d}.{m}.26 {h}:30:00"),
+        ("{d}-Oct-26 {h}:00", "{d}-OCT-26 {h}:30"),
+        ("{d} Oct 26 {h}:00:00", "{d} Oct 26 {h}:30:00"),
     ],
 )
 def test_years_of_two_digits_are_of_this_century_up_to_68_and_told(store, write, start, end):
@@ -54,6 +56,7 @@ def test_years_of_four_digits_are_not_told(store, write):
 
 
 OPEN = ["infinity", "-infinity", "Infinity", "epoch", "9999-12-31 00:00:00", "9999-12-31", "1970-01-01 00:00:00"]
+OPEN += ["0001-01-01 00:00:00", "0000-00-00 00:00:00", "0001-01-01T00:00:00Z"]
 
 
 @pytest.mark.parametrize("word", OPEN)
@@ -369,3 +372,54 @@ def test_moments_of_another_age_stretch_no_run(store, write, late, own):
     assert [found[f"j{at}"] for at in range(1, 30, 2)] == [last - OCT_1 - 3600 * at for at in range(1, 30, 2)]
     done = found[[f"j{at}" for at in range(0, 30, 2)]]
     assert (done.dropna() == 600).all() and (own or done.isna().sum() in (0, len(late)))
+
+
+@pytest.mark.parametrize("word", ["cached", "CACHED", "Cache hit"])
+def test_what_a_cache_answered_is_no_run(store, write, word):
+    rows = "".join(f"{at},align,{word if at % 2 else 'done'},{5 if at % 2 else 3600},8\n" for at in range(6))
+    report, frame, checks = loaded(store, write("c.csv", f"job,task,status,runtime_s,memory_gb\n{rows}"), "duration_s")
+    assert (report.rows, checks["call cache"].count, checks["not finished"].count) == (6, 3, 3)
+    assert frame["duration_s"].dropna().tolist() == [3600] * 3
+
+
+def test_a_cell_that_cannot_be_read_hides_no_column(store, write):
+    text = "job,runtime_s,memory_requested_gb,peak_rss_gb,cpus\na,100,4,2,0.00K\nb,200,4,2,2\nc,300,4,n.a.,2\n"
+    columns = ["peak_memory_bytes", "requested_cpu_percent"]
+    report, frame, checks = loaded(store, write("b.csv", text), *columns)
+    assert (report.rows, report.rejected, checks["bad cells"].count) == (3, 0, 2)
+    np.testing.assert_array_equal(frame[columns], [[2e9, np.nan], [2e9, 200], [np.nan, 200]])
+
+
+def test_a_column_that_is_named_like_a_field_and_holds_words_is_told(store, write):
+    text = "job,runtime_s,memory_requested\na,100,high\nb,200,low\nc,300,high\n"
+    _, _, checks = loaded(store, write("n.csv", text))
+    assert "'memory_requested' (requested_memory_bytes)" in checks["named like a field"].message
+
+
+@pytest.mark.parametrize("moment", ["13-10-26 10:00", "2026-10-13 10:00:00 CEST"])
+def test_moments_that_cannot_be_read_are_named(store, write, moment):
+    text = "job,started,finished\n" + "".join(f"j{at},{moment},{moment}\n" for at in range(3))
+    with pytest.raises(ColumnMissing, match=f"'started' is named like start_time_s, but '{moment}' in line 2"):
+        store.ingest([write("m.csv", text)], AUTO)
+
+
+@pytest.mark.parametrize(("bare", "sure"), [((1_073_741_824, 268_435_456), True), ((1024, 256), False)])
+def test_bare_numbers_beside_sizes_with_a_unit_are_bytes_or_asked(store, write, bare, sure):
+    sizes = ["512Mi", bare[0], "2Gi", bare[1]]
+    path = write("s.csv", "pod,duration_s,memory_request\n" + "".join(f"p{size},600,{size}\n" for size in sizes))
+    if sure:
+        _, frame, _ = loaded(store, path, "requested_memory_bytes")
+        assert frame["requested_memory_bytes"].tolist() == [2**29, bare[0], 2**31, bare[1]]
+    else:
+        with pytest.raises(UnitUnknown, match="bare numbers stand beside sizes with a unit"):
+            store.ingest([path], AUTO)
+
+
+def test_few_sizes_that_no_machine_has_are_missing_and_ask_nothing(store, write):
+    cells = {3: "1e30", 30: "-4"}
+    rows = "".join(f"j{at},100,{cells.get(at, 4)},2\n" for at in range(40))
+    _, frame, checks = loaded(
+        store, write("o.csv", f"job,runtime_s,requested_memory_gb,peak_rss_gb\n{rows}"), "requested_memory_bytes"
+    )
+    assert checks["out of bounds"].count == 2
+    assert frame["requested_memory_bytes"].isna().sum() == 2 and frame["requested_memory_bytes"].sum() == 38 * 4e9

@@ -484,6 +484,7 @@ def test_pods_that_no_sample_saw_are_told(load):
     assert checks["seen once"].count == 1
     assert frame["peak_memory_bytes"].notna().sum() == 2
 
+
 PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
 
 

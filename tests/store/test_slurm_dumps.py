@@ -447,3 +447,25 @@ def test_json_tells_the_use_of_a_node(store, write):
     fields = ["requested_memory_bytes", "peak_memory_bytes", "peak_memory_is_lower_bound"]
     rows = store.frame("s", fields)[fields].to_numpy().tolist()
     assert rows == [[16_000 * 1024**2, 7_600, 0], [8_000 * 1024**2, 3_800, 0], [16_000 * 1024**2, 1_000, 1]]
+
+
+@pytest.mark.parametrize("delimiter", ["|", ",", ";"])
+def test_ids_cut_on_a_screen_are_cut_in_a_table_of_it(store, write, delimiter):
+    rows = ["JobID|JobName|ReqMem|MaxRSS|Elapsed|State|ReqCPUS"]
+    for job, peak in (("157+", "3532K"), ("158+", "4532K")):
+        rows.append(f"{job}|mc|16000M||00:26:34|COMPLETED|2")
+        rows += [
+            f"{job}|{step}|16000M|{used}|00:26:34|COMPLETED|2" for step, used in (("batch", peak), ("extern", "0"))
+        ]
+    report = store.ingest([write("s.txt", "\n".join(rows).replace("|", delimiter) + "\n")], IngestOptions())
+    frame = store.frame("s", ["job_name", "task_name", "peak_memory_bytes"], finished_only=False)
+    assert (report.rows, {check.name: check.count for check in report.checks}["cut keys"]) == (2, 6)
+    assert frame["job_name"].tolist() == ["157+", "158+"] and set(frame["task_name"]) == {"mc"}
+    assert frame["peak_memory_bytes"].tolist() == [3532 * 1024, 4532 * 1024]
+
+
+def test_commas_in_a_name_are_no_lists(store, write):
+    head, end = "JobID,JobName,State,Elapsed,MaxRSS\n", "COMPLETED,00:10:00,1G\n"
+    report = store.ingest([write("c.csv", f"{head}1,a,{end}2,a,b,c,{end}")], IngestOptions())
+    assert (report.format, report.rows, report.rejected) == ("slurm", 2, 0)
+    assert store.frame("c", ["task_name"])["task_name"].tolist() == ["a", "a,b,c"]

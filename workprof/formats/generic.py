@@ -18,7 +18,6 @@ FORMAT = Format(
         "terminated",
         "completed",
         "complete",
-        "cached",
         "succeeded",
         "success",
         "finished",

@@ -1,8 +1,8 @@
 """Slurm accounting as `sacct` prints it on a screen: columns of a fixed width under a line of dashes, long values cut.
 
-The same reader takes dumps with an unusual delimiter (`--delimiter='^'`), and those with commas whose lists hold commas
-of their own without quotes: resources ('cpu=4,mem=16G'), nodes ('n[1,3]'), arrays ('12_[1,5]'); and those without a
-heading whose columns their cells tell.
+The same reader takes dumps with an unusual delimiter (`--delimiter='^'`), tables made of a screen's cut ids, and those
+with commas whose lists hold commas of their own without quotes: resources ('cpu=4,mem=16G'), nodes ('n[1,3]'), arrays
+('12_[1,5]'); and those without a heading whose columns their cells tell.
 
 Source: Slurm's manual page of sacct (`--format`, `--parsable`, `--delimiter`).
 """
@@ -10,7 +10,7 @@ Source: Slurm's manual page of sacct (`--format`, `--parsable`, `--delimiter`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workprof.core.errors import TraceError
@@ -28,6 +28,7 @@ USUAL = (",", "\t", ";", "|")
 _DASHES = re.compile(r"^-+(?: +-+)+\s*$")
 _HEADING = r"[A-Za-z]\w*(?:%-?\d+)?"
 _DELIMITED = re.compile(rf"^{_HEADING}([^\w\s%\"'.:-]{{1,8}}){_HEADING}(?:\1{_HEADING})*(?:\1)?\s*$")
+_CUT = re.compile(rb"\s*\d[\d_]*\+\s*$")
 _RESOURCE = re.compile(r"^[A-Za-z][\w/:.\-]*=[^,=]*$")
 
 Cut = Callable[[bytes], list[str] | None]
@@ -74,9 +75,9 @@ def layout(lines: Sequence[bytes]) -> Layout | None:
     names = slurm.headings(headings[:-1] if ends else headings)
     if names is None:
         return None
-    if delimiter not in USUAL:
+    if delimiter not in USUAL or _has_cut_ids(lines[1:], delimiter, names):
         return Layout(names, lambda line: _split(line, delimiter, len(names), ends))
-    if delimiter == "," and _has_bare_commas(lines, len(names) + ends):
+    if delimiter == "," and _has_bare_commas(lines, names, ends):
         return Layout(names, lambda line: _joined(line, names, ends))
     return None
 
@@ -159,7 +160,7 @@ class _CutIds:
             TraceError: where nothing tells whether it is a job or a step.
         """
         cut = cells[self._at]
-        if not self._width or not cut.endswith("+") or len(cut) != self._width or "." in cut:
+        if not cut.endswith("+") or (self._width and len(cut) != self._width) or "." in cut:
             return cut
         self.lines += 1
         step = cells[self._job_name] if self._job_name >= 0 else ""
@@ -259,9 +260,16 @@ def _split(line: bytes, delimiter: str, wanted: int, ends: bool) -> list[str] | 
     return cells if len(cells) == wanted else None
 
 
-def _has_bare_commas(lines: Sequence[bytes], wanted: int) -> bool:
-    """Tell whether a line has more commas than the headings and no quotes."""
-    return any(line.count(b",") >= wanted and b'"' not in line for line in lines[1:])
+def _has_bare_commas(lines: Sequence[bytes], names: Sequence[str], ends: bool) -> bool:
+    """Tell whether a line has more commas than the headings, no quotes, and lists that take them all."""
+    more = (line for line in lines[1:] if line.count(b",") >= len(names) + ends and b'"' not in line)
+    return any(_joined(line, names, ends) is not None for line in more)
+
+
+def _has_cut_ids(lines: Iterable[bytes], delimiter: str, names: Sequence[str]) -> bool:
+    """Tell whether the ids of a table were cut to fit a screen before it became one."""
+    at, sign = names.index("JobID"), delimiter.encode()
+    return any(b'"' not in line and _CUT.match(line.split(sign)[at]) for line in lines if line.count(sign) >= at)
 
 
 def _joined(line: bytes, names: Sequence[str], ends: bool) -> list[str] | None:

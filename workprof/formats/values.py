@@ -153,17 +153,19 @@ MOMENTS = (
     "%d.%m.%Y %H:%M",
     "%m/%d/%Y",
     "%d.%m.%Y",
+    *(f"%d{sign}%b{sign}%Y{time}" for sign in ("-", " ") for time in (" %H:%M:%S", " %H:%M", " %I:%M:%S %p", "")),
 )
 """Further ways to write a moment, in the formats of strptime; the second is the American order."""
 
 YEAR_FIRST = ("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d")
 
-TWO_DIGITS = r"^\s*\d{1,2}[/.]\d{1,2}[/.]\d\d(?:\D|$)"
+TWO_DIGITS = r"^\s*\d{1,2}(?:[/.]\d{1,2}[/.]|[- ][A-Za-z]{3}[- ])\d\d(?:\D|$)"
 """A moment whose year has two digits: 69 to 99 are of the last century, 00 to 68 of this one (POSIX, strptime)."""
 
 OPEN = r"[+-]?inf(?:inity)?|9999-.*"
-NOT_KNOWN = r"epoch|1970-01-01(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
-"""Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch'."""
+NOT_KNOWN = r"epoch|(?:1970-01-01|000[01]-0[01]-0[01])(?:[T ]00:00(?::00(?:\.0+)?)?)?\s?(?:Z|[+-]00(?::?00)?)?"
+"""Texts of moments that never come, or are not known: Postgres writes 'infinity' and 'epoch', MySQL zeros, Go the
+year 1."""
 
 
 def no_moment(text: str, *which: str) -> str:
@@ -181,7 +183,8 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     short_first = (one for each in formats for one in dict.fromkeys((_short(each), each)))
     return (
         f"CASE WHEN substr({value}, 5, 1) = '-' AND substr({value}, 8, 1) = '-' "
-        f"THEN CASE WHEN NOT starts_with({value}, '9999') THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) END "
+        f"THEN CASE WHEN NOT ({_begins(value, '9999', '000')}) "
+        f"THEN nullif(epoch(TRY_CAST({value} AS TIMESTAMPTZ)), 0) END "
         f"WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) * {factor!r} "
         f"WHEN {no_moment(value)} THEN NULL "
         f"WHEN regexp_matches({value}, '^\\d{{4}}/') THEN epoch(try_strptime({value}, [{_listed(YEAR_FIRST)}])) "
@@ -189,9 +192,13 @@ def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: boo
     )
 
 
+def _begins(value: str, *starts: str) -> str:
+    return " OR ".join(f"starts_with({value}, '{start}')" for start in starts)
+
+
 def _short(form: str) -> str:
     """Return a form with a year of two digits; strptime takes '26' for the year 26 where four are meant."""
-    return form.replace("/%Y", "/%y").replace(".%Y", ".%y")
+    return form.replace("/%Y", "/%y").replace(".%Y", ".%y").replace("%b-%Y", "%b-%y").replace("%b %Y", "%b %y")
 
 
 def _listed(forms: Iterable[str]) -> str:

@@ -33,7 +33,10 @@ SHOWN_CELLS, SHOWN_CHARACTERS = 5, 60
 BAD, OUT_OF_BOUNDS = "bad cells", "out of bounds"
 WORDS = {
     UNREAD: (BAD, "are no value of their column and count as missing"),
-    STRANGE: (OUT_OF_BOUNDS, "are more than any machine has, or less than nothing, and count as missing"),
+    STRANGE: (
+        OUT_OF_BOUNDS,
+        "are more than any machine has, less than nothing or part of a byte, and count as missing",
+    ),
 }
 
 

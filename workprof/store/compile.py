@@ -160,7 +160,8 @@ def number_sql(name: str, kind: str, unit: str) -> str:
     """Return a finite number in workprof's unit, else NULL."""
     column = quoted(name)
     if kind == TIMESTAMP:
-        return f"CASE WHEN {column} < TIMESTAMPTZ '9999-01-01' THEN nullif(epoch({column}), 0) END"
+        never = f"{column} >= TIMESTAMPTZ '9999-01-01' OR {column} < TIMESTAMPTZ '0002-01-01'"
+        return f"CASE WHEN NOT ({never}) THEN nullif(epoch({column}), 0) END"
     if kind == INTERVAL:
         return f"epoch({column})"
     scale = 1.0 if unit == PLAIN else factor(unit)
@@ -200,6 +201,8 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     if rule.field in TIME_FIELDS:
         read = _in_its_unit(read, rule.source in declared.epochs)
     strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
+    if strange and field.unit == "B" and (kind == TEXT or declared.reader is not None):  # Kubernetes' 512m
+        strange = f"({strange} OR ({read} > 0 AND {read} < 1))"
     sql = f"CASE WHEN NOT {strange} THEN {read} END" if strange else read
     if rule.field in declared.zero_is_missing:
         sql = f"nullif({sql}, 0)"
@@ -293,10 +296,12 @@ def _strange_amount(read: str, quantity: str, scale: float) -> str:
 
 
 def _finished(declared: Format, made: Mapping[str, Output]) -> str:
-    if "status" not in made or not declared.finished:
-        return "TRUE"
-    statuses = ", ".join(text(status) for status in declared.finished)
-    return f"coalesce(lower(trim({made['status'].sql})) IN ({statuses}), TRUE)"
+    return finished_sql(made["status"].sql, declared) if "status" in made and declared.finished else "TRUE"
+
+
+def finished_sql(status: str, declared: Format) -> str:
+    """Return the SQL of whether a status is one of those that the methods use; a row without one is."""
+    return f"coalesce(lower(trim({status})) IN ({', '.join(map(text, declared.finished))}), TRUE)"
 
 
 def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], outputs: Sequence[Output]) -> str:
@@ -338,7 +343,7 @@ def _is_open(rule: Rule, kind: str) -> str:
         words = (values.OPEN, values.NOT_KNOWN) if rule.field == "end_time_s" else (values.OPEN,)
         return f"CASE WHEN {read_name(rule.field)} IS NULL THEN {values.no_moment(cell, *words)} ELSE FALSE END"
     if kind == TIMESTAMP:
-        never = f"NOT isfinite({cell}) OR {cell} >= TIMESTAMPTZ '9999-01-01'"
+        never = f"NOT isfinite({cell}) OR {cell} >= TIMESTAMPTZ '9999-01-01' OR {cell} < TIMESTAMPTZ '0002-01-01'"
         return f"{never} OR {cell} = TIMESTAMPTZ '1970-01-01'" if rule.field == "end_time_s" else never
     return f"isinf({cell})" if kind == NUMBER else "FALSE"
 

@@ -20,7 +20,7 @@ from workprof.core.causes import RUNNING, WAITING, starts_of, words_of
 from workprof.core.text import visible
 from workprof.core.units import DAY_S, FIRST_EPOCH_S, format_duration
 from workprof.formats.declare import NUMBER
-from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, USAGE_FIELDS
+from workprof.formats.fields import FIELDS, LATEST_S, NAME_FIELDS, TIME_FIELDS, TIMING, USAGE_FIELDS
 from workprof.store.catalogue import one
 from workprof.store.compile import (
     DERIVED,
@@ -70,7 +70,9 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
     'running' or 'waiting' stands for it. Rows that are to change are committed before (`commit_so_far`).
     """
     have, rows = {column.name: column for column in columns}, quoted(stage.rows)
-    conditions = _conditions(cursor, have, rows)
+    meanings = _statuses(cursor, rows) if "status" in have else NO_STATUS
+    cached = _without_times_of_cached(cursor, have, rows, meanings.cached)
+    conditions = _conditions(cursor, have, rows, meanings)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in vars(conditions).values())
     running, never, ends, starts = (int(count) for count in one(cursor, f"SELECT {counts} FROM {rows}"))
     if running or never or ends or starts:
@@ -105,7 +107,25 @@ def settle(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Co
             [last.moment],
         )
     ordered = sorted(have.values(), key=lambda column: FIELD_ORDER.get(column.name, len(FIELD_ORDER)))
-    return Settled(tuple(ordered), last.checks)
+    return Settled(tuple(ordered), (*cached, *last.checks))
+
+
+def _without_times_of_cached(
+    cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str, cached: str
+) -> tuple[Check, ...]:
+    """Take the times from rows of tasks whose result was there already, and tell of them."""
+    timed = [name for name in TIMING if name in have]
+    if cached == "FALSE" or not timed:
+        return ()
+    these = f"{cached} AND ({' OR '.join(f'{name} IS NOT NULL' for name in timed)})"
+    (count,) = one(cursor, f"SELECT count(*) FILTER (WHERE {these}) FROM {rows}")
+    if not count:
+        return ()
+    commit_so_far(cursor)
+    nothing = ", ".join(f"{name} = NULL" for name in timed)
+    cursor.execute(f"UPDATE {rows} SET {nothing}, {FINISHED} = FALSE WHERE {these}")
+    message = f"{count:,} tasks were answered from a cache: nothing ran, they are no runs and have no times"
+    return (Check("call cache", "info", int(count), message),)
 
 
 OTHER_UNITS = (1e3, 1e6, 60.0, 3600.0, 6e4, 3.6e6)
@@ -260,23 +280,33 @@ def _moment_text(moment: float) -> str:
     return f"{format_duration(moment)} on the trace's clock"
 
 
-def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str) -> _Conditions:
+@dataclass(frozen=True)
+class _Meanings:
+    """Conditions in SQL on what a row's status says, never NULL."""
+
+    running: str
+    waiting: str
+    nothing: str
+    cached: str
+
+
+NO_STATUS = _Meanings("FALSE", "FALSE", "TRUE", "FALSE")
+
+
+def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str, says: _Meanings) -> _Conditions:
     """Return which rows are which; of a column that is not there every value is missing."""
     start, end, duration = (
         name if name in have else "CAST(NULL AS DOUBLE)" for name in ("start_time_s", "end_time_s", "duration_s")
     )
     starts, ends = one(cursor, f"SELECT count({start}) > 0, count({end}) > 0 FROM {rows}")
-    says_running, says_waiting, says_nothing = (
-        _statuses(cursor, rows) if "status" in have else ("FALSE", "FALSE", "TRUE")
-    )
     used = " OR ".join(f"coalesce({name} > 0, FALSE)" for name in USAGE_FIELDS if name in have) or "FALSE"
     # Where the trace tells ends, a row without one is going on whatever its duration so far.
     open_end = f"({end} IS NULL AND {'TRUE' if ends else f'{duration} IS NULL'} AND ({FLAGS} & {STRANGE_TIME}) = 0)"
     written_open = f"({FLAGS} & {OPEN_TIME}) > 0"
-    running = f"({says_running} OR ({says_nothing} AND ({written_open} OR ({start} IS NOT NULL AND {open_end}))))"
+    running = f"({says.running} OR ({says.nothing} AND ({written_open} OR ({start} IS NOT NULL AND {open_end}))))"
     no_time = f"coalesce({duration}, 0) = 0 AND ({end} IS NULL OR {duration} = 0)"
-    absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says_nothing} OR NOT {FINISHED}))"
-    never = f"(NOT {running} AND ({absent} OR ({says_waiting} AND coalesce({duration}, 0) <= 0)))"
+    absent = f"({starts} AND {start} IS NULL AND {no_time} AND NOT ({used}) AND ({says.nothing} OR NOT {FINISHED}))"
+    never = f"(NOT {running} AND ({absent} OR ({says.waiting} AND coalesce({duration}, 0) <= 0)))"
     ended = f"NOT {running} AND NOT {never}"
     return _Conditions(
         running,
@@ -290,17 +320,22 @@ MOST_SPELLINGS = 200
 """Statuses up to which a condition names them: to compare a row's status is a hundredth of the work of reading it."""
 
 
-def _statuses(cursor: duckdb.DuckDBPyConnection, rows: str) -> tuple[str, str, str]:
-    """Return the conditions that a row's status is a running one, a waiting one, or missing."""
+CACHED = ("cached", "cache hit", "cachehit", "cached (done)", "from cache", "callcached", "cached (success)")
+"""Words of workflow engines for a task whose result was there already."""
+
+
+def _statuses(cursor: duckdb.DuckDBPyConnection, rows: str) -> _Meanings:
+    """Return the conditions that a row's status is a running one, a waiting one, missing, or one of a cache."""
     word = "coalesce(lower(trim(status)), '')"
-    meanings = (_begins(word, RUNNING), _begins(word, WAITING), f"{word} = ''")
+    cached = f"{word} IN ({', '.join(map(text, CACHED))})"
+    meanings = (_begins(word, RUNNING), _begins(word, WAITING), f"{word} = ''", cached)
     lists = ", ".join(f"list(status) FILTER (WHERE {meaning} AND status IS NOT NULL)" for meaning in meanings)
     spellings = one(cursor, f"SELECT {lists} FROM (SELECT DISTINCT status FROM {rows})")
-    running, waiting, missing = (
+    running, waiting, missing, cached = (
         meaning if len(spelled or ()) > MOST_SPELLINGS else _is_one_of(spelled or ())
         for meaning, spelled in zip(meanings, spellings, strict=True)
     )
-    return running, waiting, f"(status IS NULL OR {missing})"
+    return _Meanings(running, waiting, f"(status IS NULL OR {missing})", cached)
 
 
 def _is_one_of(spellings: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from workprof.core.progress import Progress
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Steps
 from workprof.formats.fields import FIELDS, NAME_FIELDS, TIME_FIELDS
 from workprof.store.catalogue import one
-from workprof.store.compile import FIELD_ORDER
+from workprof.store.compile import FIELD_ORDER, FINISHED, finished_sql
 from workprof.store.connection import quoted, text
 from workprof.store.loaded import Stage
 from workprof.store.reports import Column
@@ -66,6 +66,8 @@ def complete(
     for each in [made for made in makes if not made.of_line]:
         source = _with(each, have, source, declared)
         have.add(each.field)
+    if "status" in have - given and declared.finished:
+        source = f"SELECT * REPLACE ({finished_sql('status', declared)} AS {FINISHED}) FROM ({source})"
     run_watched(cursor, f"CREATE TABLE {rows} AS {source}", [], progress, span)
     steps = orphans = 0
     if folds:

@@ -57,7 +57,12 @@ MIXED_LINE_ENDS = "state machine"
 
 @dataclass(frozen=True)
 class Task:
-    """One ingest and what it works with; `upstream` is what an engine did with the trace before."""
+    """One ingest and what it works with.
+
+    Attributes:
+        upstream: what an engine did with the trace before.
+        looked: what a look at a generic file told.
+    """
 
     database: Database
     files: NamedFiles
@@ -66,6 +71,7 @@ class Task:
     progress: Progress
     started: float
     upstream: Upstream | None = None
+    looked: tuple[Check, ...] = ()
 
 
 def ingest(
@@ -79,8 +85,9 @@ def ingest(
     started = time.perf_counter()
     database.refuse_if_readonly()
     files = named_files(paths, options)
+    looked: tuple[Check, ...] = ()
     if files.format == generic.FORMAT.name and not options.mapping:
-        options = proposal.taken(database, files.paths[0], options)
+        options, looked = proposal.taken(database, files.paths[0], options)
     lost = f"{files.origin} was not loaded"
     with database.writing(progress), _clear_errors(files.origin), room_in(database.home.folder, lost):
         version = LAYOUT_VERSION + (FORMATS[files.format].rows_version - 1 if files.format in FORMATS else 0)
@@ -89,7 +96,7 @@ def ingest(
         try:
             with database.cursor() as cursor:
                 name = catalogue.free_name(cursor, options.name, files.stem) if options.name else ""
-            task = Task(database, files, replace(options, name=name), hashing, progress, started, upstream)
+            task = Task(database, files, replace(options, name=name), hashing, progress, started, upstream, looked)
             return _known(task) or _loaded_despite_mixed_ends(task)
         finally:
             hashing.stop()
@@ -207,7 +214,7 @@ def _report(
         rejected=loaded.rejected + upstream.dropped,
         rejects_file=str(rejects_file) if rejects_file else None,
         joins=(*upstream.joins, *loaded.joins),
-        checks=(*upstream.checks, *loaded.checks),
+        checks=(*upstream.checks, *task.looked, *loaded.checks),
         seconds=time.perf_counter() - task.started,
         lost=loaded.lost,
         running=counts.running if counts else 0,

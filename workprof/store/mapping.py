@@ -43,7 +43,7 @@ from workprof.formats.generic import (
     WITH_ID,
     WORDS,
 )
-from workprof.store.look import Look
+from workprof.store.look import Look, Numbers
 from workprof.store.relation import INTERVAL, TIMESTAMP
 from workprof.store.reports import FieldSource
 
@@ -180,7 +180,9 @@ def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
 
 
 MOSTLY = 0.8
-"""Share of a column's values that must be values of a field: one 'Unknown' does not hide a column."""
+"""Share of moments that must be of our time: few in none do not hide the unit of the others."""
+LEAST_READ = 0.5
+"""Share of a column's values that must be values of a field: its bad cells are counted, and hide no column."""
 
 EPOCHS = (("s", 1e0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9))
 OFFSET_S = 600.0, 2.0e8
@@ -278,6 +280,21 @@ def guesses(look: Look) -> dict[str, Guess]:
         result["job_name"] = result.pop("run_name")
     result = _clocks(_meant(result, look), look)
     return {field: result[field] for field in FIELDS if field in result}
+
+
+def unfit(look: Look, used: Mapping[str, FieldSource]) -> dict[str, str]:
+    """Return column -> the field of numbers that it is named like, of columns that are not used and hold no numbers."""
+    taken = {source.column for source in used.values()}
+    result = {}
+    for column in look.columns:
+        words = words_of(column)[0]
+        alike = [field for field, wanted in _WANTED.items() if words and words in wanted and field not in used]
+        if column in taken or not alike or not look.present(column, 1):
+            continue
+        field = next((each for each in alike if FIELDS[each].type == NUMBER), "")
+        if field and look.types[column] == TEXT and len(alike) == 1:
+            result[column] = field
+    return result
 
 
 REQUESTED, USED = "requested_memory_bytes", "peak_memory_bytes"
@@ -379,7 +396,7 @@ def _fits(field: str, column: str, unit: str, look: Look) -> bool:
     days = _order(field, column, look) == "first"
     read = look.numbers(column, quantity_of(field, values.DAY_FIRST if days else ""))
     known = int(read.present.sum())
-    if not known or int((read.present & ~read.unread).sum()) < MOSTLY * known:
+    if not known or int((read.present & ~read.unread).sum()) <= LEAST_READ * known:
         return False
     return _fits_cores(field, column, read.at(1.0), unit) if FIELDS[field].unit == "percent" else True
 
@@ -420,8 +437,9 @@ def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Lo
     read = look.numbers(column, quantity_of(field, ""))
     number = read.number[~np.isnan(read.number)]
     bare = read.bare & (read.number != 0)
-    if own in ("B", "percent") and any(map(MILLI.fullmatch, look.present(column, 1000))):
-        unit, sure, why = BESIDE_MILLI[own]
+    beside = _beside_units(own, read, named_unit, look.present(column, 1000))
+    if beside:
+        unit, sure, why = beside
         return Guess(FieldSource(column, unit), sure, why)
     if not bare.any() and (read.present & ~read.bare).any():
         if own == "s" and field not in TIME_FIELDS and _two_parts(column, look):
@@ -444,6 +462,21 @@ BESIDE_MILLI = {
     "percent": ("cores", True, "bare numbers beside thousandths of a core are cores"),
 }
 """What a column with thousandths ('250m') holds: unit, whether that is sure, and why."""
+
+
+def _beside_units(own: str, read: Numbers, named: str, texts: Sequence[str]) -> tuple[str, bool, str] | None:
+    """Return the unit of bare numbers beside values with a unit of their own, None where there are none of both."""
+    if own in BESIDE_MILLI and any(map(MILLI.fullmatch, texts)):
+        return BESIDE_MILLI[own]
+    bare = read.number[read.bare & (read.number != 0)]
+    if own != "B" or named or not bare.size or not (read.present & ~read.bare & ~read.unread).any():
+        return None
+    return own, float(np.median(bare)) >= LEAST_BARE_BYTES, BESIDE_UNITS
+
+
+BESIDE_UNITS = "bare numbers stand beside sizes with a unit, and are read as bytes"
+LEAST_BARE_BYTES = 1e6
+"""Bare numbers beside sizes with a unit are bytes where half of them are above this; of smaller ones nobody knows."""
 
 DAY_OR_MONTH = f"day or month first? unit {values.DAY_FIRST} reads the day first"
 ORDERS = {

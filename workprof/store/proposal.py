@@ -18,7 +18,7 @@ from workprof.core.progress import silent
 from workprof.core.units import FIRST_EPOCH_S, GB, MINUTE_S, format_duration
 from workprof.formats import generic
 from workprof.formats.declare import TEXT
-from workprof.formats.fields import FIELDS, REQUESTS, TIME_FIELDS
+from workprof.formats.fields import BOUNDS, FIELDS, REQUESTS, TIME_FIELDS
 from workprof.store.connection import Database
 from workprof.store.home import room_in
 from workprof.store.json_rows import first_objects, is_json
@@ -45,10 +45,11 @@ from workprof.store.mapping import (
     missing_fields,
     own_rules,
     quantity_of,
+    unfit,
 )
 from workprof.store.parquet_bounds import refuse_promises
 from workprof.store.relation import INTERVAL, TIMESTAMP, guessed_type, parquet_relation
-from workprof.store.reports import Evidence, FieldSource, IngestOptions, Suggestion
+from workprof.store.reports import Check, Evidence, FieldSource, IngestOptions, Suggestion
 from workprof.store.running import Span
 from workprof.store.spool import (
     PARQUET_MAGIC,
@@ -82,8 +83,8 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
     return proposed(look_at(database, path, options), options)
 
 
-def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptions:
-    """Return the options with what names and values of a generic file tell for sure.
+def taken(database: Database, path: Path, options: IngestOptions) -> tuple[IngestOptions, tuple[Check, ...]]:
+    """Return the options with what names and values of a generic file tell for sure, and what was left out.
 
     A file whose columns carry all the names that workprof needs is taken as it is; of its further columns, those that
     are sure.
@@ -94,7 +95,7 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
     """
     result = suggest(database, path, options)
     if not result.columns:
-        return options  # the ingest tells why
+        return options, ()  # the ingest tells why
     own = {rule.field for rule in own_rules({}, result.columns)}
     further = {field: source for field, source in result.mapping.items() if field not in own}
     if not missing_fields(own):
@@ -107,7 +108,14 @@ def taken(database: Database, path: Path, options: IngestOptions) -> IngestOptio
             f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
             f"it with --map FILE.json that holds {as_json(result.mapping)}"
         )
-    return replace(options, mapping=further)
+    named = [f"{column!r} ({field})" for column, field in result.unfit.items() if field not in {*own, *further}]
+    message = (
+        f"{len(named)} columns are named like a field, but most of their values are none of it, so they are further "
+        f"columns: {', '.join(named[:SHOWN_VALUES])}; map them with --map if they are the fields"
+    )
+    return replace(options, mapping=further), (
+        Check("named like a field", "info", len(named), message),
+    ) if named else ()
 
 
 def _options(result: Suggestion) -> str:
@@ -209,6 +217,7 @@ def proposed(look: Look, options: IngestOptions) -> Suggestion:
         rows=look.rows,
         whole=look.whole,
         refusal=_refusal(missing, mapping, evidence, look),
+        unfit=unfit(look, mapping),
     )
 
 
@@ -226,7 +235,7 @@ def _refusal(
     missing: tuple[str, ...], mapping: Mapping[str, FieldSource], evidence: Mapping[str, Evidence], look: Look
 ) -> str:
     if missing:
-        return lacking_words(missing, mapping.keys(), look.columns)
+        return f"{_named_so(mapping, look)}{lacking_words(missing, mapping.keys(), look.columns)}"
     unsure = [(field, one) for field, one in evidence.items() if not one.sure]
     strange = [one for _, one in unsure if one.why == UNREADABLE]
     if strange:
@@ -240,6 +249,19 @@ def _refusal(
         f"{'means ' * one.why.startswith(ALLOCATED_OR_USED)}is not certain ({one.why}): {in_words(one)}"
         for field, one in unsure
     )
+
+
+def _named_so(mapping: Mapping[str, FieldSource], look: Look) -> str:
+    """Return which columns are named like a field and cannot be read so, with a value each."""
+    words = []
+    for column, field in unfit(look, mapping).items():
+        unread = np.flatnonzero(look.numbers(column, quantity_of(field, "")).unread)
+        if len(unread):
+            at = f" in line {int(unread[0]) + look.first_line:,}" if look.first_line else ""
+            cell = _short(str(look.texts[column][int(unread[0])]))
+            more = "; write moments as 2026-01-31 10:00:00, or as seconds since 1970" * (field in TIME_FIELDS)
+            words.append(f"{column!r} is named like {field}, but {cell!r}{at} cannot be read so{more}. ")
+    return "".join(words[:SHOWN_VALUES])
 
 
 def in_words(one: Evidence) -> str:
@@ -333,7 +355,9 @@ def _absurd(field: str, finite: Floats) -> str:
         if 0 < median < SHORTEST_MEDIAN_S:
             return "half of the runs would last under 10 ms: is the unit right?"
     if FIELDS[field].unit == "B" and "memory" in field:
-        most = float(np.quantile(finite, 0.99))
+        within = finite[(finite >= 0) & (finite <= BOUNDS[field].of_a_system)]
+        finite = within if within.size >= NEARLY_ALL * finite.size else finite  # the others are told as out of bounds
+        most, largest = float(np.quantile(finite, 0.99)), float(finite.max())
         if most > LARGEST_NODE_BYTES:
             return f"{words_of_value(field, most)} is more than any node has: is the unit right?"
         if 0 < largest < MIB_BYTES:

@@ -345,6 +345,7 @@ class Suggestion:
         evidence: field -> what its column becomes.
         rows: looked at; `whole`: there are no more.
         refusal: why it is not loaded without asking, '' = it can be.
+        unfit: column -> the field that it is named like, of columns that are not taken for it by their values.
     """
 
     columns: tuple[str, ...]
@@ -358,6 +359,7 @@ class Suggestion:
     rows: int = 0
     whole: bool = True
     refusal: str = ""
+    unfit: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

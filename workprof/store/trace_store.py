@@ -131,7 +131,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
             ColumnMissing: when no column seems to be a required field.
             UnitUnknown: when a unit is a guess; shows the evidence.
         """
-        return proposal.taken(self._database, path, options)
+        return proposal.taken(self._database, path, options)[0]
 
     def suggest(self, path: Path, options: IngestOptions) -> Suggestion:
         """Return what a look at the first rows of a generic file proposes, or says of the mapping in the options.
