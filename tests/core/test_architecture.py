@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "library": GROUND | MIDDLE | METHODS | {"answers", "library", "workbench"},
     "report": GROUND | MIDDLE | METHODS | {"answers", "report", "workbench", "charts"},
     "cli": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "report"},
-    "service": GROUND | MIDDLE | METHODS | {"answers", "cli", "workbench", "service"},
+    "service": GROUND | MIDDLE | METHODS | {"answers", "workbench", "service"},
 }
 RECORDS_FOR_CHARTS = {"store": {"workprof.store.reports"}}
 HEAVY = [

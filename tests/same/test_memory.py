@@ -7,13 +7,13 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.answers.bins import answer, profile_answer
+from workprof.answers.documents import (
+    assessment_document,
+    models_document,
+    replay_document,
+)
 from workprof.answers.ledger import ledger_json
 from workprof.charts.memory.policies import policy_name
-from workprof.cli.memory import (
-    assessment_json,
-    models_json,
-    replay_json,
-)
 from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, gb_h
@@ -40,7 +40,7 @@ def printed(tasks):
 def test_tasks(tasks, printed):
     found = tasks.library(lambda bench: bench.assessment("tasks", AssessmentSettings()))
     told = tasks.command("memory", "assess", "tasks")
-    assert to_json(assessment_json(found)) == told
+    assert to_json(assessment_document(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Explore")
     assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
     same_metrics(page, printed, "memory")
@@ -116,7 +116,7 @@ def test_models(tasks):
     found = tasks.library(lambda bench: bench.bin_models("tasks", MODELS))
     words = ("--task", given.HEAVY, "--models", "svm", "--sampling", "none", "--trials", "0")
     told = tasks.command("memory", "train", "tasks", *words)
-    assert to_json(models_json(found)) == told
+    assert to_json(models_document(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Models", memory_task="HEAVY", **MODEL_PARAMETERS)
     (table,) = (table for table in page.tables if "accuracy" in table.columns)
     lines = sorted(table[["accuracy", "replayed"]].to_numpy().tolist())
@@ -132,7 +132,7 @@ def test_models(tasks):
 def test_policies(tasks, printed):
     found = tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
     told = tasks.command("memory", "replay", "tasks")
-    assert to_json(replay_json(found)) == told
+    assert to_json(replay_document(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Compare")
     assert same_figures(page, printed, "memory") == {"memory-frontier", "memory-learning"}
     same_metrics(page, printed, "memory", n=4)

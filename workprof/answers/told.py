@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import bins, forecasts, nodes, phases, profiles, verdict
+from workprof.answers import bins, documents, forecasts, nodes, phases, profiles, verdict
 from workprof.core.answer import Answer, to_json
 from workprof.core.question import Question
 from workprof.core.records import to_json as fields_of
@@ -47,13 +47,25 @@ TOLD: Mapping[str, Tells] = {
 """By the question's name."""
 
 
-LISTS: Mapping[str, Callable[[Any], list[dict[str, Any]]]] = {of_phases.RUNS.name: phases.runs_document}
-"""Documents that are a list, by the question's name."""
+DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
+    of_phases.RUNS.name: phases.runs_document,  # a list
+    of_profiles.SWEEP.name: documents.sweep_document,
+    memory.ASSESS.name: documents.assessment_document,
+    memory.TRAIN.name: documents.models_document,
+    memory.TABLES.name: documents.tables_document,
+    memory.REPLAY.name: documents.replay_document,
+    memory.FACT.name: documents.fact_document,
+    memory.WHY.name: documents.why_document,
+    memory.LEDGER_RUNS.name: documents.ledger_runs_document,
+    memory.OVER_TIME.name: documents.over_time_document,
+    memory.OVER_TIME_RUNS.name: documents.over_time_runs_document,
+}
+"""Documents of their own, by the question's name."""
 
 
 def document_of(question: Question[Any, Any], result: Any) -> Any:
     """The document of a result, as commands and the service give it; its fields where no answer tells it."""
-    if question.name in LISTS:
-        return LISTS[question.name](result)
+    if question.name in DOCUMENTS:
+        return DOCUMENTS[question.name](result)
     tells = TOLD.get(question.name)
     return fields_of(result) if tells is None else to_json(tells(result))

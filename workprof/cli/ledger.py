@@ -58,26 +58,6 @@ def _line(row: LedgerRow, ledger: Ledger) -> dict[str, object]:
     return line | {"not finished": f"{row.n_lost:,}"}
 
 
-def runs_json(result: LedgerRunList) -> dict[str, Any]:
-    """Return the JSON document of the runs behind a number; amounts in the resource's unit."""
-    one = next(one for one in RESOURCES if one.name == result.resource)
-    columns = (result.row_ids, result.requested, result.used, result.hours, result.wasted_each)
-    names = ("row_id", "requested", "used", "hours", "wasted")
-    return {
-        "n_runs": result.n_runs,
-        "resource": result.resource,
-        "wasted": result.wasted,
-        "wasted_unit": result.unit,
-        "unit": one.unit,
-        "runs": [
-            {result.settings.ledger.by: name, "task": task} | dict(zip(names, values, strict=True))
-            for name, task, *values in zip(
-                result.names, result.tasks, *(column.tolist() for column in columns), strict=True
-            )
-        ],
-    }
-
-
 def runs_text(result: LedgerRunList) -> str:
     """Return the runs behind a number for people."""
     one = next(one for one in RESOURCES if one.name == result.resource)
@@ -148,4 +128,4 @@ def register_on(app: typer.Typer) -> None:
             *OUT,
         ],
     )
-    add(app, Face(LEDGER_RUNS, runs_json, runs_text))
+    add(app, Face(LEDGER_RUNS, runs_text))

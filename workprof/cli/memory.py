@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,9 +40,8 @@ from workprof.memory.assessment import Assessment
 from workprof.memory.exports import EXPORTS, Origin, exported, never_line
 from workprof.memory.facts import FactPoints
 from workprof.memory.model_tables import PredictorTables
-from workprof.memory.models import ModelResult, PredictorResult
+from workprof.memory.models import PredictorResult
 from workprof.memory.policies import BY_TASK
-from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.replay import ReplayResult, sized_from_words
 from workprof.memory.rollup import Rollup
 from workprof.memory.size_lists import SizeList
@@ -63,39 +61,6 @@ PARTS = 4
 @app.callback()
 def memory() -> None:
     """What sizes would save, and what they would break."""
-
-
-def assessment_json(result: Assessment) -> dict[str, Any]:
-    """Return the JSON document of an assessment."""
-    names = (
-        *("task", "n", "requested_gb", "utilisation", "utilisation_by_time", "cpu_utilisation"),
-        *("cpu_utilisation_by_time", "requested_gb_h", "wasted_gb_h", "too_few", "n_without_request", "n_without_use"),
-        *("n_lower_bound", "n_over_request"),
-    )
-    return {
-        "n_finished": result.n_finished,
-        "n_runs": result.n_runs,
-        "n_requesting": result.n_requesting,
-        "n_judged": result.n_judged,
-        "n_lower_bound": result.n_lower_bound,
-        "n_without_use": result.memory.n_without_use,
-        "requested_gb_h": result.requested_gb_h,
-        "used_gb_h": result.used_gb_h,
-        "wasted_gb_h": result.wasted_gb_h,
-        "memory": asdict(result.memory),
-        "cpu": asdict(result.cpu),
-        "tasks": [
-            {name: getattr(one, name) for name in names} | {"peak_gb": asdict(one.peak_gb), "class": one.size_class}
-            for one in result.tasks
-        ],
-        "groups": [asdict(one) for one in result.groups],
-        "features": [asdict(one) for one in result.features.facts],
-        "features_n_drawn": result.features.n_drawn,
-        "features_left_out": [asdict(one) for one in result.features.left_out],
-        "left_out": result.left_out,
-        "evidence": [asdict(one) for one in result.evidence],
-        "seconds": result.seconds,
-    }
 
 
 def _assessment_text(result: Assessment) -> str:
@@ -125,49 +90,6 @@ def _assessment_text(result: Assessment) -> str:
         head += f"\n{evidence_words(result.evidence)}"
     rest = len(result.tasks) - len(rows)
     return f"{head}\n\n{table(rows)}" + (f"\n... and {rest} more tasks: --json has all" if rest else "")
-
-
-def fact_json(result: FactPoints) -> dict[str, Any]:
-    """Return the JSON document of a fact: use in GB (1e9 bytes)."""
-    return {
-        **asdict(result.settings),
-        "kind": result.kind,
-        "known": result.known,
-        "values": result.values,
-        "used_gb": result.used_gb,
-        "boxes": [{"value": box.pop("task"), **box} for box in map(asdict, result.boxes)],
-        "n": result.n,
-        "n_missing": result.n_missing,
-        "seconds": result.seconds,
-    }
-
-
-def why_json(result: Why) -> dict[str, Any]:
-    """Return the JSON document of a size and its reasons: sizes and uses in GB (1e9 bytes)."""
-    return {
-        "task": result.settings.task,
-        "policy": BY_TASK,
-        "input": result.settings.input_column,
-        "input_value": result.input_value,
-        "n_known": result.n_known,
-        "too_few": result.too_few,
-        "size_gb": result.size_bytes / GB,
-        "next_gb": result.next_bytes / GB,
-        "last_gb": result.last_bytes / GB,
-        "requested_gb": result.requested_bytes / GB,
-        "margin_share": result.margin_share,
-        "n_above": result.n_above,
-        "retried": result.retried,
-        "n_tried": result.n_tried,
-        "odds_of_retry": asdict(result.odds_of_retry),
-        "history": {"used_gb": result.used_bytes / GB, "hours": result.hours, "inputs": result.inputs},
-        "candidates": {
-            "size_gb": result.candidate_bytes / GB,
-            "cost_gb_h": result.candidate_cost_gb_h,
-            "chosen": result.chosen,
-        },
-        "seconds": result.seconds,
-    }
 
 
 def fact_text(result: FactPoints) -> str:
@@ -224,47 +146,6 @@ def _quarters(result: FactPoints) -> list[dict[str, object]]:
     ]
 
 
-def models_json(result: PredictorResult) -> dict[str, Any]:
-    """Return the JSON document of trained models."""
-    return {
-        "task": result.task,
-        "edges_gb": (result.edges_bytes / GB).tolist(),
-        "optimal_improvement": result.optimal_improvement,
-        "models": [_model(one) for one in result.models],
-        "cheapest": [_model(one) for one in result.cheapest],
-        "constant": _model(result.constant),
-        "cheapest_constant": _model(result.cheapest_constant),
-        "ranks_differ": result.ranks_differ,
-        "ranking": asdict(result.ranking),
-        "inputs": [asdict(one) for one in result.inputs],
-        "uses_after_the_run": result.uses_after_the_run,
-        "unused": list(result.unused),
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
-def _model(one: ModelResult) -> dict[str, Any]:
-    document = {name: value for name, value in vars(one).items() if name not in ("predicted", "u_rate_interval")}
-    interval = [one.u_rate_interval.low, one.u_rate_interval.high]
-    waterfall = asdict(one.waterfall)
-    return document | {"confusion": one.confusion.tolist(), "u_rate_interval": interval, "waterfall": waterfall}
-
-
-def tables_json(result: PredictorTables) -> dict[str, Any]:
-    """Return the JSON document of the tables."""
-    return {
-        "tables_7_8": [asdict(row) for row in result.models],
-        "tables_9_10": [asdict(row) for row in result.samplings],
-        "table_11": [asdict(row) | {"edges_gb": [edge / GB for edge in row.edges_bytes]} for row in result.binnings],
-        "best_k_by_estimate": result.best_k_by_estimate,
-        "best_k_by_replay": result.best_k_by_replay,
-        "ranks_differ": result.ranks_differ,
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
 def _tables_text(result: PredictorTables) -> str:
     models: list[dict[str, object]] = [
         {"bins": one.k, "model": f"{one.model}, {one.sampling}", "accuracy": format_share(one.accuracy)}
@@ -300,58 +181,6 @@ def _models_text(result: PredictorResult) -> str:
     ]
     warning = "\nestimate and replay rank these models differently: rely on the replay" if result.ranks_differ else ""
     return table(rows) + warning
-
-
-def replay_json(result: ReplayResult) -> dict[str, Any]:
-    """Return the JSON document of a replay."""
-    return {
-        "protocol": result.protocol,
-        "known": result.known,
-        "seed": result.seed,
-        "seeds": list(result.settings.used_seeds),
-        "target": result.target,
-        "input": result.input_column,
-        "n_tasks": result.n_tasks,
-        "n_test": result.n_test,
-        "n_cold": result.n_cold,
-        "n_history": result.n_history,
-        "used_gb_h": result.used_gb_h,
-        "policies": {name: _policy(one) for name, one in result.policies.items()},
-        "tasks": [asdict(one) | {"failures": _count(one.failures)} for one in result.tasks],
-        "frontier": [
-            asdict(one) | {"price": one.price_runs, "failures": _count(one.failures)} for one in result.frontier
-        ],
-        "foreseen": None if result.foreseen is None else asdict(result.foreseen),
-        "choices": [asdict(one) for one in result.choices],
-        "best_by_task": [asdict(one) for one in result.best_by_task],
-        "left_out": result.left_out,
-        "evidence": [asdict(one) for one in result.evidence],
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-        "compared": None if result.compared is None else asdict(result.compared),
-    }
-
-
-def _policy(one: PolicyFigures) -> dict[str, Any]:
-    return {
-        "wasted_gb_h": one.wasted_gb_h,
-        "charged_gb_h": one.charged_gb_h,
-        "failures": _count(one.failures),
-        "seconds": one.seconds,
-        "failed_share_interval": [one.failed_share.low, one.failed_share.high],
-        "saving": one.saving_share,
-        "saving_interval": [one.saving.low, one.saving.high],
-        "n_never_fit": one.n_never_fit,
-        "n_given_up": one.n_given_up,
-        "wasted_by_seed": one.wasted_by_seed.tolist(),
-        "failures_by_seed": one.failures_by_seed.tolist(),
-        "n_sized_from": one.n_sized_from,
-    }
-
-
-def _count(mean: float) -> float | int:
-    """Return a mean of counts; a whole one as the count that it is."""
-    return int(mean) if float(mean).is_integer() else mean
 
 
 def _replay_text(result: ReplayResult) -> str:
@@ -401,7 +230,7 @@ def _rollup_text(result: Rollup) -> str:
 
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 
-add(app, Face(questions.ASSESS, assessment_json, _assessment_text))
+add(app, Face(questions.ASSESS, _assessment_text))
 add(
     app,
     answered(questions.BINS),
@@ -409,10 +238,10 @@ add(
 )
 add(
     app,
-    Face(questions.TRAIN, models_json, _models_text, _notes),
-    Face(questions.TABLES, tables_json, _tables_text, _notes, "--tables", more=(TABLES,)),
+    Face(questions.TRAIN, _models_text, _notes),
+    Face(questions.TABLES, _tables_text, _notes, "--tables", more=(TABLES,)),
 )
-add(app, Face(questions.REPLAY, replay_json, _replay_text, _notes))
+add(app, Face(questions.REPLAY, _replay_text, _notes))
 BY_KEY = "rows are by the finest key; `memory rollup --by` and `memory ledger --by` add up"
 NODES = "ask `memory plan --what-if-cap SIZE --node-size SIZE`"
 FORMER_OF_ROLLUP = {
@@ -446,8 +275,8 @@ add(
         former={flag: Former(words, refused=True) for flag, words in FORMER_OF_ROLLUP.items()},
     ),
 )
-add(app, Face(questions.FACT, fact_json, fact_text))
-add(app, Face(questions.WHY, why_json, why_text))
+add(app, Face(questions.FACT, fact_text))
+add(app, Face(questions.WHY, why_text))
 add(
     app,
     answered(questions.CURVE),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import typer
 
+from workprof.answers.documents import over_time_runs_document
 from workprof.cli.console import table
 from workprof.cli.questions import Face, add
 from workprof.core.units import DAY_S, format_share, number
@@ -19,48 +19,6 @@ from workprof.profiles.names import name_of
 
 SHOWN_BINS = 60
 SHOWN_BURSTS = 5
-
-
-def over_time_json(result: OverTime) -> dict[str, Any]:
-    """Return the JSON document of memory over time: GB·h of every row in every bin, times in seconds."""
-    return {
-        "by": result.settings.by,
-        "bin": result.settings.bins,
-        "bin_seconds": result.width_s,
-        "dated": result.dated,
-        "utc_offset_s": result.utc_offset_s,
-        "requested_gb_h": result.total_requested,
-        "used_gb_h": result.total_used,
-        "unused_gb_h": result.total_unused,
-        "n_judged": result.n_judged,
-        "n_not_judged": result.n_not_judged,
-        "n_without_time": result.n_without_time,
-        "bins": [
-            {"at": at, "from_s": start, "requested_gb_h": requested, "used_gb_h": used, "unused_gb_h": unused}
-            for at, (start, requested, used, unused) in enumerate(
-                zip(
-                    result.edges_s[:-1].tolist(),
-                    result.requested.sum(axis=0).tolist(),
-                    result.used.sum(axis=0).tolist(),
-                    result.unused.sum(axis=0).tolist(),
-                    strict=True,
-                )
-            )
-        ],
-        "rows": [
-            {
-                result.settings.by: name,
-                "requested_gb_h": result.requested[at].tolist(),
-                "used_gb_h": result.used[at].tolist(),
-                "unused_gb_h": result.unused[at].tolist(),
-                "n_runs": result.n_runs[at].tolist(),
-            }
-            for at, name in enumerate(result.rows)
-        ],
-        "bursts": [asdict(one) | {"from_s": float(result.edges_s[one.bin])} for one in result.bursts],
-        "bursts_left_out": result.settings.leave_out_bursts,
-        "seconds": result.seconds,
-    }
 
 
 def moment(result: OverTime, at: int) -> str:
@@ -113,28 +71,9 @@ def _notes(result: OverTime) -> Iterable[str]:
         yield f"{result.n_not_judged:,} finished runs lack a request, a use or a run time and do not count"
 
 
-def over_time_runs_json(result: OverTimeRuns) -> dict[str, Any]:
-    """Return the JSON document of the runs of a cell: sizes in GB (1e9 bytes)."""
-    numbers = (result.row_ids, result.requested_gb, result.used_gb, result.hours, result.hours_inside)
-    keys = ("row_id", "requested_gb", "used_gb", "hours", "hours_inside", "unused_gb_h")
-    return {
-        "n_runs": result.n_runs,
-        "unused_gb_h": result.unused_gb_h,
-        "runs": [
-            {result.settings.over.by: name, "task": task} | dict(zip(keys, values, strict=True))
-            for name, task, *values in zip(
-                result.names,
-                result.tasks,
-                *(column.tolist() for column in (*numbers, result.unused_each_gb_h)),
-                strict=True,
-            )
-        ],
-    }
-
-
 def over_time_runs_text(result: OverTimeRuns) -> str:
     """Return the runs of a cell for people."""
-    document = over_time_runs_json(result)
+    document = over_time_runs_document(result)
     by = result.settings.over.by
     rows: list[dict[str, object]] = [
         {
@@ -156,6 +95,6 @@ def register_on(app: typer.Typer) -> None:
     """Add the commands `over-time` and `over-time-runs` to the group."""
     add(
         app,
-        Face(OVER_TIME, over_time_json, over_time_text, _notes, profiles_of=lambda dataset, _: dataset, named=_named),
+        Face(OVER_TIME, over_time_text, _notes, profiles_of=lambda dataset, _: dataset, named=_named),
     )
-    add(app, Face(OVER_TIME_RUNS, over_time_runs_json, over_time_runs_text))
+    add(app, Face(OVER_TIME_RUNS, over_time_runs_text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,6 @@ from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.settings import preset as preset_overrides
 from workprof.profiles.sweep import SweepRun
 from workprof.store.outputs import checked_output
-from workprof.workbench.sweeps import SweepState
 
 app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -51,24 +49,6 @@ register(
 )
 
 
-def _sweep_json(state: SweepState) -> dict[str, object]:
-    runs = [
-        asdict(run.settings)
-        | {"features": list(run.settings.features), "grid_size": run.grid_size}
-        | asdict(run.scores)
-        | {"seconds": run.seconds}
-        for run in state.runs
-    ]
-    return {
-        "runs": runs,
-        "best": runs[state.best] if state.best >= 0 else None,
-        "summary": state.summary,
-        "winners_by_target": state.winners,
-        "left_out": [group.result.left_out for group in state.groups if group.result],
-        "seconds": state.seconds,
-    }
-
-
 def _sweep_row(run: SweepRun) -> dict[str, object]:
     settings, scores = run.settings, run.scores
     return {
@@ -85,7 +65,7 @@ def _sweep_row(run: SweepRun) -> dict[str, object]:
     }
 
 
-add(app, Face(SWEEP, _sweep_json, lambda state: table([_sweep_row(run) for run in state.runs])))
+add(app, Face(SWEEP, lambda state: table([_sweep_row(run) for run in state.runs])))
 
 
 add(app, answered(BASELINE))

@@ -21,7 +21,6 @@ from workprof.core.answer import to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
-from workprof.core.records import to_json
 from workprof.core.shares import in_words
 from workprof.core.units import UNITS
 from workprof.profiles.names import with_names
@@ -49,7 +48,7 @@ class Face:
 
     Attributes:
         question: declared.
-        to_json, to_text: of its result; else its fields, for people as lines and tables.
+        to_text: of its result; else its fields as lines and tables. Its JSON is `answers.told.document_of`.
         notes: lines for stderr.
         when: the options that choose this question where a command has several, with spaces between them.
         more: further options of the command.
@@ -61,7 +60,6 @@ class Face:
     """
 
     question: Question[Any, Any]
-    to_json: Callable[[Any], Any] = to_json
     to_text: Callable[[Any], str] = console.plain_text
     notes: Callable[[Any], Iterable[str]] = lambda _: ()
     when: str = ""
@@ -78,16 +76,11 @@ def answered(question: Question[Any, Any], **more: Any) -> Face:
     answer = TOLD[question.name]
     return Face(
         question,
-        lambda result: document_of(question, result),
         lambda result: answer_text(answer(result), console.width()),
         lambda result: answer(result).notes,
         answer=answer,
         **more,
     )
-
-
-FACES: dict[str, Face] = {}
-"""How the result of each question is shown, by the question's name, once the module of its command is imported."""
 
 
 def add(app: typer.Typer, *faces: Face) -> None:
@@ -97,7 +90,6 @@ def add(app: typer.Typer, *faces: Face) -> None:
         app: group of commands.
         faces: the first is the usual one; each of the others has the option that chooses it.
     """
-    FACES.update({face.question.name: face for face in faces})
     usual, *others = faces
     questions = [face.question for face in faces]
     needed = _needed(questions)
@@ -132,7 +124,9 @@ def add(app: typer.Typer, *faces: Face) -> None:
             _to_file(face.answer(result), to, as_json)
             return
         shown = face.named(result, called)
-        console.emit_of(shares, face.to_json(result), as_json, lambda: with_names(face.to_text(shown), called))
+        console.emit_of(
+            shares, document_of(face.question, result), as_json, lambda: with_names(face.to_text(shown), called)
+        )
 
     further = [one for face in faces for one in face.more]
     further += [_hidden(flag) for face in faces for flag in face.former]

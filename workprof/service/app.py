@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,10 +13,10 @@ from fastapi.responses import PlainTextResponse, Response
 from fastapi.routing import APIRoute
 
 import workprof
+from workprof.answers import told
 from workprof.answers.decisions import decision_document
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
-from workprof.cli.questions import FACES
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import (
     DatasetUnknown,
@@ -57,9 +56,6 @@ except ImportError:  # pragma: no cover - the extra brings it
         return json.dumps(document, allow_nan=False).encode()
 
     loads = json.loads
-
-for _room in ("forecasts", "memory", "nodes", "phases", "profiles"):
-    importlib.import_module(f"workprof.cli.{_room}")  # registers the faces of its questions
 
 MOST_JOBS = 10_000
 """Jobs, or finished runs, of one request."""
@@ -381,7 +377,6 @@ class Routes:
 
     def endpoint_of(self, question: Question[Any, Any]) -> Callable[[Request], Response]:
         """Return what answers one declared question."""
-        face = FACES.get(question.name)
 
         def endpoint(request: Request) -> Response:
             given = dict(request.query_params)
@@ -391,7 +386,7 @@ class Routes:
                 raise BadFields([FieldProblem("dataset", name, there)])
             settings = settings_from(question, given)
             result = getattr(self._state.workbench, question.call)(name or self._state.hash_of(""), settings)
-            return Json(to_json(face.to_json(result) if face else result))
+            return Json(to_json(told.document_of(question, result)))
 
         return endpoint
 
