@@ -112,7 +112,7 @@ def test_the_runs_of_files_have_the_profiles_of_a_dataset(workprof, sample, home
     for one in found["profiles"][:-1]:  # a clustered run counts itself as its nearest now: runs at a border move
         assert 0.9 * sizes[one["profile"]] <= one["runs"] <= 1.1 * sizes[one["profile"]]
     again = workprof("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out")
-    assert "3,000 runs of 1 file assigned" in again.out
+    assert "3,000 runs of 1 file are assigned" in again.out
     assert ", 1 of them there before" in again.out
     other = ("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out", "--min-cluster-size", 60)
     assert workprof(*other, "--json").json["reused"] == 0

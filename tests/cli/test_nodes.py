@@ -103,7 +103,7 @@ def test_a_search_with_and_without_scores(workprof, tmp_path):
     assert [one["trials"] for one in found["differences"]] == [1, 2, 3, 4, 5]
     assert {*found["path"][0]} == {"workload", "trial", "configuration", "runtime_s", "cost", "best_cost"}
     alone = workprof(*asked)
-    assert "mean cost found / least cost of 2 searches" in alone.out
+    assert "Mean cost / least cost of 2 searches" in alone.out
     assert "with scores" not in alone.out
     refused = workprof("nodes", "search", tmp_path / "none.csv")
     assert refused.status != 0
