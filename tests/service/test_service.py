@@ -121,6 +121,21 @@ def test_sizes_are_the_rows_of_the_plan(client, exported, dataset):
         assert size["source"] == ("request" if row["action"] == "keep" else "advice")
 
 
+def test_sizes_are_those_of_the_findings_of_the_ledger(client, filled):
+    told = run_here("memory", "ledger", "small", "--json", home=filled).json["findings"]
+    rows = [one["plan"] for one in told if one["plan"] and one["plan"]["resource"] == "memory"]
+    jobs = [
+        {name: row[name] for name in ("user", "task_name") if name in row} | {"requested_memory_gb": row["request_gb"]}
+        for row in rows
+    ]
+    while (found := client.post("/v1/size", json={"jobs": jobs, "dataset": "small"})).status_code == 503:
+        time.sleep(0.1)
+    assert rows
+    for size, row in zip(found.json()["sizes"], rows, strict=True):
+        assert (size["action"], size["why"]) == (row["action"], row["why"])
+        assert size["size_gb"] == pytest.approx(row["size_gb"])
+
+
 def test_a_job_that_is_not_known_keeps_its_request_and_names_of_the_trace_are_taken(client, exported):
     while client.post("/v1/size", json={"task_name": "worker"}).status_code == 503:
         time.sleep(0.1)
