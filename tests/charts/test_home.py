@@ -102,9 +102,10 @@ def test_what_to_do_next_is_the_largest_row_and_what_breaks():
     enforced = jobs().assign(row_id=range(len(jobs())), finished=True)
     enforced.loc[:6, "peak_memory_bytes"] = enforced["requested_memory_bytes"] + 1e9
     steps = next_steps(record, names, verdict_of({"jobs": enforced}, VerdictSettings()))
-    assert [what for _, what in steps] == ["waste", "breaks"]
+    assert [what for _, what in steps] == ["waste", "breaks", "cut", "nodes"]
     assert steps[0][0] == f"Biggest waste: A, {compact(record.unused[0].sum())} GB·h unused"
     assert steps[1][0] == "What breaks: 7 runs if requests were enforced"
+    assert [words for words, _ in steps[2:]] == ["What if all requests are cut by 30 %", "How many 64 GB nodes"]
     assert next_steps(None, {}, None) == ()
 
 
