@@ -182,7 +182,7 @@ def _before(context: PageContext, settings: ReplaySettings) -> str:
 
 AS_TODAY = "as today"
 STOPS = (AS_TODAY, "0", "0.1%", "0.5%", "1%", "2%", "5%", "10%", "20%", "50%")
-"""Of the slider: shares of the replayed runs; as today: no more failures than the current requests have."""
+"""Of the slider: shares of the replayed runs; as today: no more kills than requests enforced have."""
 
 
 def _acceptable() -> str:
@@ -193,7 +193,8 @@ def _acceptable() -> str:
         value=AS_TODAY,
         key="memory_policy_kills",
         bind="query-params",
-        help="Failed attempts, as a share of the runs. As today: no more than the current requests have.",
+        format_func=lambda stop: "as enforced" if stop == AS_TODAY else stop,
+        help="Killed attempts, as a share of the runs. As enforced: no more than with the requests as limits.",
         width=320,
     )
     return stop

@@ -299,8 +299,8 @@ def test_scenarios_keep_the_figures_of_their_records():
     table = comparison_table(compare(made))
     assert list(table.columns[1:]) == ["bins", "models", "plan"]
     lines = table.set_index("")
-    assert lines.loc["failed attempts", "bins"] == "not replayed"
-    assert "★" in " ".join(lines.loc["saved, failures charged"])
+    assert lines.loc["kills", "bins"] == "not replayed"
+    assert "★" in " ".join(lines.loc["saved, killed attempts charged"])
     assert len(scenario_table(made)) == 3
 
 
@@ -341,7 +341,7 @@ def test_what_is_chosen_stays_within_the_acceptable_kills(kills):
     assert best.failures <= limit
     assert best.wasted_gb_h == min(one.wasted_gb_h for one in fit)
     chart = frontier_chart(found, 0.0, kills)
-    today = next(trace for trace in chart.figure.data if trace.name == "today")
+    today = next(trace for trace in chart.figure.data if trace.name == "requests enforced")
     assert (today.x[0], today.marker.symbol) == (found.policies["preset"].failures, "x")
     (better,) = chart.figure.layout.shapes
     assert (better.x1, better.y1) == (today.x[0], today.y[0])

@@ -140,7 +140,7 @@ def test_policies(tasks, printed):
     table = page.csv("tasks-policies.csv")
     assert sorted(table["wasted_gb_h"]) == sorted(one["wasted_gb_h"] for one in told["policies"].values())
     assert sorted(table["failures"]) == sorted(one["failures"] for one in told["policies"].values())
-    named = ("workprof", "published rules", "today")
+    named = ("workprof", "published rules", "requests enforced")
     marks = [trace for trace in page.figures["memory-frontier"] if trace.get("name") in named]
     drawn = {(x, y) for trace in marks for x, y in zip(trace["x"], trace["y"], strict=True)}
     every = {(one["failures"], one["wasted_gb_h"]) for one in told["policies"].values()}

@@ -135,6 +135,9 @@ MEMORY_TERMS = (
     Term("GB·h", "Memory times time: 1 GB held for an hour.", "Memory"),
     Term("allocation", "The memory that a run is given.", "Memory"),
     Term("wastage", "Allocated and not used, over time; failed attempts count in full. In GB·h.", "Memory"),
+    Term(
+        "requests enforced", "A run above its request is killed and runs again with more; today it may live.", "Memory"
+    ),
     Term("over-allocation", "More memory than the run uses: it wastes.", "Memory"),
     Term("under-allocation", "Less than the run uses: it is killed and retried with more.", "Memory"),
     Term("headroom", "Share of its use that a run keeps free above it.", "Memory"),

@@ -25,6 +25,7 @@ from workprof.memory.replay import ReplayResult
 from workprof.memory.why import Why
 
 OURS, NOW, ORACLE = "workprof", "preset", "oracle"
+ENFORCED = "requests enforced"
 """Names of policies; `NOW` gives every run its request, `ORACLE` is how those begin that cannot be had."""
 
 
@@ -131,7 +132,7 @@ def policy_table(result: ReplayResult, price_gb_h: float = 0.0) -> pd.DataFrame:
 
 
 def policy_headlines(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> tuple[Headline, ...]:
-    """Return what is chosen, waste beside failures, and what is wasted today."""
+    """Return what is chosen, waste beside failures, and what requests enforced waste."""
     best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     headlines = [
         Headline("Wasted", gb_h(best.wasted_gb_h), f"Charged and not used, by {best.name}.", "under chosen rule"),
@@ -144,7 +145,7 @@ def policy_headlines(result: ReplayResult, price_gb_h: float, kills: float | Non
     ]
     if now is not None:
         meaning = "With the current requests enforced: runs above them are killed and run again."
-        headlines += [Headline("Wasted today", gb_h(now.wasted_gb_h), meaning, f"{number(now.failures)} failures")]
+        headlines += [Headline("Requests enforced", gb_h(now.wasted_gb_h), meaning, f"{number(now.failures)} kills")]
     headlines.append(
         Headline("Used", gb_h(result.used_gb_h), "What the runs used: no rule can be charged less.", "lower bound")
     )
@@ -157,7 +158,7 @@ def choice_table(result: ReplayResult) -> pd.DataFrame:
 
 
 ROOM = 1.6
-"""How far the axes reach over what is chosen and what is wasted today; rules beyond are named in the note."""
+"""How far the axes reach over what is chosen and what requests enforced waste; rules beyond are named in the note."""
 LEAST_WASTE = 1e-6
 PLACES_PER_STEP = 24
 BETTER = "rgba(42, 143, 87, 0.14)"
@@ -196,14 +197,14 @@ class Plane:
         return [*between, *places[-1:]]
 
 
-def better(today: PolicyFigures, plane: Plane) -> list[dict[str, Any]]:
-    """Return the ground on which a setting has fewer kills and less waste than today."""
-    ends = {"x0": plane.x[0], "x1": today.failures, "y0": plane.y[0], "y1": today.wasted_gb_h}
+def better(enforced: PolicyFigures, plane: Plane) -> list[dict[str, Any]]:
+    """Return the ground on which a setting has fewer kills and less waste than requests enforced."""
+    ends = {"x0": plane.x[0], "x1": enforced.failures, "y0": plane.y[0], "y1": enforced.wasted_gb_h}
     return [{"type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": BETTER} | ends]
 
 
 def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> Chart:
-    """Return waste against failures on linear axes: today, published rules, our settings, what is chosen."""
+    """Return waste against failures on linear axes: requests enforced, rules, our settings, what is chosen."""
     best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     anchors = [best.wasted_gb_h, *([now.wasted_gb_h] if now else [])]
     reach = max(best.failures, now.failures if now else 0.0, acceptable(result, kills) if kills else 0.0, 1.0)
@@ -225,7 +226,7 @@ def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None 
         **LEGEND_BELOW,
     )
     off = ", ".join(f"{policy_name(one.policy)} ({_figures(one)})" for one in beyond)
-    shaded = "; shaded: better on both than today" if now else ""
+    shaded = "; shaded: better on both than requests enforced" if now else ""
     return Chart(
         name="memory-frontier",
         figure=figure,
@@ -239,28 +240,27 @@ def frontier_chart(result: ReplayResult, price_gb_h: float, kills: float | None 
 
 
 def _better_words(now: PolicyFigures | None, rules: list[PolicyFigures]) -> str:
-    """Return which rules that can be had are better than today on both counts."""
+    """Return which rules that can be had are better than requests enforced on both counts."""
     known = [one for one in rules if not one.policy.startswith(ORACLE)]
     if now is None:
         return f"{counted(len(known), 'rule')} on the same runs."
     good = [one for one in known if one.failures <= now.failures and one.wasted_gb_h < now.wasted_gb_h]
     names = listed([policy_name(one.policy) for one in sorted(good, key=lambda one: one.wasted_gb_h)])
     words = f"{len(good)} of {counted(len(known), 'rule')}"
-    return (
-        f"{words} {'is' if len(good) == 1 else 'are'} better than today on both counts{f': {names}' if good else ''}."
-    )
+    beat = "beats" if len(good) == 1 else "beat"
+    return f"{words} {beat} requests enforced on both counts{f': {names}' if good else ''}."
 
 
 def policy_sentence(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> str:
-    """Return what is chosen, against today."""
+    """Return what is chosen, against requests enforced."""
     best, now = picked(result, price_gb_h, kills), result.policies.get(NOW)
     words = f"{best.name[:1].upper()}{best.name[1:]}"
     if now is None:
-        return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} failed attempts."
+        return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} kills."
     waste = saved(1 - best.wasted_gb_h / now.wasted_gb_h) if now.wasted_gb_h > 0 else "no more"
     return (
-        f"{words} leaves {waste} memory unused than today, with {number(best.failures)} failed attempts (today "
-        f"{number(now.failures)}) in {counted(result.n_test, 'run')}."
+        f"{words} leaves {waste} memory unused than requests enforced, with {number(best.failures)} kills (enforced: "
+        f"{number(now.failures)}) of {counted(result.n_test, 'run')}."
     )
 
 
@@ -289,9 +289,9 @@ def frontier_table(result: ReplayResult) -> pd.DataFrame:
 def _marks(
     best: Candidate, now: PolicyFigures | None, rules: list[PolicyFigures], ours: list[FrontierPoint], plane: Plane
 ) -> list[dict[str, Any]]:
-    """Return what is chosen, today and the other rules as marks; labels that would meet stand in the tooltip only."""
+    """Return what is chosen, requests enforced and other rules as marks; labels that would meet are in the tooltip."""
     named: list[tuple[str, str, PolicyFigures | Candidate]] = [("chosen", "chosen", best)]
-    named += [("today", "today", now)] if now else []
+    named += [(ENFORCED, ENFORCED, now)] if now else []
     named += [("workprof", policy_name(one.policy), one) for one in rules if one.policy.startswith(OURS)]
     named += [("published rules", policy_name(one.policy), one) for one in rules if not one.policy.startswith(OURS)]
     places = [(plane.across(one.failures), plane.up(one.wasted_gb_h)) for _, _, one in named]
@@ -302,7 +302,7 @@ def _marks(
     looks: dict[str, tuple[str, str, int]] = {
         "published rules": (NEUTRAL, "circle", 9),
         "workprof": (COLOURS[0], "diamond", 10),
-        "today": (COLOURS[1], "x", 13),
+        ENFORCED: (COLOURS[1], "x", 13),
         "chosen": (COLOURS[2], "circle", 16),
     }
     traces = []

@@ -173,7 +173,7 @@ def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
                 "policy": one.policy,
                 "task": shown(one.task) or "all tasks",
                 "saved": format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed",
-                "failed attempts": _failures(one),
+                "kills": _failures(one),
                 "kept": one.created.replace("T", " ")[:16],
             }
             for one in scenarios
@@ -186,8 +186,8 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     lines = {
         "policy": [one.policy for one in result.scenarios],
         "task": [shown(one.task) or "all tasks" for one in result.scenarios],
-        "saved, failures charged": [_saved(result, place) for place in range(len(result.scenarios))],
-        "failed attempts": [_failed(result, place) for place in range(len(result.scenarios))],
+        "saved, killed attempts charged": [_saved(result, place) for place in range(len(result.scenarios))],
+        "kills": [_failed(result, place) for place in range(len(result.scenarios))],
         "upper bound": [format_share(one.optimal_share) for one in result.scenarios],
         "estimated (thesis)": [format_share(one.estimated_share) for one in result.scenarios],
         "charged": [gb_h(one.charged_gb_h) for one in result.scenarios],
