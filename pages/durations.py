@@ -15,6 +15,7 @@ from pages._frame.visit import Visit
 from pages._parts import clusterings, controls, figures, forms, long_question, running_work, tables, tabs
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
+from workprof.answers.estimates import choice_words
 from workprof.charts.durations.errors import (
     MEASURE_WORDS,
     MEASURES,
@@ -270,8 +271,9 @@ def _show_errors(
     with below:
         st.markdown(f"**{markdown_text(interval_sentence(result), 600)}**")
         _intervals(shared, settings, result)
-        if words := baseline_sentence(result):
-            st.caption(markdown_text(words, 800))
+        for words in (choice_words(result), baseline_sentence(result)):
+            if words:
+                st.caption(markdown_text(words, 800))
         _predictors(shared, result, view)
         figures.fold("Errors per profile", "durations_profiles", _boxes, shared, result)
         if result.choices:

@@ -50,7 +50,7 @@ def explanation(additive=True):
 def estimates(target, point, low, high):
     quantiles = np.array([[low, low, (low + point) / 2, point, (point + high) / 2, high, high]])
     ends = np.array([point]), np.array([low]), np.array([high])
-    return Estimates(target, *ends, quantiles, np.array([1]), np.array([12]))
+    return Estimates(target, *ends, quantiles, np.array([1]), np.array([12]), "backoff_medians")
 
 
 def scores(split="random", right=0.9):

@@ -59,10 +59,13 @@ def observed(by="profile", rows=6_000, groups=5, target="duration_s", zero=0):
     return observed_durations({"jobs": jobs}, DurationSettings(by=by, target=target))
 
 
+OURS = (*CANDIDATES, "boosted_slow", "combined", "chosen")
+
+
 def evaluation(mode="corrected", interval=True, profiles=True, target="duration_s"):
     random = np.random.default_rng(1)
     true = random.lognormal(6, 1.5, 400)
-    names = [f"profile_{name}" for name in ESTIMATORS] if mode == "faithful" else [*BASELINES, *CANDIDATES, "combined"]
+    names = [f"profile_{name}" for name in ESTIMATORS] if mode == "faithful" else [*BASELINES, *OURS]
     spread = dict(zip(names, np.linspace(2.0, 0.3, len(names)), strict=True))
     predicted = {name: true * random.lognormal(0, width, 400) for name, width in spread.items()}
     if mode == "faithful":
@@ -79,7 +82,7 @@ def evaluation(mode="corrected", interval=True, profiles=True, target="duration_
         n_test=400,
         n_left_out=2,
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
-        best="combined" if mode == "corrected" else "profile_mean",
+        best="chosen" if mode == "corrected" else "profile_mean",
         interval=IntervalErrors(0.9, 0.898, 15.6, 854.0) if interval else None,
         by_profile=boxes if profiles else (),
         choices=("combined 1.0",),
@@ -247,9 +250,9 @@ def test_error_curves_hold_the_quantiles_of_the_record():
     table = chart.data
     for name, errors in EVALUATION.predictors.items():
         assert table[name].to_numpy() == pytest.approx(errors.curve[1] * 100)
-    assert error_at(EVALUATION, "combined", "ratio", 0.8) == EVALUATION.predictors["combined"].curve[1][160]
+    assert error_at(EVALUATION, "chosen", "ratio", 0.8) == EVALUATION.predictors["chosen"].curve[1][160]
     assert levels[160] == pytest.approx(0.8)
-    assert list(table.columns)[:2] == ["share", "combined"]
+    assert list(table.columns)[:2] == ["share", "chosen"]
 
 
 def test_the_best_is_drawn_boldest_and_last_of_ours():
@@ -291,20 +294,20 @@ def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared(
 
 def test_without_baselines_only_ours_are_left():
     chart = error_cdf(EVALUATION, ErrorView(baselines=False, published=False))
-    assert len(chart.figure.data) == 1 + len(CANDIDATES)
-    assert len(predictor_table(EVALUATION, baselines=False)) == 1 + len(CANDIDATES)
+    assert len(chart.figure.data) == len(OURS)
+    assert len(predictor_table(EVALUATION, baselines=False)) == len(OURS)
     assert "best baseline" in chart.takeaway
 
 
 def test_every_predictor_has_a_name_and_a_meaning():
-    known = {*BASELINES, *CANDIDATES, "combined", *(f"profile_{name}" for name in ESTIMATORS)}
+    known = {*BASELINES, *OURS, *(f"profile_{name}" for name in ESTIMATORS)}
     assert known == set(PREDICTORS)
 
 
 def test_an_infinite_error_ends_the_curve_instead_of_the_page():
     true = np.array([0.0] * 30 + [1.0] * 70)
     found = evaluation()
-    found.predictors["combined"] = summarise_errors("combined", np.full(100, 2.0), true)
+    found.predictors["chosen"] = summarise_errors("chosen", np.full(100, 2.0), true)
     for measure in MEASURES:
         chart = error_cdf(found, ErrorView(measure))
         assert all(np.isfinite(np.asarray(trace.x)).all() for trace in chart.figure.data)

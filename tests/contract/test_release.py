@@ -91,10 +91,11 @@ CHANGED: dict[str, str] = {
                 *("explain_all", "feedback_model", "feedback_refit"),
             )
         ],
-        "probabilities have a temperature for each kind of new job; a validation tells new users apart",
+        "probabilities have a temperature for each kind of new job; a validation tells new users apart; the best guess "
+        "is that of the predictor that validation rows chose",
     ),
     "version: profiles.durations": "runs that were cut short are censored (Kaplan-Meier)",
-    "version: profiles.estimate_evaluation": "the best guess aims at the median, and the baselines count in it",
+    "version: profiles.estimate_evaluation": "the best guess is that of the predictor that validation rows chose",
     "version: profiles.fit": "DBCV is the index; what was called so is the relative validity",
     "version: profiles.sweep_group": "as profiles.fit",
     "heading: sweep Runs: sweep_runs dbcv": "is relative_validity, which it was; DBCV is computed for a fit",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import best_guess
 from tests.docs.what_to_request import TRACES, plain_rule_row
 from tests.memory.traces import pai
 from tests.shared_data import needs_shared_data
@@ -30,3 +31,23 @@ def test_what_the_policies_waste_on_the_real_trace():
 )
 def test_what_the_plain_rule_saves(name):
     assert plain_rule_row(name) in PAGE.splitlines()
+
+
+QUICK = (("PAI", "by_time", "duration_s"), ("iwd", "by_time", "peak_memory_bytes"))
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    "row", [pytest.param(one, marks=pytest.mark.slow if one in QUICK else pytest.mark.soak) for one in best_guess.ROWS]
+)
+def test_how_far_the_best_guess_is_off(row):
+    assert best_guess.row(*row) in PAGE.splitlines()
+
+
+@needs_shared_data
+def test_no_simple_rule_is_better_than_the_choice_by_more_than_a_tenth():
+    begins = tuple(f"| {one} |" for one in best_guess.FILES)
+    rows = [line.split(" | ") for line in PAGE.splitlines() if line.startswith(begins)]
+    over = {tuple(row[:3]): float(row[9]) for row in rows if len(row) == 12}
+    assert len(over) == len(best_guess.ROWS)
+    assert max(over.values()) <= 1.10

@@ -93,7 +93,7 @@ def forecasts_of(jobs, predicted=None):
     quantiles = point[:, None] * np.exp(SPREAD * np.array([-1.645, -1.282, -0.674, 0, 0.674, 1.282, 1.645]))
     nothing = np.zeros(n, dtype=np.int64)
     return Forecasts(
-        profiles, {TARGET: Estimates(TARGET, point, point / wide, point * wide, quantiles, nothing, nothing)}
+        profiles, {TARGET: Estimates(TARGET, point, point / wide, point * wide, quantiles, nothing, nothing, "recent")}
     )
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
+from workprof.answers.estimates import choice_words, label
 from workprof.charts.durations.errors import interval_sentence, interval_table
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
+from workprof.forecasts.choice import SIMPLE, TRIED
 from workprof.forecasts.encoder import usable_fields
 from workprof.forecasts.estimate_evaluation import (
     BASELINES,
@@ -60,10 +62,42 @@ def test_every_predictor_is_tested_on_every_row(planted):
         "recent",
         "forest",
         "boosted",
+        "boosted_slow",
         "combined",
+        "chosen",
     }
-    assert planted.best == "combined"
+    assert planted.best == "chosen"
     assert len(planted.choices) == 2
+
+
+def test_the_answer_names_the_predictor_of_each_split_and_why(planted):
+    assert sum(planted.chosen.values()) == 2
+    assert set(planted.over_best) == set(TRIED)
+    assert list(planted.over_best.values()) == sorted(planted.over_best.values())
+    words = choice_words(planted)
+    for name, n in planted.chosen.items():
+        assert f"{label(name)} ({n} of 2 folds)" in words
+    assert f"{planted.over_best[next(iter(planted.chosen))]:.2f} times the best single predictor's" in words
+
+
+def test_each_fold_has_the_point_of_what_it_chose():
+    """The choice rests on validation rows, so what it says of the tested rows is that predictor's and no other's."""
+    jobs = planted_jobs(200)
+    for at in range(2):
+        result = one_fold(jobs, EstimateSettings(n_folds=5), at)
+        assert np.array_equal(result.predictions["chosen"], result.predictions[result.combination.chosen])
+
+
+def test_a_simple_rule_is_the_default_where_nothing_beats_it():
+    """Each group always needs the same; names of jobs, plans and times say nothing of it."""
+    draw = np.random.default_rng(0)
+    jobs = planted_jobs(300)
+    group = draw.integers(0, 30, 300)
+    jobs = jobs.assign(group=group.astype(str), duration_s=np.exp(draw.normal(6, 2, 30))[group])
+    found = evaluate_estimates({"jobs": jobs}, EstimateSettings(n_folds=2))
+    assert set(found.chosen) <= set(SIMPLE)
+    assert "Nothing that learns beats this simple rule." in choice_words(found)
+    assert found.predictors["chosen"].ratio_error.p50 == pytest.approx(0, abs=1e-9)
 
 
 def test_knowing_the_metadata_helps(planted):

@@ -17,6 +17,19 @@ from workprof.forecasts.candidates import (
     grow_forest,
     shared_jobs,
 )
+from workprof.forecasts.choice import (
+    COMBINED,
+    MIXTURES,
+    RULES,
+    SIMPLE,
+    SOURCES,
+    TRIED,
+    Rule,
+    choose,
+    combined_point,
+    point_of,
+)
+from workprof.forecasts.errors import ratio_error
 from workprof.forecasts.estimate_evaluation import ESTIMATORS, FLAWS, per_profile
 from workprof.forecasts.estimates import (
     EstimateModel,
@@ -31,18 +44,13 @@ from workprof.forecasts.estimates import (
     train_estimator,
 )
 from workprof.forecasts.intervals import (
-    MIXTURES,
-    RULES,
-    SOURCES,
     Calibration,
     Followed,
-    Rule,
     Strata,
+    Validated,
     calibrate,
-    choose,
     following_margins,
     interval,
-    point_of,
 )
 
 SIGMA = {"narrow": 0.05, "wide": 1.0}
@@ -190,20 +198,102 @@ def answers_of(quantiles, points, level):
     return CandidateQuantiles(quantiles, points, level, level)
 
 
-def test_the_choice_is_the_smallest_loss():
-    """The way that is right is taken alone or within bounds, however bad the others are."""
+def validated_by(points, true, quantiles=None):
+    """Return validation rows, ten of each unit, of which these single predictors say these points."""
+    rows, nothing = np.arange(len(true)), np.zeros(len(true), dtype=np.int64)
+    quantiles = points[:3, :, None] + np.zeros(7) if quantiles is None else quantiles
+    return Validated(answers_of(quantiles, points, nothing), true, rows, rows // 10)
+
+
+def unlike(true, seed=0):
+    return true + np.random.default_rng(seed).normal(0, 3, (len(POINTS), len(true)))
+
+
+def test_the_quantiles_are_of_the_smallest_loss():
     draw = np.random.default_rng(0)
-    true, level = draw.normal(0, 1, 400), np.zeros(400, dtype=np.int64)
+    true = draw.normal(0, 1, 400)
     good, bad = true[:, None] + np.zeros((400, 7)), draw.normal(0, 3, (400, 7))
-    points = draw.normal(0, 3, (len(POINTS), 400))
-    points[POINTS.index("backoff_medians")] = true
-    found = choose(answers_of(np.stack([bad, good, bad]), points, level), true, 4)
+    found = choose(validated_by(unlike(true), true, np.stack([bad, good, bad])), 4, np.exp)
     assert found.weights == (0.0, 1.0, 0.0)
-    assert found.rules[0].base == POINTS.index("backoff_medians")
-    assert point_of(answers_of(np.stack([bad, good, bad]), points, level), found.rules[:1], 4) == pytest.approx(true)
     assert all(sum(weights) == pytest.approx(1) for weights in MIXTURES)
     alone = [rule.base for rule in RULES if rule.base == rule.centre and rule.base < len(POINTS)]
     assert alone[: len(POINTS)] == list(range(len(POINTS)))  # each way alone is among what is tried
+
+
+@pytest.mark.parametrize("right", POINTS)
+def test_the_predictor_that_is_right_gives_the_best_guess(right):
+    """However bad the others are: a simple rule or what learned; the answer tells all of them, the best first."""
+    true = np.random.default_rng(1).normal(0, 1, 400)
+    points = unlike(true)
+    points[POINTS.index(right)] = true + 0.01
+    validated = validated_by(points, true)
+    found = choose(validated, 4, np.exp)
+    assert found.chosen == right
+    assert point_of(validated.predicted, found, 4).tolist() == points[POINTS.index(right)].tolist()
+    assert {one.name for one in found.trials} == set(TRIED)
+    assert [one.over_best for one in found.trials] == sorted(one.over_best for one in found.trials)
+    assert found.trials[0].over_best == pytest.approx(1)
+    assert found.trials[0].under_predicted_share == 0
+
+
+def test_a_trial_is_the_mean_of_three_errors_over_the_best_single_ones():
+    true = np.random.default_rng(2).normal(0, 1, 500)
+    points = unlike(true)
+    found = choose(validated_by(points, true), 4, np.exp)
+    at = {
+        name: [np.quantile(np.abs(np.exp(points[i]) - np.exp(true)) / np.exp(true), level) for level in (0.5, 0.8, 0.9)]
+        for i, name in enumerate(POINTS)
+    }
+    best = np.min(list(at.values()), axis=0)
+    for one in found.trials:
+        if one.name != COMBINED:
+            assert one.over_best == pytest.approx(np.mean(at[one.name] / best))
+            assert one.ratio_error.p80 == pytest.approx(at[one.name][1])
+
+
+def test_among_equals_the_simple_rule_is_chosen():
+    true = np.random.default_rng(3).normal(0, 1, 300)
+    points = np.tile(true + np.random.default_rng(4).normal(0, 0.3, 300), (len(POINTS), 1))
+    assert choose(validated_by(points, true), 4, np.exp).chosen == SIMPLE[0]
+
+
+def test_a_combination_wins_where_history_is_right_or_far_off_and_trees_are_never_far_off():
+    draw = np.random.default_rng(5)
+    true = draw.normal(0, 1, 600)
+    points = true + draw.normal(0, 0.5, (len(POINTS), 600))
+    points[POINTS.index("recent")] = true + np.where(draw.random(600) < 0.3, draw.normal(0, 5, 600), 0.02)
+    validated = validated_by(points, true)
+    found = choose(validated, 4, np.exp)
+    assert found.chosen == COMBINED
+    guess = point_of(validated.predicted, found, 4)
+    assert guess.tolist() == combined_point(validated.predicted, found.rules, 4).tolist()
+
+
+def test_a_combination_is_judged_by_rows_that_did_not_choose_its_rules():
+    """Of points that are all noise some rule looks good on any rows; on other rows it does not."""
+    true = np.random.default_rng(6).normal(0, 1, 60)
+    validated = validated_by(unlike(true, 7), true)
+    found = choose(validated, 4, np.exp)
+    seen = ratio_error(np.exp(combined_point(validated.predicted, found.rules, 4)), np.exp(true))
+    told = next(one for one in found.trials if one.name == COMBINED).ratio_error
+    assert told.p50 > np.quantile(seen, 0.5)
+
+
+def test_without_parts_no_combination_is_tried():
+    true = np.random.default_rng(8).normal(0, 1, 50)
+    validated = replace(validated_by(unlike(true), true), units=np.zeros(50, dtype=np.int64))
+    assert {one.name for one in choose(validated, 4, np.exp).trials} == set(POINTS)
+
+
+def test_errors_over_zero_and_infinite_ones_leave_a_choice():
+    """Half of the runs truly need nothing: any other guess of them is infinitely far off."""
+    true = np.repeat([-50.0, 0.0], 100)
+    points = np.zeros((len(POINTS), 200))
+    points[POINTS.index("forest")] = true
+    back = LogScale(np.exp(-50.0)).from_log
+    found = choose(validated_by(points, true), 4, back)
+    assert found.chosen == "forest"
+    assert np.isfinite([one.over_best for one in found.trials]).all()
 
 
 def test_the_point_is_the_mean_of_its_rules_and_the_median_of_all_jobs_without_history():
@@ -212,7 +302,7 @@ def test_the_point_is_the_mean_of_its_rules_and_the_median_of_all_jobs_without_h
     quantiles = draw.normal(0, 1, (3, 50, 7))
     forest = SOURCES.index("forest")
     rules = (Rule(0, forest, 0.25, 0.5), Rule(3, 3, 0.0, 0.0), Rule(0, forest, np.inf, -0.1))
-    found = point_of(answers_of(quantiles, points, level), rules, 4)
+    found = combined_point(answers_of(quantiles, points, level), rules, 4)
     for row in range(25):
         recent, centre = points[0, row], points[forest, row]
         bounded = min(max(recent, centre - 0.25), centre + 0.5)

@@ -234,9 +234,9 @@ def _in_gb(target: str) -> str:
     return target.replace("_bytes", "_gb")
 
 
-def _need(target: str, need: Need) -> dict[str, float]:
+def _need(target: str, need: Need) -> dict[str, float | str]:
     scale = GB if target.endswith("_bytes") else 1.0
-    return {name: value / scale for name, value in vars(need).items()}
+    return {name: value if isinstance(value, str) else value / scale for name, value in vars(need).items()}
 
 
 FAR = Column("outlier_share", heading="Far from every profile", unit="share", help="Of the recent jobs.")

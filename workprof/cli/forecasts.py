@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.answers.durations import censored_words, left_out_words, value_words
+from workprof.answers.estimates import best_guess_words, choice_words
 from workprof.answers.forecasts import forecast_document, observed_answer
 from workprof.cli.console import (
     OUT,
@@ -101,7 +102,8 @@ def _forecasts_text(result: tuple[JobForecast, ...], called: Sequence[str]) -> s
         rows.append({"profile": profile, "probability": format_share(one.probability, 0), **needs})
     more = f"\n({len(result) - SHOWN_ROWS:,} more; --json gives all)" if len(result) > SHOWN_ROWS else ""
     words = result[0].explanation.sentences if len(result) == 1 and result[0].explanation else ()
-    return "\n".join([table(rows) + more, *words])
+    guess = best_guess_words({target: need.predictor for target, need in result[0].needs.items()}) if result else ""
+    return "\n".join([table(rows) + more, *([guess] if guess else []), *words])
 
 
 def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: Any) -> None:
@@ -125,6 +127,9 @@ def estimates_json(result: EstimateEvaluation) -> dict[str, Any]:
         "differences": {name: asdict(one) for name, one in result.differences.items()},
         "interval": asdict(result.interval) if result.interval else None,
         "best": result.best,
+        "chosen": result.chosen,
+        "over_best": result.over_best,
+        "why": choice_words(result),
         "choices": list(result.choices),
         "by_profile": [
             {"profile": one.profile, "n": one.n_rows, "ratio_error_p50": one.quantiles[2]}
@@ -144,7 +149,7 @@ def _errors_json(errors: PredictorErrors) -> dict[str, Any]:
 def _estimates_text(result: EstimateEvaluation) -> str:
     rows: list[dict[str, object]] = [
         {
-            "predictor": f"{name} (chosen)" if name == result.best else name,
+            "predictor": name,
             "median relative error": f"{errors.ratio_error.p50:.3f}",
             "p90": f"{errors.ratio_error.p90:.2f}",
             "within 100 %": format_share(errors.share_within_100pct),
@@ -172,7 +177,7 @@ def _estimates_text(result: EstimateEvaluation) -> str:
             f"; it follows the runs that ended: without, {format_share(interval.fixed_coverage)} and "
             f"{interval.fixed_width_factor:.1f}x"
         )
-    return f"{head}\n{covered}\n\n{table(rows)}"
+    return f"{head}\n{choice_words(result)}\n{covered}\n\n{table(rows)}"
 
 
 def _observe(

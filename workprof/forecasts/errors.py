@@ -93,13 +93,22 @@ def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErr
         share_within_20pct=float(np.mean(ratio <= 0.2)),
         share_within_100pct=float(np.mean(ratio <= 1.0)),
         share_within_500pct=float(np.mean(ratio <= 5.0)),
-        ratio_error=ErrorQuantiles(*(_quantile(ratio, level) for level in (0.5, 0.8, 0.9))),
+        ratio_error=_error_quantiles(ratio),
         factor_error=FactorQuantiles(*(_quantile(factor, level) for level in (0.5, 0.9))),
         within_2x=float(np.mean(factor <= 2.0)),
         mae=float(np.mean(np.abs(predicted - true))),
         under_predicted_share=float(np.mean(predicted < true)),
         curve=np.array([_quantiles(errors) for errors in (signed_error(predicted, true), ratio, factor)]),
     )
+
+
+def ratio_quantiles(predicted: Floats, true: Floats) -> ErrorQuantiles:
+    """Return the quantiles of the ratio error over (n_rows,) predictions and true values."""
+    return _error_quantiles(ratio_error(predicted, true))
+
+
+def _error_quantiles(ratio: Floats) -> ErrorQuantiles:
+    return ErrorQuantiles(*(_quantile(ratio, level) for level in (0.5, 0.8, 0.9)))
 
 
 BOOTSTRAP_SAMPLES = 200

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,8 +20,9 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.parallel import each
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.candidates import CANDIDATES, MANY_ROWS, MEDIAN, POINTS, CandidateQuantiles, predict_quantiles
+from workprof.forecasts.candidates import MANY_ROWS, POINTS, CandidateQuantiles, predict_quantiles
 from workprof.forecasts.censored import completed
+from workprof.forecasts.choice import COMBINED, TRIED, Combination, combined_point, mix
 from workprof.forecasts.classifier import ClassifierSettings, labelled, most_probable
 from workprof.forecasts.encoder import not_learned, usable_fields
 from workprof.forecasts.errors import ErrorDifference, PredictorErrors, compare_errors, ratio_error, summarise_errors
@@ -44,7 +46,6 @@ from workprof.forecasts.intervals import (
     ends_of,
     following_margins,
     joined,
-    mix,
     validate_rows,
 )
 from workprof.forecasts.splits import BY_TIME, N_FOLDS, Fold, make_folds, times_of, units_of
@@ -117,11 +118,10 @@ def baselines(
     import pandas as pd  # noqa: PLC0415
 
     n_rows, known = len(jobs), scale.from_log(past.targets)
-    as_measured = Past(past.cells, known, past.units)
     predictions = {
         "global_mean": np.full(n_rows, known.mean()),
         "global_median": np.full(n_rows, np.median(known)),
-        "backoff_medians": backoff_medians(as_measured, queries),
+        "backoff_medians": scale.from_log(backoff_medians(past, queries)),
         "boosted_plain": scale.from_log(plain),
     }
     if "user" in jobs.columns:
@@ -131,7 +131,8 @@ def baselines(
     return {name: predictions[name] for name in BASELINES if name in predictions}
 
 
-COMBINED = "combined"
+CHOSEN = "chosen"
+"""The predictor that each fold chose on its validation rows."""
 PROFILE = "profile"
 """Column of the jobs' clustering."""
 
@@ -149,7 +150,7 @@ class FoldResult:
     high: Floats  # (n_test,) upper end
     fixed: tuple[Floats, Floats] | None  # the same ends where they do not follow the runs that ended; None = as above
     global_width: float  # upper / lower 5 % quantile of the training rows
-    choice: str  # what was chosen on validation rows, in words
+    combination: Combination | None  # what was chosen on validation rows; None in faithful mode
 
 
 def evaluate_fold(
@@ -174,19 +175,19 @@ def evaluate_fold(
     past = Past(take_cells(cells, ended), model.scale.to_log(known.target[ended]), units[ended])
     predicted = predict_quantiles(estimator.loaded, jobs, queries, np.full(len(jobs), _NEW, dtype=np.int64))
     ours = combined_estimates(model, predicted)
+    back, n_levels = model.scale.from_log, len(past.cells.fewest)
     predictions = baselines(
         known.jobs.iloc[ended][list(fields)], past, jobs[list(fields)], queries, model.scale, predicted.points[PLAIN]
     )
     predictions |= _from_profiles(known, fold, settings, ("mean", "median"))
-    predictions |= {
-        name: model.scale.from_log(predicted.quantiles[at, :, MEDIAN]) for at, name in enumerate(CANDIDATES)
-    }
-    predictions[COMBINED] = ours.point
+    predictions |= {name: back(predicted.points[at]) for at, name in enumerate(POINTS) if name not in predictions}
+    predictions[COMBINED] = back(combined_point(predicted, model.combination.rules, n_levels))
+    predictions[CHOSEN] = ours.point
     width = float(np.exp(np.subtract(*np.quantile(past.targets, [HIGH, LOW]))))
     (low, high), fixed = (ours.low, ours.high), None
     if settings.split == BY_TIME:
         (low, high), fixed = _following(estimator.model, predicted, ours, known, fold), (ours.low, ours.high)
-    return FoldResult(fold, predictions, low, high, fixed, width, model.combination.text)
+    return FoldResult(fold, predictions, low, high, fixed, width, model.combination)
 
 
 def _following(
@@ -209,7 +210,7 @@ def evaluate_fold_as_published(
     """Return the predictions of the published estimators per predicted profile for the test rows."""
     predictions = _from_profiles(known, fold, settings, tuple(ESTIMATORS))
     nothing = np.zeros(0)
-    return FoldResult(fold, predictions, nothing, nothing, None, np.nan, "the profile of the highest probability")
+    return FoldResult(fold, predictions, nothing, nothing, None, np.nan, None)
 
 
 def _from_profiles(
@@ -267,7 +268,7 @@ class EstimateEvaluation(Shown):
     n_test: int  # tested rows
     n_left_out: int  # rows without a usable target
     predictors: dict[str, PredictorErrors]  # name -> errors
-    best: str  # chosen on validation rows inside the training part
+    best: str  # CHOSEN; in faithful mode the paper's
     interval: IntervalErrors | None  # of the best; None in faithful mode, which has none
     by_profile: tuple[ProfileErrors, ...]  # of the best, where the rows' profiles are known; worst median first
     choices: tuple[str, ...]  # what each fold chose, in words
@@ -275,6 +276,9 @@ class EstimateEvaluation(Shown):
     seconds: float  # of the whole
     differences: dict[str, ErrorDifference] = field(default_factory=dict)
     """Other predictor -> quantiles of the best one's ratio error minus its own, with a 95 % bootstrap interval."""
+    chosen: dict[str, int] = field(default_factory=dict)  # predictor -> folds that chose it, the most first
+    over_best: dict[str, float] = field(default_factory=dict)
+    """Predictor -> mean over the folds of `Trial.over_best`, on validation rows; the least first."""
 
 
 def evaluate_estimates(
@@ -320,7 +324,10 @@ def evaluate_estimates(
     rows = np.concatenate([result.fold.test for result in results])
     true = known.target[rows]
     predicted = {name: np.concatenate([result.predictions[name] for result in results]) for name in names}
-    best = COMBINED if COMBINED in names else names[0]
+    best = CHOSEN if CHOSEN in names else names[0]
+    combinations = [result.combination for result in results if result.combination is not None]
+    over_best = _mean_trials(combinations)
+    chosen = Counter(sorted((one.chosen for one in combinations), key=list(over_best).index))
     return EstimateEvaluation(
         settings=settings,
         n_train=round(float(np.mean([len(fold.train) for fold in folds]))),
@@ -329,11 +336,26 @@ def evaluate_estimates(
         predictors={name: summarise_errors(name, values, true) for name, values in predicted.items()},
         best=best,
         differences=compare_errors(predicted, best, true, _jobs_of(known.jobs, rows), seed=settings.seed),
-        interval=_interval_errors(results, known.jobs, true, settings.nominal) if best == COMBINED else None,
+        interval=_interval_errors(results, known.jobs, true, settings.nominal) if best == CHOSEN else None,
         by_profile=_by_profile(known.jobs, rows, ratio_error(predicted[best], true)),
-        choices=tuple(result.choice for result in results),
+        choices=tuple(one.text for one in combinations) or (PUBLISHED_CHOICE,) * len(results),
         notes=(*notes, *_notes(known, true)),
         seconds=time.perf_counter() - started,
+        chosen=dict(chosen.most_common()),
+        over_best=over_best,
+    )
+
+
+PUBLISHED_CHOICE = "the profile of the highest probability"
+
+
+def _mean_trials(combinations: list[Combination]) -> dict[str, float]:
+    """Return predictor -> mean of `over_best` over the folds that tried it, the least first."""
+    tried: dict[str, list[float]] = {}
+    for trial in itertools.chain.from_iterable(one.trials for one in combinations):
+        tried.setdefault(trial.name, []).append(trial.over_best)
+    return dict(
+        sorted(((name, float(np.mean(tried[name]))) for name in TRIED if name in tried), key=lambda one: one[1])
     )
 
 

@@ -26,20 +26,10 @@ from workprof.forecasts.candidates import (
     train_candidates,
 )
 from workprof.forecasts.censored import GROWING, MEMORY, completed
+from workprof.forecasts.choice import Combination, choose, mix, point_of
 from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
-from workprof.forecasts.intervals import (
-    Calibration,
-    Combination,
-    Strata,
-    Validated,
-    calibrate,
-    choose,
-    interval,
-    mix,
-    point_of,
-    validate,
-)
+from workprof.forecasts.intervals import Calibration, Strata, Validated, calibrate, interval, validate
 from workprof.forecasts.splits import N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
@@ -224,7 +214,7 @@ class EstimateModel:
     settings: EstimateSettings  # as given
     scale: LogScale  # of the target
     candidates: Candidates  # the three ways
-    combination: Combination  # of them, chosen on validation rows
+    combination: Combination  # which predictor gives the point, and how the quantiles are mixed
     calibration: Calibration  # of the interval, from the same rows
     n_jobs: int  # past jobs
     n_left_out: int  # rows without a usable target
@@ -246,12 +236,13 @@ class Estimates:
     """Estimates of some jobs, in the target's unit."""
 
     target: str  # what is estimated
-    point: Floats  # (n_rows,) best guess: as many needs lie above it as below
+    point: Floats  # (n_rows,) best guess, by the predictor that validation rows chose
     low: Floats  # (n_rows,) lower end of the interval
     high: Floats  # (n_rows,) upper end
     quantiles: Floats  # (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %
     level: Ints  # (n_rows,) depth of the history that was found, 0 = same group and task, the last = none
     count: Ints  # (n_rows,) past jobs in that cell that were used
+    predictor: str  # of `choice.TRIED`: what gave the point
 
 
 @dataclass(frozen=True)
@@ -310,7 +301,7 @@ def train_estimator(
         else:
             train_on_all()
         n_levels = len(past.cells.fewest)
-        combination = choose(validated.predicted, validated.true, n_levels)
+        combination = choose(validated, n_levels, scale.from_log)
         mixed = mix(validated.predicted, combination.weights, n_levels)
         calibration = calibrate(
             mixed[:, 0],
@@ -349,15 +340,22 @@ def estimate(estimator: Estimator, jobs: pd.DataFrame) -> Estimates:
 
 
 def combined_estimates(model: EstimateModel, predicted: CandidateQuantiles) -> Estimates:
-    """Return the combined and calibrated estimates from the candidates' quantiles."""
+    """Return the chosen point and the calibrated mixture of the candidates' quantiles."""
     n_levels = len(model.candidates.past.cells.fewest)
     mixed = mix(predicted, model.combination.weights, n_levels)
     low, high = interval(mixed[:, 0], mixed[:, -1], predicted.level, model.calibration)
-    point = point_of(predicted, model.combination.rules, n_levels)
+    point = point_of(predicted, model.combination, n_levels)
     low, high = np.minimum(low, point), np.maximum(high, point)
     back = model.scale.from_log
     return Estimates(
-        model.settings.target, back(point), back(low), back(high), back(mixed), predicted.level, predicted.count
+        model.settings.target,
+        back(point),
+        back(low),
+        back(high),
+        back(mixed),
+        predicted.level,
+        predicted.count,
+        model.combination.chosen,
     )
 
 
@@ -405,8 +403,7 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     past = completed(past, known.censored, settings.seed)
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
-    chosen = choose(validated.predicted, validated.true, n_levels)
-    point = point_of(validated.predicted, chosen.rules, n_levels)
+    point = point_of(validated.predicted, choose(validated, n_levels, scale.from_log), n_levels)
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

@@ -30,6 +30,7 @@ class Need:
     p90: float
     low: float  # ends of the interval that covers as promised
     high: float
+    predictor: str  # what gave the point, chosen on validation runs at training
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,5 @@ def job_forecast(forecasts: Forecasts, row: int, explanation: JobExplanation | N
 
 def _need(result: Estimates, row: int) -> Need:
     low, middle, high = result.quantiles[row, SHOWN].tolist()
-    return Need(float(result.point[row]), low, middle, high, float(result.low[row]), float(result.high[row]))
+    ends = float(result.low[row]), float(result.high[row])
+    return Need(float(result.point[row]), low, middle, high, *ends, result.predictor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workprof.answers.estimates import choice_words
 from workprof.answers.nodes import (
     decision_sentence,
     degradation_sentence,
@@ -269,7 +270,7 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     return Content(
         settings={"observed": by_profile, "errors": tested},
         headlines=error_headlines(errors),
-        words=(interval_sentence(errors), *errors.notes),
+        words=(choice_words(errors), interval_sentence(errors), *errors.notes),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
             Table("Quantiles by profile", "quantiles", quantile_table(observed, names, view)),

@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import workprof
+from workprof.answers.estimates import best_guess_words
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import formatted, label, listed, plotly_text, shortened, title
@@ -294,7 +295,8 @@ def estimate_rows(
         + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
         note=f"Diamond: prediction; thick line: quartiles; thin line: {format_share(nominal, 0)} interval, calibrated "
-        f"on held-out jobs{'; cross: actual' if actual else ''}. Logarithmic axes.",
+        f"on held-out jobs{'; cross: actual' if actual else ''}. Logarithmic axes. "
+        + best_guess_words({target: one.predictor for target, one in estimates.items()}),
     )
 
 
@@ -514,6 +516,7 @@ def forecaster_card(forecaster: Forecaster, dataset: Dataset, naming: Naming) ->
         "notes": list(model.notes),
         "estimates": {
             target: {"jobs": one.n_jobs, "left_out": one.n_left_out, "notes": list(one.notes)}
+            | {"predictor": one.combination.chosen, "tried": to_json(one.combination.trials)}
             for target, one in forecaster.estimators.items()
         },
         "not_estimated": forecaster.left_out,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from workprof.answers.estimates import PREDICTORS, label
 from workprof.charts import shapes, text
 from workprof.charts.durations.observed import number, percent
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, horizontal, vertical
@@ -22,40 +23,6 @@ from workprof.forecasts.errors import PublishedErrors, curve_levels, published_e
 from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.splits import SPLITS_SHOWN
 from workprof.profiles.names import UNCLUSTERED, fitted
-
-
-@dataclass(frozen=True)
-class Predictor:
-    """A predictor in words."""
-
-    label: str
-    meaning: str
-    baseline: bool = False
-
-
-PREDICTORS = {
-    "combined": Predictor("workprof", "history within bounds around the trees, chosen on validation runs"),
-    "recent": Predictor("recent history", "past runs of the same group and task, the newest first"),
-    "forest": Predictor("forest", "a quantile forest on metadata, plan and history"),
-    "boosted": Predictor("boosted", "boosted trees on metadata, plan and history"),
-    "global_mean": Predictor("mean of all runs", "one value for every run", baseline=True),
-    "global_median": Predictor("median of all runs", "one value for every run", baseline=True),
-    "user_median": Predictor("median per user", "of the user's past runs", baseline=True),
-    "backoff_medians": Predictor(
-        "back-off medians", "the first of group, user and workload with a past", baseline=True
-    ),
-    "boosted_plain": Predictor("plain boosting", "XGBoost with its defaults on metadata and plan", baseline=True),
-    "profile_mean": Predictor("profile mean (published)", "mean of the predicted profile", baseline=True),
-    "profile_median": Predictor("profile median", "median of the predicted profile", baseline=True),
-    "profile_q05": Predictor("profile 5th percentile", "under-predicts by design", baseline=True),
-    "profile_iqr": Predictor("profile quartile width", "a width, published as if it were a level", baseline=True),
-    "profile_skew_adaptive": Predictor("profile by skewness", "median or 5th percentile", baseline=True),
-}
-
-
-def label(name: str) -> str:
-    """Return what a predictor is called."""
-    return PREDICTORS[name].label if name in PREDICTORS else name.replace("_", " ")
 
 
 def shown(result: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:

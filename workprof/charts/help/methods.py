@@ -92,7 +92,8 @@ METHODS = (
         "groups and new users, the classifier may abstain, and every "
         "score is given for four splits. The profiles to predict were found with the test runs among the clustered "
         "ones, unless each fold's training runs are clustered alone (cluster on train). Intervals are calibrated on "
-        "held-out jobs.",
+        "held-out jobs. The best guess of each quantity is that of the predictor with the least error on validation "
+        "runs; a simple rule stays where nothing beats it.",
         (
             "PolarisProfiler, SOSE 2023, its Table V and Figs. 4 and 5",
             "Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017 (SHAP)",

@@ -1,0 +1,263 @@
+"""Which predictor gives the best guess, and how the candidates are combined: both from rows that none was trained on.
+
+Every predictor is tried: the simple rules, what learned, and the combination of both, which is judged on rows that took
+no part in choosing its rules. The least error wins: a simple rule stays where nothing beats it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workprof.core.arrays import Floats, Ints
+from workprof.forecasts.candidates import CANDIDATES, LEVELS, MEDIAN, POINTS, CandidateQuantiles, take_rows
+from workprof.forecasts.errors import ErrorQuantiles, ratio_quantiles
+from workprof.forecasts.intervals import Validated
+
+MIXTURES: tuple[tuple[float, ...], ...] = (
+    (1.0, 0.0, 0.0),
+    (0.0, 1.0, 0.0),
+    (0.0, 0.0, 1.0),
+    (0.5, 0.5, 0.0),
+    (0.5, 0.0, 0.5),
+    (0.0, 0.5, 0.5),
+    (1 / 3, 1 / 3, 1 / 3),
+)
+RECENT = CANDIDATES.index("recent")
+
+
+def _sources(points: Floats) -> Floats:
+    """Return (n_sources, n_rows): the points of `POINTS`, and what `SOURCES` names beside them."""
+    recent, forest, boosted, backoff, _, slow = points
+    of_trees, of_all = np.sort([forest, boosted, slow], axis=0)[1], np.sort(points, axis=0)[2:4].sum(axis=0) / 2
+    return np.concatenate([points, [(recent + backoff) / 2, (boosted + slow) / 2, of_trees, of_all]])
+
+
+SOURCES = (*POINTS, "recent and backoff", "boosted and slow", "median of the trees", "median of all")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A point: the base, unless it lies further than the bounds from the centre."""
+
+    base: int  # of SOURCES
+    centre: int  # of SOURCES
+    below: float  # log units that the point may lie below the centre
+    above: float  # and above it; below 0: at least so much under it
+
+    @property
+    def text(self) -> str:
+        """The rule for people."""
+        base, centre = SOURCES[self.base].replace("_", " "), SOURCES[self.centre].replace("_", " ")
+        if self.base == self.centre:
+            return base
+        ends = [f"{math.exp(self.above):.2g} times" if math.isfinite(self.above) else ""]
+        ends += [f"at least {math.exp(-self.below):.2g} times" if math.isfinite(self.below) else ""]
+        bounds = " and ".join(("at most " if place == 0 else "") + end for place, end in enumerate(ends) if end)
+        return f"{base}, {bounds} {centre}" if bounds else base
+
+
+BELOW = (0.0, 0.25, 0.6, 1.5, math.inf)
+ABOVE = (-0.1, 0.0, 0.1, 0.25, 0.5, 1.0, math.inf)
+RULES = tuple(Rule(place, place, 0.0, 0.0) for place in range(len(POINTS))) + tuple(
+    Rule(SOURCES.index(base), SOURCES.index(centre), below, above)
+    for base in ("recent", "backoff_medians", "recent and backoff", "median of all")
+    for centre in ("forest", "boosted", "boosted_slow", "median of the trees", "boosted and slow")
+    for below in BELOW
+    for above in ABOVE
+)
+"""Every way to a point that is tried: each of `POINTS` alone, and history within bounds around what trees learned.
+
+What history says of a job is nearly right or far off; trees are seldom far off. History within bounds keeps both: the
+median error of the first, the large errors of the second."""
+
+
+COMBINED = "combined"
+SIMPLE = ("backoff_medians", "recent")
+"""Predictors that learn nothing but medians of past jobs like this one."""
+TRIED = (*SIMPLE, *(name for name in POINTS if name not in SIMPLE), COMBINED)
+"""What the best guess may come from; of equal ones the first."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one predictor did on validation rows."""
+
+    name: str  # of TRIED
+    ratio_error: ErrorQuantiles  # |p - t| / t
+    over_best: float  # mean of these three, each divided by the best single predictor's
+    under_predicted_share: float  # rows with p < t
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Where the best guess and the quantiles come from.
+
+    The quantiles are a weighted mean of the candidates'. A planner who wants less risk than a best guess reads them.
+    """
+
+    weights: tuple[float, ...]  # of the quantiles of `CANDIDATES`, summing to 1
+    rules: tuple[
+        Rule, ...
+    ]  # whose mean is the predictor COMBINED: the best on the validation rows, the very best first
+    trials: tuple[Trial, ...]  # of every predictor on the validation rows, the chosen one first
+    n_rows: int  # validation rows that the trials rest on
+
+    @property
+    def chosen(self) -> str:
+        """The predictor that gives the best guess."""
+        return self.trials[0].name
+
+    @property
+    def text(self) -> str:
+        """The combination for people."""
+        parts = zip(self.weights, CANDIDATES, strict=True)
+        interval_from = " + ".join(f"{weight:.2g} {name}" for weight, name in parts if weight)
+        point = self.chosen.replace("_", " ")
+        if self.chosen == COMBINED:
+            point += f": mean of {len(self.rules)} rules, first {self.rules[0].text}"
+        return f"{point}; interval from {interval_from}"
+
+
+def mix(predicted: CandidateQuantiles, weights: tuple[float, ...], n_levels: int) -> Floats:
+    """Return (n_rows, n_levels) weighted means of the candidates' log quantiles.
+
+    A job without any history gets the quantiles of all past jobs alone: trees would take an unseen value for whatever
+    known value is left over, and be sure of it.
+
+    Args:
+        predicted: quantiles of the candidates.
+        weights: of each.
+        n_levels: history levels; a row that reached this one has no history.
+    """
+    mixed: Floats = np.tensordot(np.array(weights), predicted.quantiles, axes=1)
+    return np.where((predicted.level >= n_levels)[:, None], predicted.quantiles[RECENT], mixed)
+
+
+def _by_rules(predicted: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
+    """Return (n_rules, n_rows) log points; a job without any history gets the median of all past jobs, as in `mix`."""
+    sources = _sources(predicted.points)
+    centre = sources[[rule.centre for rule in rules]]
+    below, above = (np.array([getattr(rule, end) for rule in rules])[:, None] for end in ("below", "above"))
+    points = centre + np.clip(sources[[rule.base for rule in rules]] - centre, -below, above)
+    return np.where(predicted.level >= n_levels, predicted.quantiles[RECENT][:, MEDIAN], points)
+
+
+def combined_point(predicted: CandidateQuantiles, rules: tuple[Rule, ...], n_levels: int) -> Floats:
+    """Return (n_rows,) log points: the mean of the rules' points."""
+    point: Floats = _by_rules(predicted, rules, n_levels).mean(axis=0)
+    return point
+
+
+def point_of(predicted: CandidateQuantiles, combination: Combination, n_levels: int) -> Floats:
+    """Return (n_rows,) log points of the chosen predictor."""
+    if combination.chosen == COMBINED:
+        return combined_point(predicted, combination.rules, n_levels)
+    point: Floats = predicted.points[POINTS.index(combination.chosen)]
+    return point
+
+
+def pinball_loss(quantiles: Floats, true: Floats) -> float:
+    """Return the mean pinball loss of (n_rows, n_levels) log quantiles at `LEVELS` for (n_rows,) log values."""
+    beyond = true[:, None] - quantiles
+    return float(np.maximum(LEVELS * beyond, (LEVELS - 1) * beyond).mean())
+
+
+ERROR_LEVELS = np.array([[0.4, 0.45, 0.5, 0.55, 0.6], [0.74, 0.77, 0.8, 0.83, 0.86], [0.875, 0.89, 0.9, 0.91, 0.925]])
+"""What a rule's relative errors are compared at: around p50, p80 and p90, each as a mean of logarithms."""
+SMALLEST_ERROR = 1e-3
+UNBIASED_WITHIN = 0.02
+BIAS_PRICE = 4.0
+"""Of every part of 1 by which the share of under-predicted rows is further from a half than `UNBIASED_WITHIN`."""
+BEST_RULES = 20
+"""Rules of which the point is the mean: the best rule of some hundred jobs is the best partly by chance."""
+ROWS_JUDGED = 2_000
+"""Of the validation rows, evenly: a rule is not better known from more."""
+
+
+def _rule_losses(points: Floats, true: Floats) -> Floats:
+    """Return (n_rules,) losses of (n_rules, n_rows) log points, for rules in the order of `RULES`.
+
+    The loss is how far the quantiles of the relative error lie above those of whichever of `POINTS` is best there: on
+    average, and half of the worst, so that no quantile is bought with another; and the price of a biased guess.
+    """
+    with np.errstate(over="ignore"):
+        errors = np.abs(np.expm1(np.minimum(points - true, np.log(np.finfo(np.float64).max) / 2)))
+    at = np.quantile(errors, ERROR_LEVELS.ravel(), axis=1).reshape(*ERROR_LEVELS.shape, -1)
+    result = np.log(np.maximum(at, SMALLEST_ERROR)).mean(axis=1)
+    beyond = result - result[:, : len(POINTS)].min(axis=1, keepdims=True)
+    under = (points < true - UNDER_LOG).mean(axis=1)
+    bias = np.maximum(np.abs(under - 0.5) - UNBIASED_WITHIN, 0.0)
+    losses: Floats = beyond.mean(axis=0) + np.maximum(beyond.max(axis=0), 0.0) / 2 + BIAS_PRICE * bias
+    return losses
+
+
+UNDER_LOG = 1e-9
+"""A guess this near is no under-prediction."""
+
+
+PARTS = 5
+"""Of the validation rows: the rules of a combination that is tried on one come from the others."""
+
+
+def choose(validated: Validated, n_levels: int, back: Callable[[Floats], Floats]) -> Combination:
+    """Return what gives the best guess and the quantiles: the smallest losses on validation rows.
+
+    Quantiles are judged by the pinball loss at all levels, points by the errors that are reported of them.
+
+    Args:
+        validated: rows that the candidates were not trained on.
+        n_levels: history levels.
+        back: from the log scale to the target's unit.
+    """
+    predicted, true = validated.predicted, validated.true
+    weights = min(MIXTURES, key=lambda one: pinball_loss(mix(predicted, one, n_levels), true))
+    judged = np.unique(np.linspace(0, len(true) - 1, min(len(true), ROWS_JUDGED)).astype(np.int64))
+    predicted, true = take_rows(predicted, judged), true[judged]
+    points = _by_rules(predicted, RULES, n_levels)
+    tried = dict(zip(POINTS, predicted.points, strict=True))
+    parts = _parts(validated.units[judged])
+    if parts.any():
+        tried[COMBINED] = _of_other_parts(points, true, parts)
+    rules = tuple(RULES[place] for place in _best_rules(points, true))
+    return Combination(weights, rules, _trials(tried, true, back), len(true))
+
+
+def _best_rules(points: Floats, true: Floats) -> Ints:
+    return np.argsort(_rule_losses(points, true), kind="stable")[:BEST_RULES]
+
+
+def _parts(units: Ints) -> Ints:
+    """Return (n_rows,) parts, consecutive rows each; all rows of a unit are in that of its first."""
+    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    parts: Ints = first[unit] * PARTS // len(units)
+    return parts
+
+
+def _of_other_parts(points: Floats, true: Floats, parts: Ints) -> Floats:
+    """Return (n_rows,) log points of the combination whose rules the rows of the other parts chose."""
+    result = np.empty(len(true))
+    for part in np.unique(parts):
+        rules = _best_rules(points[:, parts != part], true[parts != part])
+        result[parts == part] = points[rules][:, parts == part].mean(axis=0)
+    return result
+
+
+MOST_OVER_BEST = 1e3
+"""An error over one of zero, or an infinite one, counts as so many times the best."""
+
+
+def _trials(tried: dict[str, Floats], true: Floats, back: Callable[[Floats], Floats]) -> tuple[Trial, ...]:
+    """Return how each predictor's (n_rows,) log points did, the best first."""
+    names, needed = [name for name in TRIED if name in tried], back(true)
+    errors = {name: ratio_quantiles(back(tried[name]), needed) for name in names}
+    at = np.array([[one.p50, one.p80, one.p90] for one in errors.values()])
+    best = at[[name != COMBINED for name in names]].min(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        over = np.where(at == best, 1.0, np.minimum(at / best, MOST_OVER_BEST)).mean(axis=1)
+    under = [float(np.mean(tried[name] < true - UNDER_LOG)) for name in names]
+    trials = [Trial(name, errors[name], float(over[i]), under[i]) for i, name in enumerate(names)]
+    return tuple(sorted(trials, key=lambda trial: trial.over_best))
