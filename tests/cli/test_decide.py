@@ -4,10 +4,13 @@ import csv
 import io
 import json
 
+import duckdb
 import pytest
 
 from tests.command_line import run_here
 from tests.memory.test_verdict import jobs
+from workprof import Workbench, from_environment
+from workprof.store.home import DATABASE
 
 
 @pytest.fixture
@@ -115,6 +118,22 @@ def test_files_for_slurm_and_nextflow_leave_a_row_as_it_is(workprof):
             assert 'action = "keep"' in line
     assert f"withName: '{first['task_name']}'" not in exported(workprof, "nextflow")
     assert "Left out by decision: 4 rows" in lua
+
+
+def test_a_decision_that_cannot_be_read_is_told_and_removed_and_the_others_stay(workprof, tmp_path, monkeypatch):
+    first, second = memory(workprof("memory", "plan", "runs", "--json").json)[:2]
+    workprof("memory", "decide", "runs", first["row_key"], "--decline")
+    with duckdb.connect(str(tmp_path / "home" / DATABASE)) as connection:
+        connection.execute("INSERT INTO decisions VALUES ('runs', ?, '{')", [second["row_key"]])
+    told = workprof("memory", "plan", "runs", "--json").json
+    assert [bool(row["decision"]) for row in memory(told)[:2]] == [True, False]
+    monkeypatch.setenv("WORKPROF_HOME", str(tmp_path / "home"))
+    with Workbench(from_environment()) as workbench:
+        (odd,) = workbench.unreadable("runs")
+        assert (odd.decision, second["row_key"] in odd.what) == (second["row_key"], True)
+        workbench.remove_unreadable("runs")
+        assert workbench.unreadable("runs") == ()
+        assert [one.row_key for one in workbench.decisions("runs")] == [first["row_key"]]
 
 
 def test_nonsense_ends_with_2_and_says_what_to_give(workprof, tmp_path):

@@ -51,6 +51,7 @@ WRITES = {
     "save_mapping": lambda store, it: store.save_mapping("mine", {"job_name": FieldSource("name")}),
     "rename_mapping": lambda store, it: store.rename_mapping("mine", "ours"),
     "remove_mapping": lambda store, it: store.remove_mapping("mine"),
+    "save_decisions": lambda store, it: store.save_decisions("runs", {"user=ann": NOTE}),
 }
 ASKED = {
     "ingest": lambda bench, it: bench.ingest([it.path]),
@@ -70,6 +71,8 @@ ASKED = {
     "save_mapping": lambda bench, it: bench.save_mapping("mine", {"job_name": FieldSource("name")}),
     "rename_mapping": lambda bench, it: bench.rename_mapping("mine", "ours"),
     "remove_mapping": lambda bench, it: bench.remove_mapping("mine"),
+    "decide": lambda bench, it: bench.decide(it.hash, f"task_name={given.HEAVY}", "accepted", every=True),
+    "restore_decisions": lambda bench, it: bench.restore_decisions(it.hash, {"user=ann": None}),
 }
 
 
@@ -210,6 +213,7 @@ COMMANDS = {
     "remove": ["remove", "{hash}", "--yes"],
     "sample": ["sample", "{hash}", "--by", "task_name", "--rows", "5", "--name", "few"],
     "observe": ["estimate", "observe", "{hash}", "--jobs", "{path}"],
+    "decide": ["memory", "decide", "{hash}", f"task_name={given.HEAVY}", "--accept", "--all"],
     "pin": ["runs", "pin", "{run}"],
     "unpin": ["runs", "unpin", "{run}"],
     "forget": ["runs", "remove", "{run}", "--yes"],

@@ -50,8 +50,7 @@ def decide(
         if clear:
             done = workbench.forget_decisions(entry.hash, row, every=every)
         else:
-            workbench.verdict(entry.hash, None, progress_line())
-            done = workbench.decide(entry.hash, row, *states, note=note, by=by, every=every)
+            done = workbench.decide(entry.hash, row, *states, note=note, by=by, every=every, progress=progress_line())
         reason = workbench.verdict(entry.hash).reason
     told = "forgotten" if clear else states[0] if states else NOTED
     result = {"decided": [_told(one) for one in done], "cleared": clear, "reason": reason}

@@ -89,6 +89,10 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
         """Return what keeps every other thread and process from writing, for what is read, changed and written."""
         return self._database.writing()
 
+    def refuse_if_readonly(self) -> None:
+        """Refuse a change where WORKPROF_READONLY is set, before anything is computed for it."""
+        self._database.refuse_if_readonly()
+
     def close(self) -> None:
         """Close the database and let the home go."""
         self._database.close()

@@ -250,6 +250,7 @@ class MemoryQuestions(ProfileQuestions):
         by: str = "",
         every: bool = False,
         settings: VerdictSettings | None = None,
+        progress: Progress = silent,
     ) -> tuple[Decision, ...]:
         """Keep what was decided about rows of the verdict, and return it.
 
@@ -261,12 +262,14 @@ class MemoryQuestions(ProfileQuestions):
             by: who decides; '' = the account that runs this process.
             every: parts of a key mean all rows that they fit.
             settings: of the verdict whose rows are meant.
+            progress: told where the verdict is computed first.
 
         Raises:
             SettingsError: where no row fits, several do, or nothing is decided.
         """
         entry = self._jobs_of(dataset)
-        verdict = self.verdict(entry.hash, settings)
+        self._store.refuse_if_readonly()
+        verdict = self.verdict(entry.hash, settings, progress)
         named = (rows,) if isinstance(rows, str) else rows
         found = [each for text in named for each in rows_named(verdict, text, every=every)]
         result = decisions_on(found, state, note, by or whoami())
