@@ -63,7 +63,7 @@ def row_names(result: OverTime, profiles: Sequence[str]) -> dict[str, str]:
 def moment(result: OverTime, place: int) -> str:
     """Return when a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
 
-    Of a clock without dates it is the number of its day, 'day 61', as the recommendation names its bursts.
+    Of a clock without dates it is the number of its day, 'day 61'.
     """
     local = float(result.edges_s[place]) + result.utc_offset_s
     date = dt.datetime.fromtimestamp(local, dt.UTC)

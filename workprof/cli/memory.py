@@ -53,7 +53,7 @@ app = typer.Typer(
     help="What better requests would save, and what they would break.", no_args_is_help=True, rich_markup_mode=None
 )
 
-SHOWN_TASKS = SHOWN_RUNS = SHOWN_ROWS = 30
+SHOWN_TASKS = SHOWN_ROWS = 30
 PARTS = 4
 """Of the runs in order of a number, for people; `--json` has the points."""
 
@@ -243,6 +243,7 @@ add(
 )
 add(app, Face(questions.REPLAY, _replay_text, _notes))
 BY_KEY = "rows are by the finest key; `memory rollup --by` and `memory ledger --by` add up"
+ROLLED_UP = "goes with a later release: the judged runs of `memory plan` with every row taken, summed"
 NODES = "ask `memory plan --what-if-cap SIZE --node-size SIZE`"
 FORMER_OF_ROLLUP = {
     **dict.fromkeys(
@@ -271,7 +272,7 @@ add(
     Face(
         questions.ROLLUP,
         to_text=_rollup_text,
-        notes=lambda result: ("goes with a later release: the judged runs of `memory plan`, summed", *_notes(result)),
+        notes=lambda result: (ROLLED_UP, *_notes(result)),
         former={flag: Former(words, refused=True) for flag, words in FORMER_OF_ROLLUP.items()},
     ),
 )

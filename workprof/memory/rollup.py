@@ -1,6 +1,7 @@
 """Roll-up: what the judged runs of the verdict held before and after, by task, workflow, run or namespace.
 
-Nothing is seen in hindsight: every run has the size that was known before it was submitted, its kills charged.
+Nothing is seen in hindsight: every run has the size that was known before it was submitted, and killed
+attempts are charged. Decisions change nothing here.
 """
 
 from __future__ import annotations

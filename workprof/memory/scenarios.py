@@ -23,12 +23,12 @@ class Scenario:
         task: what it is about, '' = all tasks.
         policy: name of the policy or rule.
         settings: name -> value, plain values only.
-        saved_share: share of the requested GB·h saved, failures charged; NaN = not computed.
+        saved_share: share of the requested GB·h saved, killed attempts charged; NaN = not computed.
         optimal_share: if every run came into its right bin; NaN = not computed.
         estimated_share: the thesis' estimate; NaN = not computed.
         charged_gb_h, wasted_gb_h: by the replay; NaN = not computed.
         n_runs: replayed.
-        n_failures: failed attempts; -1 = not computed.
+        n_failures: kills; -1 = not computed.
         money_saved: in `currency`; NaN = no price.
         currency: of it.
         created: time in ISO form, '' = not kept.
