@@ -10,7 +10,7 @@ import pytest
 from tests.memory.naive_chances import learned
 from workprof.memory import origins
 from workprof.memory.chances import fit_chances, record_chance
-from workprof.memory.known import SizedRuns, codes_of, dense, known_at, known_of
+from workprof.memory.known import SizedRuns, codes_of, dense, first_of, known_at, known_of
 from workprof.memory.origins import APPLIED, SUBMISSION, TABLE, Sizing, Windows, advise
 from workprof.memory.resources import MEMORY, resources_of
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -163,6 +163,9 @@ def test_codes_of_combinations_are_their_ranks(largest):
     parts = [rng.integers(-1, largest, 300) for _ in range(3)]
     ranks = np.unique(np.stack(parts), axis=1, return_inverse=True)[1]
     np.testing.assert_array_equal(codes_of(parts), ranks.ravel())
+    _, first, place = np.unique(parts[0], return_index=True, return_inverse=True)
+    for found, expected in zip(first_of(parts[0]), (first, place), strict=True):
+        np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(dense(parts[0] / 7), np.unique(parts[0], return_inverse=True)[1])
 
 

@@ -171,3 +171,11 @@ def dense(values: Ints | Floats) -> Ints:
         ranks: Ints = (np.cumsum(there) - 1)[values]
         return ranks
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def first_of(values: Ints) -> tuple[Ints, Ints]:
+    """Return of each different value the first place that has it, in their order, and (n,) ranks."""
+    place = dense(values)
+    first = np.empty(int(place.max(initial=-1)) + 1, dtype=np.int64)
+    first[place[::-1]] = np.arange(len(place))[::-1]  # of equal ones the first is written last
+    return first, place

@@ -16,7 +16,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.memory.chances import FEWEST_KNOWN, Chances, fit_chances
-from workprof.memory.known import Known, SizedRuns, codes_of, dense, known_of
+from workprof.memory.known import Known, SizedRuns, codes_of, dense, first_of, known_of
 
 TABLE, SUBMISSION = "table", "submission"
 APPLIED = (TABLE, SUBMISSION)
@@ -203,7 +203,7 @@ class Windows:
             return self._advised(of, chances, sizing, price)
         window = int(of[0]), int(of[-1])
         if window not in self._groups:
-            _, first, place = np.unique(self._alike[of], return_index=True, return_inverse=True)
+            first, place = first_of(self._alike[of])
             self._groups[window] = of[first], place
         lead, place = self._groups[window]
         one = self._advised(lead, chances, sizing, price)

@@ -24,7 +24,7 @@ from workprof.core.shown import Shown
 from workprof.core.stats import Interval
 from workprof.core.units import GB
 from workprof.memory.decisions import Decision
-from workprof.memory.known import SizedRuns
+from workprof.memory.known import SizedRuns, first_of
 from workprof.memory.origins import (
     APPLIED,
     N_BLOCKS,
@@ -441,7 +441,7 @@ def cells_of(runs: SizedRuns, judged: Judgement, row: Ints) -> Cells:
     starts = np.array([origin.at_run for origin in judged.origins], dtype=np.int64) - judged.first
     origin = np.searchsorted(starts, np.arange(len(own)), side="right") - 1
     code = (own.levels[0] * (N_BLOCKS + 1) + judged.block) * (len(starts) + 1) + origin + 1
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    first, place = first_of(code)
 
     def total(values: Floats) -> Floats:
         return np.bincount(place, values, len(first)).astype(np.float64)

@@ -12,7 +12,7 @@ from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.stats import Interval, wilson
 from workprof.memory.chances import FEWEST_KNOWN, Chances
 from workprof.memory.decisions import ACCEPTED, Advice, Decision
-from workprof.memory.known import Known, SizedRuns, dense, known_of
+from workprof.memory.known import Known, SizedRuns, first_of, known_of
 from workprof.memory.origins import Advised, Judgement, Origin, Sizing, advise
 from workprof.memory.resources import Resource
 
@@ -128,9 +128,7 @@ class _Keys:
 
     def __init__(self, runs: SizedRuns, now: Origin) -> None:
         self.runs = runs
-        place = dense(runs.levels[0])
-        first = np.empty(int(place.max()) + 1, dtype=np.int64)
-        first[place[::-1]] = np.arange(len(runs))[::-1]  # the first run of each key is written last
+        first, place = first_of(runs.levels[0])
         everything = known_of(runs, np.full(len(runs), now.submit_s))
         level = _levels_of(tuple(one.take(first) for one in everything), now.chances)
         coarse = np.zeros(len(first), dtype=np.int64)
