@@ -33,6 +33,7 @@ _QUANTITY = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)(n|u|m|[kMGTP
 _DECIMAL = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {f"{letter}i": float(KIB**power) for power, letter in enumerate("KMGTPE", start=1)}
 LONGEST_QUANTITY = 60
+LARGEST_EXACT = 1 << 53
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -70,7 +71,9 @@ def text_of(parent: Object, key: str) -> str:
     value = parent.get(key)
     if value is None:
         return ""
-    if not isinstance(value, (str, int, float)):
+    if type(value) is str:
+        return value
+    if not isinstance(value, (int, float)):
         raise NoValue(key, value, "not a text")
     return str(value)
 
@@ -81,11 +84,16 @@ def moment_in(parent: Object, key: str) -> float | None:
     if not text:
         return None
     try:
-        at = datetime.fromisoformat(text)
-        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        seconds = _seconds(text)
     except (ValueError, OverflowError) as error:
         raise NoValue(key, text, "not a moment (RFC 3339)") from error
     return seconds if seconds > 0 else None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _seconds(text: str) -> float:
+    at = datetime.fromisoformat(text)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 def amount_in(amounts: Object, name: str) -> float | None:
@@ -93,9 +101,9 @@ def amount_in(amounts: Object, name: str) -> float | None:
     amount = amounts.get(name)
     if amount is None:
         return None
-    value = (
-        quantity(str(amount)) if isinstance(amount, (str, int, float)) and not isinstance(amount, bool) else math.nan
-    )
+    if type(amount) is int and 0 <= amount < LARGEST_EXACT:
+        return float(amount)
+    value = quantity(str(amount)) if isinstance(amount, (str, float)) else math.nan
     if not math.isfinite(value):
         raise NoValue(name, amount, "not a quantity")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", 
 """Last words of label names, whatever stands before their '/'; of several the first here counts."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row to come: its cells in the order of `COLUMNS`, without its task; its container.
 
@@ -57,7 +58,7 @@ class Row:
     init: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pod:
     """A pod: its rows, what made it, and what its labels and annotations say."""
 
@@ -74,11 +75,17 @@ class Pod:
 
 def labelled(labels: Object, words: Sequence[str]) -> str:
     """Return the value of the first label whose name ends in one of some words, '' where there is none."""
-    by_word = {key.rpartition("/")[2].lower(): key for key in reversed(list(labels))}
+    by_word = _by_last_word(tuple(labels))
     return next((text_of(labels, by_word[word]) for word in words if word in by_word), "")
 
 
-@dataclass(frozen=True)
+@functools.lru_cache(maxsize=1000)
+def _by_last_word(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the last words of names of labels and the name of each; of two names the first counts."""
+    return {name.rpartition("/")[2].lower(): name for name in reversed(names)}
+
+
+@dataclass(frozen=True, slots=True)
 class _Fate:
     """How containers fared: moments, kills for memory, restarts, and why the first of them failed."""
 
@@ -97,6 +104,8 @@ def _fate(statuses: Collection[Object]) -> _Fate:
         restarts += int(amount_in(each, "restartCount") or 0)
         for key in ("state", "lastState"):
             state = object_of(each, key)
+            if not state:
+                continue
             ended = object_of(state, "terminated")
             starts.append(moment_in(object_of(state, "running") or ended, "startedAt"))
             ends.append(moment_in(ended, "finishedAt"))

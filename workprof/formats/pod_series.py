@@ -8,6 +8,7 @@ Source: the metrics that cAdvisor, kube-state-metrics and DCGM's exporter docume
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,10 +148,12 @@ class Series:
         """Its last moment."""
         return float(self.times[-1])
 
-    @property
+    @functools.cached_property
     def step(self) -> float:
         """Its usual time between points, infinite for one point."""
-        return float(np.median(np.diff(self.times))) if self.times.size > 1 else np.inf
+        steps = np.sort(np.diff(self.times))
+        n = steps.size
+        return float(steps[(n - 1) // 2] + steps[n // 2]) / 2 if n else np.inf
 
     def within(self, low: float, high: float) -> Series:
         """Return its points from `low` until before `high`."""
@@ -213,12 +216,12 @@ class Growth:
     ends: Floats
     amounts: Floats
 
-    @property
+    @functools.cached_property
     def total(self) -> float:
         """All of it."""
         return float(self.amounts.sum())
 
-    @property
+    @functools.cached_property
     def span(self) -> tuple[float, float]:
         """Its first and its last moment."""
         return float(self.begins.min()), float(self.ends.max())

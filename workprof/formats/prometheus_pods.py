@@ -88,8 +88,8 @@ def _one_of_json(line: int, value: object, origin: str, runs: PodRuns, unnamed: 
         if "timestamps" in value:
             times, values = np.array(value["timestamps"], dtype=np.float64) / 1e3, np.array(points, dtype=np.float64)
         else:
-            times = np.array([at for at, _ in points], dtype=np.float64)
-            values = np.array([each for _, each in points]).astype(np.float64)
+            at, each = zip(*points, strict=True) if points else ((), ())
+            times, values = np.array(at, dtype=np.float64), np.fromiter(map(float, each), np.float64, len(each))
         if times.shape != values.shape or times.ndim != 1:
             raise ValueError("times and values do not match")
     except (TypeError, ValueError, OverflowError) as error:
