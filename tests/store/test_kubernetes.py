@@ -468,3 +468,21 @@ def test_hostile_names_and_repeated_keys_change_nothing(store, write):
 )
 def test_other_peoples_files_are_not_taken(text):
     assert not kubernetes.recognises(text, "x.json")
+
+
+def test_parts_of_gpus_count_and_a_part_of_a_byte_is_no_request(store, write):
+    pods = [copy.deepcopy(PODS[0]) for _ in range(2)]
+    for pod, requests in zip(
+        pods, ({"nvidia.com/mig-1g.5gb": "1", "amd.com/gpu": "2"}, {"memory": "512m"}), strict=True
+    ):
+        pod["spec"]["containers"] = [{"name": "c", "resources": {"requests": requests}}]
+        pod["metadata"] |= {"name": f"p{len(requests)}", "uid": f"u{len(requests)}"}
+    report = store.ingest([write("parts.json", json.dumps({"kind": "List", "items": pods}))], IngestOptions())
+    frame = store.frame("parts", ["requested_gpu_percent", *report_columns(store)], finished_only=False)
+    np.testing.assert_array_equal(frame["requested_gpu_percent"], [300, np.nan])
+    assert "requested_memory_bytes" not in frame or frame["requested_memory_bytes"].isna().all()
+    assert {check.name: check.count for check in report.checks}["out of bounds"] == 1
+
+
+def report_columns(store):
+    return [column.name for column in store.columns("parts") if column.name == "requested_memory_bytes"]

@@ -423,3 +423,25 @@ def test_few_sizes_that_no_machine_has_are_missing_and_ask_nothing(store, write)
     )
     assert checks["out of bounds"].count == 2
     assert frame["requested_memory_bytes"].isna().sum() == 2 and frame["requested_memory_bytes"].sum() == 38 * 4e9
+
+
+@pytest.mark.parametrize("times", [1000, 1024])
+def test_uses_a_unit_above_neighbours_and_requests_are_missing_and_told(store, write, times):
+    rows = "".join(f"j{at},t,600,8,{(3000 + at) * (times if at % 6 == 0 else 1)}\n" for at in range(40))
+    _, frame, checks = loaded(
+        store, write("u.csv", f"job,task,runtime_s,requested_memory_gb,peak_rss_mb\n{rows}"), "peak_memory_bytes"
+    )
+    assert (
+        checks["a unit away"].count == 7
+        and "7 uses of more than 100 times their request" in checks["a unit away"].message
+    )
+    assert "memory over request" not in checks
+    wanted = [np.nan if at % 6 == 0 else (3000 + at) * 1e6 for at in range(40)]
+    np.testing.assert_allclose(frame["peak_memory_bytes"], wanted)
+
+
+@pytest.mark.parametrize(("start", "end", "told"), [("+02:00", "", 6), ("Z", "Z", 0), ("", "", 0), ("", "+0200", 6)])
+def test_moments_with_and_without_a_zone_are_told(store, write, start, end, told):
+    rows = "".join(f"j{at},2026-10-01 12:00:00{start},2026-10-01 15:30:00{end}\n" for at in range(6))
+    _, _, checks = loaded(store, write("z.csv", f"job,started,finished\n{rows}"), "duration_s")
+    assert (checks["zones differ"].count if told else "zones differ" in checks) == told

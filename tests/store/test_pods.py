@@ -687,3 +687,11 @@ def test_the_last_sample_of_one_pod_alone_is_that_of_the_export(load):
     frame = frame.set_index("job_name")
     np.testing.assert_array_equal(frame["end_time_s"], [T0 + 600, T0 + 1800, np.nan])
     assert frame["duration_s"].tolist() == [600, 1800, 3600]
+
+
+def test_gpus_of_several_kinds_are_summed_and_told_twice_count_once(load):
+    told = [series(REQUESTS, [n] * 3, container="app", resource=f"{kind}", job=job)
+            for kind, n in (("nvidia_com_gpu", 1), ("amd_com_gpu", 2), ("nvidia_com_mig_1g_5gb", 1), ("memory", GIB))
+            for job in ("a", "b")]  # fmt: skip
+    _, frame, _ = load(answer(memory(), *told))
+    assert frame[["requested_gpu_percent", "requested_memory_bytes"]].to_numpy().tolist() == [[400, GIB]]

@@ -219,3 +219,16 @@ def test_several_kinds_of_gpus_are_summed_and_all_told(store, write):
     _, rows = loaded(store, write, GPUS, "requested_gpu_percent", "gpu_type")
     assert rows[:4] == [[200, "a100"], [300, "a100+v100"], [300, "a100+v100"], [100, "nvidia_a100_1g.5gb"]]
     assert np.isnan(rows[4][0])
+
+
+@pytest.mark.parametrize(
+    ("gres", "percent", "kind"),
+    [("gpu:a100:1,gpu:v100:2", 300, "a100+v100"), ("gpu:3(S:0-1)", 300, None), ("craynetwork:1", np.nan, None)],
+)
+def test_gpus_of_older_lists_of_resources_are_summed(store, write, gres, percent, kind):
+    """AllocGRES of Slurm before 20.11."""
+    text = f"JobID|State|Elapsed|ReqMem|AllocGRES\n1|COMPLETED|01:00:00|8G|{gres}\n2|COMPLETED|01:00:00|8G|gpu:t4:1\n"
+    store.ingest([write("g.txt", text)], IngestOptions())
+    frame = store.frame("g", ["requested_gpu_percent", "gpu_type"])
+    np.testing.assert_array_equal(frame["requested_gpu_percent"], [percent, 100])
+    assert frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist() == [kind, "t4"]

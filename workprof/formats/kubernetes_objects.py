@@ -120,10 +120,14 @@ def limit_of(resources: Object, name: str) -> float | None:
     return amount_in(object_of(resources, "limits"), name)
 
 
+GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$")
+"""Resources that are a GPU, a share of one, or a part (MIG)."""
+
+
 def gpus_of(resources: Object, _: str) -> float | None:
-    """Return the GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu')."""
+    """Return the GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu'), and parts of one."""
     names = {*object_of(resources, "requests"), *object_of(resources, "limits")}
-    result = [request_of(resources, name) for name in names if name.endswith("/gpu")]
+    result = [request_of(resources, name) for name in names if GPUS.search(name)]
     return sum(each or 0.0 for each in result) if result else None
 
 

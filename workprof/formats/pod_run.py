@@ -154,7 +154,7 @@ class Container:
     Attributes:
         gauges: (kind, metric) -> core or GPU ('' = all) -> series.
         totals: core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU.
-        declared: (request or limit, resource) -> amount.
+        declared: (request or limit, resource) -> amount; `kinds` of the GPUs -> amount of each.
         among_first: it is listed among the init containers.
         sidecar: it is restarted there, and runs on beside the others.
         killed: kills for memory that one series tells of, at most.
@@ -164,6 +164,7 @@ class Container:
     gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
     totals: dict[str, dict[str, list[Growth]]] = field(default_factory=dict)
     declared: dict[tuple[str, str], float] = field(default_factory=dict)
+    kinds: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     among_first: bool = False
     sidecar: bool = False
     reason: str = ""
@@ -191,7 +192,10 @@ class Container:
             held[part] = larger(held.get(part), series)
         elif kind in (REQUEST, LIMIT):
             key = (kind, told.quantity.resource)
-            self.declared[key] = max(self.declared.get(key, 0.0), float(series.values.max()))
+            kinds = self.kinds.setdefault(key, {})
+            named = labels.get("resource", "") if key[1] == "gpu" else ""
+            kinds[named] = max(kinds.get(named, 0.0), float(series.values.max()))
+            self.declared[key] = sum(kinds.values())
         elif kind == REASON and last > 0:
             reason = labels.get("reason", "")
             self.reason = OOM_KILLED if OOM_KILLED in (self.reason, reason) else reason

@@ -85,6 +85,7 @@ _NAMED: tuple[tuple[str, Quantity], ...] = (
     (r"kube_pod_(?:labels|annotations)", Quantity(LABELS)),
 )
 _RESOURCE = re.compile(r"kube_pod_.*resource_(request|limit)s?")
+_GPU = re.compile(r"\w+_com_(?:gpu|gpu_shared|mig_\w+)$")
 RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com_gpu": "gpu"}
 """Label `resource` of a request or a limit -> what it is of."""
 
@@ -94,7 +95,8 @@ def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
     declared = _RESOURCE.search(name)
     if declared:
         named_resource = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
-        return Quantity(declared.group(1), RESOURCES[named_resource]) if named_resource in RESOURCES else None
+        resource = "gpu" if _GPU.match(named_resource) else RESOURCES.get(named_resource)
+        return Quantity(declared.group(1), resource) if resource else None
     match = next((quantity for pattern, quantity in _NAMED if re.search(pattern, name)), None)
     if match is None and not name:
         resource = RESOURCES.get(labels.get("resource", ""), "")

@@ -41,7 +41,17 @@ _TEXTS = (
     *("JobID", "JobIDRaw", "JobName", "User", "UID", "Account", "Group", "GID", "Partition", "QOS", "QOSRAW", "QOSREQ"),
     *("State", "ExitCode", "DerivedExitCode", "Submit", "Eligible", "Start", "End", "Elapsed", "Timelimit"),
     *("ReqMem", "MaxRSS", "MaxRSSNode", "MaxRSSTask", "AveRSS", "MaxDiskRead", "MaxDiskWrite", "NodeList"),
-    *("ReqTRES", "AllocTRES", *_TRES_USAGE, "ConsumedEnergy", "AveCPUFreq", "ReqCPUFreq", "ReqCPUFreqMin"),
+    *(
+        "ReqTRES",
+        "AllocTRES",
+        "ReqGRES",
+        "AllocGRES",
+        *_TRES_USAGE,
+        "ConsumedEnergy",
+        "AveCPUFreq",
+        "ReqCPUFreq",
+        "ReqCPUFreqMin",
+    ),
     *("ReqCPUFreqMax", "ReqCPUFreqGov", "AvePages", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxVMSizeNode"),
     *("MaxVMSizeTask", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWriteNode", "MaxDiskWriteTask", "MinCPUNode"),
     *("MinCPUTask", "WorkDir", "Comment", "AdminComment", "SystemComment", "Extra", "Reservation", "ReservationId"),
@@ -138,6 +148,19 @@ def _gpus(column: str) -> str:
     whole = f"nullif(regexp_extract(\"{column}\", '(?:^|,)gres/gpu=([^,]*)', 1), '')"
     summed = f"list_sum([{values.amount('each')} for each in {_kinds(column, 2)}])"
     return f"CASE WHEN contains(\"{column}\", 'gres/gpu') THEN greatest({values.amount(whole)}, {summed}) END"
+
+
+_GRES = r"(?:^|,|gres[:/])gpu(?::([A-Za-z][\w.\-]*))?:(\d+)"
+"""A generic resource as Slurm before 20.11 lists it: 'gpu:a100:2', 'gpu:2(S:0-1)'."""
+
+
+def _of_gres(column: str, group: int) -> str:
+    """Return the SQL of a list of the kinds of GPUs of an older list of resources (1), or of how many of each (2)."""
+    return f"regexp_extract_all(\"{column}\", '{_GRES}', {group})"
+
+
+def _gpus_of_gres(column: str) -> str:
+    return f"list_sum([100 * TRY_CAST(each AS DOUBLE) for each in {_of_gres(column, 2)}])"
 
 
 _NODES = _first(*map(_count, ("NNodes", "AllocNodes", "ReqNodes")), values.plain(tres("AllocTRES", "node")), "1")
@@ -286,13 +309,19 @@ FORMAT = Format(
         ),
         Made(
             "requested_gpu_percent",
-            _first(*map(_gpus, ("ReqTRES", "AllocTRES"))),
-            may=("ReqTRES", "AllocTRES"),
+            _first(*map(_gpus, ("ReqTRES", "AllocTRES")), *map(_gpus_of_gres, ("AllocGRES", "ReqGRES"))),
+            may=("ReqTRES", "AllocTRES", "AllocGRES", "ReqGRES"),
         ),
         Made(
             "gpu_type",
-            _first(*(f"nullif(array_to_string({_kinds(column, 1)}, '+'), '')" for column in ("ReqTRES", "AllocTRES"))),
-            may=("ReqTRES", "AllocTRES"),
+            _first(
+                *(f"nullif(array_to_string({_kinds(column, 1)}, '+'), '')" for column in ("ReqTRES", "AllocTRES")),
+                *(
+                    f"nullif(trim(array_to_string({_of_gres(name, 1)}, '+'), '+'), '')"
+                    for name in ("AllocGRES", "ReqGRES")
+                ),
+            ),
+            may=("ReqTRES", "AllocTRES", "AllocGRES", "ReqGRES"),
         ),
         Made(
             "cpu_usage_percent",

@@ -13,7 +13,7 @@ import duckdb
 from workprof.core.text import visible
 from workprof.store.catalogue import one
 from workprof.store.compile import FINISHED
-from workprof.store.connection import quoted
+from workprof.store.connection import commit_so_far, quoted
 from workprof.store.loaded import Stage
 from workprof.store.reports import Check, Column
 
@@ -38,11 +38,40 @@ def judge(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Col
     key = next((name for name in ("task_name", "job_name") if name in have), "")
     if not key:
         return ()
-    found = [(name, *_far(cursor, quoted(stage.rows), key, name)) for name in JUDGED if name in have]
+    rows = quoted(stage.rows)
+    found = [(name, *_far(cursor, rows, key, name)) for name in JUDGED if name in have]
     told = [f"{name}: {count:,} runs, of {visible(str(task)[:40])} say" for name, count, task in found if count]
     total = sum(count for _, count, _ in found)
     message = f"{total:,} values are more than a hundred times those of their task, or less: see whether a unit differs"
-    return (Check("a unit away", "warning", total, f"{message} ({'; '.join(told)})"),) if told else ()
+    if not told:
+        return ()
+    left_out = (
+        _left_out(cursor, rows) if any(count for name, count, _ in found if name == USED) and REQUESTED in have else ""
+    )
+    return (Check("a unit away", "warning", total, f"{message} ({'; '.join(told)}){left_out}"),)
+
+
+USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
+TIMES_OF_REQUEST = 100
+FEW = 0.2
+
+
+def _left_out(cursor: duckdb.DuckDBPyConnection, rows: str) -> str:
+    """Take uses away that are a unit above the request too, where most are not, and return what was done, in words."""
+    above = f"({USED} > {TIMES_OF_REQUEST} * {REQUESTED} AND {REQUESTED} > 0)"
+    count, both, used, requested = one(
+        cursor,
+        f"SELECT count(*) FILTER (WHERE {above}), count(*) FILTER (WHERE {USED} > 0 AND {REQUESTED} > 0), "
+        f"any_value({USED}) FILTER (WHERE {above}), any_value({REQUESTED}) FILTER (WHERE {above}) FROM {rows}",
+    )
+    if not count or count > FEW * both:
+        return ""
+    commit_so_far(cursor)
+    cursor.execute(f"UPDATE {rows} SET {USED} = NULL WHERE {above}")
+    return (
+        f"; {count:,} uses of more than {TIMES_OF_REQUEST} times their request count as missing ({used:.4g} bytes of "
+        f"{requested:.4g}, say)"
+    )
 
 
 def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> tuple[int, object]:

@@ -129,6 +129,7 @@ def load(
         columns = ", ".join(column.name for column in source.relation.columns)
         raise ColumnMissing(f"{spooled.origin}: there is no {'; no '.join(lacking)}; columns found: {columns[:500]}")
     dropped = _without_duplicates(cursor, stage, declared, runs.columns) if options.duplicates == "drop" else 0
+    judged = neighbours.judge(cursor, stage, runs.columns)
     rows, finished, result = counted(cursor, stage, declared, runs.columns, options.duplicates == "keep", progress)
     read = rows + rejected + dropped + folded.steps + runs.folded
     balanced = _balanced(cursor, source, read - len(spooled.long_lines), options)
@@ -148,7 +149,7 @@ def load(
         *cells.merged((*missing_cells, *strange)),
         *_folded_checks(folded),
         *runs.checks,
-        *neighbours.judge(cursor, stage, runs.columns),
+        *judged,
         *cells.merged((*mended, *result)),
     )
     aliases = dict(declared.aliases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -108,14 +109,33 @@ def taken(database: Database, path: Path, options: IngestOptions) -> tuple[Inges
             f"{path.name}: {result.refusal}. {_options(result)}Check it with `workprof ingest FILE --look`, then load "
             f"it with --map FILE.json that holds {as_json(result.mapping)}"
         )
-    named = [f"{column!r} ({field})" for column, field in result.unfit.items() if field not in {*own, *further}]
-    message = (
-        f"{len(named)} columns are named like a field, but most of their values are none of it, so they are further "
-        f"columns: {', '.join(named[:SHOWN_VALUES])}; map them with --map if they are the fields"
-    )
-    return replace(options, mapping=further), (
-        Check("named like a field", "info", len(named), message),
-    ) if named else ()
+    return replace(options, mapping=further), result.checks
+
+
+ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|[+-]\d\d(?::?\d\d)?)?$")
+
+
+def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]:
+    """Return what a look tells that the rows do not: columns that are no fields after all, and zones that differ."""
+    result = []
+    named = [f"{column!r} ({field})" for column, field in unfit(look, mapping).items()]
+    if named:
+        message = (
+            f"{len(named)} columns are named like a field, but most of their values are none of it, so they are "
+            f"further columns: {', '.join(named[:SHOWN_VALUES])}; map them with --map if they are the fields"
+        )
+        result.append(Check("named like a field", "info", len(named), message))
+    columns = [mapping[field].column for field in TIME_FIELDS if field in mapping]
+    texts = [text.strip() for column in columns for text in look.present(column, SAMPLE_ROWS)]
+    zones = [match[1] for text in texts if (match := ZONE.search(text))]
+    bare = zones.count(None)
+    if 0 < bare < len(zones):
+        message = (
+            f"some moments of {', '.join(columns)} have a zone and others have none ({bare:,} of the first "
+            f"{len(zones):,}); those without one are read as UTC"
+        )
+        result.append(Check("zones differ", "warning", bare, message))
+    return tuple(result)
 
 
 def _options(result: Suggestion) -> str:
@@ -217,7 +237,7 @@ def proposed(look: Look, options: IngestOptions) -> Suggestion:
         rows=look.rows,
         whole=look.whole,
         refusal=_refusal(missing, mapping, evidence, look),
-        unfit=unfit(look, mapping),
+        checks=_checks(mapping, look),
     )
 
 

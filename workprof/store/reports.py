@@ -345,7 +345,7 @@ class Suggestion:
         evidence: field -> what its column becomes.
         rows: looked at; `whole`: there are no more.
         refusal: why it is not loaded without asking, '' = it can be.
-        unfit: column -> the field that it is named like, of columns that are not taken for it by their values.
+        checks: what the first rows tell beside the mapping.
     """
 
     columns: tuple[str, ...]
@@ -359,7 +359,7 @@ class Suggestion:
     rows: int = 0
     whole: bool = True
     refusal: str = ""
-    unfit: dict[str, str] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True)
