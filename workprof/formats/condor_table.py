@@ -15,7 +15,7 @@ NULLS = ("", "undefined", "UNDEFINED", "[?]", "error", "nan", "NaN", "None", "nu
 
 _NUMBERS = (
     *("ClusterId", "ProcId", "JobStatus", "JobStartDate", "JobCurrentStartDate", "CompletionDate", "HoldReasonCode"),
-    *("EnteredCurrentStatus", "LastRemoteWallClockTime", "RemoteUserCpu", "RemoteSysCpu"),
+    *("EnteredCurrentStatus", "RemoteWallClockTime", "LastRemoteWallClockTime", "RemoteUserCpu", "RemoteSysCpu"),
 )
 _TEXTS = ("LastRemoteHost", "RemoteHost", "AccountingGroup", "ExitBySignal")
 _MADE = ("job", "task", "status", "node", "start", "end", "duration", "cpu_s")
