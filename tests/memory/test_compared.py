@@ -7,6 +7,7 @@ import pytest
 
 from tests.memory.test_verdict import jobs
 from workprof.answers.compared import compared_answer, line_name
+from workprof.core.units import format_share
 from workprof.memory.compared import compared, replay_and_compare
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.verdict import VerdictSettings, verdict_of
@@ -72,6 +73,7 @@ def test_the_requests_save_nothing_and_what_knows_the_use_says_so(found):
     assert told["oracle, exact"]["how"] == "in hindsight: nothing that can be had"
     assert told["verdict, table"]["saved_share"] == line(found, "verdict", "table").saved_share
     assert len(answer.sentence.split()) <= 25
+    assert f"the verdict saves {format_share(line(found, 'verdict', 'table').saved_share)} with" in answer.sentence
     saved = [one.saved_share for one in found.lines]
     assert saved == sorted(saved, reverse=True)
     assert line_name(found.lines[0]) == "oracle, exact"

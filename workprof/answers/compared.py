@@ -7,6 +7,7 @@ from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted
+from workprof.memory.origins import TABLE
 from workprof.memory.policies import POLICY_WORDS
 from workprof.memory.policy_figures import REQUESTS, VERDICT, Compared, ComparedLine
 
@@ -45,7 +46,7 @@ def compared_answer(found: Compared) -> Answer:
 
 def compared_sentence(found: Compared) -> str:
     """Return what the verdict saves, and the policy that saves most with no more kills."""
-    ours = next(line for line in found.lines if line.name == VERDICT)
+    ours = next(line for line in found.lines if line.applied == TABLE)  # as Plan says it
     others = [line for line in found.lines if not line.hindsight and line.name not in (VERDICT, REQUESTS)]
     fit = [line for line in others if line.kills <= ours.kills and line.saved_share > 0]
     words = f"On {counted(found.n_runs, 'later run')} the verdict saves {format_share(ours.saved_share)} "
