@@ -8,6 +8,7 @@ import pandas as pd
 
 from tests.charts.records_for_tests import HOSTILE
 from workprof.core.progress import silent
+from workprof.core.stats import wilson
 from workprof.phases.evaluation import ClassFigures, Curve, Evaluation, InnerDistances, KnownFigures, UnknownFigures
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, library_view
 from workprof.phases.matching import KnownMatchSettings, Verdict, match_known
@@ -123,6 +124,7 @@ def evaluation(known=True, unknown=True, mode="corrected"):
         else (),
         rejected_share=0.625 if unknown else float("nan"),
         false_reject_share=0.1 if unknown else float("nan"),
+        false_reject_interval=wilson(2, 20) if unknown else wilson(0, 0),
         curves=curves if unknown else (),
         distances=(InnerDistances("one step", 20.0, 5.0, 3.0, 0.5, 6), InnerDistances(HOSTILE, *[float("nan")] * 4, 0)),
         notes=("a note",),

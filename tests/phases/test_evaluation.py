@@ -1,13 +1,17 @@
 """Evaluation: planted workloads, another dataset to learn from, figures that must agree with one another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
+from workprof.answers.phases import evaluation_answer
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
+from workprof.core.stats import wilson
 from workprof.phases.evaluation import Evaluation, EvaluationSettings, evaluate
 from workprof.phases.library import LibrarySettings, faithful_library
 from workprof.phases.timeline import DetectSettings, detect
@@ -45,6 +49,17 @@ def test_every_workload_is_left_out_once(found):
         assert one.workload not in one.nearest
         assert sum(one.nearest.values()) == pytest.approx(1)
     assert found.rejected_share == pytest.approx(np.mean([one.rejected_share for one in found.unknown]))
+
+
+@pytest.mark.slow
+def test_known_runs_that_are_rejected_have_an_interval_by_run(found, samples):
+    """Four workloads of four runs: one run of each is held back, and asked again in every training part."""
+    assert found.false_reject_interval == wilson(4 * found.false_reject_share, 4)
+    asked = samples[samples["run"].isin(["1", "2"])]
+    other = evaluate({"train": samples, "samples": asked}, replace(SMALL, trained_elsewhere=True))
+    assert other.false_reject_interval == wilson(8 * other.false_reject_share, 8)
+    words = evaluation_answer(found).sentence
+    assert f"95 % interval {found.false_reject_interval.low * 100:.0f} to" in words
 
 
 @pytest.mark.slow

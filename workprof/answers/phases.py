@@ -171,9 +171,15 @@ def evaluation_sentence(result: Evaluation) -> str:
     elif result.unknown:
         parts.append(
             f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected, with "
-            f"{share_words(result.false_reject_share)} of the known ones"
+            f"{share_words(result.false_reject_share)} of the known ones ({false_reject_words(result)})"
         )
     return f"{'; '.join(parts) or 'Nothing could be evaluated'}."
+
+
+def false_reject_words(result: Evaluation) -> str:
+    """Return the interval of the share of known runs that are rejected: what new recordings may show."""
+    ends = result.false_reject_interval
+    return f"{ends.confidence:.0%} interval {ends.low * 100:.0f} to {ends.high * 100:.0f} %".replace("%", " %", 1)
 
 
 def has_no_threshold(result: Evaluation) -> bool:
@@ -543,6 +549,7 @@ def evaluation_answer(result: Evaluation) -> Answer:
             "unknown": [asdict(one) for one in result.unknown],
             "rejected_share": result.rejected_share,
             "false_reject_share": result.false_reject_share,
+            "false_reject_interval": asdict(result.false_reject_interval),
             "curves": [asdict(one) for one in result.curves],
             "distances": [asdict(one) for one in result.distances],
             "notes": list(result.notes),

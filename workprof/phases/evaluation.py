@@ -14,6 +14,7 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
+from workprof.core.stats import Interval, wilson
 from workprof.phases.fingerprints import RenormalisedRuns, prints_of
 from workprof.phases.library import (
     MEASURES,
@@ -173,6 +174,8 @@ class Evaluation(Shown):
         unknown: one per workload that was left out or is absent from the other dataset.
         rejected_share: of unknown runs, mean over their workloads; NaN where there is none.
         false_reject_share: of held-back known runs, in the same training parts; NaN where there is none.
+        false_reject_interval: of it, Wilson's. A run that is asked in several training parts counts once: it is right
+            or wrong in all of them together.
         curves: both over c.
         distances: one per workload.
         notes: what was filled, dropped or missing.
@@ -187,6 +190,7 @@ class Evaluation(Shown):
     unknown: tuple[UnknownFigures, ...]
     rejected_share: float
     false_reject_share: float
+    false_reject_interval: Interval
     curves: tuple[Curve, ...]
     distances: tuple[InnerDistances, ...]
     notes: tuple[str, ...]
@@ -246,10 +250,12 @@ def _repeated(runs: Runs, settings: EvaluationSettings, progress: Progress) -> E
         library = library_from(fingerprints, runs.step_s, settings.library)
         train, test = (tuple(runs.runs[i] for i in part) for part in (split.train, split.test))
         predictions.append(known_predictions(library, prints, train, test))
-    trials = _left_out(runs, renormalised, splits[: settings.open_splits], settings, _part(progress, KNOWN_SHARE, 1.0))
+    opened = splits[: settings.open_splits]
+    trials = _left_out(runs, renormalised, opened, settings, _part(progress, KNOWN_SHARE, 1.0))
     everything = range(len(runs.runs))
     whole = library_from(renormalised.of(everything, ())[0], runs.step_s, settings.library)
-    return _evaluation(predictions, trials, whole, runs.notes)
+    n_known = len({int(run) for split in opened for run in split.test}) if trials else 0
+    return _evaluation(predictions, trials, whole, runs.notes, n_known)
 
 
 def _left_out(
@@ -308,13 +314,14 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
     )
     paced = (f"steps are {test.step_s:g} s, those of training {train.step_s:g} s; phases are compared step by step",)
     notes = (*(paced if test.step_s != train.step_s else ()), *train.notes, *test.notes, *lacking)
-    return _evaluation(predictions, [trial], library, notes)
+    return _evaluation(predictions, [trial], library, notes, len(shared))
 
 
 def _evaluation(
-    predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...]
+    predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...], n_known: int
 ) -> Evaluation:
-    unknown = unknown_figures(trials)
+    """Return the figures; `n_known` = different known runs that the trials ask."""
+    unknown, false_rejects = unknown_figures(trials), false_reject_share(trials)
     known = known_figures(predictions, trials) if predictions else None
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
     rejected = [one.rejected_share for one in unknown]
@@ -328,7 +335,8 @@ def _evaluation(
         c=float(np.mean(limits)) if limits else float("nan"),
         unknown=unknown,
         rejected_share=float(np.mean(rejected)) if rejected else float("nan"),
-        false_reject_share=false_reject_share(trials),
+        false_reject_share=false_rejects,
+        false_reject_interval=wilson(n_known * np.nan_to_num(false_rejects), n_known),
         curves=curves_of(trials),
         distances=_inner(library),
         notes=(*notes, *(lacking if dropped else ())),

@@ -126,7 +126,7 @@ EVALUATE = Question(
     EvaluationSettings,
     Evaluation,
     "workprof.phases.evaluation:evaluate",
-    version=2,
+    version=3,
     finds="evaluation of recognition",
     ignores=("trained_elsewhere",),
     page=PAGE,
