@@ -137,7 +137,12 @@ def further_rows(one: ResourceVerdict) -> tuple[Column, ...]:
     )
 
 
-SAVED = Column("saved_share", heading="Saved", unit="share", help="Of the GB·h that the later runs requested.")
+SAVED = Column(
+    "saved_share",
+    heading="Saved",
+    unit="share",
+    help="Of the GB·h that the later runs requested. Next: what a next window saves, a 95 % interval.",
+)
 REQUESTED = Column("booked_gb_h", "booked", "Requested", unit="GB·h", help="By the later runs: request x hours.")
 UNUSED = Column(
     "unused_share",
@@ -205,7 +210,7 @@ def figures(verdict: Verdict) -> tuple[Figure, ...]:
     memory = verdict.memory
     judged, today = memory.judged, memory.today
     low, high = judged.interval.low, judged.interval.high
-    window = "" if math.isnan(low) else f"a next window: {format_share(low)} to {format_share(high)}"
+    window = "" if math.isnan(low) else f"next: {format_share(low)} to {format_share(high)}"
     return (
         Figure(REQUESTED, today, f"by {judged.n_runs:,} later runs"),
         Figure(UNUSED, today, f"{gb_h(today.unused)} of them"),
