@@ -59,8 +59,8 @@ told = {{"saved": judged[0].saved_share, "kills": judged[0].kills}}
 
 
 def sides(n_keys: int) -> tuple[Side, Side]:
-    """Run both on the same trace: ours three times, of which the median counts, the loop once."""
-    ours = run_side(OURS.format(rows=N_RUNS, keys=n_keys, times=3))
+    """Run both on the same trace: ours five times, of which the median counts, the loop once."""
+    ours = run_side(OURS.format(rows=N_RUNS, keys=n_keys, times=5))
     return ours, run_side(REFERENCE.format(rows=N_RUNS, keys=n_keys))
 
 

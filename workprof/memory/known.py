@@ -97,13 +97,13 @@ class Known:
         return result
 
 
-def known_of(runs: SizedRuns, query_s: Floats) -> tuple[Known, ...]:
-    """Return of every level what is known; levels whose keys are the same runs share it."""
+def known_of(runs: SizedRuns, query_s: Floats, of: Ints | None = None) -> tuple[Known, ...]:
+    """Return of every level what is known, as `known_at`; levels whose keys are the same runs share it."""
     found: list[Known] = []
     for level, key in enumerate(runs.levels):
         finer = runs.levels[level - 1]
         same = level > 0 and _alike(finer, key)
-        found.append(found[-1] if same else known_at(runs, level, query_s))
+        found.append(found[-1] if same else known_at(runs, level, query_s, of))
     return tuple(found)
 
 
@@ -116,13 +116,14 @@ def _alike(finer: Ints, coarser: Ints) -> bool:
     return bool((first[finer] == coarser).all())
 
 
-def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
+def known_at(runs: SizedRuns, level: int, query_s: Floats, of: Ints | None = None) -> Known:
     """Return what is known of the peers of each run at a moment of its own.
 
     Args:
         runs: (n,) in order of submission.
         level: of the key.
         query_s: (n,) moments; a peer that ends just then has ended, one that is submitted just then is not known.
+        of: runs that ask; None = all. Of the others nothing is filled.
     """
     from workprof.memory.verdict_kernels import pass_events  # noqa: PLC0415  what only names a verdict loads no compiler
 
@@ -142,7 +143,7 @@ def known_at(runs: SizedRuns, level: int, query_s: Floats) -> Known:
         runs.end_s,
         runs.by_end,
         query_s,
-        np.argsort(query_s, kind="stable"),
+        np.argsort(query_s, kind="stable") if of is None else of[np.argsort(query_s[of], kind="stable")],
         out,
     )
     return Known(*out)

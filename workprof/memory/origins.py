@@ -212,7 +212,7 @@ class Windows:
     def _advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
         return advise(
             self.runs.request[of],
-            tuple(known.take(of) for known in self.known),
+            tuple(known if model is None else known.take(of) for known, model in zip(self.known, chances, strict=True)),
             tuple(level[of] for level in self.runs.levels),
             chances,
             sizing,
@@ -282,7 +282,7 @@ def advise(
 
     Args:
         request: (m,) of the runs or rows.
-        known: of each level, (m,).
+        known: of each level that advises, (m,).
         keys: of each level, (m,) codes.
         chances: of each level; None = it does not advise.
         sizing: steps, floor, enforcement.
@@ -294,8 +294,10 @@ def advise(
     m = len(request)
     size, chance, from_level = request.copy(), np.zeros(m), np.full(m, -1, dtype=np.int64)
     for level, model in enumerate(chances):
+        if model is None:
+            continue
         own = np.flatnonzero((from_level < 0) & (known[level].n >= FEWEST_KNOWN))
-        if model is None or not len(own):
+        if not len(own):
             continue
         some = known[level].take(own)
         got = np.zeros((2, len(own)))

@@ -129,7 +129,7 @@ class _Keys:
     def __init__(self, runs: SizedRuns, now: Origin) -> None:
         self.runs = runs
         first, place = first_of(runs.levels[0])
-        everything = known_of(runs, np.full(len(runs), now.submit_s))
+        everything = known_of(runs, np.full(len(runs), now.submit_s), first)
         level = _levels_of(tuple(one.take(first) for one in everything), now.chances)
         coarse = np.zeros(len(first), dtype=np.int64)
         for at in range(1, len(runs.levels)):
