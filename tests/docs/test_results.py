@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import best_guess
+from tests.docs import best_guess, recognition
 from tests.docs.what_to_request import TRACES, plain_rule_row
 from tests.memory.traces import pai
 from tests.shared_data import needs_shared_data
@@ -51,3 +51,10 @@ def test_no_simple_rule_is_better_than_the_choice_by_more_than_a_tenth():
     over = {tuple(row[:3]): float(row[9]) for row in rows if len(row) == 12}
     assert len(over) == len(best_guess.ROWS)
     assert max(over.values()) <= 1.10
+
+
+@pytest.mark.soak
+@needs_shared_data
+@pytest.mark.parametrize("name", recognition.FEATURES)
+def test_what_extra_trees_recognise(name):
+    assert recognition.row(name) in PAGE.splitlines()

@@ -1,0 +1,88 @@
+"""Rivals of the recognition in docs/results.md: `python -m tests.docs.recognition` prints what extra trees do."""
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import ExtraTreesClassifier
+
+from tests.shared_data import FOLDER
+from workprof.phases.runs import runs_of
+from workprof.phases.trials import stratified_splits
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+SEEDS = range(8)
+N_TREES = 300
+KNOWN_REJECTED = 0.075
+DILATIONS = (1, 2, 4)
+N_KERNELS = 2_000
+
+
+def summaries(runs):
+    """Return (n_runs, n_counters * 6): quantiles and lag-1 autocorrelation of each counter."""
+    rows = []
+    for run in runs:
+        values = np.nan_to_num(run.values)
+        off = values - values.mean(axis=1, keepdims=True)
+        power = (off**2).sum(axis=1)
+        lag = np.divide((off[:, 1:] * off[:, :-1]).sum(axis=1), power, out=np.zeros(len(off)), where=power > 0)
+        rows.append(np.concatenate([*np.quantile(values, LEVELS, axis=1), lag]))
+    return np.array(rows)
+
+
+def convolved(runs, seed=0):
+    """Return (n_runs, N_KERNELS): shares of positive values after random dilated kernels (Dempster et al., KDD 2021).
+
+    As MiniRocket has them: nine weights of -1, three of them 2, and a bias that is a quantile of a run's own output.
+    Ours draws counter, kernel, dilation, bias and its run for each feature; counters are in units of all runs.
+    """
+    draw = np.random.default_rng(seed)
+    values = [np.nan_to_num(run.values) for run in runs]
+    every = np.concatenate(values, axis=1)
+    scale = np.where(every.std(axis=1) > 0, every.std(axis=1), 1.0)[:, None]
+    values = [(one - every.mean(axis=1, keepdims=True)) / scale for one in values]
+    features = np.empty((len(runs), N_KERNELS))
+    for at in range(N_KERNELS):
+        weights = np.full(9, -1.0)
+        weights[draw.choice(9, 3, replace=False)] = 2.0
+        kernel = np.zeros(8 * (step := int(draw.choice(DILATIONS))) + 1)
+        kernel[::step] = weights
+        counter = int(draw.integers(len(every)))
+        out = [np.convolve(one[counter], kernel, "same") for one in values]
+        bias = np.quantile(out[draw.integers(len(out))], draw.random())
+        features[:, at] = [np.mean(one > bias) for one in out]
+    return features
+
+
+def judged(features, workloads, seeds=SEEDS):
+    """Return shares: right answers on known runs, and unknown runs rejected where KNOWN_REJECTED of known ones are.
+
+    The limit lies where it suits the tested known runs, which no limit of the training runs can do better.
+    """
+    right, known, unknown = [], [], {}
+    for seed in seeds:
+        for split in stratified_splits(workloads, 2, 0.3, seed):
+            for left in np.unique(workloads):
+                train = split.train[workloads[split.train] != left]
+                trees = ExtraTreesClassifier(N_TREES, random_state=seed).fit(features[train], workloads[train])
+                tested = split.test[workloads[split.test] != left]
+                chances = trees.predict_proba(features[tested])
+                right += (trees.classes_[chances.argmax(axis=1)] == workloads[tested]).tolist()
+                known += chances.max(axis=1).tolist()
+                own = trees.predict_proba(features[workloads == left]).max(axis=1)
+                unknown.setdefault(left, []).extend(own)
+    limit = np.quantile(known, KNOWN_REJECTED)
+    return np.mean(right), np.mean([np.mean(np.array(own) < limit) for own in unknown.values()])
+
+
+FEATURES = {"quantiles and lag-1": summaries, "MiniRocket-like": convolved}
+
+
+def row(name):
+    """Return the row of extra trees on these features, on the recordings of known workloads."""
+    runs = runs_of(pd.read_csv(FOLDER / "telemetry" / "runs.csv"), ()).runs
+    right, rejected = judged(FEATURES[name](runs), np.array([run.workload for run in runs]))
+    return f"| extra trees, {name} | {right:.1%} | {rejected:.1%} |".replace("%", " %")
+
+
+if __name__ == "__main__":
+    for one in FEATURES:
+        print(row(one), flush=True)
