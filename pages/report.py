@@ -27,6 +27,10 @@ TASK = "work_report"
 NUMBER = st.column_config.NumberColumn(format="localized")
 
 
+MOST_ROWS = 100_000
+"""Runs of which the sizes are computed while the page waits."""
+
+
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show what the file holds and its state, the way to it, and its first page."""
     kinds = {kind.name: kind for kind in kinds_of(dataset)}
@@ -61,7 +65,7 @@ def _headline(built: BuiltReport | None, visit: Visit, dataset: Dataset, chosen:
 
 def _first_page(visit: Visit, dataset: Dataset) -> None:
     """Show the report's first page as it would be now."""
-    result = decision_of(visit.workbench, dataset)
+    result = decision_of(visit.workbench, dataset, MOST_ROWS)
     st.header("First page")
     st.markdown(f"**{markdown_text(result.summary, 600)}** {markdown_text(result.advice, 900)}")
     if result.chart is not None:

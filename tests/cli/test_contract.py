@@ -101,7 +101,7 @@ def test_the_runs_of_files_have_the_profiles_of_a_dataset(workprof, sample, home
     """The file has the names and units of the trace, not those of the dataset."""
     found = workprof("profiles", "assign", "small", home / "small.parquet", "-o", tmp_path / "out", "--json").json
     assert found.keys() == {
-        "folder", "files", "reused", "rows", "without_values", "notes", "seconds", "profiles",
+        "sentence", "folder", "files", "reused", "rows", "without_values", "notes", "seconds", "profiles",
     }  # fmt: skip
     written = pd.read_parquet(tmp_path / "out" / "small.parquet")
     assert list(written.columns) == ["profile", "name", "strength"]

@@ -50,7 +50,9 @@ def test_published_figures(workprof):
     assert p90 <= 0.468
     assert p95 <= 0.785
     assert found["interval"]["share"] == pytest.approx(0.9, abs=0.05)
-    assert ran.err == ""
+    assert ran.err.splitlines() == [f"note: {note}" for note in found["notes"]]
+    assert len(found["notes"]) == 1
+    assert found["notes"][0].startswith("90 % intervals held")
 
 
 def test_scores_from_a_file_and_what_they_lack(workprof, small):

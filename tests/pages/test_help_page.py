@@ -132,7 +132,7 @@ def test_every_setting_of_every_command_is_listed_once_and_found_by_a_word(app):
     test = app("help", help_tab="Settings", help_setting="headroom")
     assert problems(test) == []
     shown = test.dataframe[0].value
-    assert {"memory bins", "memory rollup"} <= set(shown["command"])
+    assert {"memory bins", "memory train"} <= set(shown["command"])
     assert shown["meaning"].str.contains("Kept free above the use of every run").any()
     test.text_input(key="help_setting").set_value("no such <b>word</b>").run()
     assert "No setting contains no such" in words(test)

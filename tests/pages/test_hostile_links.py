@@ -42,7 +42,8 @@ ANY_NUMBER = ("nodes_since", "nodes_until")
 VIEWS = (
     *(View("profiles", tab) for tab in ("Profile", "Map", "Box plots")),
     *(View("classify", tab) for tab in ("One job", "Model")),
-    *(View("memory", tab) for tab in ("Tasks", "Bins", "Plan", "Ledger")),
+    *(View("memory", tab) for tab in ("Explore", "Bins", "Plan")),
+    View("memory", "Explore", {"memory_explore": "Ledger"}),
     View("nodes", "Ranking"),
     View("nodes", "Ranking", {"nodes_profile": "0"}),
     *(View("phases", tab) for tab in ("Timeline", "Match")),

@@ -41,12 +41,15 @@ MANY = 1000
 """From here on no digits after the point."""
 
 
-def decision_of(workbench: Workbench, dataset: Dataset) -> Decision:
+def decision_of(workbench: Workbench, dataset: Dataset, most_rows: int | None = None) -> Decision:
     """Return the first page from what is computed; where the dataset cannot answer, it says why.
 
-    Nothing that takes long is computed for it: the verdict and the profiles stand here once they are there.
+    Of a trace with more runs than `most_rows` nothing is computed: what it says stands here once the sizes are there.
     """
     try:
+        large = dataset.kind == JOBS and most_rows is not None and dataset.rows > most_rows
+        if large and workbench.verdict.cached(dataset.hash, VerdictSettings()).result is None:
+            return Decision(f"{dataset.name}: no sizes are computed yet. Generate the report, or open Memory.")
         return DECISIONS[dataset.kind](workbench, dataset)
     except WorkprofError as error:
         return Decision(f"{dataset.name}: no decision can be drawn from this dataset. {error}")
@@ -57,13 +60,10 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
     ledger = workbench.ledger(dataset.hash, LedgerSettings(by=PROFILE if len(names) > 1 else TASK))
     best = workbench.verdict.cached(dataset.hash, VerdictSettings()).result
     memory, counts = ledger.totals.of(MEMORY), workbench.counts(dataset.hash)
-    advice = "" if best is None else sentence(best)
-    if best is None and memory.n_judged:
-        advice = "No sizes are computed yet: add the Memory section, or open the Memory page."
     scenarios = workbench.scenarios(dataset.hash)[:MOST_SCENARIOS]
     return Decision(
         summary=_use_sentence(counts, memory),
-        advice=advice,
+        advice="" if best is None else sentence(best),
         headlines=verdict_headlines(best) if best else _use_headlines(memory),
         chart=_below(ledger_bars(ledger) if best is None else rows_chart(best), CHART_HEIGHT)
         if memory.n_judged

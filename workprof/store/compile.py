@@ -201,7 +201,8 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     if rule.field in TIME_FIELDS:
         read = _in_its_unit(read, rule.source in declared.epochs)
     strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
-    if strange and field.unit == "B" and (kind == TEXT or declared.reader is not None):  # Kubernetes' 512m
+    whole = field.unit == "B" and rule.field not in declared.normalised
+    if strange and whole and (kind == TEXT or declared.reader is not None):  # Kubernetes' 512m
         strange = f"({strange} OR ({read} > 0 AND {read} < 1))"
     sql = f"CASE WHEN NOT {strange} THEN {read} END" if strange else read
     if rule.field in declared.zero_is_missing:

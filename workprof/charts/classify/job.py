@@ -294,8 +294,8 @@ def estimate_rows(
         shows="One row per quantity with prediction and interval. "
         + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
-        note=f"Diamond: prediction; thick line: quartiles; thin line: {format_share(nominal, 0)} interval, calibrated "
-        f"on held-out jobs{'; cross: actual' if actual else ''}. Logarithmic axes. "
+        note=f"Diamond: prediction; thick line: quartiles; thin line: {format_share(nominal, 0)} interval"
+        f"{'; cross: actual' if actual else ''}. "
         + best_guess_words({target: one.predictor for target, one in estimates.items()}),
     )
 
