@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workprof.core.words import label as target_words
 from workprof.core.words import listed
 from workprof.forecasts.choice import SIMPLE
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
@@ -64,6 +65,9 @@ def choice_words(result: EstimateEvaluation) -> str:
 
 
 def best_guess_words(predictors: Mapping[str, str]) -> str:
-    """Return what gives the best guess of each target; empty without any."""
-    named = [f"{target.rpartition('_')[0].replace('_', ' ')} by {label(name)}" for target, name in predictors.items()]
-    return f"Best guess, as validation runs chose: {listed(named)}." if named else ""
+    """What gives the best guess of each target, as validation runs chose; empty without any."""
+    targets: dict[str, list[str]] = {}
+    for target, name in predictors.items():
+        targets.setdefault(label(name), []).append(target_words(target))
+    named = [f"{name} ({', '.join(of)})" for name, of in targets.items()]
+    return f"best guess by {listed(named)}" if named else ""

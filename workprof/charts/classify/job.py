@@ -287,6 +287,7 @@ def estimate_rows(
         actual: target -> what the job really needed, where it has run.
     """
     table = _estimates_table(estimates, row, actual or {})
+    best = best_guess_words({target: one.predictor for target, one in estimates.items()})
     return Chart(
         name="estimates",
         figure=_figure([line for _, line in table.iterrows()]),
@@ -294,9 +295,8 @@ def estimate_rows(
         shows="One row per quantity with prediction and interval. "
         + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
-        note=f"Diamond: prediction; thick line: quartiles; thin line: {format_share(nominal, 0)} interval"
-        f"{'; cross: actual' if actual else ''}. "
-        + best_guess_words({target: one.predictor for target, one in estimates.items()}),
+        note=f"Diamond: {best or 'prediction'}; thick: quartiles; thin: {format_share(nominal, 0)} interval"
+        f"{'; cross: actual' if actual else ''}.",
     )
 
 
