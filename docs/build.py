@@ -14,6 +14,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -138,7 +139,10 @@ def command_page() -> str:
 
 
 def described(name: str, thing: Any, level: int = 2) -> str:
-    """Return a function or a class: signature and docstring as they stand in the source."""
+    """A function or a class: signature and docstring as they stand in the source, of a record the fields as well."""
+    if dataclasses.is_dataclass(thing):
+        fields = re.split(r"\n+    (?:@|def )", inspect.getsource(thing))[0].rstrip()
+        return f"{'#' * level} {name}\n\n```python\n{fields}\n```\n"
     try:
         signature = str(inspect.signature(thing)).replace("'", "")
     except (TypeError, ValueError):

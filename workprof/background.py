@@ -26,29 +26,17 @@ MOST_ENDED = 50
 
 @dataclass(frozen=True)
 class TaskView(Generic[Result]):
-    """A piece of work as it stands.
+    """A piece of work as it stands."""
 
-    Attributes:
-        key: of this piece.
-        label: of what it works on, for people.
-        state: 'running', 'done', 'failed' or 'cancelled'.
-        fraction: 0-1, or None where it cannot be counted.
-        message: what it is doing, or why it ended.
-        steps: the steps so far, the present one last.
-        started: seconds since the epoch.
-        elapsed_s: since it was started.
-        result: what it made, once it is done.
-    """
-
-    key: str
-    label: str
-    state: str
-    fraction: float | None
-    message: str
-    steps: tuple[str, ...]
-    started: float
-    elapsed_s: float
-    result: Result | None = None
+    key: str  # of this piece
+    label: str  # of what it works on, for people
+    state: str  # 'running', 'done', 'failed' or 'cancelled'
+    fraction: float | None  # 0-1, or None where it cannot be counted
+    message: str  # what it is doing, or why it ended
+    steps: tuple[str, ...]  # the steps so far, the present one last
+    started: float  # seconds since the epoch
+    elapsed_s: float  # since it was started
+    result: Result | None = None  # what it made, once it is done
 
     @property
     def active(self) -> bool:

@@ -44,25 +44,15 @@ Frames = Mapping[str, pd.DataFrame]
 
 @dataclass(frozen=True)
 class JobView:
-    """A job as it stands.
+    """A job as it stands."""
 
-    Attributes:
-        key: of the result it makes.
-        step: its name.
-        state: 'waiting', 'running', 'done', 'failed' or 'cancelled'.
-        fraction: 0-1, or None where it cannot be counted.
-        message: what it is doing, or why it ended.
-        started: seconds since the epoch.
-        elapsed_s: since it was submitted.
-    """
-
-    key: str
-    step: str
-    state: str
-    fraction: float | None
-    message: str
-    started: float
-    elapsed_s: float
+    key: str  # of the result it makes
+    step: str  # its name
+    state: str  # 'waiting', 'running', 'done', 'failed' or 'cancelled'
+    fraction: float | None  # 0-1, or None where it cannot be counted
+    message: str  # what it is doing, or why it ended
+    started: float  # seconds since the epoch
+    elapsed_s: float  # since it was submitted
 
     @property
     def active(self) -> bool:

@@ -56,16 +56,13 @@ def about(step: Step, key: str, dataset: str, settings: object, seconds: float) 
 
 @dataclass(frozen=True)
 class Request:
-    """One computation: a step on a dataset with settings, its key, and the catalogue lines of wanted by-products.
-
-    Attributes:
-        extras: step name of a by-product -> its catalogue line; a step may make less than is wanted.
-    """
+    """One computation: a step on a dataset with settings, its key, and the catalogue lines of wanted by-products."""
 
     step: Step
     dataset: str
     settings: object
     key: str
+    # step name of a by-product -> its catalogue line; a step may make less than is wanted
     extras: Mapping[str, About] = field(default_factory=dict)
 
 

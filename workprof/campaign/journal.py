@@ -22,22 +22,14 @@ JOURNAL, RESULTS, LOCK = "journal.jsonl", "results", "lock"
 
 @dataclass(frozen=True)
 class RunState:
-    """The last that is known of a run.
-
-    Attributes:
-        state: one of `STATES`.
-        attempt: from 1; 0 before the first.
-        reason: of a failure; of a size that cannot be told.
-        size_gb: to request from now on; None before it is known.
-        at: when, seconds since 1970.
-    """
+    """The last that is known of a run."""
 
     run: str
-    state: str
-    attempt: int = 0
-    reason: str = ""
-    size_gb: float | None = None
-    at: float = 0.0
+    state: str  # one of `STATES`
+    attempt: int = 0  # from 1; 0 before the first
+    reason: str = ""  # of a failure; of a size that cannot be told
+    size_gb: float | None = None  # to request from now on; None before it is known
+    at: float = 0.0  # when, seconds since 1970
 
 
 class Journal:

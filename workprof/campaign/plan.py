@@ -38,23 +38,15 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Node:
-    """Where runs are executed.
-
-    Attributes:
-        executor: one of `TEMPLATES`.
-        options: further words of the executor, before the host.
-        folder: on the node; what ran there and its results.
-        python: on the node, with workprof.
-        image: of Kubernetes.
-    """
+    """Where runs are executed."""
 
     name: str
-    executor: str = "local"
+    executor: str = "local"  # one of `TEMPLATES`
     host: str = ""
-    options: tuple[str, ...] = ()
-    folder: str = ""
-    python: str = "python3"
-    image: str = ""
+    options: tuple[str, ...] = ()  # further words of the executor, before the host
+    folder: str = ""  # on the node; what ran there and its results
+    python: str = "python3"  # on the node, with workprof
+    image: str = ""  # of Kubernetes
 
     def prefix(self, run: str, memory_bytes: float) -> list[str]:
         """Return what stands before the command of a run."""
@@ -84,26 +76,18 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign.
-
-    Attributes:
-        runs: in order: repeat by repeat, so that a campaign that is stopped early has something of everything.
-        at_once: runs at a time, over all nodes.
-        retries: further attempts of a run that fails, each with `lift` times the memory of the one before.
-        memory_bytes: limit of a first attempt; 0 = none.
-        suite_every: runs between two rounds of benchmarks; 0 = none.
-        suite_options: of `workprof nodes suite`.
-    """
+    """A campaign."""
 
     name: str
+    # in order: repeat by repeat, so that a campaign that is stopped early has something of everything
     runs: tuple[Run, ...]
     nodes: tuple[Node, ...]
-    at_once: int = 1
-    retries: int = 0
+    at_once: int = 1  # runs at a time, over all nodes
+    retries: int = 0  # further attempts of a run that fails, each with `lift` times the memory of the one before
     lift: float = 2.0
-    memory_bytes: float = 0.0
-    suite_every: int = 0
-    suite_options: tuple[str, ...] = field(default_factory=tuple)
+    memory_bytes: float = 0.0  # limit of a first attempt; 0 = none
+    suite_every: int = 0  # runs between two rounds of benchmarks; 0 = none
+    suite_options: tuple[str, ...] = field(default_factory=tuple)  # of `workprof nodes suite`
 
 
 def read_plan(path: Path) -> Plan:

@@ -38,50 +38,35 @@ BOUNDS = (
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What one setting says about itself.
+    """What one setting says about itself."""
 
-    Attributes:
-        help: a sentence for the option, the form and the glossary.
-        unit: 'share' (0-1), 'bytes', 's', 'time' (epoch seconds, also written in ISO 8601), or a plain word for people;
-            '' = a number or text without one.
-        least, most: bounds, both allowed; of a text `most` characters.
-        above, below: bounds that are themselves not allowed.
-        choices: values that are allowed, with their meaning where that needs saying; of a table of weights its names.
-        shown: choice or word -> what a form shows for it; links, commands and JSON keep the choice itself.
-        columns: the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are.
-            Another word: the value is one of that column's own; the page lists them.
-        named: words that stand for whole values ('all', 'coupled').
-        named_key: of the list of those words in a form, its name after the page's; '' = no such list.
-        own: what that list calls a value of one's own, which then has the setting's control, beside it.
-        usual: what that control shows while a word is chosen.
-        empty: what 0, None or '' means ('any size', 'automatic'); a text with choices may then be empty, too.
-        flag: the option; '' = from the field's name. `also`: earlier spellings, accepted.
-        key: of the control and its parameter in the address; '' = page and field's name.
-        label: in forms and tables; '' = from the field's name.
-        form_unit: unit of memory in forms where it is not GB.
-        some: a tuple or a text may not be empty.
-    """
-
-    help: str
+    help: str  # a sentence for the option, the form and the glossary
+    # 'share' (0-1), 'bytes', 's', 'time' (epoch seconds, also written in ISO 8601), or a plain word for people; '' = a
+    # number or text without one
     unit: str = ""
-    least: float | None = None
+    least: float | None = None  # and `most`: bounds, both allowed; of a text `most` characters
     most: float | None = None
-    above: float | None = None
+    above: float | None = None  # and `below`: bounds that are themselves not allowed
     below: float | None = None
+    # values that are allowed, with their meaning where that needs saying; of a table of weights its names
     choices: Mapping[str, str] | Sequence[str] = ()
+    # choice or word -> what a form shows for it; links, commands and JSON keep the choice itself
     shown: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    # the value names a column of the dataset: 'numeric', 'category' or 'any'; forms list those there are. Another word:
+    # the value is one of that column's own; the page lists them
     columns: str = ""
+    # words that stand for whole values ('all', 'coupled')
     named: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    named_key: str = ""
-    own: str = ""
-    usual: Any = None
-    empty: str = ""
-    flag: str = ""
+    named_key: str = ""  # of the list of those words in a form, its name after the page's; '' = no such list
+    own: str = ""  # what that list calls a value of one's own, which then has the setting's control, beside it
+    usual: Any = None  # what that control shows while a word is chosen
+    empty: str = ""  # what 0, None or '' means ('any size', 'automatic'); a text with choices may then be empty, too
+    flag: str = ""  # the option; '' = from the field's name. `also`: earlier spellings, accepted
     also: tuple[str, ...] = ()
-    key: str = ""
-    label: str = ""
-    form_unit: str = ""
-    some: bool = False
+    key: str = ""  # of the control and its parameter in the address; '' = page and field's name
+    label: str = ""  # in forms and tables; '' = from the field's name
+    form_unit: str = ""  # unit of memory in forms where it is not GB
+    some: bool = False  # a tuple or a text may not be empty
 
     @property
     def bounds(self) -> list[tuple[Callable[[float, float], bool], str, float]]:
@@ -91,20 +76,13 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A setting in its record.
+    """A setting in its record."""
 
-    Attributes:
-        path: 'retry.cap_bytes' = field `cap_bytes` of the record in field `retry`.
-        kind: its type without None; `optional`: None is allowed.
-        default: `dataclasses.MISSING` where it has none.
-        about: its declaration.
-    """
-
-    path: str
-    kind: Any
+    path: str  # 'retry.cap_bytes' = field `cap_bytes` of the record in field `retry`
+    kind: Any  # its type without None; `optional`: None is allowed
     optional: bool
-    default: Any
-    about: Setting
+    default: Any  # `dataclasses.MISSING` where it has none
+    about: Setting  # its declaration
 
     @property
     def name(self) -> str:

@@ -26,57 +26,41 @@ QUESTION_KEY = "question"
 
 @dataclass(frozen=True)
 class Question(Generic[S, R]):
-    """What is asked, by which settings, what computes it, and where it is shown.
+    """What is asked, by which settings, what computes it, and where it is shown."""
 
-    Attributes:
-        name: of the step: 'memory.bins'. Part of the cache's key.
-        title: a sentence: the command's help.
-        settings, result: classes.
-        compute: 'module:function', taking (frames, settings, progress); '' = its parts are computed and stored.
-        finds: its result in a few words ('trained classifier and estimators'), for lists of what was computed.
-        version: raised whenever the same settings would give another result.
-        reads: settings -> columns that it cannot do without: a dataset that lacks one is refused before anything is
-            computed, in words.
-        optional: settings -> columns that are read, too, where they are there. Where neither names any, all but planted
-            truths are read.
-        ignores: paths of settings that change nothing here; they are at their defaults, and have no option.
-        names: paths of settings that every command line gives, also at their defaults, as those without one.
-        either: pairs of options; where the second is given, the first changes nothing and is not given beside it.
-        page, tab: where it is shown.
-        controls: (path of a record, question) whose own controls on the page are those of the record.
-        fold: name of the form's "More settings" in the address; '' = page, name and 'more'.
-        method: of the workbench; '' = the name after the dot.
-        command: its words; () = the parts of the name.
-        always: words that the command takes besides (`--tables`).
-        published: makes the settings as published of the default ones; the command then has `--mode faithful`.
-        rests_on_fit: the labels of a clustering are part of it: the call and the command take one.
-        made_by: of what is stored on the way to another question: that one, and what makes its settings of these.
-        no_python, no_command: why there is no call, or no command, that makes it from settings alone.
-    """
-
-    name: str
-    title: str
-    settings: type[S]
+    name: str  # of the step: 'memory.bins'. Part of the cache's key
+    title: str  # a sentence: the command's help
+    settings: type[S]  # and `result`: classes
     result: type[R]
-    compute: str = ""
-    finds: str = ""
-    version: int = 1
+    compute: str = ""  # 'module:function', taking (frames, settings, progress); '' = its parts are computed and stored
+    finds: str = ""  # its result in a few words ('trained classifier and estimators'), for lists of what was computed
+    version: int = 1  # raised whenever the same settings would give another result
+    # settings -> columns that it cannot do without: a dataset that lacks one is refused before anything is computed, in
+    # words
     reads: Callable[[S], Sequence[str]] = lambda _: ()
+    # settings -> columns that are read, too, where they are there. Where neither names any, all but planted truths are
+    # read
     optional: Callable[[S], Sequence[str]] = lambda _: ()
+    # paths of settings that change nothing here; they are at their defaults, and have no option
     ignores: tuple[str, ...] = ()
+    # paths of settings that every command line gives, also at their defaults, as those without one
     names: tuple[str, ...] = ()
+    # pairs of options; where the second is given, the first changes nothing and is not given beside it
     either: tuple[tuple[str, str], ...] = ()
-    page: str = ""
+    page: str = ""  # and `tab`: where it is shown
     tab: str = ""
+    # (path of a record, question) whose own controls on the page are those of the record
     controls: tuple[tuple[str, Question[Any, Any]], ...] = ()
-    fold: str = ""
-    method: str = ""
-    command: tuple[str, ...] = ()
-    always: tuple[str, ...] = ()
+    fold: str = ""  # name of the form's "More settings" in the address; '' = page, name and 'more'
+    method: str = ""  # of the workbench; '' = the name after the dot
+    command: tuple[str, ...] = ()  # its words; () = the parts of the name
+    always: tuple[str, ...] = ()  # words that the command takes besides (`--tables`)
+    # makes the settings as published of the default ones; the command then has `--mode faithful`
     published: Callable[[], S] | None = None
-    rests_on_fit: bool = False
+    rests_on_fit: bool = False  # the labels of a clustering are part of it: the call and the command take one
+    # of what is stored on the way to another question: that one, and what makes its settings of these
     made_by: tuple[Question[Any, Any], Callable[[S], Any]] | None = None
-    no_python: str = ""
+    no_python: str = ""  # and `no_command`: why there is no call, or no command, that makes it from settings alone
     no_command: str = ""
 
     @property

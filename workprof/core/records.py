@@ -23,28 +23,18 @@ _FLOAT = "$float"
 
 @dataclass(frozen=True)
 class Packed:
-    """A record in its stored form.
+    """A record in its stored form."""
 
-    Attributes:
-        document: JSON-able tree with references to arrays.
-        arrays: the arrays by reference.
-    """
-
-    document: Any
-    arrays: Arrays
+    document: Any  # JSON-able tree with references to arrays
+    arrays: Arrays  # the arrays by reference
 
 
 @dataclass(frozen=True)
 class Made:
-    """A result, and by-products of its making that are worth keeping under keys of their own.
+    """A result, and by-products of its making that are worth keeping under keys of their own."""
 
-    Attributes:
-        record: the result itself.
-        extras: step name -> record.
-    """
-
-    record: Any
-    extras: dict[str, Any]
+    record: Any  # the result itself
+    extras: dict[str, Any]  # step name -> record
 
 
 def pack(record: object) -> Packed:

@@ -8,61 +8,37 @@ from typing import Any
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One kept computation.
+    """One kept computation."""
 
-    Attributes:
-        run: its short name, 12 hexadecimal digits.
-        key: under which its result is kept.
-        finds: the result in a few words.
-        step: its name; a clustering whose labels it rests on is left out of it.
-        clustering: key of that clustering; '' = none.
-        dataset, dataset_hash: what it is about.
-        settings: as they were, nothing left open.
-        changed: path -> value as text of those that are not the step's defaults.
-        changed_words: the same in words: label of the setting -> its value with its unit.
-        seed: of its draws; None where it makes none.
-        versions: of workprof, the step and Python.
-        current: whether the step is still computed in this way.
-        seconds: of the computation.
-        created: ISO 8601, UTC.
-        pinned: it stays when the disk's share is full and others go.
-        size_bytes: on disk.
-    """
-
-    run: str
-    key: str
-    step: str
-    finds: str
-    clustering: str
-    dataset: str
+    run: str  # its short name, 12 hexadecimal digits
+    key: str  # under which its result is kept
+    step: str  # its name; a clustering whose labels it rests on is left out of it
+    finds: str  # the result in a few words
+    clustering: str  # key of that clustering; '' = none
+    dataset: str  # and `dataset_hash`: what it is about
     dataset_hash: str
-    settings: dict[str, Any]
-    changed: dict[str, str]
-    seed: int | None
-    versions: dict[str, str]
-    current: bool
-    seconds: float
-    created: str
-    pinned: bool
-    size_bytes: int
+    settings: dict[str, Any]  # as they were, nothing left open
+    changed: dict[str, str]  # path -> value as text of those that are not the step's defaults
+    seed: int | None  # of its draws; None where it makes none
+    versions: dict[str, str]  # of workprof, the step and Python
+    current: bool  # whether the step is still computed in this way
+    seconds: float  # of the computation
+    created: str  # ISO 8601, UTC
+    pinned: bool  # it stays when the disk's share is full and others go
+    size_bytes: int  # on disk
+    # the same in words: label of the setting -> its value with its unit
     changed_words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RunAgain:
-    """How to have a run again.
+    """How to have a run again."""
 
-    Attributes:
-        python, shell: '' where it cannot be asked so.
-        why_no_python, why_no_shell: then.
-        settings: the record, for whoever wants to show it elsewhere; None where it can no longer be read.
-    """
-
-    python: str
+    python: str  # and `shell`: '' where it cannot be asked so
     shell: str
-    why_no_python: str
+    why_no_python: str  # and `why_no_shell`: then
     why_no_shell: str
-    settings: object | None
+    settings: object | None  # the record, for whoever wants to show it elsewhere; None where it can no longer be read
 
 
 @dataclass(frozen=True)
@@ -98,19 +74,11 @@ class NumberChange:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs of one step.
+    """Two runs of one step."""
 
-    Attributes:
-        before, after: the runs.
-        settings: those that differ.
-        numbers: those of the results that differ.
-        n_equal: numbers that are equal.
-        notes: what limits the comparison.
-    """
-
-    before: StoredRun
+    before: StoredRun  # and `after`: the runs
     after: StoredRun
-    settings: tuple[SettingChange, ...]
-    numbers: tuple[NumberChange, ...]
-    n_equal: int
-    notes: tuple[str, ...]
+    settings: tuple[SettingChange, ...]  # those that differ
+    numbers: tuple[NumberChange, ...]  # those of the results that differ
+    n_equal: int  # numbers that are equal
+    notes: tuple[str, ...]  # what limits the comparison

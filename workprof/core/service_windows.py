@@ -18,19 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServiceWindows:
-    """The windows of the rows of a table, one after another; arrays are (n,).
+    """The windows of the rows of a table, one after another; arrays are (n,)."""
 
-    Attributes:
-        row: place of the window's run in the table.
-        start_s: when it begins, on the trace's clock.
-        length_s: its length; the last window of a run may be cut by the run's last sample.
-        peak_memory_bytes, cpu_usage_percent: NaN = no sample.
-    """
-
-    row: NDArray[np.intp]
-    start_s: Floats
-    length_s: Floats
-    peak_memory_bytes: Floats
+    row: NDArray[np.intp]  # place of the window's run in the table
+    start_s: Floats  # when it begins, on the trace's clock
+    length_s: Floats  # its length; the last window of a run may be cut by the run's last sample
+    peak_memory_bytes: Floats  # and `cpu_usage_percent`: NaN = no sample
     cpu_usage_percent: Floats
 
     @property

@@ -29,26 +29,18 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Settings:
-    """Where things are kept and how much they may use.
+    """Where things are kept and how much they may use."""
 
-    Attributes:
-        home: folder of the database, the cache and the spool.
-        data: the folder that the page's file picker shows; nothing outside it can be picked there.
-        memory_limit_bytes: for DuckDB; the result cache keeps at most an eighth of it in memory.
-        threads: worker threads of DuckDB and of every numeric library.
-        dask: address of a Dask scheduler for the sweep, or None.
-        readonly: refuse everything that changes the store.
-        expansion_limit: how many times its size a compressed or Parquet file may hold, once that is over 256 MiB.
-        wait_s: how long to wait for another process that writes to the home, or reads what is to be written.
-    """
-
-    home: Path
-    data: Path
+    home: Path  # folder of the database, the cache and the spool
+    data: Path  # the folder that the page's file picker shows; nothing outside it can be picked there
+    # for DuckDB; the result cache keeps at most an eighth of it in memory
     memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES
-    threads: int = 2
-    dask: str | None = None
-    readonly: bool = False
+    threads: int = 2  # worker threads of DuckDB and of every numeric library
+    dask: str | None = None  # address of a Dask scheduler for the sweep, or None
+    readonly: bool = False  # refuse everything that changes the store
+    # how many times its size a compressed or Parquet file may hold, once that is over 256 MiB
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
+    # how long to wait for another process that writes to the home, or reads what is to be written
     wait_s: float = DEFAULT_WAIT_S
 
     def __post_init__(self) -> None:

@@ -21,15 +21,10 @@ OPTIONS = {MEMORY: "--machine-memory 512GB", CPU: "--machine-cores 96"}
 
 @dataclass(frozen=True)
 class Machine:
-    """The largest machine of a trace.
+    """The largest machine of a trace."""
 
-    Attributes:
-        memory_bytes: 0 = not known.
-        cores: 0 = not known.
-    """
-
-    memory_bytes: float = 0.0
-    cores: float = 0.0
+    memory_bytes: float = 0.0  # 0 = not known
+    cores: float = 0.0  # 0 = not known
 
     def whole(self, unit: str) -> float:
         """Return what a whole machine counts as, in the unit that a field is kept in ('B' or 'percent' of a core)."""
@@ -44,21 +39,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Share:
-    """How to get back to the trace's own numbers of one resource: share = value / whole_machine.
+    """How to get back to the trace's own numbers of one resource: share = value / whole_machine."""
 
-    Attributes:
-        resource: 'memory' or 'cpu'.
-        fields: whose values were shares (0-1) of the largest machine.
-        whole_machine: what a share of 1 was made.
-        unit: of it: 'GB' (1e9 bytes) or 'cores'.
-        given: the size was given when the trace was loaded; else it is the nominal one.
-    """
-
-    resource: str
-    fields: tuple[str, ...]
-    whole_machine: float
-    unit: str
-    given: bool
+    resource: str  # 'memory' or 'cpu'
+    fields: tuple[str, ...]  # whose values were shares (0-1) of the largest machine
+    whole_machine: float  # what a share of 1 was made
+    unit: str  # of it: 'GB' (1e9 bytes) or 'cores'
+    given: bool  # the size was given when the trace was loaded; else it is the nominal one
 
 
 def share_of(unit: str, fields: Iterable[str], whole: float, *, given: bool) -> Share:

@@ -121,20 +121,13 @@ def read_time(text: str) -> float:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of settings that people write in another way than programs.
+    """A unit of settings that people write in another way than programs."""
 
-    Attributes:
-        noun: what to give, in words, and `texts` what may be typed.
-        shown: the unit in a form, and how many of those one is.
-        metavar: of an option.
-        read, write: a number of that unit from a text, and its text.
-    """
-
-    noun: str
+    noun: str  # what to give, in words, and `texts` what may be typed
     texts: str
-    shown: tuple[str, float]
-    metavar: str
-    read: Callable[[str], float] = float
+    shown: tuple[str, float]  # the unit in a form, and how many of those one is
+    metavar: str  # of an option
+    read: Callable[[str], float] = float  # and `write`: a number of that unit from a text, and its text
     write: Callable[[float], str] = repr
 
 

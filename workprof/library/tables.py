@@ -35,24 +35,16 @@ ROW_ID = "row_id"
 
 @dataclass(frozen=True)
 class Jobs:
-    """A job table for the methods.
+    """A job table for the methods."""
 
-    Attributes:
-        frame: one row per run with `row_id`, fields in their own units, other columns as given; `finished` where it
-            holds a status.
-        names: further columns that were named, as the table has them.
-        format: that it was read as; '' = by the names of its columns alone.
-        rules: column -> field and unit, as the table was read.
-        ignored: columns that are no field and were not named.
-        notes: what was not read, and what was found wrong, in words.
-    """
-
+    # one row per run with `row_id`, fields in their own units, other columns as given; `finished` where it holds a
+    # status
     frame: pd.DataFrame
-    names: tuple[str, ...]
-    format: str
-    rules: dict[str, tuple[str, FieldSource]]
-    ignored: tuple[str, ...]
-    notes: tuple[str, ...]
+    names: tuple[str, ...]  # further columns that were named, as the table has them
+    format: str  # that it was read as; '' = by the names of its columns alone
+    rules: dict[str, tuple[str, FieldSource]]  # column -> field and unit, as the table was read
+    ignored: tuple[str, ...]  # columns that are no field and were not named
+    notes: tuple[str, ...]  # what was not read, and what was found wrong, in words
 
     @property
     def published(self) -> bool:

@@ -28,19 +28,12 @@ MOVED = {"disk": ("read_bytes", "write_bytes"), "network": ("network_in_bytes", 
 
 @dataclass(frozen=True)
 class UseShare:
-    """How much of a resource a profile uses.
+    """How much of a resource a profile uses."""
 
-    Attributes:
-        aspect: of nodes that the resource belongs to.
-        share: 0-1, median over the jobs; NaN where the table cannot tell.
-        source: what it is a share of, in words.
-        n_jobs: that tell it.
-    """
-
-    aspect: str
-    share: float
-    source: str
-    n_jobs: int
+    aspect: str  # of nodes that the resource belongs to
+    share: float  # 0-1, median over the jobs; NaN where the table cannot tell
+    source: str  # what it is a share of, in words
+    n_jobs: int  # that tell it
 
 
 def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
@@ -139,24 +132,15 @@ class AdviceSettings:
 
 @dataclass(frozen=True, repr=False)
 class Advice(Shown):
-    """Nodes for a profile.
-
-    Attributes:
-        weights: aspect -> weight that was used, summing to 1.
-        proposed: aspect -> weight that the profile's use proposes; empty where the jobs do not tell.
-        uses: behind the proposal.
-        ranking: by the weights; price_performance where there are prices.
-        n_jobs: of the profile.
-        notes: what a reader must know; those of the ranking are in it.
-    """
+    """Nodes for a profile."""
 
     settings: AdviceSettings
-    weights: dict[str, float]
-    proposed: dict[str, float]
-    uses: tuple[UseShare, ...]
-    ranking: Ranking
-    n_jobs: int
-    notes: tuple[str, ...]
+    weights: dict[str, float]  # aspect -> weight that was used, summing to 1
+    proposed: dict[str, float]  # aspect -> weight that the profile's use proposes; empty where the jobs do not tell
+    uses: tuple[UseShare, ...]  # behind the proposal
+    ranking: Ranking  # by the weights; price_performance where there are prices
+    n_jobs: int  # of the profile
+    notes: tuple[str, ...]  # what a reader must know; those of the ranking are in it
 
 
 def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progress: Progress) -> Advice:

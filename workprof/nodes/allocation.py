@@ -36,17 +36,11 @@ POLICIES = (TAREMA, FASTEST, RANDOM)
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes in groups.
+    """Nodes in groups."""
 
-    Attributes:
-        group: (n_nodes,) group of each node, from 0.
-        scores: (n_groups, n_resources) of each group, higher is better.
-        places: (n_nodes,) tasks that run on a node at a time.
-    """
-
-    group: Ints
-    scores: Floats
-    places: Ints
+    group: Ints  # (n_nodes,) group of each node, from 0
+    scores: Floats  # (n_groups, n_resources) of each group, higher is better
+    places: Ints  # (n_nodes,) tasks that run on a node at a time
 
     @property
     def group_places(self) -> Floats:
@@ -191,77 +185,46 @@ class AllocationSettings:
 
 @dataclass(frozen=True)
 class RankedGroup:
-    """A group of nodes.
+    """A group of nodes."""
 
-    Attributes:
-        nodes: names in order.
-        ranks: aspect that counts -> rank from 1 = weakest.
-        places: tasks that run on its nodes at a time.
-    """
-
-    nodes: tuple[str, ...]
-    ranks: dict[str, int]
-    places: int
+    nodes: tuple[str, ...]  # names in order
+    ranks: dict[str, int]  # aspect that counts -> rank from 1 = weakest
+    places: int  # tasks that run on its nodes at a time
 
 
 @dataclass(frozen=True)
 class UsedResource:
-    """What the trace tells of a resource.
+    """What the trace tells of a resource."""
 
-    Attributes:
-        aspect: of nodes that it belongs to.
-        source: columns that tell it.
-        unit: of a use and of the borders: '%' (100 = one core), 'bytes' or 'bytes per second'.
-        n_jobs: that tell it.
-        counts: whether the nodes differ in it, so that groups have ranks and kinds labels.
-        borders: uses that part the labels, ascending; empty where it does not count.
-    """
-
-    aspect: str
-    source: str
-    unit: str
-    n_jobs: int
-    counts: bool
-    borders: tuple[float, ...]
+    aspect: str  # of nodes that it belongs to
+    source: str  # columns that tell it
+    unit: str  # of a use and of the borders: '%' (100 = one core), 'bytes' or 'bytes per second'
+    n_jobs: int  # that tell it
+    counts: bool  # whether the nodes differ in it, so that groups have ranks and kinds labels
+    borders: tuple[float, ...]  # uses that part the labels, ascending; empty where it does not count
 
 
 @dataclass(frozen=True)
 class PlacedKind:
-    """A kind of jobs.
+    """A kind of jobs."""
 
-    Attributes:
-        name: 'profile 3', or the task name.
-        n_jobs: of the kind.
-        used: aspect -> median use in the unit of the resource; NaN where no job tells it.
-        labels: aspect that counts -> label from 1 = uses least; 0 = not known.
-        groups: numbers of the groups from 0, the one that suits best first.
-    """
-
-    name: str
-    n_jobs: int
-    used: dict[str, float]
-    labels: dict[str, int]
-    groups: tuple[int, ...]
+    name: str  # 'profile 3', or the task name
+    n_jobs: int  # of the kind
+    used: dict[str, float]  # aspect -> median use in the unit of the resource; NaN where no job tells it
+    labels: dict[str, int]  # aspect that counts -> label from 1 = uses least; 0 = not known
+    groups: tuple[int, ...]  # numbers of the groups from 0, the one that suits best first
 
 
 @dataclass(frozen=True, repr=False)
 class Allocation(Shown):
-    """Kinds of jobs on groups of nodes.
-
-    Attributes:
-        kinds: the one with most jobs first.
-        groups: of nodes, the largest first, as `group_nodes` numbers them.
-        resources: of which the trace tells the use.
-        n_jobs: whose uses set the borders, those of no kind included.
-        notes: what a reader must know; those of the grouping are in it.
-    """
+    """Kinds of jobs on groups of nodes."""
 
     settings: AllocationSettings
-    kinds: tuple[PlacedKind, ...]
-    groups: tuple[RankedGroup, ...]
-    resources: tuple[UsedResource, ...]
-    n_jobs: int
-    notes: tuple[str, ...]
+    kinds: tuple[PlacedKind, ...]  # the one with most jobs first
+    groups: tuple[RankedGroup, ...]  # of nodes, the largest first, as `group_nodes` numbers them
+    resources: tuple[UsedResource, ...]  # of which the trace tells the use
+    n_jobs: int  # whose uses set the borders, those of no kind included
+    notes: tuple[str, ...]  # what a reader must know; those of the grouping are in it
 
 
 def allocate(frames: Mapping[str, pd.DataFrame], settings: AllocationSettings, progress: Progress) -> Allocation:

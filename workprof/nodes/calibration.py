@@ -20,38 +20,24 @@ STEPS = 100
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a score becomes a probability.
+    """How a score becomes a probability."""
 
-    Attributes:
-        method: 'platt', 'isotonic', or 'as told': the logistic function of the score.
-        slope, intercept: of Platt's curve.
-        scores, probabilities: (n,) corners of the isotonic curve; empty for the others.
-        n: runs that it was learned from.
-    """
-
-    method: str
-    slope: float
+    method: str  # 'platt', 'isotonic', or 'as told': the logistic function of the score
+    slope: float  # and `intercept`: of Platt's curve
     intercept: float
-    scores: Floats
+    scores: Floats  # and `probabilities`: (n,) corners of the isotonic curve; empty for the others
     probabilities: Floats
-    n: int
+    n: int  # runs that it was learned from
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Stated probability against what came true, in ten equal bins.
+    """Stated probability against what came true, in ten equal bins."""
 
-    Attributes:
-        rows: (10,) runs in each bin.
-        stated: (10,) mean probability; NaN in an empty bin.
-        observed: (10,) share that was anomalous; NaN in an empty bin.
-        error: expected calibration error 0-1; NaN without runs.
-    """
-
-    rows: Ints
-    stated: Floats
-    observed: Floats
-    error: float
+    rows: Ints  # (10,) runs in each bin
+    stated: Floats  # (10,) mean probability; NaN in an empty bin
+    observed: Floats  # (10,) share that was anomalous; NaN in an empty bin
+    error: float  # expected calibration error 0-1; NaN without runs
 
 
 AS_GIVEN = Calibration("as told", 1.0, 0.0, np.zeros(0), np.zeros(0), 0)
@@ -146,30 +132,19 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class DetectorFigures:
-    """Figures of one detector on runs that it was not trained on.
+    """Figures of one detector on runs that it was not trained on."""
 
-    Attributes:
-        f1_normal, f1_anomalous: NaN where nothing is of the class and nothing is taken for it.
-        weighted_accuracy: recall weighted by class support.
-        pr_auc: average precision over all thresholds; NaN without anomalous runs.
-        brier: mean squared error of the probability.
-        f1_anomalous_interval: 95 %, runs drawn again 500 times.
-        threshold: probability from which on runs were flagged.
-        validation_loss: log loss inside the training part, by which the detector is chosen; NaN where not validated.
-        reliability: of the probabilities.
-        n, n_anomalous: labelled runs, and those under stress.
-    """
-
-    f1_normal: float
+    f1_normal: float  # and `f1_anomalous`: NaN where nothing is of the class and nothing is taken for it
     f1_anomalous: float
-    weighted_accuracy: float
-    pr_auc: float
-    brier: float
-    f1_anomalous_interval: tuple[float, float]
-    threshold: float
+    weighted_accuracy: float  # recall weighted by class support
+    pr_auc: float  # average precision over all thresholds; NaN without anomalous runs
+    brier: float  # mean squared error of the probability
+    f1_anomalous_interval: tuple[float, float]  # 95 %, runs drawn again 500 times
+    threshold: float  # probability from which on runs were flagged
+    # log loss inside the training part, by which the detector is chosen; NaN where not validated
     validation_loss: float
-    reliability: Reliability
-    n: int
+    reliability: Reliability  # of the probabilities
+    n: int  # and `n_anomalous`: labelled runs, and those under stress
     n_anomalous: int
 
 
@@ -237,23 +212,14 @@ Verdict = Callable[[Floats, Ints], tuple[Floats, Bools]]
 
 @dataclass(frozen=True)
 class CalibratedDetector:
-    """A trained detector with its probabilities.
+    """A trained detector with its probabilities."""
 
-    Attributes:
-        name: of the detector.
-        fitted: its scores.
-        calibration: from scores to probabilities.
-        threshold: probability from which on a run is flagged.
-        validation_loss: log loss on training runs that its fold had not seen.
-        out_of_fold: (n_scored,) probabilities of those.
-    """
-
-    name: str
-    fitted: FittedDetector
-    calibration: Calibration
-    threshold: float
-    validation_loss: float
-    out_of_fold: Floats
+    name: str  # of the detector
+    fitted: FittedDetector  # its scores
+    calibration: Calibration  # from scores to probabilities
+    threshold: float  # probability from which on a run is flagged
+    validation_loss: float  # log loss on training runs that its fold had not seen
+    out_of_fold: Floats  # (n_scored,) probabilities of those
 
     def verdict(self, scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
         """Return probabilities and flags of scored rows."""
@@ -263,17 +229,11 @@ class CalibratedDetector:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Verdicts on the runs of the test part; all (n_runs,).
+    """Verdicts on the runs of the test part; all (n_runs,)."""
 
-    Attributes:
-        value: probability or p-value; NaN where there is no verdict.
-        flag: degraded.
-        normal: what counted as normal for later runs.
-    """
-
-    value: Floats
-    flag: Bools
-    normal: Bools
+    value: Floats  # probability or p-value; NaN where there is no verdict
+    flag: Bools  # degraded
+    normal: Bools  # what counted as normal for later runs
 
 
 def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_alarm_share: float) -> CalibratedDetector:

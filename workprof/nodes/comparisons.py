@@ -25,35 +25,22 @@ from workprof.nodes.selection import OrientedRuns, RankSettings
 
 @dataclass(frozen=True)
 class AspectScore:
-    """Score of a node in one aspect.
+    """Score of a node in one aspect."""
 
-    Attributes:
-        score: 1 = geometric mean of the nodes, twice as good = twice the score; NaN where it cannot be told.
-        low, high: ends of its interval; NaN with fewer than 3 runs of a benchmark.
-        rank: place, 1 = best; None without an interval.
-        n_runs: behind the thinnest of its medians.
-    """
-
-    score: float
-    low: float
+    score: float  # 1 = geometric mean of the nodes, twice as good = twice the score; NaN where it cannot be told
+    low: float  # and `high`: ends of its interval; NaN with fewer than 3 runs of a benchmark
     high: float
-    rank: int | None
-    n_runs: int
+    rank: int | None  # place, 1 = best; None without an interval
+    n_runs: int  # behind the thinnest of its medians
 
 
 @dataclass(frozen=True)
 class Degraded:
-    """A node whose newest runs are worse than its own earlier ones.
+    """A node whose newest runs are worse than its own earlier ones."""
 
-    Attributes:
-        benchmark: that shows it.
-        reason: in words, with figures.
-        action: 're-run' (one run says so) or 'exclude' (a repetition agrees).
-    """
-
-    benchmark: str
-    reason: str
-    action: str
+    benchmark: str  # that shows it
+    reason: str  # in words, with figures
+    action: str  # 're-run' (one run says so) or 'exclude' (a repetition agrees)
 
 
 @dataclass(frozen=True)
@@ -68,38 +55,25 @@ class Change:
 
 @dataclass(frozen=True)
 class PairRatio:
-    """How many times as good one node is as another, on the metrics that both have.
+    """How many times as good one node is as another, on the metrics that both have."""
 
-    Attributes:
-        aspect: or 'overall'.
-        ratio: score of `node` / score of `other`, at least 1.
-        low, high: ends of its interval; NaN with fewer than 3 runs.
-        clear: whether the interval excludes 1; only then is a node called faster.
-        metrics: that were compared.
-    """
-
-    aspect: str
+    aspect: str  # or 'overall'
     node: str
     other: str
-    ratio: float
-    low: float
+    ratio: float  # score of `node` / score of `other`, at least 1
+    low: float  # and `high`: ends of its interval; NaN with fewer than 3 runs
     high: float
-    clear: bool
-    metrics: tuple[str, ...]
+    clear: bool  # whether the interval excludes 1; only then is a node called faster
+    metrics: tuple[str, ...]  # that were compared
 
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """The ranking without one benchmark.
-
-    Attributes:
-        order: ranked nodes, best first.
-        same_order: as with all benchmarks.
-    """
+    """The ranking without one benchmark."""
 
     benchmark: str
-    order: tuple[str, ...]
-    same_order: bool
+    order: tuple[str, ...]  # ranked nodes, best first
+    same_order: bool  # as with all benchmarks
 
 
 MOST_NODES_IN_PAIRS = 40

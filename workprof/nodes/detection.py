@@ -57,66 +57,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """How well the network codes runs that it was not trained on.
+    """How well the network codes runs that it was not trained on."""
 
-    Attributes:
-        mse: mean squared error of the restored inputs (0 to 1) on the metrics that a run has; NaN without runs.
-        type_accuracy: share whose benchmark is told from the code; the type is no input in corrected mode.
-        n: runs.
-    """
-
-    mse: float
-    type_accuracy: float
-    n: int
+    mse: float  # mean squared error of the restored inputs (0 to 1) on the metrics that a run has; NaN without runs
+    type_accuracy: float  # share whose benchmark is told from the code; the type is no input in corrected mode
+    n: int  # runs
 
 
 @dataclass(frozen=True)
 class Driver:
-    """A metric that lies far from the run's history.
+    """A metric that lies far from the run's history."""
 
-    Attributes:
-        metric: its name; host values start with 'host.'.
-        size: distance in scales, negative = worse than the history; of metrics that point nowhere, plain.
-    """
-
-    metric: str
-    size: float
+    metric: str  # its name; host values start with 'host.'
+    size: float  # distance in scales, negative = worse than the history; of metrics that point nowhere, plain
 
 
 @dataclass(frozen=True)
 class ScoredRuns:
-    """Runs with a verdict, by time; all arrays are (n,) unless told.
+    """Runs with a verdict, by time; all arrays are (n,) unless told."""
 
-    Attributes:
-        row_id: of the table.
-        node, benchmark: text.
-        started_s: seconds since 1970.
-        tested: True for runs outside the training part; the others were judged by folds that had not seen them.
-        label: 1 under stress, 0 not, -1 unknown.
-        p_anomalous: calibrated probability; NaN where there were no labels to learn from.
-        p_value: share of past normal runs at least as far from their history; NaN where probabilities are told.
-        flag: whether the run counts as degraded.
-        drivers: of each run, the largest first.
-        reconstruction_error: mean squared error on the metrics that the run has.
-        distance: length of code less predicted code.
-        codes: (n, 32) of one member of the network.
-        map_xy: (n, 2) the codes' first two principal axes.
-    """
-
-    row_id: NDArray[Any]
-    node: NDArray[Any]
+    row_id: NDArray[Any]  # of the table
+    node: NDArray[Any]  # and `benchmark`: text
     benchmark: NDArray[Any]
-    started_s: Floats
-    tested: Bools
-    label: NDArray[Any]
-    p_anomalous: Floats
-    p_value: Floats
-    flag: Bools
-    drivers: tuple[tuple[Driver, ...], ...]
-    reconstruction_error: Floats
-    distance: Floats
-    codes: Floats
-    map_xy: Floats
+    started_s: Floats  # seconds since 1970
+    tested: Bools  # True for runs outside the training part; the others were judged by folds that had not seen them
+    label: NDArray[Any]  # 1 under stress, 0 not, -1 unknown
+    p_anomalous: Floats  # calibrated probability; NaN where there were no labels to learn from
+    p_value: Floats  # share of past normal runs at least as far from their history; NaN where probabilities are told
+    flag: Bools  # whether the run counts as degraded
+    drivers: tuple[tuple[Driver, ...], ...]  # of each run, the largest first
+    reconstruction_error: Floats  # mean squared error on the metrics that the run has
+    distance: Floats  # length of code less predicted code
+    codes: Floats  # (n, 32) of one member of the network
+    map_xy: Floats  # (n, 2) the codes' first two principal axes
 
 
 @dataclass(frozen=True)
@@ -132,62 +105,37 @@ class Unscored:
 
 @dataclass(frozen=True)
 class Parts:
-    """How many runs were learned from and judged.
+    """How many runs were learned from and judged."""
 
-    Attributes:
-        n_train, n_test: runs of the two parts.
-        n_train_scored: training runs with a label and three normal ones before them.
-        n_train_anomalous: of these, under stress.
-        n_scored: judged runs of the test part.
-        by: 'the first 60 % of the runs of each node and benchmark' or 'another dataset'.
-    """
-
-    n_train: int
+    n_train: int  # and `n_test`: runs of the two parts
     n_test: int
-    n_train_scored: int
-    n_train_anomalous: int
-    n_scored: int
-    by: str
+    n_train_scored: int  # training runs with a label and three normal ones before them
+    n_train_anomalous: int  # of these, under stress
+    n_scored: int  # judged runs of the test part
+    by: str  # 'the first 60 % of the runs of each node and benchmark' or 'another dataset'
 
 
 @dataclass(frozen=True, repr=False)
 class Detection(Shown):
-    """Which runs are degraded, and how far to trust that.
+    """Which runs are degraded, and how far to trust that."""
 
-    Attributes:
-        settings: as asked.
-        published: whether these are published definitions.
-        supervised: whether there were labels to learn from; else p-values stand in for probabilities.
-        detector: the one whose verdicts `runs` holds.
-        threshold: probability (or p-value) of a flag.
-        model: of the network.
-        detectors: name -> figures on labelled runs of the test part.
-        calibration: of the detector; None without labels.
-        runs: one by one.
-        not_scored: runs of the test part without a verdict.
-        parts: sizes.
-        dropped, orientations: metrics that the network does not see, and which way the others point.
-        network: recipe and weights.
-        messages: what to know before trusting a figure.
-        seconds: time of the computation.
-    """
-
-    settings: DetectSettings
-    published: bool
-    supervised: bool
-    detector: str
-    threshold: float
-    model: ModelFigures
-    detectors: dict[str, DetectorFigures]
-    calibration: Calibration | None
-    runs: ScoredRuns
-    not_scored: tuple[Unscored, ...]
-    parts: Parts
+    settings: DetectSettings  # as asked
+    published: bool  # whether these are published definitions
+    supervised: bool  # whether there were labels to learn from; else p-values stand in for probabilities
+    detector: str  # the one whose verdicts `runs` holds
+    threshold: float  # probability (or p-value) of a flag
+    model: ModelFigures  # of the network
+    detectors: dict[str, DetectorFigures]  # name -> figures on labelled runs of the test part
+    calibration: Calibration | None  # of the detector; None without labels
+    runs: ScoredRuns  # one by one
+    not_scored: tuple[Unscored, ...]  # runs of the test part without a verdict
+    parts: Parts  # sizes
+    # `dropped`, `orientations`: metrics that the network does not see, and which way the others point
     dropped: tuple[DroppedMetric, ...]
     orientations: tuple[Orientation, ...]
-    network: SavedNetwork
-    messages: tuple[str, ...]
-    seconds: float
+    network: SavedNetwork  # recipe and weights
+    messages: tuple[str, ...]  # what to know before trusting a figure
+    seconds: float  # time of the computation
 
 
 @settings
@@ -229,21 +177,13 @@ class _Trained:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The verdicts that a detection reports: those of one detector, and the network's view beside them.
+    """The verdicts that a detection reports: those of one detector, and the network's view beside them."""
 
-    Attributes:
-        perona: the network.
-        detector: whose verdicts these are.
-        verdicts: of the test part.
-        in_training: (n_runs,).
-        from_other: whether another dataset was trained on.
-    """
-
-    perona: PeronaDetector
-    detector: CalibratedDetector
-    verdicts: Verdicts
-    in_training: Bools
-    from_other: bool
+    perona: PeronaDetector  # the network
+    detector: CalibratedDetector  # whose verdicts these are
+    verdicts: Verdicts  # of the test part
+    in_training: Bools  # (n_runs,)
+    from_other: bool  # whether another dataset was trained on
 
     @property
     def judged(self) -> Bools:

@@ -170,15 +170,10 @@ SHRUNK = 0.5
 
 @dataclass(frozen=True)
 class MetricCorrelations:
-    """Inverse correlations of the metrics' distances, one matrix per benchmark.
+    """Inverse correlations of the metrics' distances, one matrix per benchmark."""
 
-    Attributes:
-        inverse: per benchmark (n_own, n_own).
-        columns: per benchmark the positions of its metrics that vary.
-    """
-
-    inverse: tuple[Floats, ...]
-    columns: tuple[Ints, ...]
+    inverse: tuple[Floats, ...]  # per benchmark (n_own, n_own)
+    columns: tuple[Ints, ...]  # per benchmark the positions of its metrics that vary
 
 
 def learn_correlations(table: RunTable, scale: DistanceScale, rows: Ints, distances: Floats) -> MetricCorrelations:
@@ -238,17 +233,11 @@ def general_features(table: RunTable, correlations: MetricCorrelations, rows: In
 
 @dataclass(frozen=True)
 class RunFeatures:
-    """Features of scored runs in blocks, so that a model can weigh the blocks.
+    """Features of scored runs in blocks, so that a model can weigh the blocks."""
 
-    Attributes:
-        general: (n, 8) of `general_features`.
-        own: (n, n_metrics) distances of the run's own metrics; 0 for those of other benchmarks.
-        host: (n, n_types * n_host) distances of the host's values, in the columns of the run's benchmark.
-    """
-
-    general: Floats
-    own: Floats
-    host: Floats
+    general: Floats  # (n, 8) of `general_features`
+    own: Floats  # (n, n_metrics) distances of the run's own metrics; 0 for those of other benchmarks
+    host: Floats  # (n, n_types * n_host) distances of the host's values, in the columns of the run's benchmark
 
 
 TOO_FEW = "no training run has three earlier normal runs of the same node, benchmark and parameters; measure more"
@@ -258,33 +247,22 @@ N_BLOCKS = 2
 
 @dataclass(frozen=True)
 class DetectionData:
-    """The runs of a question, and what is learned without labels of single runs.
+    """The runs of a question, and what is learned without labels of single runs."""
 
-    Attributes:
-        table, histories: the runs.
-        train: (n_runs,) usable runs of the training part.
-        known_normal: (n_runs,) training runs that count as normal: not under stress, or of unknown state where no run
-            of the training part is known to be under stress.
-        rows: (n_scored,) training runs with a label and three normal ones before them, by time.
-        anomalous: (n_scored,) their labels.
-        fold: (n_scored,) fold of each, stratified by benchmark and label.
-        time_block: (n_scored,) block of time of each, see `time_blocks`.
-        scale: for distances; all three kinds.
-        correlations: correlations of the distances to the median, and of those to the last three.
-        distances: of `rows`.
-    """
-
-    table: RunTable
+    table: RunTable  # and `histories`: the runs
     histories: Histories
-    train: Bools
+    train: Bools  # (n_runs,) usable runs of the training part
+    # (n_runs,) training runs that count as normal: not under stress, or of unknown state where no run of the training
+    # part is known to be under stress
     known_normal: Bools
-    rows: Ints
-    anomalous: Bools
-    fold: Ints
-    time_block: Ints
-    scale: DistanceScale
+    rows: Ints  # (n_scored,) training runs with a label and three normal ones before them, by time
+    anomalous: Bools  # (n_scored,) their labels
+    fold: Ints  # (n_scored,) fold of each, stratified by benchmark and label
+    time_block: Ints  # (n_scored,) block of time of each, see `time_blocks`
+    scale: DistanceScale  # for distances; all three kinds
+    # correlations of the distances to the median, and of those to the last three
     correlations: tuple[MetricCorrelations, MetricCorrelations]
-    distances: Distances
+    distances: Distances  # of `rows`
 
     @property
     def supervised(self) -> bool:
@@ -375,14 +353,9 @@ Score = Callable[[Ints, Bools], Floats]
 
 @dataclass(frozen=True)
 class FittedDetector:
-    """A detector after training.
+    """A detector after training."""
 
-    Attributes:
-        score: for any runs.
-        out_of_fold, later_blocks: (n_scored,) scores of training runs by models that had not seen them, see
-            `out_of_fold_scores`.
-    """
-
-    score: Score
+    score: Score  # for any runs
+    # both: (n_scored,) scores of training runs by models that had not seen them, see `out_of_fold_scores`
     out_of_fold: Floats
     later_blocks: Floats

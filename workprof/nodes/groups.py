@@ -52,47 +52,29 @@ class GroupSettings:
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """Nodes that are alike.
+    """Nodes that are alike."""
 
-    Attributes:
-        nodes: names in order.
-        labels: aspect -> 'low', 'mid', 'high', or 'alike' where the nodes do not differ (faithful: '0', '1', '2').
-        scores: aspect -> geometric mean of the members' scores (faithful: mean of the raw values).
-    """
-
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...]  # names in order
+    # aspect -> 'low', 'mid', 'high', or 'alike' where the nodes do not differ (faithful: '0', '1', '2')
     labels: dict[str, str]
-    scores: dict[str, float]
+    scores: dict[str, float]  # aspect -> geometric mean of the members' scores (faithful: mean of the raw values)
 
 
 @dataclass(frozen=True, repr=False)
 class Groups(Shown):
-    """A grouping.
-
-    Attributes:
-        k: groups.
-        silhouette: mean over the nodes; NaN for one group.
-        groups: the largest first.
-        aspects: that the grouping looked at.
-        silhouettes: k as text -> mean silhouette.
-        stability: mean adjusted Rand index with groupings of resampled runs; NaN without them.
-        reference_rand: adjusted Rand index with the reference; NaN without one.
-        not_grouped: node -> reason.
-        notes: what a reader must know.
-        published: whether the published definitions were used.
-    """
+    """A grouping."""
 
     settings: GroupSettings
-    k: int
-    silhouette: float
-    groups: tuple[NodeGroup, ...]
-    aspects: tuple[str, ...]
-    silhouettes: dict[str, float]
-    stability: float
-    reference_rand: float
-    not_grouped: dict[str, str]
-    notes: tuple[str, ...]
-    published: bool
+    k: int  # groups
+    silhouette: float  # mean over the nodes; NaN for one group
+    groups: tuple[NodeGroup, ...]  # the largest first
+    aspects: tuple[str, ...]  # that the grouping looked at
+    silhouettes: dict[str, float]  # k as text -> mean silhouette
+    stability: float  # mean adjusted Rand index with groupings of resampled runs; NaN without them
+    reference_rand: float  # adjusted Rand index with the reference; NaN without one
+    not_grouped: dict[str, str]  # node -> reason
+    notes: tuple[str, ...]  # what a reader must know
+    published: bool  # whether the published definitions were used
 
 
 LEVEL = 0.05
@@ -103,23 +85,14 @@ LOW, MID, HIGH, ALIKE = "low", "mid", "high", "alike"
 
 @dataclass(frozen=True)
 class Features:
-    """Log scores of the nodes that have all of them.
+    """Log scores of the nodes that have all of them."""
 
-    Attributes:
-        nodes: names.
-        aspects: of the columns.
-        log: (n_nodes, n_aspects).
-        draws: (n_draws, n_nodes, n_aspects) of resampled runs.
-        differ: (n_aspects,) whether the nodes differ.
-        not_grouped: node -> reason.
-    """
-
-    nodes: tuple[str, ...]
-    aspects: tuple[str, ...]
-    log: Floats
-    draws: Floats
-    differ: tuple[bool, ...]
-    not_grouped: dict[str, str]
+    nodes: tuple[str, ...]  # names
+    aspects: tuple[str, ...]  # of the columns
+    log: Floats  # (n_nodes, n_aspects)
+    draws: Floats  # (n_draws, n_nodes, n_aspects) of resampled runs
+    differ: tuple[bool, ...]  # (n_aspects,) whether the nodes differ
+    not_grouped: dict[str, str]  # node -> reason
 
 
 def features_of(levels: Levels) -> Features:
@@ -184,17 +157,11 @@ N_STARTS, N_STARTS_RESAMPLED = 10, 3
 
 @dataclass(frozen=True)
 class Grouping:
-    """The best grouping.
+    """The best grouping."""
 
-    Attributes:
-        labels: (n_nodes,) group, the largest is 0; all 0 for one group.
-        silhouette: mean over the nodes; NaN for one group.
-        silhouettes: k as text -> mean silhouette.
-    """
-
-    labels: Ints
-    silhouette: float
-    silhouettes: dict[str, float]
+    labels: Ints  # (n_nodes,) group, the largest is 0; all 0 for one group
+    silhouette: float  # mean over the nodes; NaN for one group
+    silhouettes: dict[str, float]  # k as text -> mean silhouette
 
     @property
     def k(self) -> int:

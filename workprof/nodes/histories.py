@@ -21,36 +21,21 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class RunTable:
-    """Parsed runs with numbers for their type and their history.
-
-    Attributes:
-        types: benchmarks that occur, sorted.
-        type_id: (n_runs,) position in `types`.
-        group: (n_runs,) one number per (node, benchmark): what a split by time cuts.
-        cell: (n_runs,) one number per (node, benchmark, parameters): what may be compared.
-        order: (n_runs,) positions from the earliest to the latest run.
-        label: (n_runs,) 1 stressed, 0 not, -1 unknown.
-        usable: (n_runs,) False for failed runs.
-        values: (n_runs, n_metrics) NaN where absent.
-        host: (n_runs, n_host) NaN where absent.
-        sign: (n_metrics,) 1 higher is better, -1 lower is better, 0 context.
-        scored: (n_metrics,) part of an aspect's score.
-        owner: (n_metrics,) position in `types` of the benchmark that reports it, -1 for none that occurs.
-    """
+    """Parsed runs with numbers for their type and their history."""
 
     parsed: ParsedRuns
-    types: tuple[str, ...]
-    type_id: Ints
-    group: Ints
-    cell: Ints
-    order: Ints
-    label: Ints
-    usable: Bools
-    values: Floats
-    host: Floats
-    sign: Ints
-    scored: Bools
-    owner: Ints
+    types: tuple[str, ...]  # benchmarks that occur, sorted
+    type_id: Ints  # (n_runs,) position in `types`
+    group: Ints  # (n_runs,) one number per (node, benchmark): what a split by time cuts
+    cell: Ints  # (n_runs,) one number per (node, benchmark, parameters): what may be compared
+    order: Ints  # (n_runs,) positions from the earliest to the latest run
+    label: Ints  # (n_runs,) 1 stressed, 0 not, -1 unknown
+    usable: Bools  # (n_runs,) False for failed runs
+    values: Floats  # (n_runs, n_metrics) NaN where absent
+    host: Floats  # (n_runs, n_host) NaN where absent
+    sign: Ints  # (n_metrics,) 1 higher is better, -1 lower is better, 0 context
+    scored: Bools  # (n_metrics,) part of an aspect's score
+    owner: Ints  # (n_metrics,) position in `types` of the benchmark that reports it, -1 for none that occurs
 
     def __len__(self) -> int:
         return len(self.type_id)
@@ -161,32 +146,20 @@ HEAVY_TAIL_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Distances:
-    """Logarithmic distances of runs from their histories, in scales; 0 where a metric is absent.
+    """Logarithmic distances of runs from their histories, in scales; 0 where a metric is absent."""
 
-    Attributes:
-        to_median: (n, n_columns) from the median of the history; metrics first, then host values.
-        to_three: (n, n_columns) from the mean of the last three normal runs.
-        to_ewma: (n, n_columns) from the exponentially weighted mean.
-    """
-
-    to_median: Floats
-    to_three: Floats
-    to_ewma: Floats
+    to_median: Floats  # (n, n_columns) from the median of the history; metrics first, then host values
+    to_three: Floats  # (n, n_columns) from the mean of the last three normal runs
+    to_ewma: Floats  # (n, n_columns) from the exponentially weighted mean
 
 
 @dataclass(frozen=True)
 class DistanceScale:
-    """What distances are measured with, learned from training runs.
+    """What distances are measured with, learned from training runs."""
 
-    Attributes:
-        floor: (n_types, n_columns) the least value that a logarithm is taken of; NaN = the metric is not used.
-        spread: (3, n_types, n_columns) of the three distances.
-        n_metrics: columns that are metrics; the others are host values.
-    """
-
-    floor: Floats
-    spread: Floats
-    n_metrics: int
+    floor: Floats  # (n_types, n_columns) the least value that a logarithm is taken of; NaN = the metric is not used
+    spread: Floats  # (3, n_types, n_columns) of the three distances
+    n_metrics: int  # columns that are metrics; the others are host values
 
 
 def log_values(table: RunTable, floor: Floats) -> Floats:

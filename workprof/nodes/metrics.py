@@ -167,23 +167,14 @@ ASPECTS = ("cpu", "memory", "disk", "network")
 
 @dataclass(frozen=True)
 class Metric:
-    """One number (or word) that a benchmark reports.
+    """One number (or word) that a benchmark reports."""
 
-    Attributes:
-        name: "<benchmark>.<metric>", the metric under the name that Perona gave it.
-        benchmark: one of `BENCHMARKS`.
-        unit: 's', 'B', 'B/s', '1/s', '1' (a share or a count), 's/B' (cost), '1/B', or 'text'.
-        direction: 'higher' or 'lower' is better, or 'context': never oriented.
-        scored: it makes the benchmark's part of the aspect score.
-        published: one of the 153 of Perona; False = derived here from the same output.
-    """
-
-    name: str
-    benchmark: str
-    unit: str
-    direction: str
-    scored: bool
-    published: bool
+    name: str  # "<benchmark>.<metric>", the metric under the name that Perona gave it
+    benchmark: str  # one of `BENCHMARKS`
+    unit: str  # 's', 'B', 'B/s', '1/s', '1' (a share or a count), 's/B' (cost), '1/B', or 'text'
+    direction: str  # 'higher' or 'lower' is better, or 'context': never oriented
+    scored: bool  # it makes the benchmark's part of the aspect score
+    published: bool  # one of the 153 of Perona; False = derived here from the same output
 
     @property
     def short(self) -> str:
@@ -238,15 +229,10 @@ _RATES = {"/s": 1.0, "/sec": 1.0, "K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9}
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as a tool writes it.
+    """A unit as a tool writes it."""
 
-    Attributes:
-        of: what it is converted to: 's', 'B', 'B/s', '1/s', 's/B' or '1'.
-        factor: a value times this is in that.
-    """
-
-    of: str
-    factor: float
+    of: str  # what it is converted to: 's', 'B', 'B/s', '1/s', 's/B' or '1'
+    factor: float  # a value times this is in that
 
 
 UNITS: dict[str, Unit] = {

@@ -49,41 +49,29 @@ SPACE: dict[str, tuple[float, ...]] = {
 class Recipe:
     """What a network is made of and how it is trained.
 
-    Attributes:
-        heads: attention heads, averaged.
-        beta, root_weight: switches of the transformer convolution.
-        strict: nothing of a run reaches its own prediction (no self edge, no root weight, query from predecessors).
-        owned_only: reconstruction counts the metrics that a run's benchmark has, not the filled-in ones.
-        cluster_all: triplets of all four runs of a window (published), else of the last one only: 64 times fewer.
-        dropout, edge_dropout: shares 0-1.
-        focal_gamma, class_beta: of the class-balanced focal loss.
-        learning_rate, weight_decay: of Adam; the decay is added to the gradient.
-        falling_rate: the learning rate falls to 0 as a cosine (ours), else it stays (published).
-        epochs, batch: passes and windows per step.
-        reconstruction_weight: of that term; 1 as published, where each of the others has as much say.
-        noise: standard deviation added to runs and edges in training.
-
     Raises:
         SettingsError: for a number out of bounds.
     """
 
-    heads: int = 3
-    beta: bool = False
+    heads: int = 3  # attention heads, averaged
+    beta: bool = False  # and `root_weight`: switches of the transformer convolution
     root_weight: bool = True
+    # nothing of a run reaches its own prediction (no self edge, no root weight, query from predecessors)
     strict: bool = True
-    owned_only: bool = True
+    owned_only: bool = True  # reconstruction counts the metrics that a run's benchmark has, not the filled-in ones
+    # triplets of all four runs of a window (published), else of the last one only: 64 times fewer
     cluster_all: bool = False
-    dropout: float = 0.0
+    dropout: float = 0.0  # and `edge_dropout`: shares 0-1
     edge_dropout: float = 0.1
-    focal_gamma: float = 0.5
+    focal_gamma: float = 0.5  # and `class_beta`: of the class-balanced focal loss
     class_beta: float = 0.9
-    learning_rate: float = 3e-3
+    learning_rate: float = 3e-3  # and `weight_decay`: of Adam; the decay is added to the gradient
     weight_decay: float = 1e-4
-    falling_rate: bool = True
-    epochs: int = 80
+    falling_rate: bool = True  # the learning rate falls to 0 as a cosine (ours), else it stays (published)
+    epochs: int = 80  # and `batch`: passes and windows per step
     batch: int = 16
-    reconstruction_weight: float = 100.0
-    noise: float = 0.01
+    reconstruction_weight: float = 100.0  # of that term; 1 as published, where each of the others has as much say
+    noise: float = 0.01  # standard deviation added to runs and edges in training
 
     def __post_init__(self) -> None:
         for name, least, most in (
@@ -129,31 +117,18 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Windows of four runs as arrays; n windows.
+    """Windows of four runs as arrays; n windows."""
 
-    Attributes:
-        runs: (n, 4, n_columns) what the encoder reads.
-        targets: (n, 4, n_columns) what the decoder is to restore, about 0 to 1.
-        counted: (n, 4, n_columns) 1 where reconstruction is judged, else 0.
-        edges: (n, 4, 4, n_edge), [window, to, from].
-        mask: (n, 4, 4) which edges exist.
-        label: (n, 4) 1 = anomalous; only the last run can be.
-        kind: (n,) benchmark type.
-        size: (n, 4) 10-norm of the run.
-        least: (n,) rho of the type, see `training.rank_anomalous`.
-        evidence: (n, n_evidence) of the last run; no columns for the published network.
-    """
-
-    runs: Floats
-    targets: Floats
-    counted: Floats
-    edges: Floats
-    mask: Bools
-    label: Floats
-    kind: Ints
-    size: Floats
-    least: Floats
-    evidence: Floats
+    runs: Floats  # (n, 4, n_columns) what the encoder reads
+    targets: Floats  # (n, 4, n_columns) what the decoder is to restore, about 0 to 1
+    counted: Floats  # (n, 4, n_columns) 1 where reconstruction is judged, else 0
+    edges: Floats  # (n, 4, 4, n_edge), [window, to, from]
+    mask: Bools  # (n, 4, 4) which edges exist
+    label: Floats  # (n, 4) 1 = anomalous; only the last run can be
+    kind: Ints  # (n,) benchmark type
+    size: Floats  # (n, 4) 10-norm of the run
+    least: Floats  # (n,) rho of the type, see `training.rank_anomalous`
+    evidence: Floats  # (n, n_evidence) of the last run; no columns for the published network
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -370,21 +345,13 @@ Batch = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class NetworkOutput:
-    """What the network tells of each window's last run, averaged over its members.
+    """What the network tells of each window's last run, averaged over its members."""
 
-    Attributes:
-        logit: (n,) of 'anomalous'.
-        code: (n, 32), of the first member: codes of different members have different axes.
-        predicted: (n, 32) what its predecessors predict.
-        restored: (n, n_columns) decoded from the code.
-        kind: (n,) most likely type.
-    """
-
-    logit: Floats
-    code: Floats
-    predicted: Floats
-    restored: Floats
-    kind: Floats
+    logit: Floats  # (n,) of 'anomalous'
+    code: Floats  # (n, 32), of the first member: codes of different members have different axes
+    predicted: Floats  # (n, 32) what its predecessors predict
+    restored: Floats  # (n, n_columns) decoded from the code
+    kind: Floats  # (n,) most likely type
 
 
 def forward(weights: Weights, batch: Batch, recipe: Recipe, masks: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -456,14 +423,8 @@ def _of_members(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -
 
 @dataclass(frozen=True)
 class SavedNetwork:
-    """Recipe and weights.
+    """Recipe and weights."""
 
-    Attributes:
-        recipe: what it is made of and how it was trained.
-        weights: by name, (n_members, ...), double precision.
-        losses: (n_epochs, 6) mean of every term, in the order of `training.TERMS`.
-    """
-
-    recipe: Recipe
-    weights: dict[str, Floats]
-    losses: Floats
+    recipe: Recipe  # what it is made of and how it was trained
+    weights: dict[str, Floats]  # by name, (n_members, ...), double precision
+    losses: Floats  # (n_epochs, 6) mean of every term, in the order of `training.TERMS`

@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """How a tool reads its command line.
+    """How a tool reads its command line."""
 
-    Attributes:
-        valued: short or long options whose value is the next word.
-        left_out: options that do not change what is measured (places, ports, forms of output).
-        aliases: other writings of an option -> the one that is kept.
-        defaults: what holds where an option is not given.
-    """
-
-    valued: frozenset[str]
-    left_out: frozenset[str]
-    aliases: dict[str, str]
-    defaults: dict[str, str]
+    valued: frozenset[str]  # short or long options whose value is the next word
+    left_out: frozenset[str]  # options that do not change what is measured (places, ports, forms of output)
+    aliases: dict[str, str]  # other writings of an option -> the one that is kept
+    defaults: dict[str, str]  # what holds where an option is not given
 
 
 def _words(text: str) -> frozenset[str]:
@@ -126,49 +119,31 @@ _PLACE = {name: position for position, name in enumerate(NUMERIC)}
 
 @dataclass(frozen=True)
 class RunProblem:
-    """A run that has no values, and why.
+    """A run that has no values, and why."""
 
-    Attributes:
-        position: row in the table, from 0.
-        node, benchmark: as in the table.
-        reason: in words.
-    """
-
-    position: int
-    node: str
+    position: int  # row in the table, from 0
+    node: str  # and `benchmark`: as in the table
     benchmark: str
-    reason: str
+    reason: str  # in words
 
 
 @dataclass(frozen=True)
 class ParsedRuns:
-    """Runs and their metrics, in the order of the table.
+    """Runs and their metrics, in the order of the table."""
 
-    Attributes:
-        row_ids: (n_runs,) of the table.
-        node, benchmark: (n_runs,) fixed-width text.
-        started_s, finished_s: (n_runs,) seconds since 1970; NaN = not recorded.
-        stressed: (n_runs,) 1 = under stress, 0 = not, -1 = unknown.
-        values: (n_runs, n_metrics) in the metrics' own units; NaN = the run does not have it.
-        metrics: names of the columns of `values`, always all of `workprof.nodes.metrics.NUMERIC`.
-        host: (n_runs, n_host) as recorded, the unit in the name; NaN = not recorded.
-        host_names: names of the columns of `host`, sorted.
-        parameters: (n_runs,) canonical text, '' for a run with a problem; runs compare only where it is the same.
-        problems: the runs without values; all their values are NaN.
-    """
-
-    row_ids: Ints
-    node: NDArray[np.str_]
+    row_ids: Ints  # (n_runs,) of the table
+    node: NDArray[np.str_]  # and `benchmark`: (n_runs,) fixed-width text
     benchmark: NDArray[np.str_]
-    started_s: Floats
+    started_s: Floats  # and `finished_s`: (n_runs,) seconds since 1970; NaN = not recorded
     finished_s: Floats
-    stressed: NDArray[np.int8]
-    values: Floats
-    metrics: tuple[str, ...]
-    host: Floats
-    host_names: tuple[str, ...]
+    stressed: NDArray[np.int8]  # (n_runs,) 1 = under stress, 0 = not, -1 = unknown
+    values: Floats  # (n_runs, n_metrics) in the metrics' own units; NaN = the run does not have it
+    metrics: tuple[str, ...]  # names of the columns of `values`, always all of `workprof.nodes.metrics.NUMERIC`
+    host: Floats  # (n_runs, n_host) as recorded, the unit in the name; NaN = not recorded
+    host_names: tuple[str, ...]  # names of the columns of `host`, sorted
+    # (n_runs,) canonical text, '' for a run with a problem; runs compare only where it is the same
     parameters: tuple[str, ...]
-    problems: tuple[RunProblem, ...]
+    problems: tuple[RunProblem, ...]  # the runs without values; all their values are NaN
 
     def __len__(self) -> int:
         """Return the number of runs."""

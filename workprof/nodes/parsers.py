@@ -17,15 +17,11 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class ParsedOutput:
-    """The metrics of one run.
+    """The metrics of one run."""
 
-    Attributes:
-        numbers: by short name, in the metric's own unit; a metric that the output does not have is not in it.
-        texts: versions and words, by short name.
-    """
-
+    # by short name, in the metric's own unit; a metric that the output does not have is not in it
     numbers: dict[str, float] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)  # versions and words, by short name
 
 
 def json_document(stdout: str, opening: str) -> Any:

@@ -48,18 +48,12 @@ NOTHING = -1.0
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of four runs; the first three are normal, the last one is judged.
+    """Windows of four runs; the first three are normal, the last one is judged."""
 
-    Attributes:
-        rows: (n, 4) positions in the table, by time.
-        before: (n, 4) whether the run right before each was anomalous; -1 for the first of the window.
-        between: (n, 4, 4) anomalous runs of the cell between run a and run b, [window, b, a]; -1 for a = b.
-            Both as the paper describes them, over all runs. As published, over those of the window: as its
-            predecessors are normal, that is 0.
-    """
-
-    rows: Ints
-    before: Floats
+    rows: Ints  # (n, 4) positions in the table, by time
+    before: Floats  # (n, 4) whether the run right before each was anomalous; -1 for the first of the window
+    # (n, 4, 4) anomalous runs of the cell between run a and run b, [window, b, a]; -1 for a = b. Both as the paper
+    # describes them, over all runs. As published, over those of the window: as its predecessors are normal, that is 0
     between: Floats
 
     def __len__(self) -> int:
@@ -68,16 +62,11 @@ class Windows:
 
 @dataclass(frozen=True)
 class HostScaling:
-    """How host values become numbers from 0 to 1, learned from training runs; all (n_host,).
+    """How host values become numbers from 0 to 1, learned from training runs; all (n_host,)."""
 
-    Attributes:
-        low, high: range of the training runs.
-        inverted: 1 / (value + .001), as published, else the logarithm of 1 + value.
-    """
-
-    low: Floats
+    low: Floats  # and `high`: range of the training runs
     high: Floats
-    inverted: bool
+    inverted: bool  # 1 / (value + .001), as published, else the logarithm of 1 + value
 
 
 def windows_of(histories: Histories, rows: Ints, normal: Bools, *, published: bool = False) -> Windows:
@@ -167,29 +156,19 @@ LEAST_RHO_SHARE = 0.5
 
 @dataclass(frozen=True)
 class WindowReader:
-    """How windows become arrays, learned from the training part.
+    """How windows become arrays, learned from the training part."""
 
-    Attributes:
-        preparation: of the metrics.
-        hosts: of the host values.
-        targets: (n_runs, n_columns) every run as the decoder is to restore it.
-        owned: (n_runs, n_columns) where it was measured.
-        n_outside: (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved.
-        size: (n_runs,) 10-norm over a run's own directed metrics.
-        least: (n_types,) rho, see `training.rank_anomalous`.
-        feature_weights: of the evidence beside the codes; None for the published network, which has none.
-        edge_low, edge_high: (n_edge,) range of every number of an edge over the training windows, which the published
-            network sees scaled to 0-1; 0 and 1 for ours, whose host values alone are scaled, by `hosts`.
-    """
-
-    preparation: Preparation
-    hosts: HostScaling
-    targets: Floats
-    owned: Bools
-    n_outside: Ints
-    size: Floats
-    least: Floats
+    preparation: Preparation  # of the metrics
+    hosts: HostScaling  # of the host values
+    targets: Floats  # (n_runs, n_columns) every run as the decoder is to restore it
+    owned: Bools  # (n_runs, n_columns) where it was measured
+    n_outside: Ints  # (n_runs,) measured values that were moved to the edge of the inputs; published: none is moved
+    size: Floats  # (n_runs,) 10-norm over a run's own directed metrics
+    least: Floats  # (n_types,) rho, see `training.rank_anomalous`
+    # of the evidence beside the codes; None for the published network, which has none
     feature_weights: FeatureWeights | None
+    # both: (n_edge,) range of every number of an edge over the training windows, which the published network sees
+    # scaled to 0-1; 0 and 1 for ours, whose host values alone are scaled, by `hosts`
     edge_low: Floats
     edge_high: Floats
 
@@ -273,19 +252,12 @@ N_MEMBERS = 3
 
 @dataclass(frozen=True)
 class PeronaDetector:
-    """A trained network, and the runs that it was trained on.
+    """A trained network, and the runs that it was trained on."""
 
-    Attributes:
-        data: the runs.
-        reader: how they become windows.
-        network: recipe, weights of the members, how training went.
-        fitted: as every detector.
-    """
-
-    data: DetectionData
-    reader: WindowReader
-    network: SavedNetwork
-    fitted: FittedDetector
+    data: DetectionData  # the runs
+    reader: WindowReader  # how they become windows
+    network: SavedNetwork  # recipe, weights of the members, how training went
+    fitted: FittedDetector  # as every detector
 
     def outputs(self, rows: Ints, normal: Bools) -> tuple[Inputs, NetworkOutput]:
         """Return windows and what the network tells of them, judged by what `normal` (n_runs,) marks before them."""

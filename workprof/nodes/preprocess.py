@@ -31,19 +31,12 @@ class DroppedMetric:
 
 @dataclass(frozen=True)
 class Orientation:
-    """Which way a metric points.
+    """Which way a metric points."""
 
-    Attributes:
-        name: of the metric.
-        declared: 'higher', 'lower' or 'context', see `workprof.nodes.metrics`.
-        by_data: 'higher' or 'lower', from the skew of the training runs.
-        used: the one that this mode goes by.
-    """
-
-    name: str
-    declared: str
-    by_data: str
-    used: str
+    name: str  # of the metric
+    declared: str  # 'higher', 'lower' or 'context', see `workprof.nodes.metrics`
+    by_data: str  # 'higher' or 'lower', from the skew of the training runs
+    used: str  # the one that this mode goes by
 
     @property
     def disagree(self) -> bool:
@@ -53,26 +46,16 @@ class Orientation:
 
 @dataclass(frozen=True)
 class Scaling:
-    """How values become inputs, learned from training runs; all arrays are (n_columns,).
+    """How values become inputs, learned from training runs; all arrays are (n_columns,)."""
 
-    Attributes:
-        position: column of the table's values.
-        owner: benchmark type that reports the metric.
-        reflect: lower is better, so that the scale is turned round.
-        floor: least value that a logarithm is taken of; NaN = no logarithm.
-        low, high: range of the training runs, after the logarithm.
-        fill: mean input of the training runs, which stands where a run has no such metric.
-        directed: whether the metric points anywhere.
-    """
-
-    position: Ints
-    owner: Ints
-    reflect: Bools
-    floor: Floats
-    low: Floats
+    position: Ints  # column of the table's values
+    owner: Ints  # benchmark type that reports the metric
+    reflect: Bools  # lower is better, so that the scale is turned round
+    floor: Floats  # least value that a logarithm is taken of; NaN = no logarithm
+    low: Floats  # and `high`: range of the training runs, after the logarithm
     high: Floats
-    fill: Floats
-    directed: Bools
+    fill: Floats  # mean input of the training runs, which stands where a run has no such metric
+    directed: Bools  # whether the metric points anywhere
 
 
 @dataclass(frozen=True)

@@ -33,16 +33,11 @@ MOST_STDERR = 2000
 
 @dataclass(frozen=True)
 class ToolResult:
-    """A tool that has ended.
+    """A tool that has ended."""
 
-    Attributes:
-        started, finished: seconds since 1970.
-        rc: its status, 124 when it was ended for taking too long; `stdout` is then empty.
-    """
-
-    started: float
+    started: float  # and `finished`: seconds since 1970
     finished: float
-    rc: int
+    rc: int  # its status, 124 when it was ended for taking too long; `stdout` is then empty
     stdout: str
     stderr: str
 
@@ -157,25 +152,16 @@ INTERVAL_S = 0.2
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Counters at one moment, growing since the machine was started; NaN = not told here.
+    """Counters at one moment, growing since the machine was started; NaN = not told here."""
 
-    Attributes:
-        at_s: monotonic clock.
-        busy_s, total_s: time of all cores; waiting for a disk is not busy.
-        memory_used_kib: what is not available to programs.
-        read_bytes, written_bytes: of all disks.
-        disk_busy_s: of the busiest disk.
-        received_bytes: of all interfaces, loopback included.
-    """
-
-    at_s: float
-    busy_s: float
+    at_s: float  # monotonic clock
+    busy_s: float  # and `total_s`: time of all cores; waiting for a disk is not busy
     total_s: float
-    memory_used_kib: float
-    read_bytes: float
+    memory_used_kib: float  # what is not available to programs
+    read_bytes: float  # and `written_bytes`: of all disks
     written_bytes: float
-    disk_busy_s: float
-    received_bytes: float
+    disk_busy_s: float  # of the busiest disk
+    received_bytes: float  # of all interfaces, loopback included
 
 
 def snapshot() -> Snapshot:

@@ -49,62 +49,43 @@ from workprof.nodes.selection import (
 
 @dataclass(frozen=True)
 class RankedNode:
-    """One node.
-
-    Attributes:
-        score, low, high: overall, see `AspectScore`.
-        rank: place by score, 1 = best; None where the node is not ranked, which `reason` tells.
-        tied_with: ranked nodes that are not clearly better or worse: the interval of the ratio of the two holds 1, or,
-            where the two are not compared, their intervals overlap.
-        aspects: aspect -> score.
-        n_runs: used.
-        price_per_h, price_performance: NaN without a price.
-        degraded: None = no sign of it.
-        change: None = not enough runs in both halves.
-        reason: why there is no rank, '' = there is one.
-    """
+    """One node."""
 
     node: str
-    score: float
+    score: float  # and `low`, `high`: overall, see `AspectScore`
     low: float
     high: float
-    rank: int | None
+    rank: int | None  # place by score, 1 = best; None where the node is not ranked, which `reason` tells
+    # ranked nodes that are not clearly better or worse: the interval of the ratio of the two holds 1, or, where the two
+    # are not compared, their intervals overlap
     tied_with: tuple[str, ...]
-    aspects: dict[str, AspectScore]
-    n_runs: int
-    price_per_h: float
+    aspects: dict[str, AspectScore]  # aspect -> score
+    n_runs: int  # used
+    price_per_h: float  # and `price_performance`: NaN without a price
     price_performance: float
-    degraded: Degraded | None
-    change: Change | None
-    reason: str
+    degraded: Degraded | None  # None = no sign of it
+    change: Change | None  # None = not enough runs in both halves
+    reason: str  # why there is no rank, '' = there is one
 
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Shown):
-    """Nodes by score.
-
-    Attributes:
-        nodes: ranked ones first, best first; then the others by name.
-        shares: weight of each aspect that counted, summing to 1.
-        metrics: aspect -> metrics in its score.
-        left_out: reason -> runs.
-        published: whether the definitions are the published ones.
-        alike: aspects in which the nodes differ by no more than their runs do, as the grouping has it: no pair of nodes
-            is called different in them.
-    """
+    """Nodes by score."""
 
     settings: RankSettings
-    nodes: tuple[RankedNode, ...]
+    nodes: tuple[RankedNode, ...]  # ranked ones first, best first; then the others by name
     pairs: tuple[PairRatio, ...]
     leave_outs: tuple[LeaveOut, ...]
-    shares: dict[str, float]
-    metrics: dict[str, tuple[str, ...]]
+    shares: dict[str, float]  # weight of each aspect that counted, summing to 1
+    metrics: dict[str, tuple[str, ...]]  # aspect -> metrics in its score
     dropped_metrics: tuple[DroppedMetric, ...]
     not_pooled: tuple[NotPooled, ...]
     n_runs: int
-    left_out: dict[str, int]
+    left_out: dict[str, int]  # reason -> runs
     notes: tuple[str, ...]
-    published: bool
+    published: bool  # whether the definitions are the published ones
+    # aspects in which the nodes differ by no more than their runs do, as the grouping has it: no pair of nodes is
+    # called different in them
     alike: tuple[str, ...]
 
 
@@ -421,20 +402,14 @@ MOST_COMPARED = 4
 class NodeScenario:
     """One scenario, as it is kept and compared.
 
-    Attributes:
-        name: given by the user, not empty.
-        dataset_hash: of the benchmark runs.
-        settings: of the ranking: weights, prices, window, what is left out.
-        created: time in ISO form, '' = not kept.
-
     Raises:
         SettingsError: for a name that is empty or too long.
     """
 
-    name: str
-    dataset_hash: str
-    settings: RankSettings
-    created: str = ""
+    name: str  # given by the user, not empty
+    dataset_hash: str  # of the benchmark runs
+    settings: RankSettings  # of the ranking: weights, prices, window, what is left out
+    created: str = ""  # time in ISO form, '' = not kept
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MOST_NAME:

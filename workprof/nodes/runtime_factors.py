@@ -20,22 +20,15 @@ SCORES = ("cpu", "linpack", "memory", "io")
 class MachineScores:
     """Scores of one machine; None = not measured, never 0.
 
-    Attributes:
-        machine: its name in the reports.
-        cpu: sysbench cpu, events per second on one thread.
-        linpack: floating-point rate (KFLOPS).
-        memory: sysbench memory, transfer rate (MiB/s).
-        io: disk requests per second.
-
     Raises:
         SettingsError: for a score that is not a positive number.
     """
 
-    machine: str
-    cpu: float | None = None
-    linpack: float | None = None
-    memory: float | None = None
-    io: float | None = None
+    machine: str  # its name in the reports
+    cpu: float | None = None  # sysbench cpu, events per second on one thread
+    linpack: float | None = None  # floating-point rate (KFLOPS)
+    memory: float | None = None  # sysbench memory, transfer rate (MiB/s)
+    io: float | None = None  # disk requests per second
 
     def __post_init__(self) -> None:
         for name in SCORES:
@@ -142,16 +135,12 @@ def task_ratio(benchmarks: TaskBenchmarks, task: tuple[str, str], local: str, ta
 
 @dataclass(frozen=True)
 class TaskTraits:
-    """What a factor may know of a task besides the machines' scores.
+    """What a factor may know of a task besides the machines' scores."""
 
-    Attributes:
-        busy: share (0-1) of the runtime in which it computes.
-        own_ratio: how many times as long the target takes for a short run of the task itself; None = not measured.
-        exponent: by how much its runtimes follow the scores, as runs on further machines show; 1 = as the scores say.
-    """
-
-    busy: float = 1.0
+    busy: float = 1.0  # share (0-1) of the runtime in which it computes
+    # how many times as long the target takes for a short run of the task itself; None = not measured
     own_ratio: float | None = None
+    # by how much its runtimes follow the scores, as runs on further machines show; 1 = as the scores say
     exponent: float = 1.0
 
 
@@ -161,19 +150,12 @@ FactorRule = Callable[[MachineScores, MachineScores, TaskTraits], float]
 
 @dataclass(frozen=True)
 class Factor:
-    """A rule for the factor.
+    """A rule for the factor."""
 
-    Attributes:
-        name: of the setting.
-        title: what it is, in words.
-        rule: (local, target, what is known of the task) -> factor.
-        scales_median: whether it also applies to tasks whose runtime does not follow their input size.
-    """
-
-    name: str
-    title: str
-    rule: FactorRule
-    scales_median: bool
+    name: str  # of the setting
+    title: str  # what it is, in words
+    rule: FactorRule  # (local, target, what is known of the task) -> factor
+    scales_median: bool  # whether it also applies to tasks whose runtime does not follow their input size
 
 
 def shared_scores(local: MachineScores, target: MachineScores) -> list[str]:

@@ -18,22 +18,14 @@ from workprof.nodes.transfer import Transfer, default_predictions, scaled
 
 @dataclass(frozen=True)
 class PastErrors:
-    """Errors of earlier predictions by our factor; all arrays are (n,).
+    """Errors of earlier predictions by our factor; all arrays are (n,)."""
 
-    Attributes:
-        log_error: ln(measured / predicted).
-        from_line: False where the median was predicted.
-        factor: by which the local runtime was scaled.
-        workflow, target: of each.
-        n_not_positive: predictions at or below 0, which have no log; left out.
-    """
-
-    log_error: Floats
-    from_line: Bools
-    factor: Floats
-    workflow: NDArray[Any]
+    log_error: Floats  # ln(measured / predicted)
+    from_line: Bools  # False where the median was predicted
+    factor: Floats  # by which the local runtime was scaled
+    workflow: NDArray[Any]  # and `target`: of each
     target: NDArray[Any]
-    n_not_positive: int
+    n_not_positive: int  # predictions at or below 0, which have no log; left out
 
     def only(self, chosen: Bools) -> PastErrors:
         """Return the errors where kept is true."""
@@ -49,66 +41,40 @@ class PastErrors:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often the measured runtime lay in its interval, each interval made without its workflow and its target.
+    """How often the measured runtime lay in its interval, each interval made without its workflow and its target."""
 
-    Attributes:
-        confidence: of the setting.
-        share: that was reached, 0-1; NaN without a prediction to judge.
-        median_width: upper end / lower end, the median.
-        n: predictions judged.
-        n_without: predictions with too few earlier ones.
-        held_out: what the intervals had not seen.
-    """
-
-    confidence: float
-    share: float
-    median_width: float
-    n: int
-    n_without: int
-    held_out: str
+    confidence: float  # of the setting
+    share: float  # that was reached, 0-1; NaN without a prediction to judge
+    median_width: float  # upper end / lower end, the median
+    n: int  # predictions judged
+    n_without: int  # predictions with too few earlier ones
+    held_out: str  # what the intervals had not seen
 
 
 @dataclass(frozen=True)
 class RuntimeQuery:
-    """The task, size and machines that a runtime is wanted for.
+    """The task, size and machines that a runtime is wanted for."""
 
-    Attributes:
-        runs: of the task on the local machine.
-        input_bytes: of the run to predict.
-        local, target: scores of both machines.
-        own_ratio, exponent: of the task, see `TaskTraits`.
-    """
-
-    runs: TaskRuns
-    input_bytes: float
-    local: MachineScores
+    runs: TaskRuns  # of the task on the local machine
+    input_bytes: float  # of the run to predict
+    local: MachineScores  # and `target`: scores of both machines
     target: MachineScores
-    own_ratio: float | None = None
+    own_ratio: float | None = None  # and `exponent`: of the task, see `TaskTraits`
     exponent: float = 1.0
 
 
 @dataclass(frozen=True)
 class RuntimeForecast:
-    """Runtime of a task on another machine.
+    """Runtime of a task on another machine."""
 
-    Attributes:
-        runtime_s: expected.
-        low_s, high_s: ends of the interval.
-        confidence: of the setting; what it reached before is told by `coverage`.
-        factor: by which the local runtime was scaled.
-        from_line: False where the median stands in for the line.
-        n_past: errors behind the interval.
-        warnings: what a reader must know.
-    """
-
-    runtime_s: float
-    low_s: float
+    runtime_s: float  # expected
+    low_s: float  # and `high_s`: ends of the interval
     high_s: float
-    confidence: float
-    factor: float
-    from_line: bool
-    n_past: int
-    warnings: tuple[str, ...]
+    confidence: float  # of the setting; what it reached before is told by `coverage`
+    factor: float  # by which the local runtime was scaled
+    from_line: bool  # False where the median stands in for the line
+    n_past: int  # errors behind the interval
+    warnings: tuple[str, ...]  # what a reader must know
 
 
 def past_errors(result: Transfer) -> PastErrors:

@@ -30,17 +30,11 @@ TaskKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """Runs of one task, the smallest workflow input first.
+    """Runs of one task, the smallest workflow input first."""
 
-    Attributes:
-        input_bytes: (n_runs,) of the task itself, uncompressed.
-        runtime_s: (n_runs,) seconds, above 0.
-        cpu_percent: (n_runs,) mean use, 100 = one core; NaN where it was not measured.
-    """
-
-    input_bytes: Floats
-    runtime_s: Floats
-    cpu_percent: Floats
+    input_bytes: Floats  # (n_runs,) of the task itself, uncompressed
+    runtime_s: Floats  # (n_runs,) seconds, above 0
+    cpu_percent: Floats  # (n_runs,) mean use, 100 = one core; NaN where it was not measured
 
     def __len__(self) -> int:
         """Return the number of runs."""
@@ -66,17 +60,11 @@ class TransferCase:
 
 @dataclass(frozen=True)
 class TransferCases:
-    """What is predicted.
+    """What is predicted."""
 
-    Attributes:
-        cases: in the order part, task, target.
-        n_untrained: tasks and parts with a single local run, which leaves nothing to learn from.
-        n_absent: predictions that fail because the target has no run of the task in that part.
-    """
-
-    cases: tuple[TransferCase, ...]
-    n_untrained: int
-    n_absent: int
+    cases: tuple[TransferCase, ...]  # in the order part, task, target
+    n_untrained: int  # tasks and parts with a single local run, which leaves nothing to learn from
+    n_absent: int  # predictions that fail because the target has no run of the task in that part
 
 
 def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
@@ -159,15 +147,10 @@ KS_CONFIDENCE = 0.9
 
 @dataclass(frozen=True)
 class LocalRuntime:
-    """What a model says of the machine that it learned from.
+    """What a model says of the machine that it learned from."""
 
-    Attributes:
-        runtime_s: predicted.
-        from_line: True = the line through the runs, False = their median, because size does not tell runtime.
-    """
-
-    runtime_s: float
-    from_line: bool
+    runtime_s: float  # predicted
+    from_line: bool  # True = the line through the runs, False = their median, because size does not tell runtime
 
 
 def correlation(runs: TaskRuns) -> float:

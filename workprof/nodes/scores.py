@@ -28,25 +28,16 @@ LEAST_CAMPAIGNS = 3
 
 @dataclass(frozen=True)
 class Levels:
-    """Medians of the oriented metrics by node.
+    """Medians of the oriented metrics by node."""
 
-    Attributes:
-        nodes: names in order.
-        metrics, benchmarks, aspects: of the columns.
-        level: (n_nodes, n_metrics); NaN where the node has no value.
-        draws: (n_draws, n_nodes, n_metrics) of resampled runs; NaN with fewer than 3 values.
-        n_values: (n_nodes, n_metrics) values behind a median.
-        by_campaign: (n_nodes, n_metrics) whether whole campaigns were resampled.
-    """
-
-    nodes: tuple[str, ...]
-    metrics: tuple[str, ...]
+    nodes: tuple[str, ...]  # names in order
+    metrics: tuple[str, ...]  # and `benchmarks`, `aspects`: of the columns
     benchmarks: tuple[str, ...]
     aspects: tuple[str, ...]
-    level: Floats
-    draws: Floats
-    n_values: Ints
-    by_campaign: NDArray[np.bool_]
+    level: Floats  # (n_nodes, n_metrics); NaN where the node has no value
+    draws: Floats  # (n_draws, n_nodes, n_metrics) of resampled runs; NaN with fewer than 3 values
+    n_values: Ints  # (n_nodes, n_metrics) values behind a median
+    by_campaign: NDArray[np.bool_]  # (n_nodes, n_metrics) whether whole campaigns were resampled
 
 
 def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: int) -> Levels:
@@ -125,21 +116,13 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class NodeScores:
-    """One score of all nodes.
+    """One score of all nodes."""
 
-    Attributes:
-        name: an aspect, or 'overall'.
-        log: (n_nodes,) ln of the score; NaN where a metric is missing. The geometric mean of the nodes is 1.
-        draws: (n_draws, n_nodes) the same of resampled runs, on the same scale; NaN without an interval.
-        fewest: (n_nodes,) runs behind the thinnest of its medians.
-        metrics: that it is made of.
-    """
-
-    name: str
-    log: Floats
-    draws: Floats
-    fewest: Ints
-    metrics: tuple[str, ...]
+    name: str  # an aspect, or 'overall'
+    log: Floats  # (n_nodes,) ln of the score; NaN where a metric is missing. The geometric mean of the nodes is 1
+    draws: Floats  # (n_draws, n_nodes) the same of resampled runs, on the same scale; NaN without an interval
+    fewest: Ints  # (n_nodes,) runs behind the thinnest of its medians
+    metrics: tuple[str, ...]  # that it is made of
 
 
 def aspect_weights(levels: Levels, nodes: Bools | None = None) -> dict[str, Floats]:

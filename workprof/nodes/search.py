@@ -110,30 +110,19 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Configurations:
-    """Measured configurations of one workload.
+    """Measured configurations of one workload."""
 
-    Attributes:
-        workload: its name; '' where the table has no such column.
-        machine: (n,) of each configuration.
-        count: (n,) machines.
-        runtime: (n,) seconds.
-        cost: (n,) in the table's own unit.
-        options: (n,) what else a configuration consists of, in words; '' where the table has nothing.
-        known: (n, d) what is known before a trial: count and options, and of the machine what the table says, else
-            which one it is.
-        metrics: (n, m) low-level metrics that a trial tells, standardised; m may be 0.
-        used: resource -> (n,) mean utilisation in percent, where the table has it.
-    """
-
-    workload: str
-    machine: tuple[str, ...]
-    count: Ints
-    options: tuple[str, ...]
-    runtime: Floats
-    cost: Floats
+    workload: str  # its name; '' where the table has no such column
+    machine: tuple[str, ...]  # (n,) of each configuration
+    count: Ints  # (n,) machines
+    options: tuple[str, ...]  # (n,) what else a configuration consists of, in words; '' where the table has nothing
+    runtime: Floats  # (n,) seconds
+    cost: Floats  # (n,) in the table's own unit
+    # (n, d) what is known before a trial: count and options, and of the machine what the table says, else which one it
+    # is
     known: Floats
-    metrics: Floats
-    used: dict[str, Floats]
+    metrics: Floats  # (n, m) low-level metrics that a trial tells, standardised; m may be 0
+    used: dict[str, Floats]  # resource -> (n,) mean utilisation in percent, where the table has it
 
     def name(self, row: int) -> str:
         """Return 'machine x count', and the options behind a comma."""
@@ -142,37 +131,25 @@ class Configurations:
 
 @dataclass(frozen=True)
 class SearchCurve:
-    """How far the best configuration found is from the cheapest, by number of trials.
+    """How far the best configuration found is from the cheapest, by number of trials."""
 
-    Attributes:
-        median, low, high: (n_trials,) best cost found / least cost over the searches, 5 % and 95 % beside the median.
-        mean: (n_trials,) the same, averaged.
-        mean_low, mean_high: (n_trials,) 90 % bootstrap interval of the mean.
-        found_share: (n_trials,) of the searches that have found the cheapest.
-    """
-
+    # of these three: (n_trials,) best cost found / least cost over the searches, 5 % and 95 % beside the median
     median: Floats
     low: Floats
     high: Floats
-    mean: Floats
-    mean_low: Floats
+    mean: Floats  # (n_trials,) the same, averaged
+    mean_low: Floats  # and `mean_high`: (n_trials,) 90 % bootstrap interval of the mean
     mean_high: Floats
-    found_share: Floats
+    found_share: Floats  # (n_trials,) of the searches that have found the cheapest
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean cost ratio with scores less without, after so many trials; below 0 the scores help.
+    """Mean cost ratio with scores less without, after so many trials; below 0 the scores help."""
 
-    Attributes:
-        trials: after which.
-        mean: over searches and workloads, each pair of searches begun by the same seed.
-        low, high: 90 % bootstrap interval over the pairs.
-    """
-
-    trials: int
-    mean: float
-    low: float
+    trials: int  # after which
+    mean: float  # over searches and workloads, each pair of searches begun by the same seed
+    low: float  # and `high`: 90 % bootstrap interval over the pairs
     high: float
 
 
@@ -190,27 +167,16 @@ class Trial:
 
 @dataclass(frozen=True, repr=False)
 class Search(Shown):
-    """Searches of every workload of a table.
+    """Searches of every workload of a table."""
 
-    Attributes:
-        settings: as given.
-        n_configurations: rows that could be tried.
-        workloads: name -> cheapest configuration.
-        least_costs: name -> its cost.
-        curves: 'at random', 'without scores', and 'with scores' where there are any.
-        path: the first search of each workload, with scores where there are any.
-        differences: with less without scores, after each trial; empty without scores.
-        notes: what is missing, and what was left out.
-    """
-
-    settings: SearchSettings
-    n_configurations: int
-    workloads: dict[str, str]
-    least_costs: dict[str, float]
-    curves: dict[str, SearchCurve]
-    path: tuple[Trial, ...]
-    differences: tuple[Difference, ...]
-    notes: tuple[str, ...]
+    settings: SearchSettings  # as given
+    n_configurations: int  # rows that could be tried
+    workloads: dict[str, str]  # name -> cheapest configuration
+    least_costs: dict[str, float]  # name -> its cost
+    curves: dict[str, SearchCurve]  # 'at random', 'without scores', and 'with scores' where there are any
+    path: tuple[Trial, ...]  # the first search of each workload, with scores where there are any
+    differences: tuple[Difference, ...]  # with less without scores, after each trial; empty without scores
+    notes: tuple[str, ...]  # what is missing, and what was left out
 
 
 def _table(path: Path) -> pd.DataFrame:

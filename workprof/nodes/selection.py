@@ -123,15 +123,10 @@ class RankSettings:
 
 @dataclass(frozen=True)
 class MeasuredSettings(RankSettings):
-    """A ranking by metrics of one's own.
+    """A ranking by metrics of one's own."""
 
-    Attributes:
-        weights_of: aspect -> weight; empty = all alike.
-        aspects: of the table, filled in.
-    """
-
-    weights_of: dict[str, float] = field(default_factory=dict)
-    aspects: tuple[str, ...] = ()
+    weights_of: dict[str, float] = field(default_factory=dict)  # aspect -> weight; empty = all alike
+    aspects: tuple[str, ...] = ()  # of the table, filled in
 
     @property
     def shares(self) -> dict[str, float]:
@@ -162,24 +157,15 @@ class NotPooled:
 
 @dataclass(frozen=True)
 class OrientedRuns:
-    """Runs with their metrics turned so that more is better.
+    """Runs with their metrics turned so that more is better."""
 
-    Attributes:
-        node, benchmark: (n_runs,) texts.
-        started_s: (n_runs,).
-        logs: (n_runs, n_metrics) direction times ln of the value; NaN where there is none.
-        metrics: full names of the columns.
-        benchmarks: benchmark of each column.
-        aspects: what each column is part of: one of `ASPECTS`, or the caller's own.
-    """
-
-    node: NDArray[Any]
+    node: NDArray[Any]  # and `benchmark`: (n_runs,) texts
     benchmark: NDArray[Any]
-    started_s: Floats
-    logs: Floats
-    metrics: tuple[str, ...]
-    benchmarks: tuple[str, ...]
-    aspects: tuple[str, ...]
+    started_s: Floats  # (n_runs,)
+    logs: Floats  # (n_runs, n_metrics) direction times ln of the value; NaN where there is none
+    metrics: tuple[str, ...]  # full names of the columns
+    benchmarks: tuple[str, ...]  # benchmark of each column
+    aspects: tuple[str, ...]  # what each column is part of: one of `ASPECTS`, or the caller's own
 
 
 MOST_PARAMETER_SETS = 50
@@ -187,17 +173,11 @@ MOST_PARAMETER_SETS = 50
 
 @dataclass(frozen=True)
 class Selection:
-    """What is compared.
+    """What is compared."""
 
-    Attributes:
-        positions: (n_runs,) positions in the parsed runs.
-        nodes: names in order, those without a usable run included.
-        left_out: reason -> runs.
-    """
-
-    positions: Ints
-    nodes: tuple[str, ...]
-    left_out: dict[str, int]
+    positions: Ints  # (n_runs,) positions in the parsed runs
+    nodes: tuple[str, ...]  # names in order, those without a usable run included
+    left_out: dict[str, int]  # reason -> runs
     not_pooled: tuple[NotPooled, ...]
 
 

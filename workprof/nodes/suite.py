@@ -107,36 +107,22 @@ STRESS_FOREVER_S = 3600
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run to come; `PORT` in a command stands for a free port that is chosen when it begins.
+    """A run to come; `PORT` in a command stands for a free port that is chosen when it begins."""
 
-    Attributes:
-        benchmark: one of the six.
-        argv: the command.
-        server: command of the server that it needs; empty = none.
-        stress: command that competes with it; empty = none.
-        expected_s: how long it is expected to take, beginning to end.
-    """
-
-    benchmark: str
-    argv: tuple[str, ...]
-    server: tuple[str, ...]
-    stress: tuple[str, ...]
-    expected_s: float
+    benchmark: str  # one of the six
+    argv: tuple[str, ...]  # the command
+    server: tuple[str, ...]  # command of the server that it needs; empty = none
+    stress: tuple[str, ...]  # command that competes with it; empty = none
+    expected_s: float  # how long it is expected to take, beginning to end
 
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """The runs in order.
+    """The runs in order."""
 
-    Attributes:
-        runs: all that were named.
-        within_budget: how many of them are expected to fit.
-        expected_s: of those.
-    """
-
-    runs: tuple[PlannedRun, ...]
-    within_budget: int
-    expected_s: float
+    runs: tuple[PlannedRun, ...]  # all that were named
+    within_budget: int  # how many of them are expected to fit
+    expected_s: float  # of those
 
 
 def plan_suite(settings: SuiteSettings) -> SuitePlan:
@@ -292,23 +278,19 @@ PATIENCE_S, PATIENCE_FACTOR = 30.0, 4.0
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run as it is kept, one JSON object per line.
-
-    Attributes:
-        stressed: None = the stress ended before the run did, so it is not known.
-        provenance: tool_version, kernel, cpu_model, cores, threads, seconds given, the stress and its trouble.
-    """
+    """One run as it is kept, one JSON object per line."""
 
     node: str
     benchmark: str
     argv: tuple[str, ...]
     started: float
     finished: float
-    stressed: bool | None
+    stressed: bool | None  # None = the stress ended before the run did, so it is not known
     rc: int
     stdout: str
     stderr: str
     host: dict[str, float] = field(default_factory=dict)
+    # tool_version, kernel, cpu_model, cores, threads, seconds given, the stress and its trouble
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:

@@ -232,15 +232,10 @@ MOMENTS, ADAM_SMALL = (0.9, 0.999), 1e-8
 
 @dataclass(frozen=True)
 class Trained:
-    """Members after training.
+    """Members after training."""
 
-    Attributes:
-        weights: by name, (n_members, ...): averages over the last fifth of the epochs.
-        losses: (n_epochs, n_members, 6) mean of every term in an epoch, in the order of `training.TERMS`.
-    """
-
-    weights: dict[str, Floats]
-    losses: Floats
+    weights: dict[str, Floats]  # by name, (n_members, ...): averages over the last fifth of the epochs
+    losses: Floats  # (n_epochs, n_members, 6) mean of every term in an epoch, in the order of `training.TERMS`
 
 
 def train(

@@ -105,47 +105,29 @@ class ErrorFigures:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What was predicted and measured; all arrays are (n,).
+    """What was predicted and measured; all arrays are (n,)."""
 
-    Attributes:
-        workflow, task, target: of each prediction.
-        measured_s: runtime on the target.
-        from_line: False where the median stands in for the line.
-        times_largest_input: input size / the largest input learned from; above 1 the line leaves its range.
-        locally_s: what line or median says of the local machine.
-        by_method: method -> runtime in seconds; of online_p the first draw.
-    """
-
-    workflow: NDArray[Any]
+    workflow: NDArray[Any]  # and `task`, `target`: of each prediction
     task: NDArray[Any]
     target: NDArray[Any]
-    measured_s: Floats
-    from_line: Bools
-    times_largest_input: Floats
-    locally_s: Floats
-    by_method: dict[str, Floats]
+    measured_s: Floats  # runtime on the target
+    from_line: Bools  # False where the median stands in for the line
+    times_largest_input: Floats  # input size / the largest input learned from; above 1 the line leaves its range
+    locally_s: Floats  # what line or median says of the local machine
+    by_method: dict[str, Floats]  # method -> runtime in seconds; of online_p the first draw
 
 
 @dataclass(frozen=True, repr=False)
 class Transfer(Shown):
-    """Errors of every method on the same predictions.
+    """Errors of every method on the same predictions."""
 
-    Attributes:
-        methods: naive, online_m, online_p, lotaru and one per factor -> its errors.
-        default: our factor.
-        left_out: factor -> why it could not be computed.
-        predicted: one by one.
-        n_untrained, n_absent: see `TransferCases`.
-        history: further machines whose runs told how tasks follow the scores.
-    """
-
-    methods: dict[str, ErrorFigures]
-    default: str
-    left_out: dict[str, str]
-    predicted: Predicted
-    n_untrained: int
+    methods: dict[str, ErrorFigures]  # naive, online_m, online_p, lotaru and one per factor -> its errors
+    default: str  # our factor
+    left_out: dict[str, str]  # factor -> why it could not be computed
+    predicted: Predicted  # one by one
+    n_untrained: int  # and `n_absent`: see `TransferCases`
     n_absent: int
-    history: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()  # further machines whose runs told how tasks follow the scores
 
 
 @dataclass(frozen=True)
@@ -301,19 +283,12 @@ def default_predictions(result: Transfer) -> Floats:
 
 @dataclass(frozen=True)
 class HeldOutChoice:
-    """The factor of the smallest median error on all other workflows, and its errors on this one.
+    """The factor of the smallest median error on all other workflows, and its errors on this one."""
 
-    Attributes:
-        workflow: held out.
-        chosen: factor.
-        errors: of the chosen factor on the workflow.
-        by_factor: factor -> its errors on the workflow.
-    """
-
-    workflow: str
-    chosen: str
-    errors: ErrorFigures
-    by_factor: dict[str, ErrorFigures]
+    workflow: str  # held out
+    chosen: str  # factor
+    errors: ErrorFigures  # of the chosen factor on the workflow
+    by_factor: dict[str, ErrorFigures]  # factor -> its errors on the workflow
 
 
 def leave_one_workflow_out(result: Transfer) -> tuple[HeldOutChoice, ...]:

@@ -190,42 +190,25 @@ DEFAULT = ChangePointSettings()
 
 @dataclass(frozen=True)
 class ChangePoints:
-    """Changes of the counters of one run. A change is the 0-based number of the first sample of a new phase.
+    """Changes of the counters of one run. A change is the 0-based number of the first sample of a new phase."""
 
-    Attributes:
-        n_samples: T.
-        starts: (n_changes,) changes of counter 0, then of counter 1, and so on, each rising.
-        offsets: (n_counters + 1,) where each counter's changes begin in `starts`.
-        constant: (n_counters,) all samples equal: one phase.
-        mostly_missing: (n_counters,) more than half of the samples missing: one phase.
-        short: (n_counters,) fewer than 4 samples present: one phase.
-        n_missing: (n_counters,) samples that were missing.
-        n_merged: (n_counters,) changes taken back because a phase was too short.
-        n_weakest: (n_counters,) changes left out because there were more phases than `max_phases`.
-        agreement: (T,) share of the counters without a flag that have a change within one sample, 0-1.
-        log_evidence: (n_counters,) of the series as given, all segmentations together; NaN where nothing was looked
-            for and with the methods of ruptures. With joint phases the evidence of all counters, at each of them.
-        noise_sd: (n_counters,) from sample to sample.
-        hazard_samples: expected length of a phase that was assumed.
-        prune: share of the hazard below which run lengths were dropped, 0 = none.
-        seconds: it took.
-    """
-
-    n_samples: int
-    starts: Ints
-    offsets: Ints
-    constant: Bools
-    mostly_missing: Bools
-    short: Bools
-    n_missing: Ints
-    n_merged: Ints
-    n_weakest: Ints
-    agreement: Floats
+    n_samples: int  # T
+    starts: Ints  # (n_changes,) changes of counter 0, then of counter 1, and so on, each rising
+    offsets: Ints  # (n_counters + 1,) where each counter's changes begin in `starts`
+    constant: Bools  # (n_counters,) all samples equal: one phase
+    mostly_missing: Bools  # (n_counters,) more than half of the samples missing: one phase
+    short: Bools  # (n_counters,) fewer than 4 samples present: one phase
+    n_missing: Ints  # (n_counters,) samples that were missing
+    n_merged: Ints  # (n_counters,) changes taken back because a phase was too short
+    n_weakest: Ints  # (n_counters,) changes left out because there were more phases than `max_phases`
+    agreement: Floats  # (T,) share of the counters without a flag that have a change within one sample, 0-1
+    # (n_counters,) of the series as given, all segmentations together; NaN where nothing was looked for and with the
+    # methods of ruptures. With joint phases the evidence of all counters, at each of them
     log_evidence: Floats
-    noise_sd: Floats
-    hazard_samples: float
-    prune: float
-    seconds: float
+    noise_sd: Floats  # (n_counters,) from sample to sample
+    hazard_samples: float  # expected length of a phase that was assumed
+    prune: float  # share of the hazard below which run lengths were dropped, 0 = none
+    seconds: float  # it took
 
     @property
     def n_phases(self) -> Ints:
@@ -337,28 +320,17 @@ def agreement_of(changes: Sequence[Ints], n_samples: int) -> Floats:
 
 @dataclass(frozen=True)
 class StandardSeries:
-    """Counters ready for the search.
+    """Counters ready for the search."""
 
-    Attributes:
-        values: (n_counters, T) finite, less `level`, over `scale`; missing samples lie on straight lines between their
-            neighbours.
-        present: (n_counters, T) where there was a sample.
-        level: (n_counters,) the prior mean of a phase.
-        scale: (n_counters,) the noise sd where the prior follows it, else 1.
-        noise_sd: (n_counters,) in the unit of the values given.
-        constant: (n_counters,) all samples equal, up to rounding.
-        mostly_missing: (n_counters,) more than half of the samples missing.
-        short: (n_counters,) fewer than 4 samples present.
-    """
-
+    # (n_counters, T) finite, less `level`, over `scale`; missing samples lie on straight lines between their neighbours
     values: Floats
-    present: Bools
-    level: Floats
-    scale: Floats
-    noise_sd: Floats
-    constant: Bools
-    mostly_missing: Bools
-    short: Bools
+    present: Bools  # (n_counters, T) where there was a sample
+    level: Floats  # (n_counters,) the prior mean of a phase
+    scale: Floats  # (n_counters,) the noise sd where the prior follows it, else 1
+    noise_sd: Floats  # (n_counters,) in the unit of the values given
+    constant: Bools  # (n_counters,) all samples equal, up to rounding
+    mostly_missing: Bools  # (n_counters,) more than half of the samples missing
+    short: Bools  # (n_counters,) fewer than 4 samples present
 
     @property
     def n_missing(self) -> Ints:
@@ -462,21 +434,13 @@ def noise_sd(series: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed before the first sample of a phase; the prior mean is 0.
+    """What is believed before the first sample of a phase; the prior mean is 0."""
 
-    Attributes:
-        kappa0: weight of the prior mean, in samples.
-        alpha0: shape of the variance.
-        beta0: scale of the variance.
-        hazard_samples: expected length of a phase.
-        prune: stretches less probable than this times the hazard are dropped, 0 = none.
-    """
-
-    kappa0: float
-    alpha0: float
-    beta0: float
-    hazard_samples: float
-    prune: float = 0.0
+    kappa0: float  # weight of the prior mean, in samples
+    alpha0: float  # shape of the variance
+    beta0: float  # scale of the variance
+    hazard_samples: float  # expected length of a phase
+    prune: float = 0.0  # stretches less probable than this times the hazard are dropped, 0 = none
 
 
 def follows_noise(settings: ChangePointSettings) -> bool:

@@ -39,19 +39,12 @@ CERTAIN = 0.002
 
 @dataclass(frozen=True)
 class PhaseModel:
-    """A fitted model. It lives in memory only: a library is kept as fingerprints and fitted again.
+    """A fitted model. It lives in memory only: a library is kept as fingerprints and fitted again."""
 
-    Attributes:
-        known: the training runs, those of one workload beside each other.
-        firsts: (n_workloads,) where the stretches of each workload begin among those of all training runs.
-        covariance: (n_statistics, n_statistics) of the differences of matched stretches within workloads, shrunk.
-        trees: model of P(workload) from mean and deviation of a run.
-    """
-
-    known: Stretches
-    firsts: Ints
-    covariance: Floats
-    trees: Any
+    known: Stretches  # the training runs, those of one workload beside each other
+    firsts: Ints  # (n_workloads,) where the stretches of each workload begin among those of all training runs
+    covariance: Floats  # (n_statistics, n_statistics) of the differences of matched stretches within workloads, shrunk
+    trees: Any  # model of P(workload) from mean and deviation of a run
 
     def unlikeness(self, runs: Sequence[Stretches]) -> Floats:
         """Return how unlike each workload runs are (n, n_workloads).
@@ -198,19 +191,12 @@ FOLDS = 9
 
 @dataclass(frozen=True)
 class Limits:
-    """What known runs score, each against a library that lacks it.
+    """What known runs score, each against a library that lacks it."""
 
-    Attributes:
-        scores: (n_validated,) unlikeness to the nearest workload; of workloads with at least three runs.
-        right: (n_validated,) the nearest was its own.
-        mean: of the scores.
-        sd: of the scores.
-    """
-
-    scores: Floats
-    right: Bools
-    mean: float
-    sd: float
+    scores: Floats  # (n_validated,) unlikeness to the nearest workload; of workloads with at least three runs
+    right: Bools  # (n_validated,) the nearest was its own
+    mean: float  # of the scores
+    sd: float  # of the scores
 
     def limit_for(self, false_rejects: float) -> float:
         """Return the score above which a run is unknown, such that this share of known runs is rejected.
@@ -230,21 +216,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Detector:
-    """A fitted detector; in memory only.
+    """A fitted detector; in memory only."""
 
-    Attributes:
-        workloads: in the order of the columns of `scores`.
-        model: of the phases of known runs.
-        limits: None where no workload has three runs: nearest only.
-        limit: score above which a run is unknown; infinite where there are no limits.
-        c: the same in standard deviations above the mean; NaN where there are no limits.
-    """
-
-    workloads: tuple[str, ...]
-    model: PhaseModel
-    limits: Limits | None
-    limit: float
-    c: float
+    workloads: tuple[str, ...]  # in the order of the columns of `scores`
+    model: PhaseModel  # of the phases of known runs
+    limits: Limits | None  # None where no workload has three runs: nearest only
+    limit: float  # score above which a run is unknown; infinite where there are no limits
+    c: float  # the same in standard deviations above the mean; NaN where there are no limits
 
 
 def fit_detector(

@@ -64,38 +64,23 @@ MOST_MISSING = 0.2
 
 @dataclass(frozen=True)
 class Normaliser:
-    """What is known of each counter from the training runs.
+    """What is known of each counter from the training runs."""
 
-    Attributes:
-        counters: names of the counters that are kept, in the order of the arrays.
-        kept: (n_given,) which of the counters of the runs these are.
-        mean: (n_counters,) after the logarithm, where one is taken.
-        sd: (n_counters,) likewise, 0 = constant; population form.
-        dropped: counters that miss more than a fifth of the training samples.
-        constant: counters that never change in training: 0 everywhere.
-    """
-
-    counters: tuple[str, ...]
-    kept: Bools
-    mean: Floats
-    sd: Floats
-    dropped: tuple[str, ...]
-    constant: tuple[str, ...]
+    counters: tuple[str, ...]  # names of the counters that are kept, in the order of the arrays
+    kept: Bools  # (n_given,) which of the counters of the runs these are
+    mean: Floats  # (n_counters,) after the logarithm, where one is taken
+    sd: Floats  # (n_counters,) likewise, 0 = constant; population form
+    dropped: tuple[str, ...]  # counters that miss more than a fifth of the training samples
+    constant: tuple[str, ...]  # counters that never change in training: 0 everywhere
 
 
 @dataclass(frozen=True)
 class Normalised:
-    """One run in standard deviations.
+    """One run in standard deviations."""
 
-    Attributes:
-        for_phases: (n_counters, T) what phases are looked for in; NaN = missing.
-        for_statistics: (n_counters, T) what phases are summarised on.
-        missing: counters without any sample: 0 everywhere.
-    """
-
-    for_phases: Floats
-    for_statistics: Floats
-    missing: tuple[str, ...]
+    for_phases: Floats  # (n_counters, T) what phases are looked for in; NaN = missing
+    for_statistics: Floats  # (n_counters, T) what phases are summarised on
+    missing: tuple[str, ...]  # counters without any sample: 0 everywhere
 
 
 def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: FingerprintSettings) -> Normaliser:
@@ -234,29 +219,17 @@ def adf_statistic(values: Floats) -> float:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """One run in numbers.
+    """One run in numbers."""
 
-    Attributes:
-        workload: label, '' where unknown.
-        run: name within the workload.
-        values: (n_counters, q, k) statistics, zero beyond a counter's own phases; q = the run's most phases.
-        n_phases: (n_counters,) true number of phases: tells padding from a phase whose statistics are zero.
-        starts: (n_changes,) changes of all counters, see `ChangePoints`.
-        offsets: (n_counters + 1,) where each counter's changes begin in `starts`.
-        flags: (n_counters,) no phases could be looked for: constant, mostly missing or too short.
-        missing: counters that the run lacks; zero throughout.
-        n_samples: T.
-    """
-
-    workload: str
-    run: str
-    values: Floats
-    n_phases: Ints
-    starts: Ints
-    offsets: Ints
-    flags: Bools
-    missing: tuple[str, ...]
-    n_samples: int
+    workload: str  # label, '' where unknown
+    run: str  # name within the workload
+    values: Floats  # (n_counters, q, k) statistics, zero beyond a counter's own phases; q = the run's most phases
+    n_phases: Ints  # (n_counters,) true number of phases: tells padding from a phase whose statistics are zero
+    starts: Ints  # (n_changes,) changes of all counters, see `ChangePoints`
+    offsets: Ints  # (n_counters + 1,) where each counter's changes begin in `starts`
+    flags: Bools  # (n_counters,) no phases could be looked for: constant, mostly missing or too short
+    missing: tuple[str, ...]  # counters that the run lacks; zero throughout
+    n_samples: int  # T
 
     @property
     def name(self) -> str:
@@ -280,15 +253,10 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Fingerprints of runs that were normalised alike.
+    """Fingerprints of runs that were normalised alike."""
 
-    Attributes:
-        normaliser: counters, means and deviations of the training runs.
-        prints: one per run.
-    """
-
-    normaliser: Normaliser
-    prints: tuple[Fingerprint, ...]
+    normaliser: Normaliser  # counters, means and deviations of the training runs
+    prints: tuple[Fingerprint, ...]  # one per run
 
 
 def fingerprint(
@@ -357,23 +325,14 @@ def prints_of(
 
 @dataclass(frozen=True)
 class Stretches:
-    """One run as the stretches in which no counter changes its phase; or several runs, one after the other.
+    """One run as the stretches in which no counter changes its phase; or several runs, one after the other."""
 
-    Attributes:
-        states: (n, 2 n_counters) mean of every counter in the phase it is in, then its deviation there.
-        starts: (n,) first sample of each stretch, from the run's start.
-        ends: (n,) the sample after its last one.
-        of: (n,) samples of the run that it belongs to.
-        digest: (2 n_counters,) mean of every counter, then its deviation, over the whole run.
-        there: (2 n_counters,) False for counters that the run lacks.
-    """
-
-    states: Floats
-    starts: Ints
-    ends: Ints
-    of: Ints
-    digest: Floats
-    there: Bools
+    states: Floats  # (n, 2 n_counters) mean of every counter in the phase it is in, then its deviation there
+    starts: Ints  # (n,) first sample of each stretch, from the run's start
+    ends: Ints  # (n,) the sample after its last one
+    of: Ints  # (n,) samples of the run that it belongs to
+    digest: Floats  # (2 n_counters,) mean of every counter, then its deviation, over the whole run
+    there: Bools  # (2 n_counters,) False for counters that the run lacks
 
 
 def stretches_of(one: Fingerprint) -> Stretches:

@@ -126,72 +126,41 @@ _PRUNE_EVERY = 8
 
 
 class Belief(NamedTuple):
-    """What is believed before the first sample, and what depends on the length n of a stretch alone.
+    """What is believed before the first sample, and what depends on the length n of a stretch alone."""
 
-    Attributes:
-        kappa0: weight of the prior mean, which is 0, in samples.
-        alpha0: prior shape of the variance.
-        beta0: prior scale of the variance.
-        evidence: (longest + 1,) log evidence of n samples of all counters without its last term, and
-            (n - 1) log(1 - hazard).
-    """
-
-    kappa0: float
-    alpha0: float
-    beta0: float
+    kappa0: float  # weight of the prior mean, which is 0, in samples
+    alpha0: float  # prior shape of the variance
+    beta0: float  # prior scale of the variance
+    # (longest + 1,) log evidence of n samples of all counters without its last term, and (n - 1) log(1 - hazard)
     evidence: Floats
 
 
 class Stretches(NamedTuple):
-    """The stretches that end at the last sample, oldest first; arrays have room for more of them.
+    """The stretches that end at the last sample, oldest first; arrays have room for more of them."""
 
-    Attributes:
-        length: (room,) samples of each.
-        kappa: (room,) the same and the weight of the prior mean.
-        mean: (n_counters, room) posterior mean.
-        beta: (n_counters, room) posterior scale of the variance.
-        mass_before: (room,) log probability of the samples before it with a change at its start.
-        best_before: (room,) log score of the best segmentation of those samples.
-        mass: (room,) log probability of all samples with this stretch last.
-        score: (room,) log score of the best segmentation that ends with it.
-        logs: (room,) scratch: sums of logarithms, then exponentials.
-        log_evidence: (room,) scratch.
-        scratch_bits: (2, room).
-        filled: (1,) how many there are.
-        ahead: (2,) log mass and best score of a change at the next sample.
-    """
-
-    length: Ints
-    kappa: Floats
-    mean: Floats
-    beta: Floats
-    mass_before: Floats
-    best_before: Floats
-    mass: Floats
-    score: Floats
-    logs: Floats
-    log_evidence: Floats
-    scratch_bits: Ints
-    filled: Ints
-    ahead: Floats
+    length: Ints  # (room,) samples of each
+    kappa: Floats  # (room,) the same and the weight of the prior mean
+    mean: Floats  # (n_counters, room) posterior mean
+    beta: Floats  # (n_counters, room) posterior scale of the variance
+    mass_before: Floats  # (room,) log probability of the samples before it with a change at its start
+    best_before: Floats  # (room,) log score of the best segmentation of those samples
+    mass: Floats  # (room,) log probability of all samples with this stretch last
+    score: Floats  # (room,) log score of the best segmentation that ends with it
+    logs: Floats  # (room,) scratch: sums of logarithms, then exponentials
+    log_evidence: Floats  # (room,) scratch
+    scratch_bits: Ints  # (2, room)
+    filled: Ints  # (1,) how many there are
+    ahead: Floats  # (2,) log mass and best score of a change at the next sample
 
 
 class Trail(NamedTuple):
-    """What is kept of every sample; each is (n_samples,).
+    """What is kept of every sample; each is (n_samples,)."""
 
-    Attributes:
-        run: most probable run length after the sample, at least 1.
-        run_or_change: the same where a change after the sample may win: 0.
-        last: length of the last stretch of the best segmentation up to the sample.
-        evidence: log evidence of the samples so far.
-        score: log score of the best segmentation so far.
-    """
-
-    run: Ints
-    run_or_change: Ints
-    last: Ints
-    evidence: Floats
-    score: Floats
+    run: Ints  # most probable run length after the sample, at least 1
+    run_or_change: Ints  # the same where a change after the sample may win: 0
+    last: Ints  # length of the last stretch of the best segmentation up to the sample
+    evidence: Floats  # log evidence of the samples so far
+    score: Floats  # log score of the best segmentation so far
 
 
 class Odds(NamedTuple):

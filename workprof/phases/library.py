@@ -88,23 +88,14 @@ MEASURES = ("ed", "dtw")
 
 @dataclass(frozen=True, repr=False)
 class Library(Shown):
-    """Everything that was learned from the training runs but the models, which are fitted again from it.
+    """Everything that was learned from the training runs but the models, which are fitted again from it."""
 
-    Attributes:
-        settings: it was made with.
-        step_s: of the grid of its runs.
-        fingerprints: of the training runs.
-        scale: of distances.
-        thresholds: measure -> one per workload, sorted by name.
-        c: measure -> standard deviations above the mean up to which a run is accepted.
-    """
-
-    settings: LibrarySettings
-    step_s: float
-    fingerprints: Fingerprints
-    scale: DistanceScale
-    thresholds: dict[str, tuple[Threshold, ...]]
-    c: dict[str, float]
+    settings: LibrarySettings  # it was made with
+    step_s: float  # of the grid of its runs
+    fingerprints: Fingerprints  # of the training runs
+    scale: DistanceScale  # of distances
+    thresholds: dict[str, tuple[Threshold, ...]]  # measure -> one per workload, sorted by name
+    c: dict[str, float]  # measure -> standard deviations above the mean up to which a run is accepted
 
     @property
     def prints(self) -> tuple[Fingerprint, ...]:
@@ -170,17 +161,11 @@ LEFT_OUT = ""
 
 @dataclass(frozen=True)
 class RunLabel:
-    """A label given to a run by hand.
+    """A label given to a run by hand."""
 
-    Attributes:
-        workload: of the run as recorded, '' where none was.
-        run: its name.
-        label: the workload that it counts as; '' = left out of the library.
-    """
-
-    workload: str
-    run: str
-    label: str
+    workload: str  # of the run as recorded, '' where none was
+    run: str  # its name
+    label: str  # the workload that it counts as; '' = left out of the library
 
 
 @settings
@@ -212,29 +197,17 @@ class LibraryViewSettings:
 
 @dataclass(frozen=True, repr=False)
 class LibraryView(Shown):
-    """A library to look at; runs are sorted by workload.
+    """A library to look at; runs are sorted by workload."""
 
-    Attributes:
-        names: of the runs as recorded.
-        workloads: what each counts as.
-        n_phases: (n_runs,) phases of each run.
-        distances_ed: (n_runs, n_runs) Euclidean over phases.
-        distances_dtw: (n_runs, n_runs) warped over phases.
-        thresholds: measure -> one per workload.
-        c: measure -> standard deviations above the mean up to which a run is accepted.
-        n_counters: that are compared.
-        seconds: it took.
-    """
-
-    names: tuple[str, ...]
-    workloads: tuple[str, ...]
-    n_phases: Ints
-    distances_ed: Floats
-    distances_dtw: Floats
-    thresholds: dict[str, tuple[Threshold, ...]]
-    c: dict[str, float]
-    n_counters: int
-    seconds: float
+    names: tuple[str, ...]  # of the runs as recorded
+    workloads: tuple[str, ...]  # what each counts as
+    n_phases: Ints  # (n_runs,) phases of each run
+    distances_ed: Floats  # (n_runs, n_runs) Euclidean over phases
+    distances_dtw: Floats  # (n_runs, n_runs) warped over phases
+    thresholds: dict[str, tuple[Threshold, ...]]  # measure -> one per workload
+    c: dict[str, float]  # measure -> standard deviations above the mean up to which a run is accepted
+    n_counters: int  # that are compared
+    seconds: float  # it took
 
     def distances(self, measure: str) -> Floats:
         """Return the distances of a measure, 'ed' or 'dtw'."""

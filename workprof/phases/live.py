@@ -40,25 +40,15 @@ RECENT_SAMPLES = 3
 
 @dataclass(frozen=True)
 class OnlineState:
-    """What is known after a tick. Changes are ticks, counted from 0.
+    """What is known after a tick. Changes are ticks, counted from 0."""
 
-    Attributes:
-        n_ticks: ticks so far, missed ones included.
-        n_missing: (n_counters,) samples that were missing; they are not scored.
-        run_length: (n_counters,) most probable ticks since the last change.
-        recent: (n_counters,) probability of a change within the last 3 scored samples, 0-1.
-        changed: (n_counters,) whether this tick made a new last change the most probable one.
-        starts: (n_changes,) changes seen so far, counter after counter. Provisional: later samples may refute them.
-        offsets: (n_counters + 1,) where each counter's begin in `starts`.
-    """
-
-    n_ticks: int
-    n_missing: Ints
-    run_length: Ints
-    recent: Floats
-    changed: Bools
-    starts: Ints
-    offsets: Ints
+    n_ticks: int  # ticks so far, missed ones included
+    n_missing: Ints  # (n_counters,) samples that were missing; they are not scored
+    run_length: Ints  # (n_counters,) most probable ticks since the last change
+    recent: Floats  # (n_counters,) probability of a change within the last 3 scored samples, 0-1
+    changed: Bools  # (n_counters,) whether this tick made a new last change the most probable one
+    starts: Ints  # (n_changes,) changes seen so far, counter after counter. Provisional: later samples may refute them
+    offsets: Ints  # (n_counters + 1,) where each counter's begin in `starts`
 
 
 class OnlineDetector:
@@ -196,23 +186,14 @@ class LiveSettings:
 
 @dataclass(frozen=True, repr=False)
 class LiveLibrary(Shown):
-    """What a recording is followed with.
+    """What a recording is followed with."""
 
-    Attributes:
-        library: of known workloads.
-        noise_sd: (n_counters,) of the normalised counters, median over the runs.
-        level: (n_counters,) median of the normalised samples.
-        limits: of the detector; None where there are too few runs of each workload, or in faithful mode.
-        limit: unlikeness above which a run is unknown.
-        c: the same in standard deviations above the mean.
-    """
-
-    library: Library
-    noise_sd: Floats
-    level: Floats
-    limits: Limits | None
-    limit: float
-    c: float
+    library: Library  # of known workloads
+    noise_sd: Floats  # (n_counters,) of the normalised counters, median over the runs
+    level: Floats  # (n_counters,) median of the normalised samples
+    limits: Limits | None  # of the detector; None where there are too few runs of each workload, or in faithful mode
+    limit: float  # unlikeness above which a run is unknown
+    c: float  # the same in standard deviations above the mean
 
 
 def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, progress: Progress) -> LiveLibrary:
@@ -262,29 +243,18 @@ FEWEST_TO_MATCH = 8
 
 @dataclass(frozen=True)
 class LiveView:
-    """How a recording stands.
+    """How a recording stands."""
 
-    Attributes:
-        counters: that are followed.
-        t_s: (T,) times of the last two minutes, as recorded.
-        recorded: (n_counters, T) values, NaN = missing.
-        changes_s: of each counter, where phases begin so far. Provisional: later samples may refute them.
-        recent: (n_counters,) probability of a change within the last 3 samples, 0-1.
-        n_ticks: steps so far, missed ones included.
-        n_missed: steps without a sample.
-        from_s: where following began, as recorded.
-        match: the nearest known workload so far; None before there are enough samples.
-    """
-
-    counters: tuple[str, ...]
-    t_s: Floats
-    recorded: Floats
+    counters: tuple[str, ...]  # that are followed
+    t_s: Floats  # (T,) times of the last two minutes, as recorded
+    recorded: Floats  # (n_counters, T) values, NaN = missing
+    # of each counter, where phases begin so far. Provisional: later samples may refute them
     changes_s: tuple[tuple[float, ...], ...]
-    recent: Floats
-    n_ticks: int
-    n_missed: int
-    from_s: float
-    match: Match | None
+    recent: Floats  # (n_counters,) probability of a change within the last 3 samples, 0-1
+    n_ticks: int  # steps so far, missed ones included
+    n_missed: int  # steps without a sample
+    from_s: float  # where following began, as recorded
+    match: Match | None  # the nearest known workload so far; None before there are enough samples
 
 
 class LiveRun:

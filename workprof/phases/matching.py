@@ -56,69 +56,41 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class MatchLine:
-    """One training run beside the run that is asked about.
+    """One training run beside the run that is asked about."""
 
-    Attributes:
-        workload: of the training run.
-        run: its name.
-        distance_ed: Euclidean over phases.
-        distance_dtw: warped over phases.
-        offset: phases of the longer of both before the shorter begins, by the Euclidean distance.
-        within_threshold: the Euclidean distance is one of the workload's own; None = too few runs of it to tell.
-        same_phases: both have the same number of phases.
-    """
-
-    workload: str
-    run: str
-    distance_ed: float
-    distance_dtw: float
-    offset: int
+    workload: str  # of the training run
+    run: str  # its name
+    distance_ed: float  # Euclidean over phases
+    distance_dtw: float  # warped over phases
+    offset: int  # phases of the longer of both before the shorter begins, by the Euclidean distance
+    # the Euclidean distance is one of the workload's own; None = too few runs of it to tell
     within_threshold: bool | None
-    same_phases: bool
+    same_phases: bool  # both have the same number of phases
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run is taken for.
+    """What a run is taken for."""
 
-    Attributes:
-        workload: the name, or 'unknown'.
-        nearest: the nearest workload, also where the verdict is 'unknown'.
-        score: unlikeness to it: of the phase model, in faithful mode the Euclidean distance.
-        limit: above which the verdict is 'unknown'; NaN where too few runs are known: nearest only.
-        confidence: 1 - distance to the nearest / distance to the second workload, of the Euclidean distance, 0-1.
-        confidence_dtw: likewise of the warped distance.
-        agree: both measures have the same nearest workload; else confidence is low.
-        reason: why, in a sentence.
-    """
-
-    workload: str
-    nearest: str
-    score: float
-    limit: float
-    confidence: float
-    confidence_dtw: float
-    agree: bool
-    reason: str
+    workload: str  # the name, or 'unknown'
+    nearest: str  # the nearest workload, also where the verdict is 'unknown'
+    score: float  # unlikeness to it: of the phase model, in faithful mode the Euclidean distance
+    limit: float  # above which the verdict is 'unknown'; NaN where too few runs are known: nearest only
+    confidence: float  # 1 - distance to the nearest / distance to the second workload, of the Euclidean distance, 0-1
+    confidence_dtw: float  # likewise of the warped distance
+    agree: bool  # both measures have the same nearest workload; else confidence is low
+    reason: str  # why, in a sentence
 
 
 @dataclass(frozen=True, repr=False)
 class Match(Shown):
-    """The answer for one run.
+    """The answer for one run."""
 
-    Attributes:
-        unknown: name of the run.
-        matches: training runs, the nearest first.
-        verdict: what it is taken for.
-        scores: workload -> unlikeness, see `Verdict.score`; empty in faithful mode.
-        notes: counters that are missing, samples that were filled.
-    """
-
-    unknown: str
-    matches: tuple[MatchLine, ...]
-    verdict: Verdict
-    scores: dict[str, float]
-    notes: tuple[str, ...]
+    unknown: str  # name of the run
+    matches: tuple[MatchLine, ...]  # training runs, the nearest first
+    verdict: Verdict  # what it is taken for
+    scores: dict[str, float]  # workload -> unlikeness, see `Verdict.score`; empty in faithful mode
+    notes: tuple[str, ...]  # counters that are missing, samples that were filled
 
 
 def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, progress: Progress = silent) -> Match:

@@ -111,23 +111,14 @@ MOST_SAMPLES = 1_000_000
 
 @dataclass(frozen=True)
 class Run:
-    """One recorded run.
+    """One recorded run."""
 
-    Attributes:
-        workload: its label, '' where none is known.
-        run: its name within the workload.
-        values: (n_counters, T) on the grid; NaN = missing.
-        start_s: time at which the first step begins, as recorded.
-        n_filled: cells that took the value before a gap.
-        notes: what was done to it, for people.
-    """
-
-    workload: str
-    run: str
-    values: Floats
-    start_s: float
-    n_filled: int
-    notes: tuple[str, ...]
+    workload: str  # its label, '' where none is known
+    run: str  # its name within the workload
+    values: Floats  # (n_counters, T) on the grid; NaN = missing
+    start_s: float  # time at which the first step begins, as recorded
+    n_filled: int  # cells that took the value before a gap
+    notes: tuple[str, ...]  # what was done to it, for people
 
     @property
     def name(self) -> str:
@@ -137,21 +128,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs with the same counters and the same step.
+    """Runs with the same counters and the same step."""
 
-    Attributes:
-        counters: names.
-        step_s: of the grid.
-        runs: sorted by workload and name.
-        n_dropped: samples without a time.
-        notes: about all runs.
-    """
-
-    counters: tuple[str, ...]
-    step_s: float
-    runs: tuple[Run, ...]
-    n_dropped: int
-    notes: tuple[str, ...]
+    counters: tuple[str, ...]  # names
+    step_s: float  # of the grid
+    runs: tuple[Run, ...]  # sorted by workload and name
+    n_dropped: int  # samples without a time
+    notes: tuple[str, ...]  # about all runs
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -313,23 +296,14 @@ class RunListSettings:
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run.
+    """One run."""
 
-    Attributes:
-        workload: its label, '' where none is known.
-        run: its name within the workload.
-        samples: rows.
-        first_s: time of the first sample; NaN without any time.
-        last_s: of the last one.
-        status: 'complete', 'short' or 'failed'; '' where it is not told.
-    """
-
-    workload: str
-    run: str
-    samples: int
-    first_s: float
-    last_s: float
-    status: str
+    workload: str  # its label, '' where none is known
+    run: str  # its name within the workload
+    samples: int  # rows
+    first_s: float  # time of the first sample; NaN without any time
+    last_s: float  # of the last one
+    status: str  # 'complete', 'short' or 'failed'; '' where it is not told
 
     @property
     def name(self) -> str:

@@ -31,19 +31,12 @@ _PIECE = 256
 
 @dataclass(frozen=True)
 class Segmentation:
-    """The changes of counters that share them.
+    """The changes of counters that share them."""
 
-    Attributes:
-        changes: (n,) rising.
-        n_merged: phases that were too short, or a change that no longer paid once they had joined a neighbour.
-        n_weakest: changes left out because there were too many.
-        log_evidence: of the series in standard units; NaN with the methods of ruptures and where nothing was looked
-            for.
-    """
-
-    changes: Ints
-    n_merged: int
-    n_weakest: int
+    changes: Ints  # (n,) rising
+    n_merged: int  # phases that were too short, or a change that no longer paid once they had joined a neighbour
+    n_weakest: int  # changes left out because there were too many
+    # of the series in standard units; NaN with the methods of ruptures and where nothing was looked for
     log_evidence: float = math.nan
 
 

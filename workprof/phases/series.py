@@ -17,41 +17,25 @@ from workprof.phases.changepoints import DEFAULT, ChangePoints, ChangePointSetti
 
 @dataclass(frozen=True)
 class Stretch:
-    """A phase of one series.
+    """A phase of one series."""
 
-    Attributes:
-        sample: 0-based number of its first sample.
-        series: name.
-        phase: its place, 1 = the first.
-        samples: how many it has, missing ones among them.
-        mean, sd: of the samples that are there; NaN where there is none.
-        agreement: share of the series that change within one sample of its first, 0-1.
-    """
-
-    sample: int
-    series: str
-    phase: int
-    samples: int
-    mean: float
+    sample: int  # 0-based number of its first sample
+    series: str  # name
+    phase: int  # its place, 1 = the first
+    samples: int  # how many it has, missing ones among them
+    mean: float  # and `sd`: of the samples that are there; NaN where there is none
     sd: float
-    agreement: float
+    agreement: float  # share of the series that change within one sample of its first, 0-1
 
 
 @dataclass(frozen=True, repr=False)
 class SeriesChanges(Shown):
-    """Where the phases of some series begin.
+    """Where the phases of some series begin."""
 
-    Attributes:
-        settings: of the search.
-        names: (n_series,).
-        values: (n_series, T) as given.
-        change_points: times and agreement of each.
-    """
-
-    settings: ChangePointSettings
-    names: tuple[str, ...]
-    values: Floats
-    change_points: ChangePoints
+    settings: ChangePointSettings  # of the search
+    names: tuple[str, ...]  # (n_series,)
+    values: Floats  # (n_series, T) as given
+    change_points: ChangePoints  # times and agreement of each
 
     @property
     def changes(self) -> dict[str, list[int]]:

@@ -80,26 +80,17 @@ _flat_costs: dict[tuple[bytes, bytes], float] = {}
 
 @dataclass(frozen=True)
 class Distance:
-    """One distance.
+    """One distance."""
 
-    Attributes:
-        value: as defined.
-        offset: phases of the longer run before the shorter one begins.
-    """
-
-    value: float
-    offset: int
+    value: float  # as defined
+    offset: int  # phases of the longer run before the shorter one begins
 
 
 @dataclass(frozen=True)
 class DistanceScale:
-    """What each statistic is divided by before distances.
+    """What each statistic is divided by before distances."""
 
-    Attributes:
-        sd: (n_counters, k) over the phases of the training runs; 1 where it is constant or scaling is off.
-    """
-
-    sd: Floats
+    sd: Floats  # (n_counters, k) over the phases of the training runs; 1 where it is constant or scaling is off
 
 
 def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> DistanceScale:
@@ -181,19 +172,12 @@ FEWEST_FOR_THRESHOLD = 3
 
 @dataclass(frozen=True)
 class Threshold:
-    """Distances among the training runs of one workload.
+    """Distances among the training runs of one workload."""
 
-    Attributes:
-        workload: label.
-        n_runs: of it in training.
-        mean: of all pairs; NaN for a single run.
-        sd: of its pairs, or of all workloads' pairs about their own means; NaN where there are too few runs.
-    """
-
-    workload: str
-    n_runs: int
-    mean: float
-    sd: float
+    workload: str  # label
+    n_runs: int  # of it in training
+    mean: float  # of all pairs; NaN for a single run
+    sd: float  # of its pairs, or of all workloads' pairs about their own means; NaN where there are too few runs
 
     @property
     def usable(self) -> bool:

@@ -46,54 +46,31 @@ class DetectSettings:
 
 @dataclass(frozen=True)
 class CounterPhases:
-    """Phases of one counter.
+    """Phases of one counter."""
 
-    Attributes:
-        counter: name.
-        change_points_s: (n_phases - 1,) seconds from the start of the run at which a new phase begins.
-        start_s: (n_phases,) beginnings.
-        end_s: (n_phases,) ends.
-        mean: (n_phases,) in the counter's own unit; NaN for a phase without a sample.
-        sd: (n_phases,) likewise, population form.
-        statistics: (n_phases, k) as in the fingerprint, in standard deviations.
-        note: why nothing was looked for, else ''.
-    """
-
-    counter: str
-    change_points_s: Floats
-    start_s: Floats
-    end_s: Floats
-    mean: Floats
-    sd: Floats
-    statistics: Floats
-    note: str
+    counter: str  # name
+    change_points_s: Floats  # (n_phases - 1,) seconds from the start of the run at which a new phase begins
+    start_s: Floats  # (n_phases,) beginnings
+    end_s: Floats  # (n_phases,) ends
+    mean: Floats  # (n_phases,) in the counter's own unit; NaN for a phase without a sample
+    sd: Floats  # (n_phases,) likewise, population form
+    statistics: Floats  # (n_phases, k) as in the fingerprint, in standard deviations
+    note: str  # why nothing was looked for, else ''
 
 
 @dataclass(frozen=True, repr=False)
 class Phases(Shown):
-    """Phases of one run.
+    """Phases of one run."""
 
-    Attributes:
-        workload: its label, '' where unknown.
-        run: its name.
-        n_samples: T.
-        step_s: of the grid.
-        counters: one per counter that is kept.
-        statistic_names: of the columns of `CounterPhases.statistics`.
-        dropped: counters that miss too much of the dataset.
-        notes: what was done to the samples.
-        seconds: it took.
-    """
-
-    workload: str
-    run: str
-    n_samples: int
-    step_s: float
-    counters: tuple[CounterPhases, ...]
-    statistic_names: tuple[str, ...]
-    dropped: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    workload: str  # its label, '' where unknown
+    run: str  # its name
+    n_samples: int  # T
+    step_s: float  # of the grid
+    counters: tuple[CounterPhases, ...]  # one per counter that is kept
+    statistic_names: tuple[str, ...]  # of the columns of `CounterPhases.statistics`
+    dropped: tuple[str, ...]  # counters that miss too much of the dataset
+    notes: tuple[str, ...]  # what was done to the samples
+    seconds: float  # it took
 
 
 def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progress: Progress = silent) -> Phases:
@@ -155,15 +132,10 @@ EVERY_COUNTER = ""
 
 @dataclass(frozen=True)
 class OwnBoundaries:
-    """Boundaries set by hand, in the place of those that are found.
+    """Boundaries set by hand, in the place of those that are found."""
 
-    Attributes:
-        counter: name, '' = every counter.
-        at_s: times as recorded, at which a new phase begins; () = one phase.
-    """
-
-    counter: str
-    at_s: tuple[float, ...]
+    counter: str  # name, '' = every counter
+    at_s: tuple[float, ...]  # times as recorded, at which a new phase begins; () = one phase
 
     def __post_init__(self) -> None:
         if not all(np.isfinite(self.at_s)):
@@ -207,39 +179,22 @@ class TimelineSettings:
 
 @dataclass(frozen=True, repr=False)
 class Timeline(Shown):
-    """A look at one run.
+    """A look at one run."""
 
-    Attributes:
-        counters: names, in the order of the arrays.
-        step_s: of the grid.
-        start_s: where the stretch begins, as recorded.
-        run_from_s: where the run begins.
-        run_to_s: where it ends.
-        recorded: (n_counters, T) values as recorded, NaN = missing.
-        fingerprint: of the stretch.
-        statistics: names of its last axis.
-        agreement: (T,) share of the usable counters with a change within one sample, 0-1.
-        movement: (n_counters,) variance of the normalised counter in the stretch: 1 = as over all runs.
-        edited: (n_counters,) the boundaries were set by hand.
-        hazard_samples: expected length of a phase that was assumed.
-        notes: what was done to the samples, and what could not be.
-        seconds: it took.
-    """
-
-    counters: tuple[str, ...]
-    step_s: float
-    start_s: float
-    run_from_s: float
-    run_to_s: float
-    recorded: Floats
-    fingerprint: Fingerprint
-    statistics: tuple[str, ...]
-    agreement: Floats
-    movement: Floats
-    edited: Bools
-    hazard_samples: float
-    notes: tuple[str, ...]
-    seconds: float
+    counters: tuple[str, ...]  # names, in the order of the arrays
+    step_s: float  # of the grid
+    start_s: float  # where the stretch begins, as recorded
+    run_from_s: float  # where the run begins
+    run_to_s: float  # where it ends
+    recorded: Floats  # (n_counters, T) values as recorded, NaN = missing
+    fingerprint: Fingerprint  # of the stretch
+    statistics: tuple[str, ...]  # names of its last axis
+    agreement: Floats  # (T,) share of the usable counters with a change within one sample, 0-1
+    movement: Floats  # (n_counters,) variance of the normalised counter in the stretch: 1 = as over all runs
+    edited: Bools  # (n_counters,) the boundaries were set by hand
+    hazard_samples: float  # expected length of a phase that was assumed
+    notes: tuple[str, ...]  # what was done to the samples, and what could not be
+    seconds: float  # it took
 
     @property
     def end_s(self) -> float:
@@ -384,42 +339,25 @@ class AlignmentSettings:
 
 @dataclass(frozen=True, repr=False)
 class AlignedRuns(Shown):
-    """Two runs laid over each other.
+    """Two runs laid over each other."""
 
-    Attributes:
-        first: name.
-        second: name.
-        step_s: of the grid.
-        n_counters: that were compared.
-        alignment: the path in samples.
-        counters: (n_counters,) names, those with the largest lasting changes in the first run first.
-        first_recorded: (n_counters, T) values of the first run as recorded, NaN = missing.
-        second_recorded: (n_counters, T') those of the second.
-    """
-
-    first: str
-    second: str
-    step_s: float
-    n_counters: int
-    alignment: Alignment
-    counters: tuple[str, ...]
-    first_recorded: Floats
-    second_recorded: Floats
+    first: str  # name
+    second: str  # name
+    step_s: float  # of the grid
+    n_counters: int  # that were compared
+    alignment: Alignment  # the path in samples
+    counters: tuple[str, ...]  # (n_counters,) names, those with the largest lasting changes in the first run first
+    first_recorded: Floats  # (n_counters, T) values of the first run as recorded, NaN = missing
+    second_recorded: Floats  # (n_counters, T') those of the second
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Two runs laid over each other.
+    """Two runs laid over each other."""
 
-    Attributes:
-        path: (n_steps, 2) samples of the first and the second run that go together, both rising.
-        cost: sum of Manhattan distances along the path.
-        mean_cost: that per step and counter.
-    """
-
-    path: Ints
-    cost: float
-    mean_cost: float
+    path: Ints  # (n_steps, 2) samples of the first and the second run that go together, both rising
+    cost: float  # sum of Manhattan distances along the path
+    mean_cost: float  # that per step and counter
 
 
 def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings, progress: Progress) -> AlignedRuns:

@@ -26,15 +26,10 @@ from workprof.phases.similarity import accepts, euclidean, warping
 
 @dataclass(frozen=True)
 class Split:
-    """Positions of runs.
+    """Positions of runs."""
 
-    Attributes:
-        train: to learn from.
-        test: runs of the same workloads that are held back.
-    """
-
-    train: Ints
-    test: Ints
+    train: Ints  # to learn from
+    test: Ints  # runs of the same workloads that are held back
 
 
 def stratified_splits(workloads: Sequence[str], n_splits: int, test_share: float, seed: int) -> tuple[Split, ...]:
@@ -62,17 +57,12 @@ PAIR_MODEL = "pair_model"
 
 @dataclass(frozen=True)
 class TrialPredictions:
-    """What one measure says of runs.
+    """What one measure says of runs."""
 
-    Attributes:
-        nearest: workload of each run.
-        z_scores: (n_runs,) standard deviations above the mean at which the nearest workload lies; NaN = no threshold.
-        rejected: (n_runs,) answered 'unknown'.
-    """
-
-    nearest: tuple[str, ...]
+    nearest: tuple[str, ...]  # workload of each run
+    # (n_runs,) standard deviations above the mean at which the nearest workload lies; NaN = no threshold
     z_scores: Floats
-    rejected: Bools
+    rejected: Bools  # (n_runs,) answered 'unknown'
 
 
 def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredictions:
@@ -136,17 +126,11 @@ ROW_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Learner:
-    """A fitted learner; in memory only.
+    """A fitted learner; in memory only."""
 
-    Attributes:
-        trees: the model.
-        phases: to which every fingerprint is cut or padded: the most of the training runs.
-        workloads: in the order of the columns of `probabilities`.
-    """
-
-    trees: Any
-    phases: int
-    workloads: tuple[str, ...]
+    trees: Any  # the model
+    phases: int  # to which every fingerprint is cut or padded: the most of the training runs
+    workloads: tuple[str, ...]  # in the order of the columns of `probabilities`
 
     def probabilities(self, prints: Sequence[Fingerprint]) -> Floats:
         """Return the probability of each workload (n_runs, n_workloads)."""
@@ -235,21 +219,13 @@ PUBLISHED = "boosted_fingerprints"
 
 @dataclass(frozen=True)
 class KnownPredictions:
-    """Answers of one training part.
+    """Answers of one training part."""
 
-    Attributes:
-        truth: workload of each test run.
-        ours: what recognition answers, in the mode that was chosen.
-        learners: name -> answers.
-        baselines: name -> answers.
-        n_truncated: see `KnownFigures`.
-    """
-
-    truth: tuple[str, ...]
-    ours: tuple[str, ...]
-    learners: dict[str, tuple[str, ...]]
-    baselines: dict[str, tuple[str, ...]]
-    n_truncated: int
+    truth: tuple[str, ...]  # workload of each test run
+    ours: tuple[str, ...]  # what recognition answers, in the mode that was chosen
+    learners: dict[str, tuple[str, ...]]  # name -> answers
+    baselines: dict[str, tuple[str, ...]]  # name -> answers
+    n_truncated: int  # see `KnownFigures`
 
 
 def known_predictions(
@@ -286,19 +262,12 @@ def _pair_predictions(library: Library, prints: Sequence[Fingerprint]) -> tuple[
 
 @dataclass(frozen=True)
 class OpenTrial:
-    """Answers of one training part.
+    """Answers of one training part."""
 
-    Attributes:
-        truth: workload of each asked run.
-        learned: workloads of the training part.
-        predictions: measure -> answers; the first one decides.
-        c: of the measure that decides; NaN without a limit.
-    """
-
-    truth: tuple[str, ...]
-    learned: frozenset[str]
-    predictions: dict[str, TrialPredictions]
-    c: float
+    truth: tuple[str, ...]  # workload of each asked run
+    learned: frozenset[str]  # workloads of the training part
+    predictions: dict[str, TrialPredictions]  # measure -> answers; the first one decides
+    c: float  # of the measure that decides; NaN without a limit
 
     @property
     def known(self) -> Bools:

@@ -62,22 +62,16 @@ PRESETS = ("paper", "quick")
 
 @dataclass(frozen=True)
 class GroupSettings:
-    """The runs of a sweep that share one transform, one metric and one search of the neighbours.
+    """The runs of a sweep that share one transform, one metric and one search of the neighbours."""
 
-    Attributes:
-        algorithm: 'hdbscan' or 'optics'.
-        scaler, metric, features, mode, sample_rows, seed, silhouette: as in `ProfileSettings`.
-        sizes: values of min_cluster_size.
-        min_samples: one value for all runs, or 0 = coupled to the size, as in the paper.
-    """
-
-    algorithm: str = "hdbscan"
+    algorithm: str = "hdbscan"  # 'hdbscan' or 'optics'
+    # `scaler`, `metric`, `features`, `mode`, `sample_rows`, `seed`, `silhouette`: as in `ProfileSettings`
     scaler: str = "power"
     metric: str = "euclidean"
     features: tuple[str, ...] = ()
     mode: str = "corrected"
-    sizes: tuple[int, ...] = GRID_SIZES
-    min_samples: int = COUPLED
+    sizes: tuple[int, ...] = GRID_SIZES  # values of min_cluster_size
+    min_samples: int = COUPLED  # one value for all runs, or 0 = coupled to the size, as in the paper
     silhouette: str = "sampled"
     sample_rows: int = 0
     seed: int = 0

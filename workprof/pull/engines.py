@@ -46,17 +46,11 @@ STORES = ("s3",)
 
 @dataclass(frozen=True)
 class Address:
-    """An address as given.
+    """An address as given."""
 
-    Attributes:
-        engine: duckdb, parquet, postgres, spark, trino or bigquery.
-        url: what the engine takes: a path, a URL, or Spark's master.
-        shown: the address without a password.
-    """
-
-    engine: str
-    url: str
-    shown: str
+    engine: str  # duckdb, parquet, postgres, spark, trino or bigquery
+    url: str  # what the engine takes: a path, a URL, or Spark's master
+    shown: str  # the address without a password
 
     @classmethod
     def parse(cls, given: str) -> Address:
@@ -98,19 +92,12 @@ def without_password(url: str) -> str:
 
 @dataclass(frozen=True)
 class Engine:
-    """An open engine.
+    """An open engine."""
 
-    Attributes:
-        name: of the backend in Ibis.
-        connection: Ibis' backend; of DuckDB its own.
-        address: as given.
-        default: the table that is read where none is named: Parquet files, else ''.
-    """
-
-    name: str
-    connection: Any
-    address: Address
-    default: str = ""
+    name: str  # of the backend in Ibis
+    connection: Any  # Ibis' backend; of DuckDB its own
+    address: Address  # as given
+    default: str = ""  # the table that is read where none is named: Parquet files, else ''
     made: list[str] = field(default_factory=list)
 
     def table(self, name: str) -> Any:

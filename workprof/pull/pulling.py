@@ -28,56 +28,33 @@ SHOWN_STRATA = 1_000
 
 @dataclass(frozen=True)
 class PullSettings:
-    """What to pull.
+    """What to pull."""
 
-    Attributes:
-        address: of the engine, see `workprof.pull.engines`.
-        name: of the dataset.
-        table: that holds the rows; '' = the only one.
-        joins: further tables, in order.
-        run: columns that together name a run, where rows tell of parts of runs; empty = a row is a run.
-        sample: runs to draw; 0 = all come.
-        by: column or field whose shares the sample keeps; '' = workload, task or user, the first that there is.
-        seed: of the draw.
-        options: format, mapping and duplicates, as for an ingest.
-    """
-
-    address: str
-    name: str
-    table: str = ""
-    joins: tuple[Join, ...] = ()
+    address: str  # of the engine, see `workprof.pull.engines`
+    name: str  # of the dataset
+    table: str = ""  # that holds the rows; '' = the only one
+    joins: tuple[Join, ...] = ()  # further tables, in order
+    # columns that together name a run, where rows tell of parts of runs; empty = a row is a run
     run: tuple[str, ...] = ()
-    sample: int = 0
-    by: str = ""
-    seed: int = 0
-    options: IngestOptions = field(default_factory=IngestOptions)
+    sample: int = 0  # runs to draw; 0 = all come
+    by: str = ""  # column or field whose shares the sample keeps; '' = workload, task or user, the first that there is
+    seed: int = 0  # of the draw
+    options: IngestOptions = field(default_factory=IngestOptions)  # format, mapping and duplicates, as for an ingest
 
 
 @dataclass(frozen=True)
 class PullReport:
-    """What became of a pull.
+    """What became of a pull."""
 
-    Attributes:
-        engine: name of the backend.
-        source: the address without a password.
-        rows_there: rows of the trace after the joins.
-        dropped: rows whose run is not known.
-        runs_there: runs of the trace.
-        by: column whose shares the sample keeps; '' = none.
-        strata: rows of each stratum there and here, the largest first; at most 1,000.
-        missing: field -> rows without a value, of the whole trace.
-        ingest: what the import says of the rows that came.
-    """
-
-    engine: str
-    source: str
-    rows_there: int
-    dropped: int
-    runs_there: int
-    by: str
-    strata: tuple[Stratum, ...]
-    missing: dict[str, int]
-    ingest: IngestReport
+    engine: str  # name of the backend
+    source: str  # the address without a password
+    rows_there: int  # rows of the trace after the joins
+    dropped: int  # rows whose run is not known
+    runs_there: int  # runs of the trace
+    by: str  # column whose shares the sample keeps; '' = none
+    strata: tuple[Stratum, ...]  # rows of each stratum there and here, the largest first; at most 1,000
+    missing: dict[str, int]  # field -> rows without a value, of the whole trace
+    ingest: IngestReport  # what the import says of the rows that came
 
 
 def pull(store: TraceStore, settings: PullSettings, progress: Progress = silent) -> PullReport:

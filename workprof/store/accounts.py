@@ -32,19 +32,13 @@ DOUBTFUL_BREAKS = "doubtful line breaks"
 
 @dataclass(frozen=True)
 class Accounts:
-    """A text's lines and how its quotes are read.
-
-    Attributes:
-        quoting: a cell may stand in quotes; else every quote is a character like any other.
-        plain_quotes: lines that hold a quote, where none is read as one.
-        fault: what is wrong with a quote and in which line it opens, in words; '' = nothing.
-    """
+    """A text's lines and how its quotes are read."""
 
     spooled: Spooled
     lines: Lines
-    quoting: bool = True
-    plain_quotes: int = 0
-    fault: str = ""
+    quoting: bool = True  # a cell may stand in quotes; else every quote is a character like any other
+    plain_quotes: int = 0  # lines that hold a quote, where none is read as one
+    fault: str = ""  # what is wrong with a quote and in which line it opens, in words; '' = nothing
 
     def refuse_fault(self) -> None:
         """Refuse a text with a quote that is not sound.
@@ -61,16 +55,11 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Balance:
-    """What became of the lines that are in no row and no reject of their own.
-
-    Attributes:
-        quoted_breaks: line ends within the cells of rows, of rejected rows and of the header.
-        lost: lines that the reader passed over.
-    """
+    """What became of the lines that are in no row and no reject of their own."""
 
     accounts: Accounts
-    quoted_breaks: int
-    lost: int
+    quoted_breaks: int  # line ends within the cells of rows, of rejected rows and of the header
+    lost: int  # lines that the reader passed over
 
     def refuse_loss(self, accepted: bool) -> None:
         """Refuse a text of which lines are lost, unless that is accepted.

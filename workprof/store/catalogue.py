@@ -105,16 +105,12 @@ DATASET_COLUMNS = "name, hash, kind, format, rows, finished_rows, created, mode,
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset with what is needed to read it.
-
-    Attributes:
-        damage: why it cannot be read: what the catalogue tells of its columns is no such thing; '' = it can.
-    """
+    """A dataset with what is needed to read it."""
 
     dataset: Dataset
     columns: tuple[Column, ...]
     aliases: Mapping[str, str]
-    damage: str = ""
+    damage: str = ""  # why it cannot be read: what the catalogue tells of its columns is no such thing; '' = it can
 
     @property
     def table(self) -> str:

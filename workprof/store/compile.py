@@ -31,21 +31,15 @@ with a moment in another unit than its column's."""
 
 @dataclass(frozen=True)
 class Output:
-    """A column of the job table and the SQL that makes it from the source's columns.
-
-    Attributes:
-        sql: over the source's columns, and over `read_name` of what is read.
-        reads: SQL of the number that the source says; '' = it is none. A cell that says none, or one that is out of
-            bounds, is a missing value; a text of `TIMING` that says none makes a rejected row.
-        is_text: the source is a text.
-        strange: SQL of whether the number that was read is out of bounds.
-    """
+    """A column of the job table and the SQL that makes it from the source's columns."""
 
     column: Column
-    sql: str
+    sql: str  # over the source's columns, and over `read_name` of what is read
+    # SQL of the number that the source says; '' = it is none. A cell that says none, or one that is out of bounds, is a
+    # missing value; a text of `TIMING` that says none makes a rejected row
     reads: str = ""
-    is_text: bool = False
-    strange: str = ""
+    is_text: bool = False  # the source is a text
+    strange: str = ""  # SQL of whether the number that was read is out of bounds
 
     def unread(self, nulls: str) -> str:
         """Return the SQL of whether a text says no number; `nulls` are the texts that mean "no value"."""

@@ -190,21 +190,14 @@ def column_names(path: Path, options: IngestOptions) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """The files of one ingest, the role of each, and the format they are read as.
-
-    Attributes:
-        roles: of the files, as far as they change what is read.
-        names: of the files, with the folders below the one that all have in common.
-        stem: from which the dataset's name is made.
-        origin: the names as given, for people.
-    """
+    """The files of one ingest, the role of each, and the format they are read as."""
 
     format: str
     paths: tuple[Path, ...]
-    roles: tuple[str, ...]
-    stem: str
-    origin: str
-    names: tuple[str, ...] = ("",)
+    roles: tuple[str, ...]  # of the files, as far as they change what is read
+    stem: str  # from which the dataset's name is made
+    origin: str  # the names as given, for people
+    names: tuple[str, ...] = ("",)  # of the files, with the folders below the one that all have in common
 
 
 def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:

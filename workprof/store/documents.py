@@ -288,17 +288,11 @@ OURS = "dataset = ? AND settings = ?"
 
 @dataclass(frozen=True)
 class FinishedTable:
-    """Finished jobs to keep.
+    """Finished jobs to keep."""
 
-    Attributes:
-        jobs: record that holds them.
-        rows: how many they are.
-        most: rows to keep in all; older tables are let go once newer ones hold as many.
-    """
-
-    jobs: object
-    rows: int
-    most: int
+    jobs: object  # record that holds them
+    rows: int  # how many they are
+    most: int  # rows to keep in all; older tables are let go once newer ones hold as many
 
 
 class FeedbackTables:

@@ -39,19 +39,12 @@ from workprof.store.reports import Check, Column
 
 @dataclass(frozen=True)
 class _Conditions:
-    """Conditions in SQL over the staged rows, never NULL.
+    """Conditions in SQL over the staged rows, never NULL."""
 
-    Attributes:
-        running: rows that still run.
-        never: rows that never started.
-        end: rows whose end follows from start and duration.
-        start: rows whose start follows from end and duration.
-    """
-
-    running: str
-    never: str
-    end: str
-    start: str
+    running: str  # rows that still run
+    never: str  # rows that never started
+    end: str  # rows whose end follows from start and duration
+    start: str  # rows whose start follows from end and duration
 
 
 @dataclass(frozen=True)

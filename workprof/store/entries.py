@@ -307,16 +307,11 @@ def from_line(line: dict[str, Any]) -> Passed:
 
 @dataclass(frozen=True)
 class InMemory:
-    """A result, or its packed form, in memory.
-
-    Attributes:
-        size_bytes: of its arrays, and some for the rest.
-        unsaved: its catalogue line where it is nowhere else; None where it is on disk.
-    """
+    """A result, or its packed form, in memory."""
 
     record: object
-    size_bytes: int
-    unsaved: About | None = None
+    size_bytes: int  # of its arrays, and some for the rest
+    unsaved: About | None = None  # its catalogue line where it is nowhere else; None where it is on disk
 
 
 class ResultsInMemory:

@@ -23,17 +23,11 @@ NEEDED = (NAME_FIELDS[0], *TIME_FIELDS, "duration_s", "status")
 
 @dataclass(frozen=True)
 class Folded:
-    """The staged rows once every row is a run.
+    """The staged rows once every row is a run."""
 
-    Attributes:
-        columns: of the job table, the fields first.
-        steps: lines that were folded into their run.
-        orphans: runs that are told of by their steps only.
-    """
-
-    columns: tuple[Column, ...]
-    steps: int = 0
-    orphans: int = 0
+    columns: tuple[Column, ...]  # of the job table, the fields first
+    steps: int = 0  # lines that were folded into their run
+    orphans: int = 0  # runs that are told of by their steps only
 
 
 def complete(

@@ -50,17 +50,11 @@ def resolved(entry: Entry, names: Sequence[str]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which rows to draw: at most so many of the finished ones with a number above 0 in a column, always the same.
+    """Which rows to draw: at most so many of the finished ones with a number above 0 in a column, always the same."""
 
-    Attributes:
-        rows: at most.
-        above_0: the column.
-        task: of which alone; '' = of all.
-    """
-
-    rows: int
-    above_0: str
-    task: str = ""
+    rows: int  # at most
+    above_0: str  # the column
+    task: str = ""  # of which alone; '' = of all
 
 
 def refuse_large(entry: Entry, names: Sequence[str], limit_bytes: int, rows: int) -> None:

@@ -57,12 +57,7 @@ MIXED_LINE_ENDS = "state machine"
 
 @dataclass(frozen=True)
 class Task:
-    """One ingest and what it works with.
-
-    Attributes:
-        upstream: what an engine did with the trace before.
-        looked: what a look at a generic file told.
-    """
+    """One ingest and what it works with."""
 
     database: Database
     files: NamedFiles
@@ -70,8 +65,8 @@ class Task:
     hashing: ContentHash
     progress: Progress
     started: float
-    upstream: Upstream | None = None
-    looked: tuple[Check, ...] = ()
+    upstream: Upstream | None = None  # what an engine did with the trace before
+    looked: tuple[Check, ...] = ()  # what a look at a generic file told
 
 
 def ingest(

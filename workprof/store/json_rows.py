@@ -36,18 +36,13 @@ class JsonRow:
 
 @dataclass(frozen=True)
 class JsonShape:
-    """How objects stand in a text.
+    """How objects stand in a text."""
 
-    Attributes:
-        kind: 'lines': one a line. 'array': in one array. 'list': under a key of a document, `{"total": 2, "jobs":
-            [{...}, {...}]}`. 'objects': one after another, each over several lines.
-        at: where the array or the first object begins.
-        key: of a document's list.
-    """
-
+    # 'lines': one a line. 'array': in one array. 'list': under a key of a document, `{"total": 2, "jobs": [{...},
+    # {...}]}`. 'objects': one after another, each over several lines
     kind: str
-    at: int = 0
-    key: str = ""
+    at: int = 0  # where the array or the first object begins
+    key: str = ""  # of a document's list
 
 
 def is_json(head: str) -> bool:

@@ -51,28 +51,18 @@ FIRST_SEPARATORS, COLUMNS, KNOWN = range(20, 23)
 
 @dataclass(frozen=True)
 class Lines:
-    """What the lines of a delimited text are.
+    """What the lines of a delimited text are."""
 
-    Attributes:
-        physical: all of them, the last one also where no line end follows it.
-        fault: what is wrong with a quote, in words; '' = every quote that takes in line ends is sound.
-        fault_line: where that quote opens, else 0. The numbers below are those of the lines before it.
-        rows: of cells, the header among them.
-        blank: lines without a character, `leading_blank` of them before the first row.
-        quoted_breaks: line ends within quotes.
-        doubtful_breaks: of these, those in rows (not the header) most of whose lines would be rows without the quotes.
-        doubtful_line: where the first such row begins to go on, else 0.
-    """
-
-    physical: int
-    fault: str
-    fault_line: int
-    rows: int
-    blank: int
+    physical: int  # all of them, the last one also where no line end follows it
+    fault: str  # what is wrong with a quote, in words; '' = every quote that takes in line ends is sound
+    fault_line: int  # where that quote opens, else 0. The numbers below are those of the lines before it
+    rows: int  # of cells, the header among them
+    blank: int  # lines without a character, `leading_blank` of them before the first row
     leading_blank: int
-    quoted_breaks: int
+    quoted_breaks: int  # line ends within quotes
+    # of these, those in rows (not the header) most of whose lines would be rows without the quotes
     doubtful_breaks: int
-    doubtful_line: int
+    doubtful_line: int  # where the first such row begins to go on, else 0
 
 
 def count_lines(

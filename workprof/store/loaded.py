@@ -19,14 +19,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The staged rows.
-
-    Attributes:
-        lost: lines of a text that are neither in a row nor rejected.
-        dropped: duplicates that were left out because the options ask so.
-        mode: 'corrected' or 'faithful'.
-        kind: 'jobs', 'benchmarks', 'telemetry' or 'configurations'.
-    """
+    """The staged rows."""
 
     columns: tuple[Column, ...]
     aliases: Mapping[str, str]
@@ -36,28 +29,23 @@ class Loaded:
     rejected: int
     checks: tuple[Check, ...]
     joins: tuple[JoinStep, ...] = ()
-    mode: str = "corrected"
-    dropped: int = 0
-    kind: str = "jobs"
-    lost: int = 0
+    mode: str = "corrected"  # 'corrected' or 'faithful'
+    dropped: int = 0  # duplicates that were left out because the options ask so
+    kind: str = "jobs"  # 'jobs', 'benchmarks', 'telemetry' or 'configurations'
+    lost: int = 0  # lines of a text that are neither in a row nor rejected
 
 
 @dataclass(frozen=True)
 class Joined:
-    """What a join of the raw tables staged.
-
-    Attributes:
-        rows_read: of the instance table, and the rejects of the other tables.
-        one_to_many: steps that are meant to multiply rows.
-        whole: table -> its rows, where it was read whole and no row refused.
-    """
+    """What a join of the raw tables staged."""
 
     plan: Plan
     steps: tuple[JoinStep, ...]
     checks: tuple[Check, ...]
-    rows_read: int
+    rows_read: int  # of the instance table, and the rejects of the other tables
     rejected: int
-    one_to_many: tuple[str, ...] = ()
+    one_to_many: tuple[str, ...] = ()  # steps that are meant to multiply rows
+    # table -> its rows, where it was read whole and no row refused
     whole: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -22,17 +22,11 @@ LOOK_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the values of a column say, row by row.
+    """What the values of a column say, row by row."""
 
-    Attributes:
-        number: in workprof's unit, a bare number as it stands; NaN = none.
-        bare: it is a bare number, so that its unit is not in the text.
-        present: there is a value.
-    """
-
-    number: Floats
-    bare: Bools
-    present: Bools
+    number: Floats  # in workprof's unit, a bare number as it stands; NaN = none
+    bare: Bools  # it is a bare number, so that its unit is not in the text
+    present: Bools  # there is a value
 
     def at(self, factor: float) -> Floats:
         """Return the numbers with `factor` for one unit of a bare one."""
@@ -46,23 +40,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Look:
-    """The first rows of a file.
+    """The first rows of a file."""
 
-    Attributes:
-        columns: in the file's order.
-        types: column -> DuckDB type guessed from them, or of the schema.
-        texts: column -> its values as texts, None = missing.
-        first_line: of the first row, 0 where a file has no lines.
-        whole: there are no more rows.
-        delimiter, decimal: of a delimited text.
-    """
-
-    columns: tuple[str, ...]
-    types: dict[str, str]
-    texts: dict[str, Sequence[str | None]]
-    first_line: int
-    whole: bool
-    delimiter: str = ""
+    columns: tuple[str, ...]  # in the file's order
+    types: dict[str, str]  # column -> DuckDB type guessed from them, or of the schema
+    texts: dict[str, Sequence[str | None]]  # column -> its values as texts, None = missing
+    first_line: int  # of the first row, 0 where a file has no lines
+    whole: bool  # there are no more rows
+    delimiter: str = ""  # and `decimal`: of a delimited text
     decimal: str = "."
     _read: dict[tuple[str, str], Numbers] = field(default_factory=dict, compare=False)
 

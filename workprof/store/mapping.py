@@ -212,16 +212,11 @@ AS_CHOSEN, UNREADABLE = "as chosen", "most values cannot be read"
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column is taken for.
-
-    Attributes:
-        sure: it can be loaded so without asking.
-        why: what the unit rests on.
-    """
+    """What a column is taken for."""
 
     source: FieldSource
-    sure: bool
-    why: str
+    sure: bool  # it can be loaded so without asking
+    why: str  # what the unit rests on
 
 
 def words_of(column: str) -> tuple[frozenset[str], str]:

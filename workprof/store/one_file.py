@@ -55,19 +55,14 @@ SHOWN_TITLES, SHOWN_CHARACTERS = 5, 60
 
 @dataclass(frozen=True)
 class Source:
-    """A relation with the rules that make a job table of it, and what became of the lines before it.
-
-    Attributes:
-        accounts: of a delimited text as given; None for JSON and Parquet.
-        epochs: columns whose first moments count from 1970.
-    """
+    """A relation with the rules that make a job table of it, and what became of the lines before it."""
 
     relation: Relation
     rules: tuple[Rule, ...]
     dialect: CsvDialect
     before: Rewritten
-    accounts: Accounts | None = None
-    epochs: tuple[str, ...] = ()
+    accounts: Accounts | None = None  # of a delimited text as given; None for JSON and Parquet
+    epochs: tuple[str, ...] = ()  # columns whose first moments count from 1970
 
     @property
     def spooled(self) -> Spooled:

@@ -35,19 +35,12 @@ GWF = (
 
 @dataclass(frozen=True)
 class Tool:
-    """What a text is.
+    """What a text is."""
 
-    Attributes:
-        known: regular expression that its first lines hold.
-        name: what it is.
-        lacking: why it is no trace.
-        instead: what makes one.
-    """
-
-    known: re.Pattern[str]
-    name: str
-    lacking: str
-    instead: str
+    known: re.Pattern[str]  # regular expression that its first lines hold
+    name: str  # what it is
+    lacking: str  # why it is no trace
+    instead: str  # what makes one
 
 
 def _tool(known: str, name: str, lacking: str, instead: str) -> Tool:

@@ -67,21 +67,15 @@ TAIL_BYTES = 4096
 
 @dataclass(frozen=True)
 class RawTable:
-    """One spooled table.
-
-    Attributes:
-        sql: the reader call, wrapped so that rows that are none are left out.
-        not_rows: what was left out before DuckDB's own rejects: (line, text, reason).
-        accounts: of its lines.
-        dialect: as it is read.
-    """
+    """One spooled table."""
 
     name: str
     spooled: Spooled
-    sql: str
+    sql: str  # the reader call, wrapped so that rows that are none are left out
+    # what was left out before DuckDB's own rejects: (line, text, reason)
     not_rows: tuple[tuple[int | None, str, str], ...]
-    accounts: Accounts
-    dialect: CsvDialect
+    accounts: Accounts  # of its lines
+    dialect: CsvDialect  # as it is read
 
     def refused(self, cursor: duckdb.DuckDBPyConnection, table: str) -> int:
         """Put this table's rejects into `table` and return how many rows they are."""

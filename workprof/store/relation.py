@@ -28,37 +28,25 @@ ISO_TIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?\s?(Z|[+
 
 @dataclass(frozen=True)
 class Relation:
-    """A spooled file as a table function call.
+    """A spooled file as a table function call."""
 
-    Attributes:
-        columns: in the file's order; `guessed` are those whose type nobody declared.
-        sql: `read_csv(...)` or `read_parquet(...)`.
-        text: rejects come from the CSV reader (else casts are checked by a query).
-        rows: that the file's footer promises (Parquet), else 0.
-    """
-
-    columns: tuple[SourceColumn, ...]
+    columns: tuple[SourceColumn, ...]  # in the file's order; `guessed` are those whose type nobody declared
     guessed: frozenset[str]
-    sql: str
-    text: bool
-    rows: int = 0
+    sql: str  # `read_csv(...)` or `read_parquet(...)`
+    text: bool  # rejects come from the CSV reader (else casts are checked by a query)
+    rows: int = 0  # that the file's footer promises (Parquet), else 0
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a delimited text is written.
-
-    Attributes:
-        quoting: a cell may stand in quotes; else a quote is a character as any other.
-        skipped: lines before the header.
-    """
+    """How a delimited text is written."""
 
     delimiter: str = ","
     decimal: str = "."
     header: bool = True
     nulls: tuple[str, ...] = ("",)
-    quoting: bool = True
-    skipped: int = 0
+    quoting: bool = True  # a cell may stand in quotes; else a quote is a character as any other
+    skipped: int = 0  # lines before the header
 
 
 def csv_relation(

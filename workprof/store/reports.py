@@ -26,33 +26,22 @@ class FieldSource:
 
 @dataclass(frozen=True)
 class IngestOptions:
-    """How a trace is to be read.
+    """How a trace is to be read."""
 
-    Attributes:
-        format: a name of `workprof.formats`, or 'auto'.
-        name: of the dataset; '' = from the file name.
-        mapping: field -> source, for the generic format; empty = what names and values tell for sure.
-        join: of the raw tables: 'corrected' (worker_name) or 'faithful' (inst_id, as published).
-        aggregation: of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'.
-        delimiter, encoding, decimal: of a text file; '' = the format's own.
-        duplicates: 'keep' (counted) or 'drop' (counted).
-        sheet: of a workbook; '' = the first that holds a table.
-        accept_loss: load a delimited text of which lines are in no row and no reject (counted), else refuse it.
-        machine_memory_bytes, machine_cores: size of the largest machine, of formats whose numbers are shares of it;
-            0 = not known.
-    """
-
-    format: str = "auto"
-    name: str = ""
+    format: str = "auto"  # a name of `workprof.formats`, or 'auto'
+    name: str = ""  # of the dataset; '' = from the file name
+    # field -> source, for the generic format; empty = what names and values tell for sure
     mapping: dict[str, FieldSource] = field(default_factory=dict)
-    join: str = "corrected"
-    aggregation: str = "instance"
-    delimiter: str = ""
+    join: str = "corrected"  # of the raw tables: 'corrected' (worker_name) or 'faithful' (inst_id, as published)
+    aggregation: str = "instance"  # of the raw tables in the corrected join: one row per 'instance', 'task' or 'job'
+    delimiter: str = ""  # and `encoding`, `decimal`: of a text file; '' = the format's own
     encoding: str = ""
     decimal: str = ""
-    duplicates: str = "keep"
+    duplicates: str = "keep"  # 'keep' (counted) or 'drop' (counted)
+    # load a delimited text of which lines are in no row and no reject (counted), else refuse it
     accept_loss: bool = False
-    sheet: str = ""
+    sheet: str = ""  # of a workbook; '' = the first that holds a table
+    # both: size of the largest machine, of formats whose numbers are shares of it; 0 = not known
     machine_memory_bytes: float = 0.0
     machine_cores: float = 0.0
 
@@ -95,17 +84,7 @@ class Check:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What an ingest did.
-
-    Attributes:
-        already_loaded: the same content was there; nothing was read again.
-        lost: lines of a text that are in no row and not rejected; 0 unless the options accept them.
-        running: rows that still run at the end of the trace.
-        never_started: rows that wait, or were given up before they ran.
-        machine_shares: numbers that the trace gives as shares of its largest machine, and what a whole one counts as.
-        mapping: of a generic file, as --map takes it: field -> {"from": column, "unit": unit}.
-        jobs, users: distinct names; None = there is no such column, or it was loaded before they were counted.
-    """
+    """What an ingest did."""
 
     dataset: str
     hash: str
@@ -118,33 +97,28 @@ class IngestReport:
     joins: tuple[JoinStep, ...]
     checks: tuple[Check, ...]
     seconds: float
-    already_loaded: bool = False
-    lost: int = 0
-    running: int = 0
-    never_started: int = 0
+    already_loaded: bool = False  # the same content was there; nothing was read again
+    lost: int = 0  # lines of a text that are in no row and not rejected; 0 unless the options accept them
+    running: int = 0  # rows that still run at the end of the trace
+    never_started: int = 0  # rows that wait, or were given up before they ran
+    # numbers that the trace gives as shares of its largest machine, and what a whole one counts as
     machine_shares: tuple[Share, ...] = ()
+    # of a generic file, as --map takes it: field -> {"from": column, "unit": unit}
     mapping: dict[str, dict[str, str]] = field(default_factory=dict)
+    # `jobs`, `users`: distinct names; None = there is no such column, or it was loaded before they were counted
     jobs: int | None = None
     users: int | None = None
 
 
 @dataclass(frozen=True)
 class Upstream:
-    """What an engine did with a trace before its rows came here.
+    """What an engine did with a trace before its rows came here."""
 
-    Attributes:
-        origin: where the trace lies, for people; without a password.
-        rows_read: rows of the trace there.
-        dropped: of them, those that are in no run.
-        joins: what was joined, folded and drawn there.
-        checks: findings about the whole trace.
-    """
-
-    origin: str
-    rows_read: int
-    dropped: int
-    joins: tuple[JoinStep, ...] = ()
-    checks: tuple[Check, ...] = ()
+    origin: str  # where the trace lies, for people; without a password
+    rows_read: int  # rows of the trace there
+    dropped: int  # of them, those that are in no run
+    joins: tuple[JoinStep, ...] = ()  # what was joined, folded and drawn there
+    checks: tuple[Check, ...] = ()  # findings about the whole trace
 
 
 def lines_lost(lost: int) -> str:
@@ -154,19 +128,13 @@ def lines_lost(lost: int) -> str:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a job table holds, counted exactly: in one place, and said in the same words everywhere.
+    """What a job table holds, counted exactly: in one place, and said in the same words everywhere."""
 
-    Attributes:
-        runs: rows.
-        finished, running, never_started: of them; the others ended without finishing.
-        jobs, users: distinct names; None = there is no such column.
-    """
-
-    runs: int
-    finished: int
+    runs: int  # rows
+    finished: int  # and `running`, `never_started`: of them; the others ended without finishing
     running: int
     never_started: int
-    jobs: int | None
+    jobs: int | None  # and `users`: distinct names; None = there is no such column
     users: int | None
 
     @property
@@ -188,48 +156,32 @@ class Counts:
 
 @dataclass(frozen=True)
 class Dataset:
-    """An entry of the catalogue.
-
-    Attributes:
-        hash: of the content, format, join mode and mapping (32 hexadecimal digits).
-        rows: all rows; finished_rows: those that the methods use (status terminated or unknown).
-        created: ISO 8601, UTC.
-        mode: 'corrected' or 'faithful' (of the join).
-        origin: file names as given, for people.
-    """
+    """An entry of the catalogue."""
 
     name: str
-    hash: str
+    hash: str  # of the content, format, join mode and mapping (32 hexadecimal digits)
     kind: str
     format: str
-    rows: int
+    rows: int  # all rows; finished_rows: those that the methods use (status terminated or unknown)
     finished_rows: int
-    created: str
-    mode: str
-    origin: str
+    created: str  # ISO 8601, UTC
+    mode: str  # 'corrected' or 'faithful' (of the join)
+    origin: str  # file names as given, for people
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a dataset's table.
-
-    Attributes:
-        type: of DuckDB.
-        unit: '' = none.
-        source: the trace's own name.
-        truth: holds a planted truth (`truth_*`): for scoring only, no method sees it unless it asks by name.
-        whole: value of a whole machine where the source gives shares of the largest one; 0 = it gives amounts.
-        nominal: that is no machine's real size.
-    """
+    """A column of a dataset's table."""
 
     name: str
-    type: str
-    unit: str
-    source: str
+    type: str  # of DuckDB
+    unit: str  # '' = none
+    source: str  # the trace's own name
     numeric: bool
-    truth: bool = False
+    truth: bool = False  # holds a planted truth (`truth_*`): for scoring only, no method sees it unless it asks by name
+    # value of a whole machine where the source gives shares of the largest one; 0 = it gives amounts
     whole: float = 0.0
-    nominal: bool = False
+    nominal: bool = False  # that is no machine's real size
 
 
 def shares_of(columns: Sequence[Column]) -> tuple[Share, ...]:
@@ -249,26 +201,18 @@ def shares_of(columns: Sequence[Column]) -> tuple[Share, ...]:
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """Distribution of one column. Numbers are NaN where they make no sense.
-
-    Attributes:
-        missing_share: 0-1.
-        distinct: count of values; of a number in more than 250,000 rows approximate.
-        minimum, median, p95, maximum: of numeric columns.
-        top: most frequent values with counts, of text columns.
-        histogram: (24,) counts between p1 and p99 of numeric columns, else empty.
-    """
+    """Distribution of one column. Numbers are NaN where they make no sense."""
 
     column: Column
     rows: int
-    missing_share: float
-    distinct: int
-    minimum: float
+    missing_share: float  # 0-1
+    distinct: int  # count of values; of a number in more than 250,000 rows approximate
+    minimum: float  # and `median`, `p95`, `maximum`: of numeric columns
     median: float
     p95: float
     maximum: float
-    top: tuple[tuple[str, int], ...]
-    histogram: NDArray[np.int64]
+    top: tuple[tuple[str, int], ...]  # most frequent values with counts, of text columns
+    histogram: NDArray[np.int64]  # (24,) counts between p1 and p99 of numeric columns, else empty
 
 
 @dataclass(frozen=True)
@@ -306,74 +250,47 @@ class SampleReport:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a column becomes as a field, in one unit; over the rows that were looked at.
-
-    Attributes:
-        sure: it can be loaded so without asking.
-        why: what the unit rests on, '' where there is none.
-        values: first values of the column, each with what it becomes, for people.
-        lowest, median, highest: for people, '' where there are no numbers.
-        unread: values that cannot be read as this field; the first of them with its line (0 = unknown).
-        warning: what is absurd about it, '' = nothing.
-    """
+    """What a column becomes as a field, in one unit; over the rows that were looked at."""
 
     column: str
     unit: str
-    sure: bool
-    why: str
-    values: tuple[tuple[str, str], ...] = ()
-    lowest: str = ""
+    sure: bool  # it can be loaded so without asking
+    why: str  # what the unit rests on, '' where there is none
+    values: tuple[tuple[str, str], ...] = ()  # first values of the column, each with what it becomes, for people
+    lowest: str = ""  # and `median`, `highest`: for people, '' where there are no numbers
     median: str = ""
     highest: str = ""
-    unread: int = 0
+    unread: int = 0  # values that cannot be read as this field; the first of them with its line (0 = unknown)
     unread_line: int = 0
     unread_text: str = ""
-    warning: str = ""
+    warning: str = ""  # what is absurd about it, '' = nothing
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What a look at a generic file proposes.
+    """What a look at a generic file proposes."""
 
-    Attributes:
-        columns: names in the file's order.
-        types: name -> DuckDB type guessed from the first rows.
-        sample: name -> first few values as text.
-        mapping: field -> guessed source, or as it was given.
-        missing: required fields that no column seems to hold.
-        delimiter, encoding: as guessed.
-        evidence: field -> what its column becomes.
-        rows: looked at; `whole`: there are no more.
-        refusal: why it is not loaded without asking, '' = it can be.
-        checks: what the first rows tell beside the mapping.
-    """
-
-    columns: tuple[str, ...]
-    types: dict[str, str]
-    sample: dict[str, tuple[str, ...]]
-    mapping: dict[str, FieldSource]
-    missing: tuple[str, ...]
-    delimiter: str
+    columns: tuple[str, ...]  # names in the file's order
+    types: dict[str, str]  # name -> DuckDB type guessed from the first rows
+    sample: dict[str, tuple[str, ...]]  # name -> first few values as text
+    mapping: dict[str, FieldSource]  # field -> guessed source, or as it was given
+    missing: tuple[str, ...]  # required fields that no column seems to hold
+    delimiter: str  # and `encoding`: as guessed
     encoding: str
-    evidence: dict[str, Evidence] = field(default_factory=dict)
-    rows: int = 0
+    evidence: dict[str, Evidence] = field(default_factory=dict)  # field -> what its column becomes
+    rows: int = 0  # looked at; `whole`: there are no more
     whole: bool = True
-    refusal: str = ""
-    checks: tuple[Check, ...] = ()
+    refusal: str = ""  # why it is not loaded without asking, '' = it can be
+    checks: tuple[Check, ...] = ()  # what the first rows tell beside the mapping
 
 
 @dataclass(frozen=True)
 class SavedMapping:
-    """A mapping that was saved under a name.
-
-    Attributes:
-        created: ISO 8601, UTC.
-        mapping: field -> source.
-    """
+    """A mapping that was saved under a name."""
 
     name: str
-    created: str
-    mapping: dict[str, FieldSource]
+    created: str  # ISO 8601, UTC
+    mapping: dict[str, FieldSource]  # field -> source
 
     def fits(self, columns: Sequence[str]) -> bool:
         """Tell whether a file has every column that it uses."""

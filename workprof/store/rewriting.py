@@ -36,20 +36,14 @@ NOTHING = ""
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The rewritten file, and what did not come through it.
-
-    Attributes:
-        rejects: the lines that are no rows (line, column, text, reason) as a CSV file of their own; None = none.
-        rejected: how many they are.
-        rows: how many rows were written.
-        checks: what was found on the way.
-    """
+    """The rewritten file, and what did not come through it."""
 
     spooled: Spooled
+    # the lines that are no rows (line, column, text, reason) as a CSV file of their own; None = none
     rejects: Path | None = None
-    rejected: int = 0
-    rows: int = 0
-    checks: tuple[Check, ...] = ()
+    rejected: int = 0  # how many they are
+    rows: int = 0  # how many rows were written
+    checks: tuple[Check, ...] = ()  # what was found on the way
 
 
 def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:

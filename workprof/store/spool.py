@@ -231,47 +231,32 @@ class Unpacked:
 
 @dataclass(frozen=True)
 class Spooled:
-    """A file that DuckDB may read, and the name that people know it by.
-
-    Attributes:
-        long_lines: the lines that are no longer in it.
-        lines: a CSV file that tells which line of the input a line comes from, where that is not the same (pairs of
-            a line here and one there, from which both are counted on).
-        unpacked: of a compressed input.
-        header: its first line names the columns.
-        checks: what was found while it was spooled.
-        skipped: lines before its first that are no longer in it.
-    """
+    """A file that DuckDB may read, and the name that people know it by."""
 
     path: Path
     origin: str
     parquet: bool = False
-    long_lines: tuple[LongLine, ...] = ()
+    long_lines: tuple[LongLine, ...] = ()  # the lines that are no longer in it
+    # a CSV file that tells which line of the input a line comes from, where that is not the same (pairs of a line here
+    # and one there, from which both are counted on)
     lines: Path | None = None
-    unpacked: Unpacked | None = None
-    header: bool = True
-    checks: tuple[Check, ...] = ()
-    skipped: int = 0
+    unpacked: Unpacked | None = None  # of a compressed input
+    header: bool = True  # its first line names the columns
+    checks: tuple[Check, ...] = ()  # what was found while it was spooled
+    skipped: int = 0  # lines before its first that are no longer in it
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a text is spooled.
+    """How a text is spooled."""
 
-    Attributes:
-        encoding: of the file; '' = UTF-8.
-        even_line_ends: write LF for every CR LF and a space for every other CR (within quotes too). A text that mixes
-            both near its beginning, or ends its lines with CR alone, is written with LF unasked.
-        long_lines: a line may be of any length: a document on one line, or a tool's whole output.
-        expansion_limit: how many times its size a compressed file may unpack to.
-        sheet: of a workbook; '' = the first that holds a table.
-    """
-
-    encoding: str = ""
+    encoding: str = ""  # of the file; '' = UTF-8
+    # write LF for every CR LF and a space for every other CR (within quotes too). A text that mixes both near its
+    # beginning, or ends its lines with CR alone, is written with LF unasked
     even_line_ends: bool = False
-    long_lines: bool = False
-    expansion_limit: int = DEFAULT_EXPANSION_LIMIT
-    sheet: str = ""
+    long_lines: bool = False  # a line may be of any length: a document on one line, or a tool's whole output
+    expansion_limit: int = DEFAULT_EXPANSION_LIMIT  # how many times its size a compressed file may unpack to
+    sheet: str = ""  # of a workbook; '' = the first that holds a table
 
     @property
     def as_it_is(self) -> bool:

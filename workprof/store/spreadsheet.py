@@ -62,22 +62,14 @@ CSV_INSTEAD = "save the sheet as CSV, and load that"
 
 @dataclass(frozen=True)
 class Table:
-    """Where a table stands in a workbook.
+    """Where a table stands in a workbook."""
 
-    Attributes:
-        sheet: its name; `others`: the names of the sheets that are not read.
-        header_row: first row of the sheet = 1.
-        first_column: first column of the sheet = 0.
-        columns: how many there are.
-        titles: texts of the rows above the header.
-    """
-
-    sheet: str
+    sheet: str  # its name; `others`: the names of the sheets that are not read
     others: tuple[str, ...]
-    header_row: int
-    first_column: int
-    columns: int
-    titles: tuple[str, ...]
+    header_row: int  # first row of the sheet = 1
+    first_column: int  # first column of the sheet = 0
+    columns: int  # how many there are
+    titles: tuple[str, ...]  # texts of the rows above the header
 
 
 def is_workbook(path: Path, head: bytes) -> bool:

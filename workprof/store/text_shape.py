@@ -32,23 +32,16 @@ LOOKED_AT_NUMBERS = 5_000
 
 @dataclass(frozen=True)
 class TextShape:
-    """What the first lines of a delimited text say.
-
-    Attributes:
-        header: names of the first line, unique and non-empty; `raw_header` as written.
-        rows: the first rows after it that the bounded look holds whole.
-        titles: texts of the lines before the header: titles, comments, 'sep=;'.
-        skipped: how many lines those are, `skipped_bytes` with their ends.
-        comma_columns: those whose numbers have a decimal comma, where that is the file's decimal sign.
-    """
+    """What the first lines of a delimited text say."""
 
     delimiter: str
     raw_header: tuple[str, ...]
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    titles: tuple[str, ...] = ()
-    skipped: int = 0
+    header: tuple[str, ...]  # names of the first line, unique and non-empty; `raw_header` as written
+    rows: tuple[tuple[str, ...], ...]  # the first rows after it that the bounded look holds whole
+    titles: tuple[str, ...] = ()  # texts of the lines before the header: titles, comments, 'sep=;'
+    skipped: int = 0  # how many lines those are, `skipped_bytes` with their ends
     skipped_bytes: int = 0
+    # those whose numbers have a decimal comma, where that is the file's decimal sign
     comma_columns: tuple[str, ...] = ()
 
     @property

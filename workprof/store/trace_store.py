@@ -338,17 +338,11 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
 
 @dataclass(frozen=True)
 class PassingTrace:
-    """The finished rows of a trace that was read once.
+    """The finished rows of a trace that was read once."""
 
-    Attributes:
-        jobs: every column under its stored name, planted truth left out; texts as categories.
-        report: of the reading.
-        unfinished: rows that were left out because their job has not finished well.
-    """
-
-    jobs: pd.DataFrame
-    report: IngestReport
-    unfinished: int
+    jobs: pd.DataFrame  # every column under its stored name, planted truth left out; texts as categories
+    report: IngestReport  # of the reading
+    unfinished: int  # rows that were left out because their job has not finished well
 
 
 def passing_trace(

@@ -27,17 +27,11 @@ SLACK = 1.01
 
 @dataclass(frozen=True)
 class Runs:
-    """The staged rows once every one is a run, in the units of the job table.
+    """The staged rows once every one is a run, in the units of the job table."""
 
-    Attributes:
-        columns: of the job table.
-        folded: rows of windows that are no longer there.
-        checks: what was done.
-    """
-
-    columns: tuple[Column, ...]
-    folded: int = 0
-    checks: tuple[Check, ...] = ()
+    columns: tuple[Column, ...]  # of the job table
+    folded: int = 0  # rows of windows that are no longer there
+    checks: tuple[Check, ...] = ()  # what was done
 
 
 def complete_runs(

@@ -23,21 +23,13 @@ MIB = 1024**2
 
 @dataclass(frozen=True)
 class Measure:
-    """What a run measured: a rate, a second rate, and how uneven it was.
+    """What a run measured: a rate, a second rate, and how uneven it was."""
 
-    Attributes:
-        rate: of the tool: events/s, MiB/s, B/s read or sent, requests/s.
-        other: second rate: B/s written or received, messages/s; the same as `rate` for tools with one.
-        tail: slowest / mean latency, above 1.
-        spread: standard deviation / mean.
-        busy: share of one processor that the tool keeps busy, 0-1 or more.
-    """
-
-    rate: float
-    other: float
-    tail: float
-    spread: float
-    busy: float
+    rate: float  # of the tool: events/s, MiB/s, B/s read or sent, requests/s
+    other: float  # second rate: B/s written or received, messages/s; the same as `rate` for tools with one
+    tail: float  # slowest / mean latency, above 1
+    spread: float  # standard deviation / mean
+    busy: float  # share of one processor that the tool keeps busy, 0-1 or more
 
 
 ARGV: Mapping[str, tuple[str, ...]] = {
@@ -226,26 +218,17 @@ NO_HOST_SHARE = 0.02
 class BenchmarkTraceSettings:
     """What is simulated.
 
-    Attributes:
-        nodes: number of nodes; their speeds halve from one to the next, so that the order is known.
-        repeat: runs of each (node, benchmark).
-        stressed_share: of the runs, 0-1.
-        intensity: least and largest strength of a stress, 0-1.
-        drift: change of the logarithm of every rate from the first run to the last; 0 = none.
-        labelled: False leaves 'stressed' empty.
-        seed: of every draw.
-
     Raises:
         SettingsError: for a number out of bounds.
     """
 
-    nodes: int = 3
-    repeat: int = 30
-    stressed_share: float = 0.2
-    intensity: tuple[float, float] = (0.4, 1.0)
-    drift: float = 0.0
-    labelled: bool = True
-    seed: int = 0
+    nodes: int = 3  # number of nodes; their speeds halve from one to the next, so that the order is known
+    repeat: int = 30  # runs of each (node, benchmark)
+    stressed_share: float = 0.2  # of the runs, 0-1
+    intensity: tuple[float, float] = (0.4, 1.0)  # least and largest strength of a stress, 0-1
+    drift: float = 0.0  # change of the logarithm of every rate from the first run to the last; 0 = none
+    labelled: bool = True  # False leaves 'stressed' empty
+    seed: int = 0  # of every draw
 
     def __post_init__(self) -> None:
         check_size("nodes", self.nodes, self.seed, MOST_NODES)
@@ -269,17 +252,11 @@ class BenchmarkTraceSettings:
 
 @dataclass(frozen=True)
 class BenchmarkTrace:
-    """Runs in the form of the suite's file, and the truth.
+    """Runs in the form of the suite's file, and the truth."""
 
-    Attributes:
-        lines: one document per run, by time.
-        strength: (n_runs,) of the stress, 0 = none.
-        speed: node -> aspect -> speed.
-    """
-
-    lines: tuple[dict[str, Any], ...]
-    strength: tuple[float, ...]
-    speed: dict[str, dict[str, float]]
+    lines: tuple[dict[str, Any], ...]  # one document per run, by time
+    strength: tuple[float, ...]  # (n_runs,) of the stress, 0 = none
+    speed: dict[str, dict[str, float]]  # node -> aspect -> speed
 
 
 def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> BenchmarkTrace:

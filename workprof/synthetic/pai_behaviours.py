@@ -100,37 +100,21 @@ WORKLOAD_ROWS = {
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Medians of one behaviour.
+    """Medians of one behaviour."""
 
-    Attributes:
-        profile: its number, as in the published list of profiles.
-        cpu: percent of one core.
-        gpu: percent of one GPU.
-        memory: peak main memory, GiB.
-        memory_ratio: mean over peak main memory.
-        gpu_memory: peak GPU memory, GiB.
-        gpu_memory_ratio: mean over peak GPU memory.
-        read: bytes read from the network over the lifetime.
-        write: bytes written.
-        read_count: read operations.
-        write_count: write operations.
-        duration_s: task duration outside the spike, seconds.
-        spike_share: share of templates whose tasks mostly end in the 13-second spike.
-    """
-
-    profile: int
-    cpu: float
-    gpu: float
-    memory: float
-    memory_ratio: float
-    gpu_memory: float
-    gpu_memory_ratio: float
-    read: float
-    write: float
-    read_count: float
-    write_count: float
-    duration_s: float
-    spike_share: float = 0.0
+    profile: int  # its number, as in the published list of profiles
+    cpu: float  # percent of one core
+    gpu: float  # percent of one GPU
+    memory: float  # peak main memory, GiB
+    memory_ratio: float  # mean over peak main memory
+    gpu_memory: float  # peak GPU memory, GiB
+    gpu_memory_ratio: float  # mean over peak GPU memory
+    read: float  # bytes read from the network over the lifetime
+    write: float  # bytes written
+    read_count: float  # read operations
+    write_count: float  # write operations
+    duration_s: float  # task duration outside the spike, seconds
+    spike_share: float = 0.0  # share of templates whose tasks mostly end in the 13-second spike
 
     def coordinates(self) -> NDArray[np.float64]:
         """Return the ten coordinates in which spread is drawn: logarithms, and logits of the two ratios."""

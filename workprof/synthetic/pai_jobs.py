@@ -51,38 +51,23 @@ _POINTERS = {"task_job": "job_template", "row_task": "task_job"}
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs (J), tasks (K) and rows (N).
+    """Jobs (J), tasks (K) and rows (N)."""
 
-    Attributes:
-        job_template, job_user, job_group, job_kind: (J,) indices.
-        job_start_s: (J,) submission time.
-        task_job: (K,) job of each task.
-        task_role: (K,) role within the job's kind.
-        task_instances: (K,) inst_num.
-        task_bundle: (K,) bundle within the role.
-        task_duration_s: (K,) whole seconds.
-        task_spike: (K,) whether the 13-second spike ended it.
-        task_offset: (K, 10) departure of the template from its behaviour.
-        row_task: (N,) task of each row.
-        row_profile: (N,) planted behaviour or OUTLIER.
-        row_outlier: (N,) code of `OUTLIER_NAMES`.
-    """
-
-    job_template: NDArray[np.int64]
+    job_template: NDArray[np.int64]  # and `job_user`, `job_group`, `job_kind`: (J,) indices
     job_user: NDArray[np.int64]
     job_group: NDArray[np.int64]
     job_kind: NDArray[np.int64]
-    job_start_s: NDArray[np.float64]
-    task_job: NDArray[np.int64]
-    task_role: NDArray[np.int64]
-    task_instances: NDArray[np.int64]
-    task_bundle: NDArray[np.int64]
-    task_duration_s: NDArray[np.float64]
-    task_spike: NDArray[np.bool_]
-    task_offset: NDArray[np.float64]
-    row_task: NDArray[np.int64]
-    row_profile: NDArray[np.int64]
-    row_outlier: NDArray[np.int64]
+    job_start_s: NDArray[np.float64]  # (J,) submission time
+    task_job: NDArray[np.int64]  # (K,) job of each task
+    task_role: NDArray[np.int64]  # (K,) role within the job's kind
+    task_instances: NDArray[np.int64]  # (K,) inst_num
+    task_bundle: NDArray[np.int64]  # (K,) bundle within the role
+    task_duration_s: NDArray[np.float64]  # (K,) whole seconds
+    task_spike: NDArray[np.bool_]  # (K,) whether the 13-second spike ended it
+    task_offset: NDArray[np.float64]  # (K, 10) departure of the template from its behaviour
+    row_task: NDArray[np.int64]  # (N,) task of each row
+    row_profile: NDArray[np.int64]  # (N,) planted behaviour or OUTLIER
+    row_outlier: NDArray[np.int64]  # (N,) code of `OUTLIER_NAMES`
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
@@ -387,21 +372,15 @@ LONGEST_WAIT = 0.9
 
 @dataclass(frozen=True)
 class States:
-    """Status codes and times; a missing time is NaN.
+    """Status codes and times; a missing time is NaN."""
 
-    Attributes:
-        job_status, job_start, job_end: (J,).
-        task_status, task_start, task_end: (K,).
-        row_status, row_start, row_end: (N,).
-    """
-
-    job_status: NDArray[np.int64]
+    job_status: NDArray[np.int64]  # and `job_start`, `job_end`: (J,)
     job_start: NDArray[np.float64]
     job_end: NDArray[np.float64]
-    task_status: NDArray[np.int64]
+    task_status: NDArray[np.int64]  # and `task_start`, `task_end`: (K,)
     task_start: NDArray[np.float64]
     task_end: NDArray[np.float64]
-    row_status: NDArray[np.int64]
+    row_status: NDArray[np.int64]  # and `row_start`, `row_end`: (N,)
     row_start: NDArray[np.float64]
     row_end: NDArray[np.float64]
 

@@ -15,53 +15,32 @@ TAIL_USERS, UNTAGGED_USERS = -1, -2
 
 @dataclass(frozen=True)
 class Role:
-    """One task of a job kind.
+    """One task of a job kind."""
 
-    Attributes:
-        task_name: as in the trace.
-        rows: its rows in a sample of 100,001.
-        profile: the behaviour, or OUTLIER for scattered rows.
-        bundles: what is requested; the bundle number is drawn once per template, for all roles.
-        borrowed: bundles of a larger kind, which some recurring templates request; only their group tells them apart.
-        second_profile: a further behaviour of rows of the same job, and
-        second_rows: how many of `rows` show it.
-    """
-
-    task_name: str
-    rows: int
-    profile: int
-    bundles: tuple[Bundle, ...]
+    task_name: str  # as in the trace
+    rows: int  # its rows in a sample of 100,001
+    profile: int  # the behaviour, or OUTLIER for scattered rows
+    bundles: tuple[Bundle, ...]  # what is requested; the bundle number is drawn once per template, for all roles
+    # bundles of a larger kind, which some recurring templates request; only their group tells them apart
     borrowed: tuple[Bundle, ...] = ()
-    second_profile: int | None = None
-    second_rows: int = 0
+    second_profile: int | None = None  # a further behaviour of rows of the same job, and
+    second_rows: int = 0  # how many of `rows` show it
 
 
 @dataclass(frozen=True)
 class JobKind:
-    """A sort of job.
+    """A sort of job."""
 
-    Attributes:
-        name: for people.
-        workload: the tag; empty = untagged.
-        roles: the first one sets the size of a job.
-        users: (rank of a top user, TAIL_USERS or UNTAGGED_USERS; weight).
-        inst_nums: (instances of the first role, weight).
-        stray_rows: rows of otherwise regular jobs that behave like nothing else.
-        pool: kinds of one pool share templates, hence all metadata.
-        groups: number of groups where it is fixed; None = one per template.
-        one_off_share: share of jobs whose template never recurs.
-        coverage: least and largest share of a task's instances that a sample holds (our choice).
-    """
-
-    name: str
-    workload: str
-    roles: tuple[Role, ...]
-    users: tuple[tuple[int, float], ...]
-    inst_nums: tuple[tuple[int, float], ...]
-    stray_rows: int = 0
-    pool: str = ""
-    groups: int | None = None
-    one_off_share: float = 0.65
+    name: str  # for people
+    workload: str  # the tag; empty = untagged
+    roles: tuple[Role, ...]  # the first one sets the size of a job
+    users: tuple[tuple[int, float], ...]  # (rank of a top user, TAIL_USERS or UNTAGGED_USERS; weight)
+    inst_nums: tuple[tuple[int, float], ...]  # (instances of the first role, weight)
+    stray_rows: int = 0  # rows of otherwise regular jobs that behave like nothing else
+    pool: str = ""  # kinds of one pool share templates, hence all metadata
+    groups: int | None = None  # number of groups where it is fixed; None = one per template
+    one_off_share: float = 0.65  # share of jobs whose template never recurs
+    # least and largest share of a task's instances that a sample holds (our choice)
     coverage: tuple[float, float] = (0.35, 0.95)
 
     @property

@@ -69,23 +69,14 @@ LONE_GPU_NAME = "/dev/nvidia0"
 
 @dataclass(frozen=True)
 class Machines:
-    """The machines of the cluster, sorted by type; arrays of 1,897.
+    """The machines of the cluster, sorted by type; arrays of 1,897."""
 
-    Attributes:
-        names: machine names.
-        type_index: position in `TYPE_NAMES`.
-        cores: CPU cores.
-        memory_gb: main memory as the trace counts it.
-        gpus: GPUs.
-        first: where each type begins, with the total at the end.
-    """
-
-    names: Any
-    type_index: NDArray[np.int64]
-    cores: NDArray[np.float64]
-    memory_gb: NDArray[np.float64]
-    gpus: NDArray[np.float64]
-    first: NDArray[np.int64]
+    names: Any  # machine names
+    type_index: NDArray[np.int64]  # position in `TYPE_NAMES`
+    cores: NDArray[np.float64]  # CPU cores
+    memory_gb: NDArray[np.float64]  # main memory as the trace counts it
+    gpus: NDArray[np.float64]  # GPUs
+    first: NDArray[np.int64]  # where each type begins, with the total at the end
 
 
 def draw_machines(rng: np.random.Generator) -> Machines:
@@ -177,28 +168,17 @@ INSTANCE_COUNTS = np.array([
 
 @dataclass(frozen=True)
 class Templates:
-    """Templates of one kind, one entry each (n); per role (n, n_roles).
+    """Templates of one kind, one entry each (n); per role (n, n_roles)."""
 
-    Attributes:
-        number: identity, unique in a file.
-        user, group: indices into the names.
-        bundle: index into every role's bundles.
-        instances: inst_num per role.
-        offset: (n, n_roles, 10) departure from the behaviour's coordinates.
-        log_factor: departure from the typical log duration.
-        heavy: whether runs differ strongly.
-        spike_chance: chance of a 13-second run per role.
-    """
-
-    number: NDArray[np.int64]
-    user: NDArray[np.int64]
+    number: NDArray[np.int64]  # identity, unique in a file
+    user: NDArray[np.int64]  # and `group`: indices into the names
     group: NDArray[np.int64]
-    bundle: NDArray[np.int64]
-    instances: NDArray[np.int64]
-    offset: NDArray[np.float64]
-    log_factor: NDArray[np.float64]
-    heavy: NDArray[np.bool_]
-    spike_chance: NDArray[np.float64]
+    bundle: NDArray[np.int64]  # index into every role's bundles
+    instances: NDArray[np.int64]  # inst_num per role
+    offset: NDArray[np.float64]  # (n, n_roles, 10) departure from the behaviour's coordinates
+    log_factor: NDArray[np.float64]  # departure from the typical log duration
+    heavy: NDArray[np.bool_]  # whether runs differ strongly
+    spike_chance: NDArray[np.float64]  # chance of a 13-second run per role
 
     def take(self, rows: NDArray[Any]) -> Templates:
         """Return the templates at `rows`."""
@@ -219,15 +199,11 @@ def zipf_weights(count: int, exponent: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Cells:
-    """What templates of one kind share with others that ask for the same.
+    """What templates of one kind share with others that ask for the same."""
 
-    Attributes:
-        duration: (n_bundles, n_sizes) effect of bundle and instance count on log duration.
-        memory: (n_users, n_bundles, n_roles) log of peak memory over plan of a kind without a behaviour, which is one
-            for what asks for the same memory; NaN = none in common.
-    """
-
-    duration: NDArray[np.float64]
+    duration: NDArray[np.float64]  # (n_bundles, n_sizes) effect of bundle and instance count on log duration
+    # (n_users, n_bundles, n_roles) log of peak memory over plan of a kind without a behaviour, which is one for what
+    # asks for the same memory; NaN = none in common
     memory: NDArray[np.float64]
 
 
@@ -364,34 +340,21 @@ FULL_COVERAGE_UP_TO = 4
 
 @dataclass(frozen=True)
 class Pool:
-    """Templates that recur, and what one-off templates share with them.
+    """Templates that recur, and what one-off templates share with them."""
 
-    Attributes:
-        templates: the recurring ones, numbered over all pools.
-        cells: what all of the kind share.
-    """
-
-    templates: Templates
-    cells: Cells
+    templates: Templates  # the recurring ones, numbered over all pools
+    cells: Cells  # what all of the kind share
 
 
 @dataclass(frozen=True)
 class Population:
-    """Everything that is drawn once per file.
+    """Everything that is drawn once per file."""
 
-    Attributes:
-        pools: one per kind, in the order of `ALL_KINDS`; kinds of one pool hold the same object.
-        users: user names.
-        groups: names of the groups of the pools.
-        machines: the machines.
-        n_templates: templates in all pools.
-    """
-
-    pools: tuple[Pool, ...]
-    users: Any
-    groups: Any
-    machines: Machines
-    n_templates: int
+    pools: tuple[Pool, ...]  # one per kind, in the order of `ALL_KINDS`; kinds of one pool hold the same object
+    users: Any  # user names
+    groups: Any  # names of the groups of the pools
+    machines: Machines  # the machines
+    n_templates: int  # templates in all pools
 
 
 def rows_per_job(kind: JobKind) -> float:

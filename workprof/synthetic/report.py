@@ -13,21 +13,13 @@ from workprof.store.home import free_bytes, no_room
 
 @dataclass(frozen=True)
 class SynthReport:
-    """A finished synthetic data set: where it is, how many rows, how long it took.
+    """A finished synthetic data set: where it is, how many rows, how long it took."""
 
-    Attributes:
-        path: the file, or the folder of several files.
-        rows: rows of the file; for several files, rows of all tables together.
-        seconds: wall-clock time of generating and writing.
-        tables: rows by file name.
-        bytes: size on disk of everything written.
-    """
-
-    path: Path
-    rows: int
-    seconds: float
-    tables: dict[str, int]
-    bytes: int
+    path: Path  # the file, or the folder of several files
+    rows: int  # rows of the file; for several files, rows of all tables together
+    seconds: float  # wall-clock time of generating and writing
+    tables: dict[str, int]  # rows by file name
+    bytes: int  # size on disk of everything written
 
 
 def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None:

@@ -75,19 +75,12 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class TelemetrySettings:
-    """What is made.
+    """What is made."""
 
-    Attributes:
-        workloads: 2 to 10.
-        runs: of each workload.
-        seconds: rows of each run, at least 16.
-        seed: of every draw.
-    """
-
-    workloads: int = 6
-    runs: int = 10
-    seconds: int = 30
-    seed: int = 0
+    workloads: int = 6  # 2 to 10
+    runs: int = 10  # of each workload
+    seconds: int = 30  # rows of each run, at least 16
+    seed: int = 0  # of every draw
 
     def __post_init__(self) -> None:
         check_size("runs", self.runs, self.seed)
@@ -109,30 +102,22 @@ class TelemetrySettings:
 
 @dataclass(frozen=True)
 class RunTruth:
-    """The truth of one run.
-
-    Attributes:
-        change_points_s: ends of its phases but the last: the first sample of the next phase is one second later.
-        moved: counters that each change moves. Shares of the processor move also where others fill the machine.
-    """
+    """The truth of one run."""
 
     workload: str
     run: str
+    # ends of its phases but the last: the first sample of the next phase is one second later
     change_points_s: tuple[float, ...]
+    # counters that each change moves. Shares of the processor move also where others fill the machine
     moved: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class SyntheticTelemetry:
-    """Recordings and their truth.
+    """Recordings and their truth."""
 
-    Attributes:
-        frame: columns workload, run, t and COUNTERS, a row per second.
-        truth: a record per run, in the frame's order.
-    """
-
-    frame: pd.DataFrame
-    truth: tuple[RunTruth, ...]
+    frame: pd.DataFrame  # columns workload, run, t and COUNTERS, a row per second
+    truth: tuple[RunTruth, ...]  # a record per run, in the frame's order
 
 
 @dataclass(frozen=True)

@@ -214,21 +214,13 @@ ANNOTATIONS: dict[str, tuple[str, type[Any]]] = {
 
 @dataclass(frozen=True)
 class UnreadableEntry:
-    """One thing that was kept about a dataset, and why it cannot be read.
+    """One thing that was kept about a dataset, and why it cannot be read."""
 
-    Attributes:
-        what: it is, for people.
-        reason: that it cannot be read, for people.
-        scenario: its name, where it is one; else None.
-        loop: digest of the settings of its feedback loop, where it is one; else None.
-        decision: the row that it is about, where it is one; else None.
-    """
-
-    what: str
-    reason: str
-    scenario: str | None = None
-    loop: str | None = None
-    decision: str | None = None
+    what: str  # it is, for people
+    reason: str  # that it cannot be read, for people
+    scenario: str | None = None  # its name, where it is one; else None
+    loop: str | None = None  # digest of the settings of its feedback loop, where it is one; else None
+    decision: str | None = None  # the row that it is about, where it is one; else None
 
 
 class UnreadableQuestions(DatasetQuestions):
@@ -273,27 +265,16 @@ LIBRARIES = (
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """An installation and its open home.
+    """An installation and its open home."""
 
-    Attributes:
-        versions: of workprof, Python and libraries ('missing' where one is not installed).
-        platform: kernel and processor kind, without the machine's name.
-        processors: that this process may use.
-        home_bytes: of the home folder on disk.
-        memory_limit_bytes: of database and cache.
-        datasets: kind -> how many.
-        stored_runs: how many.
-        readonly: whether changes are refused.
-    """
-
-    versions: dict[str, str]
-    platform: str
-    processors: int
-    home_bytes: int
-    memory_limit_bytes: int
-    datasets: dict[str, int]
-    stored_runs: int
-    readonly: bool
+    versions: dict[str, str]  # of workprof, Python and libraries ('missing' where one is not installed)
+    platform: str  # kernel and processor kind, without the machine's name
+    processors: int  # that this process may use
+    home_bytes: int  # of the home folder on disk
+    memory_limit_bytes: int  # of database and cache
+    datasets: dict[str, int]  # kind -> how many
+    stored_runs: int  # how many
+    readonly: bool  # whether changes are refused
 
 
 def diagnostics(workbench: DatasetQuestions) -> Diagnostics:

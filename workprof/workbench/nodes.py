@@ -46,17 +46,12 @@ AS_NETWORK = dict(zip(MOVED["disk"], MOVED["network"], strict=True))
 
 @dataclass(frozen=True)
 class RuntimeTransfer:
-    """How well runtimes on one machine tell those on others.
-
-    Attributes:
-        interval: how often the intervals of our factor hold; None where it could not be computed.
-        notes: of the reading.
-    """
+    """How well runtimes on one machine tell those on others."""
 
     settings: TransferSettings
     result: Transfer
-    interval: Coverage | None
-    notes: tuple[str, ...]
+    interval: Coverage | None  # how often the intervals of our factor hold; None where it could not be computed
+    notes: tuple[str, ...]  # of the reading
 
 
 def _runs(bench: Any, dataset_hash: str) -> pd.DataFrame:

@@ -60,18 +60,12 @@ TABLE_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class CachedResult(Generic[Result]):
-    """A result if there is one, and the job that makes it if one was started.
+    """A result if there is one, and the job that makes it if one was started."""
 
-    Attributes:
-        key: of the result.
-        result: the record, or None.
-        job: the last job of this key since the start, or None.
-        refusal: why this dataset cannot answer, in a sentence without its point; '' = nothing is known against it.
-    """
-
-    key: str
-    result: Result | None
-    job: JobView | None
+    key: str  # of the result
+    result: Result | None  # the record, or None
+    job: JobView | None  # the last job of this key since the start, or None
+    # why this dataset cannot answer, in a sentence without its point; '' = nothing is known against it
     refusal: str = ""
 
 

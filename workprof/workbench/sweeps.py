@@ -41,27 +41,16 @@ class GroupState:
 
 @dataclass(frozen=True)
 class SweepState:
-    """A sweep as it stands.
+    """A sweep as it stands."""
 
-    Attributes:
-        settings: as asked.
-        groups: every group of the grid.
-        runs: the finished runs, in the order of the groups.
-        best: position in `runs` of the highest ACQUIRES, -1 = none.
-        summary: Table IV over the finished runs.
-        winners: best run by target number of clusters.
-        running: whether it goes on by itself.
-        seconds: of the finished groups.
-    """
-
-    settings: SweepSettings
-    groups: tuple[GroupState, ...]
-    runs: tuple[SweepRun, ...]
-    best: int
-    summary: tuple[ScoreSummary, ...]
-    winners: tuple[TargetWinner, ...]
-    running: bool
-    seconds: float
+    settings: SweepSettings  # as asked
+    groups: tuple[GroupState, ...]  # every group of the grid
+    runs: tuple[SweepRun, ...]  # the finished runs, in the order of the groups
+    best: int  # position in `runs` of the highest ACQUIRES, -1 = none
+    summary: tuple[ScoreSummary, ...]  # Table IV over the finished runs
+    winners: tuple[TargetWinner, ...]  # best run by target number of clusters
+    running: bool  # whether it goes on by itself
+    seconds: float  # of the finished groups
 
     @property
     def done(self) -> int:

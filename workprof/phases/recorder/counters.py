@@ -19,17 +19,11 @@ from workprof.core.units import KIB, MIB
 
 @dataclass(frozen=True)
 class Readings:
-    """Readings by counter name.
+    """Readings by counter name."""
 
-    Attributes:
-        cpu: ticks by state; only their shares matter.
-        totals: running totals in the unit of the rate.
-        levels: values that hold at the moment.
-    """
-
-    cpu: dict[str, float] = field(default_factory=dict)
-    totals: dict[str, float] = field(default_factory=dict)
-    levels: dict[str, float] = field(default_factory=dict)
+    cpu: dict[str, float] = field(default_factory=dict)  # ticks by state; only their shares matter
+    totals: dict[str, float] = field(default_factory=dict)  # running totals in the unit of the rate
+    levels: dict[str, float] = field(default_factory=dict)  # values that hold at the moment
 
     def with_more(self, other: Readings) -> Readings:
         """Return both readings together."""

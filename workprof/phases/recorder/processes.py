@@ -95,17 +95,11 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class CommandExit:
-    """How a command ended, with what the kernel counted of it and of the children that it waited for.
+    """How a command ended, with what the kernel counted of it and of the children that it waited for."""
 
-    Attributes:
-        rc: exit status, negative = the signal's number.
-        cpu_s: processor time.
-        peak_bytes: largest resident set of any one of them.
-    """
-
-    rc: int
-    cpu_s: float
-    peak_bytes: int
+    rc: int  # exit status, negative = the signal's number
+    cpu_s: float  # processor time
+    peak_bytes: int  # largest resident set of any one of them
 
 
 class Session:
@@ -170,17 +164,11 @@ Name = tuple[int, int]
 
 @dataclass(frozen=True)
 class ProcessState:
-    """One process at one moment.
+    """One process at one moment."""
 
-    Attributes:
-        totals: since its birth, in the order of RATES.
-        levels: in the order of LEVELS.
-        peak_kb: its largest resident set so far, kibibytes.
-    """
-
-    totals: tuple[float, ...]
-    levels: tuple[float, ...]
-    peak_kb: float
+    totals: tuple[float, ...]  # since its birth, in the order of RATES
+    levels: tuple[float, ...]  # in the order of LEVELS
+    peak_kb: float  # its largest resident set so far, kibibytes
 
 
 class ProcessTree:

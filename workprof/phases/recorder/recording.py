@@ -29,27 +29,17 @@ SHORTEST_INTERVAL_S = 0.1
 
 @dataclass(frozen=True)
 class RecordSettings:
-    """Settings of one recording.
+    """Settings of one recording."""
 
-    Attributes:
-        command: program and arguments; () = nothing is started, the host is watched for `seconds`.
-        interval_s: between two samples.
-        seconds: the longest that is recorded, the command is ended then; None = until the command ends.
-        workload: label of the kind of work.
-        run: label of this run.
-        pids: servers that are up already; their process trees count with the command's.
-        perf: whether `perf stat` counts beside /proc.
-        quiet_s: rest between writing back what earlier work left in memory and the start; 0 = neither.
-    """
-
-    command: tuple[str, ...] = ()
-    interval_s: float = 1.0
+    command: tuple[str, ...] = ()  # program and arguments; () = nothing is started, the host is watched for `seconds`
+    interval_s: float = 1.0  # between two samples
+    # the longest that is recorded, the command is ended then; None = until the command ends
     seconds: float | None = None
-    workload: str = "workload"
-    run: str = "1"
-    pids: tuple[int, ...] = ()
-    perf: bool = True
-    quiet_s: float = 1.0
+    workload: str = "workload"  # label of the kind of work
+    run: str = "1"  # label of this run
+    pids: tuple[int, ...] = ()  # servers that are up already; their process trees count with the command's
+    perf: bool = True  # whether `perf stat` counts beside /proc
+    quiet_s: float = 1.0  # rest between writing back what earlier work left in memory and the start; 0 = neither
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.interval_s) and self.interval_s >= SHORTEST_INTERVAL_S):
@@ -69,25 +59,17 @@ class RecordSettings:
 
 @dataclass(frozen=True)
 class Usage:
-    """Use of the process tree; NaN = not known.
+    """Use of the process tree; NaN = not known."""
 
-    Attributes:
-        duration_s: from the start of the command to its end, or to the end of the recording.
-        peak_memory_bytes: largest sum of resident sets at a sample, or largest of one process at any time where that
-            is larger: a peak of several processes together between two samples is not seen.
-        mean_memory_bytes: over the samples with a process, weighted by their intervals.
-        cpu_usage_percent: of one core, mean over the duration: the larger of the sampled tree's and the kernel's.
-        read_bytes: from devices, sampled: what a process did after its last sample is lost; write_bytes likewise.
-        read_count: system calls that read; write_count: that write.
-    """
-
-    duration_s: float
+    duration_s: float  # from the start of the command to its end, or to the end of the recording
+    # largest sum of resident sets at a sample, or largest of one process at any time where that is larger: a peak of
+    # several processes together between two samples is not seen
     peak_memory_bytes: float
-    mean_memory_bytes: float
-    cpu_usage_percent: float
-    read_bytes: float
+    mean_memory_bytes: float  # over the samples with a process, weighted by their intervals
+    cpu_usage_percent: float  # of one core, mean over the duration: the larger of the sampled tree's and the kernel's
+    read_bytes: float  # from devices, sampled: what a process did after its last sample is lost; write_bytes likewise
     write_bytes: float
-    read_count: float
+    read_count: float  # system calls that read; write_count: that write
     write_count: float
 
 
@@ -151,35 +133,22 @@ ENOUGH_ROWS = 0.9
 
 @dataclass(frozen=True)
 class Outcome:
-    """A recording that has ended.
-
-    Attributes:
-        started_s: epoch seconds.
-        rows: samples taken.
-        counters: columns, perf's included.
-        duration_s: from the start to the end of the command or of the recording.
-        ended_after_s: when the command ended by itself; None = it still ran at the end of the recording.
-        rc: its exit status then (negative: the signal), else None.
-        stopped: from outside, before the command or the time was over.
-        status: complete, short (less than 90 % of the expected rows) or failed (stopped from outside, or rc is not 0).
-        seconds_per_sample: mean processor time that one sample took.
-        usage: of the command's process tree.
-        notes: what is missing and why.
-    """
+    """A recording that has ended."""
 
     workload: str
     run: str
-    started_s: float
-    rows: int
-    counters: int
-    duration_s: float
-    ended_after_s: float | None
-    rc: int | None
-    stopped: bool
+    started_s: float  # epoch seconds
+    rows: int  # samples taken
+    counters: int  # columns, perf's included
+    duration_s: float  # from the start to the end of the command or of the recording
+    ended_after_s: float | None  # when the command ended by itself; None = it still ran at the end of the recording
+    rc: int | None  # its exit status then (negative: the signal), else None
+    stopped: bool  # from outside, before the command or the time was over
+    # complete, short (less than 90 % of the expected rows) or failed (stopped from outside, or rc is not 0)
     status: str
-    seconds_per_sample: float
-    usage: Usage
-    notes: tuple[str, ...]
+    seconds_per_sample: float  # mean processor time that one sample took
+    usage: Usage  # of the command's process tree
+    notes: tuple[str, ...]  # what is missing and why
 
 
 def status_of(settings: RecordSettings, rows: int, duration_s: float, rc: int | None, stopped: bool) -> str:
