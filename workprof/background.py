@@ -94,16 +94,16 @@ class Tasks(Generic[Result]):
         return task.now()
 
     def view(self, key: str) -> TaskView[Result] | None:
-        """Return how a piece of work stands, or None for one that this process does not know."""
+        """How a piece of work stands, or None for one that this process does not know."""
         task = self._tasks.get(key)
         return task.now() if task else None
 
     def views(self) -> tuple[TaskView[Result], ...]:
-        """Return all known work, newest first."""
+        """All known work, newest first."""
         return tuple(sorted((task.now() for task in self._tasks.values()), key=lambda view: -view.started))
 
     def wait(self, key: str, timeout_s: float | None = None) -> TaskView[Result] | None:
-        """Return the view once the work has ended (or the time is over)."""
+        """The view once the work has ended (or the time is over)."""
         task = self._tasks.get(key)
         if task is None:
             return None

@@ -101,7 +101,7 @@ class ResultCache:
         return self._unsaved if self._memory.unsaved() else ""
 
     def get(self, key: str, cls: type[Record]) -> Record | None:
-        """Return the record of a key, or None where nothing readable is kept."""
+        """The record of a key, or None where nothing readable is kept."""
         in_memory = self._memory.get(key)
         if in_memory is None:
             return self._from_disk(key, cls)
@@ -186,13 +186,13 @@ class ResultCache:
         return len(gone)
 
     def abouts(self) -> tuple[About, ...]:
-        """Return what is kept on disk, newest first."""
+        """What is kept on disk, newest first."""
         return tuple(
             sorted((about for _, about in entries_of(self._folder)), key=lambda about: about.created, reverse=True)
         )
 
     def entries(self, beginning: str = "") -> tuple[CachedEntry, ...]:
-        """Return the same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
+        """The same with size and pin; only those whose key's digest begins so (2 hexadecimal digits or more)."""
         places = entries_of(self._folder, f"{beginning[:2]}/{beginning}*" if beginning else EVERY)
         result = [CachedEntry(about, folder_bytes(place), is_pinned(place)) for place, about in places]
         return tuple(sorted(result, key=lambda entry: entry.about.created, reverse=True))

@@ -59,7 +59,7 @@ def end(child: subprocess.Popen[str]) -> None:
 
 
 def last_words(folder: Path, code: int) -> str:
-    """Return why a child failed that told no reason, in words: its last line, or what its status means."""
+    """Why a child failed that told no reason, in words: its last line, or what its status means."""
     try:
         tail = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
     except OSError:

@@ -130,7 +130,7 @@ def _sweep_abandoned(spool: Path) -> None:
 
 
 def safe_name(given: str) -> str:
-    """Return a file name of ours that reads like the given one."""
+    """A file name of ours that reads like the given one."""
     base = re.split(r"[/\\]", given)[-1]
     suffixes = "".join(suffix for suffix in Path(base).suffixes[-2:] if suffix.lower() in SUFFIXES)
     stem = base[: len(base) - len(suffixes)] if suffixes else base
@@ -138,7 +138,7 @@ def safe_name(given: str) -> str:
 
 
 def listed_files(folder: Path) -> tuple[str, ...]:
-    """Return the loadable files and folders of tables below the data folder, as relative paths."""
+    """The loadable files and folders of tables below the data folder, as relative paths."""
     if not folder.is_dir():
         return ()
     root = folder.resolve()
@@ -147,7 +147,7 @@ def listed_files(folder: Path) -> tuple[str, ...]:
 
 
 def chosen_file(folder: Path, relative: str) -> Path:
-    """Return the path of a choice.
+    """The path of a choice.
 
     Raises:
         SettingsError: when it is not a file or a folder inside the data folder, links followed.

@@ -107,16 +107,16 @@ class Jobs:
         return job.now()
 
     def view(self, key: str) -> JobView | None:
-        """Return how a job stands, or None when there was none since the start."""
+        """How a job stands, or None when there was none since the start."""
         job = self._jobs.get(key)
         return job.now() if job else None
 
     def views(self) -> tuple[JobView, ...]:
-        """Return every job since the start, newest first."""
+        """Every job since the start, newest first."""
         return tuple(sorted((job.now() for job in self._jobs.values()), key=lambda view: -view.started))
 
     def wait(self, key: str, timeout_s: float | None = None) -> JobView | None:
-        """Return the job's view once it has ended (or the time is over)."""
+        """The job's view once it has ended (or the time is over)."""
         job = self._jobs.get(key)
         if job is None:
             return None

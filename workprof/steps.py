@@ -42,7 +42,7 @@ NICENESS = 5
 
 
 def about(step: Step, key: str, dataset: str, settings: object, seconds: float) -> About:
-    """Return the catalogue line of a finished computation."""
+    """The catalogue line of a finished computation."""
     return About(
         key=key,
         step=step.name,
@@ -113,7 +113,7 @@ def write_request(folder: Path, request: Request, frames: Mapping[str, pd.DataFr
 
 
 def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
-    """Return what `write_request` wrote; the settings' class comes from the step's annotations."""
+    """What `write_request` wrote; the settings' class comes from the step's annotations."""
     document = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     step = Step(*document["step"])
     settings: object = unpack(_settings_class(step.function()), Packed(document["settings"], {}))
@@ -123,14 +123,14 @@ def read_request(folder: Path) -> tuple[Request, dict[str, pd.DataFrame]]:
 
 
 def _settings_class(function: Function) -> type[Any]:
-    """Return the class that a step's `settings` are annotated with; the other annotations may be for checkers only."""
+    """The class that a step's `settings` are annotated with; the other annotations may be for checkers only."""
     annotation = function.__annotations__["settings"]
     result: type[Any] = function.__globals__[annotation] if isinstance(annotation, str) else annotation
     return result
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """Return a frame from its memory-mapped Arrow file."""
+    """A frame from its memory-mapped Arrow file."""
     with pa.memory_map(str(path)) as source:
         frame: pd.DataFrame = pa.ipc.open_file(source).read_all().to_pandas()
     return frame

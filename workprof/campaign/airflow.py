@@ -41,12 +41,7 @@ with DAG(
 
 
 def dag_of(plan: Plan, path: Path, workprof: Sequence[str] = ("workprof",)) -> str:
-    """Return the source of a DAG with one task per run and one that imports and sizes.
-
-    Args:
-        plan: the campaign.
-        path: of the plan, as Airflow's workers see it.
-        workprof: the command there.
+    """The source of a DAG: a task per run, and one that imports and sizes; the path is as Airflow's workers see it.
 
     Raises:
         SettingsError: when it has more runs than a DAG should.

@@ -79,7 +79,7 @@ class Journal:
         aside.replace(place)
 
     def results(self) -> list[dict[str, Any]]:
-        """Return what every attempt left, in order of their starts."""
+        """What every attempt left, in order of their starts."""
         result = [json.loads(path.read_text(encoding="utf-8")) for path in (self.folder / RESULTS).glob("*.json")]
         return sorted(result, key=lambda one: (str(one.get("started", "")), str(one["run"]), int(one["attempt"])))
 

@@ -49,7 +49,7 @@ class Node:
     image: str = ""  # of Kubernetes
 
     def prefix(self, run: str, memory_bytes: float) -> list[str]:
-        """Return what stands before the command of a run."""
+        """What stands before the command of a run."""
         given = {
             "host": self.host or self.name,
             "run": run,
@@ -91,7 +91,7 @@ class Plan:
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan of a TOML file.
+    """The plan of a TOML file.
 
     Raises:
         SettingsError: says which key has which value, and what it may be.
@@ -104,7 +104,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def plan_of(given: Mapping[str, Any], path: Path) -> Plan:
-    """Return the plan of a document; `path` names its place, from which inputs are found."""
+    """The plan of a document; `path` names its place, from which inputs are found."""
     _refuse_unknown(given, "", path)
     suite = _table(given, "suite", path)
     _refuse_unknown(suite, "suite", path)

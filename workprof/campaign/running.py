@@ -40,14 +40,7 @@ def run_only(plan: Plan, journal: Journal, name: str) -> None:
 
 
 def run_plan(plan: Plan, journal: Journal, progress: Progress = silent, *, again: bool = False) -> None:
-    """Run what is not done yet.
-
-    Args:
-        plan: the campaign.
-        journal: held by the caller.
-        progress: told after each run; may cancel, then no further run is started.
-        again: also those that failed.
-    """
+    """Run what is not done yet, `again` also what failed; the caller holds the journal, and `progress` may cancel."""
     for run in plan.runs:
         if run.name not in journal.states:
             journal.note(run.name, "REGISTERED")
@@ -116,7 +109,7 @@ def _one(plan: Plan, run: Run, journal: Journal) -> None:
 
 
 def run_agent(node: Node, spec: dict[str, Any], folder: Path, memory_bytes: float) -> dict[str, Any]:
-    """Return the result of an attempt; the agent of the node makes it, or has it already.
+    """The result of an attempt; the agent of the node makes it, or has it already.
 
     The agent has a session of its own: when this process is killed it goes on, and the next campaign finds its result.
     """
@@ -145,11 +138,8 @@ def finish(
 ) -> None:
     """Import what the runs used and note the size of each command; nothing happens while a run is open.
 
-    Args:
-        plan: the campaign.
-        journal: held by the caller.
-        load: imports the job table, and the benchmark runs where there are any; returns command -> size in GB, or why
-            there is none.
+    `load` imports the job table, and the benchmark runs where there are any; it returns command -> size in GB, or why
+    there is none.
     """
     states = [journal.states[run.name].state for run in plan.runs]
     if set(states) - {*DONE, "FAILED"} or not set(states) & set(DONE):

@@ -68,7 +68,7 @@ class CampaignStatus:
 
 
 def status_of(plan: Plan, journal: Journal, path: Path) -> CampaignStatus:
-    """Return the states of a campaign, counted and run by run; `path` is that of the plan."""
+    """The states of a campaign, counted and run by run; `path` is that of the plan."""
     nothing = RunState("", "REGISTERED")
     states = [journal.states.get(run.name, nothing) for run in plan.runs]
     runs = tuple(
@@ -85,7 +85,7 @@ def status_of(plan: Plan, journal: Journal, path: Path) -> CampaignStatus:
 
 
 def failures(runs: Iterable[RunStatus]) -> list[str]:
-    """Return what failed, most often first: '4 runs of align failed: exit 137'; each run has its whole reason."""
+    """What failed, most often first: '4 runs of align failed: exit 137'; each run has its whole reason."""
     counts = Counter((one.command, one.reason.partition(":")[0]) for one in runs if one.state == "FAILED")
     return [
         f"{count:,} {'run' if count == 1 else 'runs'} of {command} failed: {reason}"
@@ -102,7 +102,7 @@ def enlist(home: Path, plan: Path, folder: Path) -> None:
 
 
 def enlisted(home: Path) -> tuple[tuple[CampaignStatus, ...], tuple[str, ...]]:
-    """Return the campaigns that were run from a home, the last changed first, and what cannot be read of the others."""
+    """The campaigns that were run from a home, the last changed first, and what cannot be read of the others."""
     result: list[CampaignStatus] = []
     failed: list[str] = []
     for file in sorted((home / KNOWN).glob("*.json")):

@@ -20,7 +20,7 @@ Positions = NDArray[np.int32]
 
 
 def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
-    """Return a column as (n_rows,) numbers; NaN where a value is missing, infinite or no number."""
+    """A column as (n_rows,) numbers; NaN where a value is missing, infinite or no number."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     numbers = pd.to_numeric(jobs[name], errors="coerce")
@@ -30,12 +30,12 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> Floats:
 
 
 def numbers_if_present(jobs: pd.DataFrame, name: str) -> Floats | None:
-    """Return the same, or None where the table has no such column."""
+    """The same, or None where the table has no such column."""
     return numbers_of(jobs, name) if name in jobs.columns else None
 
 
 def factorized(column: pd.Series) -> tuple[Ints, Any]:
-    """Return (n,) codes in order of appearance, -1 = missing, and the values; a text of few values is read once."""
+    """(n,) codes in order of appearance, -1 = missing, and the values; a text of few values is read once."""
     return column.factorize() if column.dtype.name == "category" else column.astype("object").factorize()
 
 
@@ -54,7 +54,7 @@ MOST_USED = 1_000_000
 
 
 def latest_of(jobs: pd.DataFrame, most: int) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the rows that started last, in the order of the table, and the number of all others by its reason.
+    """The rows that started last, in the order of the table, and the number of all others by its reason.
 
     Rows without a start count by their submission, those without either as the latest.
     """

@@ -80,36 +80,35 @@ LOWER_BOUND = "peak_memory_is_lower_bound"
 
 
 def cause_of(status: str) -> str:
-    """Return the cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
+    """The cause, one of `CAUSES`, that the status of a run that has not finished well tells."""
     text = status.strip().lower().replace("oom_killed", "oom").replace("oomkilled", "oom")
     return _WORDS.get(text) or next((cause for start, cause in _STARTS.items() if text.startswith(start)), OTHER)
 
 
 def starts_of(cause: str) -> tuple[str, ...]:
-    """Return how the statuses of a cause begin, in lower case."""
+    """How the statuses of a cause begin, in lower case."""
     return tuple(start for start, each in _STARTS.items() if each == cause)
 
 
 def words_of(cause: str) -> tuple[str, ...]:
-    """Return the further statuses of a cause, whole and in lower case."""
+    """The further statuses of a cause, whole and in lower case."""
     return tuple(word for word, each in _WORDS.items() if each == cause)
 
 
 def causes_of(jobs: pd.DataFrame) -> Ints:
-    """Return (n,) places in `CAUSES`, -1 = finished.
+    """(n,) places in `CAUSES`, -1 = finished.
 
     A run that was killed for memory counts so, however it went on: a pod whose container was killed may have been
     started again since, and have finished or still run.
 
-    Args:
-        jobs: `finished` (true or false; without it all have), `status` and `KILLS`.
+    `jobs` has `finished` (true or false; without it all have), `status` and `KILLS`.
     """
     codes, kills = ends_of(jobs), numbers_if_present(jobs, KILLS)
     return codes if kills is None else np.where(kills > 0, CAUSES.index(OUT_OF_MEMORY), codes)
 
 
 def ends_of(jobs: pd.DataFrame) -> Ints:
-    """Return (n,) places in `CAUSES` of how runs ended at last, killed before or not; -1 = finished."""
+    """(n,) places in `CAUSES` of how runs ended at last, killed before or not; -1 = finished."""
     if "finished" not in jobs.columns:
         return np.full(len(jobs), -1, dtype=np.int64)
     finished = jobs["finished"].to_numpy(dtype=bool)
@@ -123,10 +122,10 @@ def ends_of(jobs: pd.DataFrame) -> Ints:
 
 
 def was_killed_for_memory(jobs: pd.DataFrame) -> Bools:
-    """Return (n,) whether a run was killed for memory."""
+    """(n,) whether a run was killed for memory."""
     return np.asarray(causes_of(jobs) == CAUSES.index(OUT_OF_MEMORY))
 
 
 def still_running(jobs: pd.DataFrame) -> Bools:
-    """Return (n,) whether a run goes on at the end of the trace, killed before or not."""
+    """(n,) whether a run goes on at the end of the trace, killed before or not."""
     return np.asarray(ends_of(jobs) == CAUSES.index(RUNNING))

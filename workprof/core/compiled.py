@@ -29,7 +29,7 @@ class RandomIds:
     """
 
     def __next__(self) -> int:
-        """Return the next id."""
+        """The next id."""
         return secrets.randbits(62)
 
 
@@ -53,7 +53,7 @@ class KernelFile(IndexDataCacheFile):
         file._save_index(file._load_index() | {key: name})
 
     def _load_index(self) -> dict[Any, str]:
-        """Return signature -> file of its code; empty where a signature names a class that has another name now.
+        """Signature -> file of its code; empty where a signature names a class that has another name now.
 
         numba compares the date of the source only after it has read the signatures.
         """
@@ -65,17 +65,17 @@ class KernelFile(IndexDataCacheFile):
 
 
 def compiled(kernel: Kernel) -> Kernel:
-    """Return the kernel compiled with the arithmetic as written: sums keep their order."""
+    """The kernel compiled with the arithmetic as written: sums keep their order."""
     return _compile(kernel, fastmath=False)
 
 
 def compiled_fast(kernel: Kernel) -> Kernel:
-    """Return the kernel compiled with leave to reorder sums, so that they use the vector unit; for finite inputs."""
+    """The kernel compiled with leave to reorder sums, so that they use the vector unit; for finite inputs."""
     return _compile(kernel, fastmath=True)
 
 
 def worker_threads() -> int:
-    """Return how many threads a kernel may use: OMP_NUM_THREADS where set, else the processors of this process."""
+    """How many threads a kernel may use: OMP_NUM_THREADS where set, else the processors of this process."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
@@ -87,12 +87,8 @@ def share_out(
 ) -> None:
     """Call `work(first, last)` for every chunk of 0 .. n_items on all threads; every chunk is done when this returns.
 
-    Args:
-        work: writes its results for items first .. last - 1 in place; must release the interpreter lock.
-        n_items: number of items.
-        chunk: items per call.
-        report: told the share that is done, 0-1, from the calling thread; what it raises ends the work after the
-            running chunks.
+    `work` writes its results for items first .. last - 1 in place, and must release the interpreter lock. `report` is
+    told the share that is done, 0-1, from the calling thread; what it raises ends the work after the running chunks.
     """
     if n_items <= chunk and report is None:  # a pool costs more than small work
         work(0, n_items)

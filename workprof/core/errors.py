@@ -10,7 +10,7 @@ class WorkprofError(Exception):
     """A refusal that the caller can act on: what was wrong, the value, the next step."""
 
     def __str__(self) -> str:
-        """Return the message; of one that is too long the beginning and the end."""
+        """The message; of one that is too long the beginning and the end."""
         text = super().__str__()
         return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 

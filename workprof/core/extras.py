@@ -10,11 +10,7 @@ from workprof.core.errors import SettingsError
 
 
 def needed(module: str, extra: str) -> Any:
-    """Return a package's module.
-
-    Args:
-        module: to import.
-        extra: of workprof that installs it.
+    """The module of a package that an extra of workprof installs.
 
     Raises:
         SettingsError: when it is not installed; names the extra and the command.
@@ -33,7 +29,7 @@ MISSING = "missing"
 
 
 def installed_version(library: str) -> str:
-    """Return the version of a library, 'missing' where it is not installed."""
+    """The version of a library, 'missing' where it is not installed."""
     for name in BUILDS.get(library, (library,)):
         try:
             return importlib.metadata.version(name)

@@ -137,15 +137,15 @@ class Leaf:
         return f"{words} ({notes})" if notes else words
 
     def key(self, page: str) -> str:
-        """Return the name of the control on a page, which is the name in the address."""
+        """The name of the control on a page, which is the name in the address."""
         return self.about.key or f"{page}_{self.name.removesuffix('_bytes')}"
 
     def words_key(self, page: str) -> str:
-        """Return the name of the list of words that stand for whole values."""
+        """The name of the list of words that stand for whole values."""
         return f"{page}_{self.about.named_key}"
 
     def word(self, value: Any) -> str | None:
-        """Return the word that stands for a whole value, None where there is none."""
+        """The word that stands for a whole value, None where there is none."""
         return next((word for word, meaning in self.about.named.items() if meaning == value), None)
 
 
@@ -173,17 +173,17 @@ def settings(cls: type[Record]) -> type[Record]:
 
 
 def chosen(record: Any) -> dict[str, Any]:
-    """Return the fields of a record that are not at their defaults."""
+    """The fields of a record that are not at their defaults."""
     return {one.name: value for one in fields(record) if (value := getattr(record, one.name)) != default_of(one)}
 
 
 def default_of(one: dataclasses.Field[Any]) -> Any:
-    """Return the default of a field of a record, MISSING where it has none."""
+    """The default of a field of a record, MISSING where it has none."""
     return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 def _leaves(cls: Any) -> tuple[Leaf, ...]:
-    """Return every declared setting of a class, those of the records within it too, in the order of the fields."""
+    """Every declared setting of a class, those of the records within it too, in the order of the fields."""
     result: list[Leaf] = []
     hints = get_type_hints(cls, include_extras=True)
     for one in fields(cls):
@@ -203,12 +203,12 @@ leaves: Callable[[Any], tuple[Leaf, ...]] = functools.cache(_leaves)
 
 
 def get(record: Any, path: str) -> Any:
-    """Return the value at a path."""
+    """The value at a path."""
     return operator.attrgetter(path)(record)
 
 
 def put(record: Record, values: Mapping[str, Any]) -> Record:
-    """Return a record with other values at some paths, all changed at once: they may be valid together only."""
+    """A record with other values at some paths, all changed at once: they may be valid together only."""
     inside: dict[str, dict[str, Any]] = {}
     for path, value in values.items():
         name, _, rest = path.partition(".")
@@ -218,7 +218,7 @@ def put(record: Record, values: Mapping[str, Any]) -> Record:
 
 
 def differences(before: Any, after: Any) -> dict[Leaf, Any]:
-    """Return the settings in which two records of one class differ, with the value of the second."""
+    """The settings in which two records of one class differ, with the value of the second."""
     pairs = ((leaf, get(before, leaf.path), get(after, leaf.path)) for leaf in leaves(type(after)))
     return {leaf: new for leaf, old, new in pairs if old != new}
 
@@ -227,7 +227,7 @@ NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def check_value(leaf: Leaf, given: Any) -> Any:
-    """Return a value as it is; refuse one that a setting cannot have.
+    """A value as it is; refuse one that a setting cannot have.
 
     Raises:
         SettingsError: for another kind of value, one out of bounds, or one that is no choice.
@@ -263,7 +263,7 @@ def fits(value: Any, kind: Any) -> bool:
 
 
 def _needed(leaf: Leaf, *, typed: bool = False) -> str:
-    """Return what to give: 'a share between 0 and 3, such as 0.05'; `typed`: as a text."""
+    """What to give: 'a share between 0 and 3, such as 0.05'; `typed`: as a text."""
     about, number = leaf.about, leaf.each in (int, float)
     if about.choices and not leaf.table:
         return f"one of {', '.join(map(str, about.choices))}"
@@ -289,7 +289,7 @@ BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "
 
 
 def read(leaf: Leaf, text: str) -> Any:
-    """Return the value that a text means: the same rule for options, addresses and files.
+    """The value that a text means: the same rule for options, addresses and files.
 
     A tuple is `A,B` or a JSON list (of records one of objects), a table `name=value,...` or a JSON object, memory a
     number with a unit (a bare one is in GB), a record within `name=value;...` or a JSON object of what differs from its
@@ -314,7 +314,7 @@ def read(leaf: Leaf, text: str) -> Any:
 
 
 def _parts(leaf: Leaf, text: str) -> Any:
-    """Return the list or the table that a text writes, in JSON or with separators; any other text as it is."""
+    """The list or the table that a text writes, in JSON or with separators; any other text as it is."""
     record = is_dataclass(leaf.kind)
     if not (leaf.many or leaf.table or record):
         return text
@@ -330,7 +330,7 @@ def _parts(leaf: Leaf, text: str) -> Any:
 
 
 def _load(kind: Any, unit: str, given: Any) -> Any:
-    """Return the value of a kind that plain JSON means, or a text in it."""
+    """The value of a kind that plain JSON means, or a text in it."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is tuple:
         parts = [part.strip() for part in given.split("+")] if isinstance(given, str) else given  # a tuple in a tuple
@@ -353,7 +353,7 @@ def _load(kind: Any, unit: str, given: Any) -> Any:
 
 
 def _load_record(kind: Any, given: Mapping[str, Any]) -> Any:
-    """Return a record: of settings, those that differ from its defaults; else every field, of its kind, and no more."""
+    """A record: of settings, those that differ from its defaults; else every field, of its kind, and no more."""
     if leaves(kind):
         return put(kind(), by_name(leaves(kind), given.items()))
     hints = get_type_hints(kind)
@@ -364,7 +364,7 @@ def _load_record(kind: Any, given: Mapping[str, Any]) -> Any:
 
 
 def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return path -> value of settings that are named by their paths ('-' and '_' alike), with a text or plain JSON.
+    """Path -> value of settings that are named by their paths ('-' and '_' alike), with a text or plain JSON.
 
     A bare number is in the setting's own unit, as in a result's JSON.
 
@@ -390,7 +390,7 @@ def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, 
 
 
 def write(leaf: Leaf, value: Any) -> str:
-    """Return the text that `read` turns into exactly this value: as people write it, else JSON."""
+    """The text that `read` turns into exactly this value: as people write it, else JSON."""
     word = leaf.word(value)
     if word is not None or value is None:
         return word or ""

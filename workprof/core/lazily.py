@@ -8,12 +8,7 @@ from collections.abc import Callable, Mapping
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the `__getattr__` and `__dir__` of a package.
-
-    Args:
-        package: its name.
-        homes: public name -> module that has it.
-    """
+    """The `__getattr__` and `__dir__` of a package whose public names are in modules (`homes`)."""
 
     def attribute(name: str) -> object:
         if name not in homes:

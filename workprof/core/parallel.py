@@ -69,11 +69,8 @@ def each(
     when it went is begun anew on another one. Items are drawn as there is room for them, so that a trace need not be
     in memory as a whole.
 
-    Args:
-        function: of a module; what it returns depends on its arguments alone.
-        shared: what all items need.
-        items: what each needs, small beside `shared`.
-        threads: of this machine, where there is no cluster; each thread takes items of its own.
+    The function is of a module, and what it returns depends on its arguments alone; items are small beside `shared`.
+    Without a cluster each of `threads` takes items of its own.
     """
     client = _client.get()
     if client is None and threads == 1:
@@ -102,7 +99,7 @@ def each(
 
 
 def _everywhere(client: Any, shared: object) -> Any:
-    """Return the future of what every worker has; a worker that goes meanwhile is left out."""
+    """The future of what every worker has; a worker that goes meanwhile is left out."""
     for _ in range(RETRIES):
         with contextlib.suppress(OSError):  # the connection to that worker
             return client.scatter(shared, broadcast=True, hash=False)

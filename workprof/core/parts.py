@@ -24,7 +24,7 @@ _folder: contextvars.ContextVar[Path | None] = contextvars.ContextVar("parts", d
 
 
 def parts_of(home: Path, key: str) -> Path:
-    """Return the folder for the parts of a result (its key begins with the dataset's hash)."""
+    """The folder for the parts of a result (its key begins with the dataset's hash)."""
     return home / PARTS / key.partition(":")[0] / digest(key)
 
 
@@ -47,7 +47,7 @@ def parts_in(folder: Path | None) -> Iterator[None]:
 
 
 def has_part(name: str) -> bool:
-    """Return whether a part is there, whole; a damaged one is removed."""
+    """Whether a part is there, whole; a damaged one is removed."""
     folder = _folder.get()
     if folder is None:
         return False
@@ -63,7 +63,7 @@ def has_part(name: str) -> bool:
 
 
 def read_part(name: str) -> Arrays:
-    """Return the arrays of a part that `has_part`."""
+    """The arrays of a part that `has_part`."""
     with np.load((_folder.get() or Path()) / f"{name}.npz", allow_pickle=False) as stored:
         return dict(stored)
 

@@ -84,21 +84,21 @@ class Question(Generic[S, R]):
         return tuple(leaf for leaf in leaves(self.settings) if leaf.path not in self.ignores)
 
     def columns(self, settings: S) -> Sequence[str] | None:
-        """Return the columns that are read where they are there; None = all but planted truths."""
+        """The columns that are read where they are there; None = all but planted truths."""
         return (*self.reads(settings), *self.optional(settings)) or None
 
     def leaf(self, path: str) -> Leaf:
-        """Return the setting at a path."""
+        """The setting at a path."""
         return next(leaf for leaf in self.leaves if leaf.path == path)
 
     def default(self, **given: Any) -> S:
-        """Return the default settings; those without a default have to be given by path, else they are empty."""
+        """The default settings; those without a default have to be given by path, else they are empty."""
         kinds = get_type_hints(self.settings)
         required = [one.name for one in fields(self.settings) if default_of(one) is MISSING]  # type: ignore[arg-type]
         return put(self.settings(**{name: given.get(name, kinds[name]()) for name in required}), given)
 
     def without_ignored(self, settings: S) -> S:
-        """Return settings whose ignored ones are at their defaults: equal questions share a result."""
+        """Settings whose ignored ones are at their defaults: equal questions share a result."""
         return put(settings, {leaf.path: leaf.default for leaf in leaves(self.settings) if leaf.path in self.ignores})
 
     @property
@@ -107,26 +107,19 @@ class Question(Generic[S, R]):
         return tuple(leaf for leaf in self.leaves if leaf.default is MISSING or leaf.path in self.names)
 
     def bases(self, settings: S) -> list[S]:
-        """Return what settings begin as: the defaults, and as published where a mode among them says so."""
+        """What settings begin as: the defaults, and as published where a mode among them says so."""
         modes = [get(settings, leaf.path) for leaf in self.leaves if leaf.flag == "--mode"]
         return [self.default(), *([self.published()] if self.published and modes == ["faithful"] else [])]
 
     def given(self, settings: S, *bases: S) -> dict[Leaf, Any]:
-        """Return what a command line or an address has to say of settings: what differs, and what is always named."""
+        """What a command line or an address has to say of settings: what differs, and what is always named."""
         changed = [leaf for base in bases or self.bases(settings) for leaf in differences(base, settings)]
         given = {*changed, *self.named}
         return {leaf: get(settings, leaf.path) for leaf in self.leaves if leaf in given}
 
 
 def shell_of(question: Question[Any, Any], dataset: str, settings: Any, further: Sequence[str] = ()) -> str:
-    """Return the command line that asks exactly this of a dataset.
-
-    Args:
-        question: asked.
-        dataset: content hash.
-        settings: all of them.
-        further: words of the command that are no settings of the question.
-    """
+    """The command line that asks exactly this of a dataset; `further` words are no settings of the question."""
     words = _options(question, question.given(settings))
     if question.published is not None:
         published = ["--mode", "faithful", *_options(question, question.given(settings, question.published()))]
@@ -150,15 +143,7 @@ def _options(question: Question[Any, Any], given: Mapping[Leaf, Any]) -> list[st
 
 
 def python_of(question: Question[Any, Any], dataset: str, name: str, settings: Any, fit: Any = None) -> str:
-    """Return Python that asks the same of the workbench, in the home that WORKPROF_HOME names.
-
-    Args:
-        question: asked.
-        dataset: content hash.
-        name: of the dataset, for people.
-        settings: all of them; those at their defaults are left out.
-        fit: the clustering that the question rests on.
-    """
+    """Python that asks the same of the workbench, in the home that WORKPROF_HOME names; defaults are left out."""
     classes = itertools.groupby(sorted(_classes((settings, fit))), lambda one: one[0])
     imports = [f"from {module} import {', '.join(name for _, name in named)}" for module, named in classes]
     lines = ["from workprof import Workbench, from_environment", *imports, ""]
@@ -174,14 +159,14 @@ WIDEST = 96
 
 
 def code_of(record: Any) -> str:
-    """Return a record of settings as Python, which its repr is: a long one with a line for each of its fields."""
+    """A record of settings as Python, which its repr is: a long one with a line for each of its fields."""
     line = repr(record)
     parts = "".join(f"    {name}={value!r},\n" for name, value in chosen(record).items())
     return line if len(line) <= WIDEST else f"{type(record).__name__}(\n{parts})"
 
 
 def _classes(value: Any) -> set[tuple[str, str]]:
-    """Return module and name of every class that the code of a value names."""
+    """Module and name of every class that the code of a value names."""
     if isinstance(value, tuple):
         return set().union(*map(_classes, value))
     own = {(type(value).__module__, type(value).__name__)}
@@ -189,7 +174,7 @@ def _classes(value: Any) -> set[tuple[str, str]]:
 
 
 def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str | list[str]]:
-    """Return every setting that is not at its default as the question's page writes it into its address."""
+    """Every setting that is not at its default as the question's page writes it into its address."""
     result: dict[str, str | list[str]] = {}
     for leaf, value in question.given(settings).items():
         result |= controls_of(question, leaf, value)
@@ -197,7 +182,7 @@ def parameters_of(question: Question[Any, Any], settings: Any) -> dict[str, str 
 
 
 def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[str, str | list[str]]:
-    """Return what a setting's controls write into the address: one, a list of words and one's own, or a number each."""
+    """What a setting's controls write into the address: one, a list of words and one's own, or a number each."""
     page, elsewhere = question.page, dict(question.controls)
     if leaf.path in elsewhere:
         return parameters_of(elsewhere[leaf.path], value)
@@ -212,7 +197,7 @@ def controls_of(question: Question[Any, Any], leaf: Leaf, value: Any) -> dict[st
 
 
 def in_form(leaf: Leaf, value: Any) -> Any:
-    """Return what a setting's control in a form holds: numbers in the form's unit, several choices as a list.
+    """What a setting's control in a form holds: numbers in the form's unit, several choices as a list.
 
     A number is the shortest that gives exactly the value again (`from_form`).
     """
@@ -224,18 +209,18 @@ def in_form(leaf: Leaf, value: Any) -> Any:
 
 
 def from_form(leaf: Leaf, shown: float) -> float:
-    """Return the value of a number that a form shows in its unit."""
+    """The value of a number that a form shows in its unit."""
     return unscaled(shown, leaf.form_unit[1])
 
 
 def form_text(leaf: Leaf, value: Any) -> str | list[str]:
-    """Return a value as its control in a form writes it into the address."""
+    """A value as its control in a form writes it into the address."""
     shown = in_form(leaf, value)
     return str(shown).lower().removesuffix(".0") if isinstance(shown, (int, float)) else shown or ""
 
 
 def address_of(question: Question[Any, Any], dataset: str, settings: Any) -> str:
-    """Return path and query of the page that shows a result: the settings that are no defaults, by their options."""
+    """Path and query of the page that shows a result: the settings that are no defaults, by their options."""
     tab = {f"{question.page}_tab": question.tab} if question.tab else {}
     changed = [leaf for base in question.bases(settings) for leaf in differences(base, settings)]
     options = {leaf.flag.lstrip("-"): write(leaf, get(settings, leaf.path)) for leaf in changed}

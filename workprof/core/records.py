@@ -38,7 +38,7 @@ class Made:
 
 
 def pack(record: object) -> Packed:
-    """Return the stored form of a record.
+    """The stored form of a record.
 
     Raises:
         TypeError: for a value that has no safe stored form.
@@ -48,13 +48,13 @@ def pack(record: object) -> Packed:
 
 
 def unpack(cls: type[Record], packed: Packed) -> Record:
-    """Return the record of class `cls` that `pack` took apart."""
+    """The record of class `cls` that `pack` took apart."""
     result: Record = _from_document(cls, packed.document, packed.arrays)
     return result
 
 
 def canonical_json(record: object) -> str:
-    """Return one text per value of a settings record: sorted keys, no spaces.
+    """One text per value of a settings record: sorted keys, no spaces.
 
     Raises:
         TypeError: when the record holds arrays.
@@ -66,12 +66,12 @@ def canonical_json(record: object) -> str:
 
 
 def digest(text: str, *, size: int = 16) -> str:
-    """Return the blake2b of a text as hexadecimal digits (2 per byte)."""
+    """The blake2b of a text as hexadecimal digits (2 per byte)."""
     return hashlib.blake2b(text.encode(), digest_size=size).hexdigest()
 
 
 def to_json(value: object) -> Any:
-    """Return a plain JSON tree for people and scripts: arrays as lists, NaN and infinities as null."""
+    """A plain JSON tree for people and scripts: arrays as lists, NaN and infinities as null."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
@@ -148,7 +148,7 @@ def _from_fields(kind: type, document: Any, arrays: Arrays) -> Any:
 
 @functools.cache
 def _kinds(kind: Any) -> dict[str, Any]:
-    """Return field -> its type: looked up once, as reading a catalogue makes the same records over and over."""
+    """Field -> its type: looked up once, as reading a catalogue makes the same records over and over."""
     hints = typing.get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
 

@@ -33,7 +33,7 @@ class ServiceWindows:
 
 
 def service_windows(frame: pd.DataFrame) -> ServiceWindows:
-    """Return the windows of a table's rows; a row without has none, nor has a text that holds none."""
+    """The windows of a table's rows; a row without has none, nor has a text that holds none."""
     rows: list[NDArray[np.intp]] = []
     columns: tuple[list[Floats], ...] = ([], [], [], [])
     texts: Sequence[object] = frame["windows"].tolist() if "windows" in frame else ()
@@ -48,7 +48,7 @@ def service_windows(frame: pd.DataFrame) -> ServiceWindows:
 
 
 def _read(text: object) -> tuple[Floats, Floats, Floats, Floats] | None:
-    """Return starts, lengths, peaks and CPU of a text's windows."""
+    """Starts, lengths, peaks and CPU of a text's windows."""
     if not isinstance(text, str):
         return None
     try:

@@ -54,12 +54,12 @@ class Settings:
             raise SettingsError(f"the time to wait is {self.wait_s:g} s; give 0 to {LONGEST_WAIT_S:,.0f} s")
 
     def at(self, home: Path) -> Settings:
-        """Return the same settings with another home folder."""
+        """The same settings with another home folder."""
         return replace(self, home=_folder(home, "--home"))
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings that WORKPROF_* and XDG_DATA_HOME ask for.
+    """The settings that WORKPROF_* and XDG_DATA_HOME ask for.
 
     Raises:
         SettingsError: when a variable has a value that cannot be used.
@@ -86,7 +86,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def switch(environment: Mapping[str, str], name: str) -> bool | None:
-    """Return whether a variable says yes or no; None where it is unset or empty.
+    """Whether a variable says yes or no; None where it is unset or empty.
 
     Raises:
         SettingsError: when it says something else: a switch that protects must not be off by a slip of the pen.
@@ -98,7 +98,7 @@ def switch(environment: Mapping[str, str], name: str) -> bool | None:
 
 
 def frame_ancestors(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the origins whose pages may show the dashboard in a frame, from WORKPROF_FRAME_ANCESTORS.
+    """The origins whose pages may show the dashboard in a frame, from WORKPROF_FRAME_ANCESTORS.
 
     Raises:
         SettingsError: when one is no origin: what is none would let in nobody, or everybody.

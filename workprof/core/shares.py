@@ -27,7 +27,7 @@ class Machine:
     cores: float = 0.0  # 0 = not known
 
     def whole(self, unit: str) -> float:
-        """Return what a whole machine counts as, in the unit that a field is kept in ('B' or 'percent' of a core)."""
+        """What a whole machine counts as, in the unit that a field is kept in ('B' or 'percent' of a core)."""
         if unit == "B":
             return self.memory_bytes or NOMINAL_MEMORY_BYTES
         return 100.0 * (self.cores or NOMINAL_CORES)
@@ -49,21 +49,14 @@ class Share:
 
 
 def share_of(unit: str, fields: Iterable[str], whole: float, *, given: bool) -> Share:
-    """Return how the shares of one resource were stored.
-
-    Args:
-        unit: that the fields are kept in: 'B' or 'percent'.
-        fields: of that unit.
-        whole: what a whole machine counts as, in that unit.
-        given: it is the machine's size, not the nominal one.
-    """
+    """How the shares of one resource, kept in 'B' or 'percent', were stored; `given`: not of the nominal machine."""
     if unit == "B":
         return Share(MEMORY, tuple(fields), whole / GB, "GB", given)
     return Share(CPU, tuple(fields), whole / 100.0, "cores", given)
 
 
 def in_words(shares: Sequence[Share]) -> str:
-    """Return a note for people, '' where no number was a share."""
+    """A note for people, '' where no number was a share."""
     nominal, real = [one for one in shares if not one.given], [one for one in shares if one.given]
     sentences = []
     if nominal:

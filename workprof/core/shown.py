@@ -24,7 +24,7 @@ class Shown:
     """A result: its fields in a few lines, its main table, its figure."""
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the main table: one row per profile, size, node, curve, job or change.
+        """The main table: one row per profile, size, node, curve, job or change.
 
         Raises:
             WorkprofError: when the record has none.
@@ -33,12 +33,12 @@ class Shown:
         return result
 
     def title(self) -> str:
-        """Return what the record says in one sentence."""
+        """What the record says in one sentence."""
         result: str = importlib.import_module(VIEWS).title(self)
         return result
 
     def figure(self) -> go.Figure:
-        """Return the figure that the dashboard leads with.
+        """The figure that the dashboard leads with.
 
         Raises:
             WorkprofError: when the record has none.
@@ -60,7 +60,7 @@ class Shown:
 
 
 def summary(value: Any) -> str:
-    """Return a value in a few words: arrays by type and shape, longer collections by their length."""
+    """A value in a few words: arrays by type and shape, longer collections by their length."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
     if is_dataclass(value) and not isinstance(value, type):

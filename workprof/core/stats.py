@@ -32,15 +32,10 @@ RELIABILITY_BINS = 10
 
 
 def reliability_bins(probability: Floats, right: Bools) -> tuple[Ints, Floats, Floats, float]:
-    """Return how far stated probabilities hold, in ten equal bins from 0 to 1.
+    """How far stated probabilities (n,) hold, in ten equal bins from 0 to 1.
 
-    Args:
-        probability: (n,) stated.
-        right: (n,) whether it came true.
-
-    Returns:
-        (10,) cases in each bin; (10,) mean stated probability, NaN in an empty bin; (10,) share that came true, NaN in
-        an empty bin; the expected calibration error 0-1, |stated - observed| weighted by cases, NaN without any.
+    Returned are (10,) cases in each bin; (10,) mean stated probability and (10,) share that came true, NaN in an empty
+    bin; the expected calibration error 0-1, |stated - observed| weighted by cases, NaN without any.
 
     Source: Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
     """
@@ -54,17 +49,12 @@ def reliability_bins(probability: Floats, right: Bools) -> tuple[Ints, Floats, F
 
 
 def too_few(n_runs: int) -> bool:
-    """Return whether so many runs are too few to advise on."""
+    """Whether so many runs are too few to advise on."""
     return n_runs < FEWEST_RUNS
 
 
 def wilson(events: float, n: float, confidence: float = 0.95) -> Interval:
-    """Return Wilson's score interval of a share; 0 to 1 without a trial.
-
-    Args:
-        events: how often it happened; a mean over seeds need not be whole.
-        n: of how many.
-        confidence: 0-1.
+    """Wilson's score interval of a share; 0 to 1 without a trial. A mean of events over seeds need not be whole.
 
     Source: Wilson (1927); 0 of 440 gives at most 0.87 %.
     """
@@ -82,16 +72,7 @@ def wilson(events: float, n: float, confidence: float = 0.95) -> Interval:
 
 
 def saving_interval(charged: Floats, before: Floats, seed: int = 0, confidence: float = 0.95) -> Interval:
-    """Return the bootstrap interval, over runs, of 1 - sum(charged) / sum(before).
-
-    Args:
-        charged: (n,) GB·h of each run under a policy.
-        before: (n,) GB·h of the same runs today.
-        seed: of the resamples.
-        confidence: 0-1.
-
-    Returns NaN at both ends where nothing was charged before.
-    """
+    """Bootstrap interval, over runs, of 1 - sum(charged) / sum(before), in GB·h; NaN where nothing was before."""
     if not len(charged) or not before.sum() > 0:
         return Interval(math.nan, math.nan, confidence)
     rng = np.random.default_rng(seed)
@@ -108,7 +89,7 @@ def saving_interval(charged: Floats, before: Floats, seed: int = 0, confidence: 
 
 
 def holm(probabilities: list[float]) -> list[float]:
-    """Return the probabilities adjusted so that the chance of any false finding is kept.
+    """The probabilities adjusted so that the chance of any false finding is kept.
 
     Source:
         Holm 1979; nothing differs.

@@ -25,7 +25,7 @@ _HIDDEN = re.compile(CLASS)
 
 
 def visible(text: str) -> str:
-    r"""Return a text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
+    r"""A text with hidden characters as they are spelled, such as `\u202e`; any other is as it was."""
     return _HIDDEN.sub(lambda result: ascii(result[0])[1:-1], text)
 
 
@@ -33,7 +33,7 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'"}
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """Return words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
+    """Words as a shell reads them, those with hidden characters in its $'...' with the codes in ASCII."""
 
     def code(sign: str) -> str:
         return _ESCAPES.get(sign) or (sign if visible(sign) == sign else f"\\U{ord(sign):08x}")
@@ -46,7 +46,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def spreadsheet_text(text: str) -> str:
-    """Return a text that a spreadsheet shows as it is: one that would be a formula gets an apostrophe in front.
+    """A text that a spreadsheet shows as it is: one that would be a formula gets an apostrophe in front.
 
     Hidden characters are spelled out.
     """
@@ -54,7 +54,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Return '; did you mean X?' with the name that is most like one that there is not, '' where none is."""
+    """'; did you mean X?' with the name that is most like one that there is not, '' where none is."""
     import difflib  # noqa: PLC0415  only where something is wrong
 
     plain = {one.lower().replace("_", "-"): one for one in names}

@@ -61,7 +61,7 @@ _SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*$")
 
 
 def factor(unit: str) -> float:
-    """Return what one `unit` is in workprof's own unit of that quantity.
+    """What one `unit` is in workprof's own unit of that quantity.
 
     Raises:
         UnitUnknown: when the unit is not in `FACTORS`.
@@ -73,7 +73,7 @@ def factor(unit: str) -> float:
 
 
 def parse_size(text: str, *, bare: str = "B") -> int:
-    """Return the bytes of a size such as '2GiB', '500MB' or '1024' (a bare number is in `bare`).
+    """The bytes of a size such as '2GiB', '500MB' or '1024' (a bare number is in `bare`).
 
     Raises:
         UnitUnknown: when the text is not a number with a known memory unit.
@@ -89,7 +89,7 @@ def parse_size(text: str, *, bare: str = "B") -> int:
 
 
 def read_bytes(text: str) -> float:
-    """Return the bytes that a size means, exactly where it is in B; a bare number is in GB.
+    """The bytes that a size means, exactly where it is in B; a bare number is in GB.
 
     Raises:
         ValueError, UnitUnknown: for another text.
@@ -99,7 +99,7 @@ def read_bytes(text: str) -> float:
 
 
 def bytes_text(value: float) -> str:
-    """Return bytes as `read_bytes` reads exactly them again: '64GB', '1500MB', '1048576B'."""
+    """Bytes as `read_bytes` reads exactly them again: '64GB', '1500MB', '1048576B'."""
     for unit in ("GB", "MB"):
         scaled = value / MEMORY_FACTORS[unit]
         if scaled and float(scaled).is_integer() and scaled * MEMORY_FACTORS[unit] == value:
@@ -108,7 +108,7 @@ def bytes_text(value: float) -> str:
 
 
 def read_time(text: str) -> float:
-    """Return the epoch seconds of a time in ISO 8601 (without a zone UTC), or of a number of seconds.
+    """The epoch seconds of a time in ISO 8601 (without a zone UTC), or of a number of seconds.
 
     Raises:
         ValueError: for another text.
@@ -132,7 +132,7 @@ class Unit:
 
 
 def scaled(value: float, factor: float) -> float:
-    """Return a number in a unit of which one of its own has `factor`: the shortest that `unscaled` reads exactly."""
+    """A number in a unit of which one of its own has `factor`: the shortest that `unscaled` reads exactly."""
     exact = value * factor
     tries = [float(f"{exact:.{digits}g}") for digits in (10, 15, 16, 17)]
     tries += [math.nextafter(exact, -math.inf), math.nextafter(exact, math.inf)]
@@ -140,7 +140,7 @@ def scaled(value: float, factor: float) -> float:
 
 
 def unscaled(shown: float, factor: float) -> float:
-    """Return the number that `scaled` shows in another unit."""
+    """The number that `scaled` shows in another unit."""
     return shown * round(1 / factor) if factor < 1 else shown / factor
 
 
@@ -155,38 +155,38 @@ UNITS = {
 
 
 def format_bytes(value: float) -> str:
-    """Return bytes as people read memory, in decimal units: '1.83 GB'; see `MEMORY_STEPS`."""
+    """Bytes as people read memory, in decimal units: '1.83 GB'; see `MEMORY_STEPS`."""
     if not math.isfinite(value):
         return "no data"
     return _in_steps(value, tuple((name, MEMORY_FACTORS[name.upper()]) for name in MEMORY_STEPS), "B")
 
 
 def compact(value: float) -> str:
-    """Return a number in at most three significant digits: '233 k', '1.2 M', '0.0489', 'no data' for NaN."""
+    """A number in at most three significant digits: '233 k', '1.2 M', '0.0489', 'no data' for NaN."""
     return (
         _in_steps(value, (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)), "") if math.isfinite(value) else "no data"
     )
 
 
 def number(value: float) -> str:
-    """Return a number with about three digits: '0.31', '12.3', '8,724'."""
+    """A number with about three digits: '0.31', '12.3', '8,724'."""
     if not math.isfinite(value):
         return "no data"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def gb(value: float) -> str:
-    """Return '12.3 GB'."""
+    """'12.3 GB'."""
     return f"{number(value)} GB" if math.isfinite(value) else "no data"
 
 
 def gb_h(value: float) -> str:
-    """Return '8.72 k GB·h'."""
+    """'8.72 k GB·h'."""
     return f"{compact(value)} GB·h" if math.isfinite(value) else "no data"
 
 
 def _in_steps(value: float, steps: tuple[tuple[str, float], ...], unit: str) -> str:
-    """Return a number in the largest of the steps, largest first, that it reaches once it is rounded."""
+    """A number in the largest of the steps, largest first, that it reaches once it is rounded."""
     rounded = float(f"{value:.3g}")
     name, size = next(((name, size) for name, size in steps if abs(rounded) >= size), (unit, 1.0))
     shown = rounded / size
@@ -194,7 +194,7 @@ def _in_steps(value: float, steps: tuple[tuple[str, float], ...], unit: str) -> 
 
 
 def format_duration(value: float) -> str:
-    """Return seconds as people read them: '13 s', '4 min 10 s', '1 h 03 min', '2 d 4 h'."""
+    """Seconds as people read them: '13 s', '4 min 10 s', '1 h 03 min', '2 d 4 h'."""
     if not math.isfinite(value):
         return "no data"
     sign, seconds = ("-" if value < 0 else ""), abs(value)
@@ -210,12 +210,12 @@ def format_duration(value: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """Return a count with thousands separators, 'no data' where it is not a number."""
+    """A count with thousands separators, 'no data' where it is not a number."""
     return f"{value:,.0f}" if math.isfinite(value) else "no data"
 
 
 def format_share(value: float, decimals: int = 1) -> str:
-    """Return a share (0-1) as percent, in at most three significant digits or whole percent: '24.6 %', '239 %'."""
+    """A share (0-1) as percent, in at most three significant digits or whole percent: '24.6 %', '239 %'."""
     if not math.isfinite(value):
         return "no data"
     percent = round(value * 100, decimals) + 0.0  # -0.0 is 0
@@ -223,7 +223,7 @@ def format_share(value: float, decimals: int = 1) -> str:
 
 
 def saved(share: float) -> str:
-    """Return '31.3 % less', or '12.0 % more' where a saving is none."""
+    """'31.3 % less', or '12.0 % more' where a saving is none."""
     if not math.isfinite(share):
         return "an unknown share less"
     return f"{format_share(abs(share))} {'less' if share >= 0 else 'more'}"

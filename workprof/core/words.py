@@ -19,28 +19,28 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|$~:<>&])")
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text of at most `longest` characters on one line, hidden ones spelled out."""
+    """A text of at most `longest` characters on one line, hidden ones spelled out."""
     line = visible(" ".join(str(text).split()))
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def plotly_text(text: str, longest: int = LONGEST) -> str:
-    """Return a text that Plotly shows as it is (it reads some HTML)."""
+    """A text that Plotly shows as it is (it reads some HTML)."""
     return html.escape(shortened(text, longest), quote=False)
 
 
 def markdown_text(text: str, longest: int = LONGEST) -> str:
-    """Return a text that Markdown shows as it is."""
+    """A text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", shortened(text, longest))
 
 
 def label_text(text: str, longest: int = LONGEST) -> str:
-    """Return a text that a label shows as it is; unchanged where Markdown makes nothing of it, as of '24.6 %'."""
+    """A text that a label shows as it is; unchanged where Markdown makes nothing of it, as of '24.6 %'."""
     return markdown_text(text, longest) if _MARKUP.search(text) else shortened(text, longest)
 
 
 def visible_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose headers and texts have their hidden characters spelled out."""
+    """A table whose headers and texts have their hidden characters spelled out."""
     names = [visible(name) if isinstance(name, str) else name for name in frame.columns]
     shown = frame.copy(deep=False) if names == list(frame.columns) else frame.set_axis(names, axis=1)
     for place in range(shown.shape[1]):
@@ -53,12 +53,12 @@ def visible_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return 'a, b and c'."""
+    """'a, b and c'."""
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def counted(count: int, noun: str) -> str:
-    """Return '1 job' or '1,234 jobs'."""
+    """'1 job' or '1,234 jobs'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -69,12 +69,12 @@ _WORDS = {"cpu": "CPU", "gpu": "GPU", "id": "ID"}
 
 
 def unit(field: str) -> str:
-    """Return the unit of a field ('bytes', 's', 'percent', 'operations' or '')."""
+    """The unit of a field ('bytes', 's', 'percent', 'operations' or '')."""
     return next((name for suffix, name in _SUFFIXES.items() if field.endswith(suffix)), "")
 
 
 def label(field: str) -> str:
-    """Return 'peak memory' for peak_memory_bytes."""
+    """'peak memory' for peak_memory_bytes."""
     stem = field
     for suffix in ("_bytes", "_s", "_percent"):
         stem = stem.removesuffix(suffix)
@@ -82,7 +82,7 @@ def label(field: str) -> str:
 
 
 def title(field: str, unit_name: str | None = None) -> str:
-    """Return an axis title with the unit: 'CPU usage (% of one core)'."""
+    """An axis title with the unit: 'CPU usage (% of one core)'."""
     name = unit(field) if unit_name is None else unit_name
     if name == "percent":
         name = "% of one GPU" if "gpu" in field else "% of one core"
@@ -91,7 +91,7 @@ def title(field: str, unit_name: str | None = None) -> str:
 
 
 def column_words(name: str) -> str:
-    """Return a column of a table as people read it: 'duration p95 (s)' for duration_p95_s; a counter's name stays."""
+    """A column of a table as people read it: 'duration p95 (s)' for duration_p95_s; a counter's name stays."""
     if not _OF_WORDS.fullmatch(name):
         return name
     stem, kind = name, ""
@@ -103,14 +103,14 @@ def column_words(name: str) -> str:
 
 
 def option_words(options: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return option -> words: those given, else those of a name with underscores; a name stays where two read alike."""
+    """Option -> words: those given, else those of a name with underscores; a name stays where two read alike."""
     words = {option: given.get(option) or column_words(option) for option in options}
     often = Counter(words.values())
     return {option: text for option, text in words.items() if text != option and often[text] == 1}
 
 
 def formatted(field: str, value: float) -> str:
-    """Return a value with its unit, 'no data' for NaN."""
+    """A value with its unit, 'no data' for NaN."""
     kind = unit(field)
     if not math.isfinite(value):
         return "no data"

@@ -318,7 +318,7 @@ def rank_nodes(  # noqa: PLR0913  by name
 
 
 def _benchmark_runs(data: Given, settings: RankSettings, weights: Mapping[str, float] | None) -> Ranking | None:
-    """Return the ranking of benchmark runs, None where the data hold something else."""
+    """The ranking of benchmark runs, None where the data hold something else."""
     if is_table(data):
         table = plain_table(data)
         if not set(COLUMNS) <= {*table.columns, "stressed", "rc", "stderr", "host"} or "stdout" not in table.columns:
@@ -365,7 +365,7 @@ def _moments(column: pd.Series) -> Floats:
 
 
 def _series(data: Any, time_axis: int | None) -> tuple[Floats, tuple[str, ...]]:
-    """Return (n, T) samples and the names of the series."""
+    """(n, T) samples and the names of the series."""
     if is_path(data) or (is_table(data) and not is_column(data)):
         if time_axis not in (None, 0):
             raise SettingsError(f"time_axis is {time_axis!r}; of a table it is 0: a row is a moment")

@@ -87,7 +87,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.epsilon = epsilon
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: missing values are allowed."""
+        """Scikit-learn's tags: missing values are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -118,7 +118,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return self
 
     def _reaches(self, points: Floats) -> Floats:
-        """Return (n_profiles,) how far from its nearest member a row of a profile may lie."""
+        """(n_profiles,) how far from its nearest member a row of a profile may lie."""
         from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
 
         reach = []
@@ -133,7 +133,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return 1 if self.metric == "manhattan" else 2
 
     def predict(self, X: ArrayLike) -> Ints:  # noqa: N803
-        """Return the profile of the nearest member of each row; -1 beyond that profile's reach."""
+        """The profile of the nearest member of each row; -1 beyond that profile's reach."""
         from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
 
         check_is_fitted(self)
@@ -169,7 +169,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: missing values are allowed."""
+        """Scikit-learn's tags: missing values are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -203,7 +203,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Tuning(ROUNDS[-1], 1.0, 0.0, "", 0, nan, nan, f"Nothing is calibrated: {error}")
 
     def _table(self, X: Any, y: Any, *, reset: bool) -> pd.DataFrame:  # noqa: N803
-        """Return the rows as a table: texts as categories, all else as numbers."""
+        """The rows as a table: texts as categories, all else as numbers."""
         texts = [name for name in X.columns if name in METADATA_FIELDS] if isinstance(X, pd.DataFrame) else []
         if not texts:
             given = (X,) if y is None else (X, y)
@@ -225,7 +225,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return with_categories(X.reset_index(drop=True))
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:  # noqa: N803
-        """Return (n_rows, n_classes) probabilities, calibrated on held-out rows."""
+        """(n_rows, n_classes) probabilities, calibrated on held-out rows."""
         check_is_fitted(self)
         jobs = self._table(X, None, reset=False)
         if self.booster_ is None:
@@ -234,7 +234,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return softmax(margins(self.booster_, self.encoder_, rows), self.tuning_.of_rows(self.encoder_, rows))
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:  # noqa: N803
-        """Return (n_rows,) the most likely class."""
+        """(n_rows,) the most likely class."""
         places = self.predict_proba(X).argmax(axis=1)
         result: NDArray[Any] = self.classes_[places]
         return result
@@ -268,7 +268,7 @@ class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: missing values are allowed."""
+        """Scikit-learn's tags: missing values are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -301,12 +301,12 @@ class RuntimeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.exp(result) if self.log_ else result
 
     def predict_quantiles(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """Return (n_rows, n_quantiles) in the order of `quantiles`."""
+        """(n_rows, n_quantiles) in the order of `quantiles`."""
         places = np.searchsorted(self.levels_, np.asarray(self.quantiles, dtype=np.float64))
         result: Floats = self._all_quantiles(X)[:, places]
         return result
 
     def predict(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """Return (n_rows,) medians."""
+        """(n_rows,) medians."""
         result: Floats = self._all_quantiles(X)[:, int(np.searchsorted(self.levels_, 0.5))]
         return result

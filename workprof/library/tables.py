@@ -61,7 +61,7 @@ class Jobs:
 
 
 def source_of(argument: str, given: object) -> FieldSource:
-    """Return the column, and unit, that an argument names.
+    """The column, and unit, that an argument names.
 
     Raises:
         SettingsError: when it names none.
@@ -74,11 +74,7 @@ def source_of(argument: str, given: object) -> FieldSource:
 
 
 def sources_of(named: Mapping[str, Source | None], columns: Mapping[str, Source] | None) -> dict[str, FieldSource]:
-    """Return field -> source of the arguments of a call.
-
-    Args:
-        named: field -> argument; None = not given.
-        columns: further ones.
+    """Field -> source of the arguments of a call (None = not given), and of further columns.
 
     Raises:
         SettingsError: for a field that there is not, or an argument that names no column.
@@ -101,15 +97,11 @@ def jobs_of(
     columns: Mapping[str, Source] | None = None,
     also: Sequence[str] = (),
 ) -> Jobs:
-    """Return a job table from a file of any format, or from a table in memory as from a file that holds it.
+    """A job table from a file of any format, or from a table in memory as from a file that holds it.
 
     A table that lacks what makes runs (names, times) is read by the names of its fields and of the arguments alone.
 
-    Args:
-        data: the table or the path.
-        named: field -> column by argument; None = as the format has it.
-        columns: further fields -> columns.
-        also: further columns that have to be there.
+    `named` is field -> column by argument, None = as the format has it; the columns `also` have to be there, too.
 
     Raises:
         SettingsError: for anything that is neither table nor path.
@@ -133,7 +125,7 @@ def jobs_of(
 
 
 def _by_name(frame: pd.DataFrame, sources: Mapping[str, FieldSource], also: Sequence[str]) -> Jobs:
-    """Return a table whose fields are the columns of their names and those that the arguments name."""
+    """A table whose fields are the columns of their names and those that the arguments name."""
     for name in (*(source.column for source in sources.values()), *also):
         _require(name, frame)
     made = {field: _field(frame, field, source) for field, source in sources.items()}
@@ -152,7 +144,7 @@ def _require(name: str, frame: pd.DataFrame) -> None:
 
 
 def _field(frame: pd.DataFrame, field: str, source: FieldSource | None) -> pd.Series:
-    """Return a field of the table; without a source its own column, in its own unit.
+    """A field of the table; without a source its own column, in its own unit.
 
     Raises:
         UnitUnknown: for a unit that does not fit the field.
@@ -178,7 +170,7 @@ def _field(frame: pd.DataFrame, field: str, source: FieldSource | None) -> pd.Se
 
 
 def unit_of(field: str, source: FieldSource) -> str:
-    """Return the unit of a column's numbers: as given, as the column's name says, else `BARE`; '' = none."""
+    """The unit of a column's numbers: as given, as the column's name says, else `BARE`; '' = none."""
     quantity = FIELDS[field].unit
     text = words_of(source.column)[1]
     if source.unit or field in TIME_FIELDS:
@@ -192,7 +184,7 @@ def _texts(given: pd.Series) -> pd.Series:
 
 
 def _read(given: pd.Series, field: str, quantity: str, factor: float) -> pd.Series:
-    """Return what texts say, such as '1.5 GiB' or '01:02:03'; a bare number is in the column's unit.
+    """What texts say, such as '1.5 GiB' or '01:02:03'; a bare number is in the column's unit.
 
     They are read as those of a file are: M and MB are powers of 1024 there, as systems write them.
     """
@@ -212,7 +204,7 @@ def _read(given: pd.Series, field: str, quantity: str, factor: float) -> pd.Seri
 
 
 def _with_finished(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its column `finished`, where there is a status; a run without one counts as finished."""
+    """The table with its column `finished`, where there is a status; a run without one counts as finished."""
     if "status" not in jobs.columns:
         return jobs
     known = jobs["status"].astype("object")
@@ -242,7 +234,7 @@ def _from_file(
 
 
 def _rules(report: IngestReport, options: IngestOptions) -> dict[str, tuple[str, FieldSource]]:
-    """Return column -> field and unit, as a file was read."""
+    """Column -> field and unit, as a file was read."""
     given = {field: FieldSource(one["from"], one.get("unit", "")) for field, one in report.mapping.items()}
     declared = {rule.field: FieldSource(rule.source, rule.unit) for rule in rules_of(report.format)}
     return {source.column: (field, source) for field, source in (declared | given | dict(options.mapping)).items()}
@@ -261,7 +253,7 @@ def _notes(report: IngestReport, ignored: Sequence[str]) -> tuple[str, ...]:
 
 
 def _mapping(bench: Workbench, path: Path, sources: Mapping[str, FieldSource], *, sure: bool) -> dict[str, FieldSource]:
-    """Return the mapping of a file: what the arguments say, and, if asked, of the other fields what is sure."""
+    """The mapping of a file: what the arguments say, and, if asked, of the other fields what is sure."""
     given = {
         field: source if field in TEXT_FIELDS else replace(source, unit=unit_of(field, source))
         for field, source in sources.items()
@@ -279,7 +271,7 @@ def _mapping(bench: Workbench, path: Path, sources: Mapping[str, FieldSource], *
 
 
 def new_jobs_of(data: Given, learned: Jobs, columns: Mapping[str, Source] | None) -> Jobs:
-    """Return jobs that were not run yet: a trace as `jobs_of`, or a table with the columns of the one learned from.
+    """Jobs that were not run yet: a trace as `jobs_of`, or a table with the columns of the one learned from.
 
     Raises:
         ColumnMissing: when no column is known at submission.
@@ -302,7 +294,7 @@ def new_jobs_of(data: Given, learned: Jobs, columns: Mapping[str, Source] | None
 
 
 def _held(columns: Mapping[str, Source] | None, table: pd.DataFrame | None) -> dict[str, Source]:
-    """Return the columns that a table holds: new jobs lack what is measured."""
+    """The columns that a table holds: new jobs lack what is measured."""
     there = None if table is None else {str(name) for name in table.columns}
     named = dict(columns or {})
     return {
@@ -313,7 +305,7 @@ def _held(columns: Mapping[str, Source] | None, table: pd.DataFrame | None) -> d
 
 
 def plain_table(data: Given) -> pd.DataFrame:
-    """Return a table in memory, or that of a Parquet, Feather or CSV file, with its columns as they are.
+    """A table in memory, or that of a Parquet, Feather or CSV file, with its columns as they are.
 
     Raises:
         SettingsError: for anything that is neither table nor path.

@@ -1,4 +1,7 @@
-"""Nodes: which machine for which work, and which one has gone bad."""
+"""Nodes: which machine for which work, and which one has gone bad.
+
+Throughout, `rows` are positions of runs in the table, and masks of runs, such as `normal` and `train`, are (n_runs,).
+"""
 
 from typing import TYPE_CHECKING
 

@@ -37,13 +37,11 @@ class UseShare:
 
 
 def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
-    """Return the share of each aspect's resource.
+    """The share of each aspect's resource that the jobs of a profile use; all jobs tell what full use is.
 
-    Args:
-        jobs: any of cpu_usage_percent, requested_cpu_percent, mean_memory_bytes, peak_memory_bytes,
-            requested_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s;
-            NaN = not known.
-        members: (n_jobs,) jobs of the profile; the others tell what full use is.
+    `jobs` has any of cpu_usage_percent, requested_cpu_percent, mean_memory_bytes, peak_memory_bytes,
+    requested_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s; NaN =
+    not known. `members` is (n_jobs,).
     """
     return (
         _of_request(jobs, members, "cpu", ("cpu_usage_percent",), "requested_cpu_percent"),
@@ -53,7 +51,7 @@ def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
 
 
 def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
-    """Return the weight of each aspect: its share of all shares, 0 where the table cannot tell.
+    """The weight of each aspect: its share of all shares, 0 where the table cannot tell.
 
     Raises:
         NotEnoughData: when no share is above 0.
@@ -87,7 +85,7 @@ def _moved(jobs: pd.DataFrame, members: Bools, aspect: str, columns: tuple[str, 
 
 
 def moved_per_s(jobs: pd.DataFrame, columns: tuple[str, ...]) -> Floats:
-    """Return (n_jobs,) bytes per second of all these columns together; NaN where none is known, or no duration."""
+    """(n_jobs,) bytes per second of all these columns together; NaN where none is known, or no duration."""
     moved, duration = np.stack([numbers(jobs, name) for name in columns]), numbers(jobs, "duration_s")
     known = np.isfinite(moved).any(axis=0) & (duration > 0)
     rate: Floats = np.divide(np.nansum(moved, axis=0), duration, out=np.full(len(jobs), np.nan), where=known)
@@ -108,7 +106,7 @@ def _median(aspect: str, shares: Floats, source: str) -> UseShare:
 
 
 def numbers(jobs: pd.DataFrame, name: str) -> Floats:
-    """Return (n_jobs,) values of a column, NaN = not known; all NaN where there is no such column."""
+    """(n_jobs,) values of a column, NaN = not known; all NaN where there is no such column."""
     if name not in jobs:
         return np.full(len(jobs), np.nan)
     return np.asarray(pd.to_numeric(jobs[name], errors="coerce"), dtype=np.float64)
@@ -144,12 +142,9 @@ class Advice(Shown):
 
 
 def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progress: Progress) -> Advice:
-    """Return the nodes by what the jobs of a profile use.
+    """Nodes by what the jobs of a profile use.
 
-    Args:
-        frames: 'runs', raw, see `rank_nodes`; 'jobs' with the columns of `resource_use` and `in_profile`.
-        settings: which profile, which runs.
-        progress: told how far it is.
+    `frames`: 'runs', raw; 'jobs' with the columns of `resource_use` and `in_profile`.
 
     Raises:
         NotEnoughData: when the profile has no job, or its jobs do not tell what they use and no weights are given.
@@ -188,11 +183,7 @@ NODES_UNIT = 4.0
 
 
 def utilisation(mean_percent: Floats, n_nodes: Ints) -> float:
-    """Return how much a resource is used in profiled runs, 0-1.
-
-    Args:
-        mean_percent: (n_runs,) mean utilisation of each run, 0-100.
-        n_nodes: (n_runs,) nodes of each run; runs on few nodes count more.
+    """How much a resource is used, 0-1, by (n_runs,) mean utilisation in percent; runs on few nodes count more.
 
     Source: Perona's public code: (mean / 100)^(n / 4) per run, weighted by 4 / n.
     """
@@ -201,20 +192,18 @@ def utilisation(mean_percent: Floats, n_nodes: Ints) -> float:
 
 
 def scaled_scores(scores: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the scores of each type divided by their largest absolute value over the candidates."""
+    """The scores of each type divided by their largest absolute value over the candidates."""
     return {name: values / (float(np.abs(values).max(initial=0.0)) or 1.0) for name, values in scores.items()}
 
 
 def acquisition_with_scores(
     acquisition: Floats, scores: Mapping[str, Floats], used: Mapping[str, float], n_profiled: int
 ) -> Floats:
-    """Return (n_candidates,) acquisition raised by the scores of what the workload uses; the candidate is its argmax.
+    """(n_candidates,) acquisition raised by the scores of what the workload uses; the candidate is its argmax.
 
-    Args:
-        acquisition: (n_candidates,) of the search, 1 everywhere for the first points.
-        scores: benchmark type -> (n_candidates,) scores, scaled by `scaled_scores`; a type that is absent scores 0.
-        used: resource -> utilisation 0-1, see `utilisation`.
-        n_profiled: runs profiled so far; the bonus fades as 1 / 6^max(1, n - 1).
+    `acquisition` is 1 everywhere for the first points. `scores` has (n_candidates,) scores by benchmark type, see
+    `scaled_scores`; one that is absent scores 0. `used` has utilisations 0-1. The bonus fades with the runs profiled so
+    far.
 
     Source: Perona's public code, acq' = (acq + .01) (1 + sum u s / 6^max(1, m - 1)).
     """

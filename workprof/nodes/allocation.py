@@ -50,16 +50,14 @@ class Cluster:
 
 
 def group_ranks(scores: Floats) -> Ints:
-    """Return (n_groups, n_resources) ranks from 1 = weakest; equal scores share the lower rank."""
+    """(n_groups, n_resources) ranks from 1 = weakest; equal scores share the lower rank."""
     return np.asarray(1 + (scores[None, :, :] < scores[:, None, :]).sum(axis=1), dtype=np.int64)
 
 
 def label_borders(used: Floats, cluster: Cluster) -> tuple[Floats, ...]:
-    """Return the uses that part the labels, for each resource (n_levels - 1,), ascending; NaN where no use is known.
+    """The uses that part the labels, for each resource (n_levels - 1,), ascending; NaN where no use is known.
 
-    Args:
-        used: (n_tasks, n_resources) past use of each task; NaN = not known.
-        cluster: whose groups' shares of all places are those of the tasks.
+    `used` is (n_tasks, n_resources) past use, NaN = not known. Shares of tasks are those of the groups' places.
     """
     places, borders = cluster.group_places, []
     for ranks, values in zip(group_ranks(cluster.scores).T, used.T, strict=True):
@@ -70,13 +68,7 @@ def label_borders(used: Floats, cluster: Cluster) -> tuple[Floats, ...]:
 
 
 def labels_within(used: Floats, borders: tuple[Floats, ...], cluster: Cluster) -> Ints:
-    """Return (n_tasks, n_resources) labels from 1 = uses least; 0 where the use is not known.
-
-    Args:
-        used: (n_tasks, n_resources) use of each task; NaN = not known.
-        borders: of `label_borders`; a use on one is below it.
-        cluster: whose ranks the labels are.
-    """
+    """(n_tasks, n_resources) labels from 1 = uses least; 0 where the use is NaN. A use on a border is below it."""
     ranks, labels = group_ranks(cluster.scores), np.zeros(used.shape, dtype=np.int64)
     for resource, limits in enumerate(borders):
         known = np.isfinite(used[:, resource]) & np.isfinite(limits).all()
@@ -86,17 +78,12 @@ def labels_within(used: Floats, borders: tuple[Floats, ...], cluster: Cluster) -
 
 
 def task_labels(used: Floats, cluster: Cluster) -> Ints:
-    """Return (n_tasks, n_resources) labels from 1 = uses least, among these tasks; 0 where the use is not known.
-
-    Args:
-        used: (n_tasks, n_resources) past use of each task; NaN = not known.
-        cluster: whose groups set the borders.
-    """
+    """(n_tasks, n_resources) labels from 1 = uses least, among these tasks; 0 where the use is NaN, not known."""
     return labels_within(used, label_borders(used, cluster), cluster)
 
 
 def preferred_groups(labels: Ints, cluster: Cluster) -> Ints:
-    """Return (n_tasks, n_groups) groups, the most suitable first; a resource without a label does not count."""
+    """(n_tasks, n_groups) groups, the most suitable first; a resource without a label does not count."""
     ranks = group_ranks(cluster.scores)
     apart = (np.abs(labels[:, None, :] - ranks[None, :, :]) * (labels[:, None, :] > 0)).sum(axis=2)
     power = ranks.sum(axis=1)
@@ -104,15 +91,10 @@ def preferred_groups(labels: Ints, cluster: Cluster) -> Ints:
 
 
 def makespan(runtimes: Floats, cluster: Cluster, policy: str, used: Floats, seed: int = 0) -> float:
-    """Return when the last task ends, each started in order as soon as there is a place.
+    """When the last task ends, each started in order as soon as there is a place; (n_tasks, n_groups) seconds.
 
-    Args:
-        runtimes: (n_tasks, n_groups) seconds of each task on a node of each group.
-        cluster: nodes.
-        policy: one of `POLICIES`; of the free nodes Tarema takes that of the group which suits best, 'fastest-first'
-            that of the most powerful group, 'random' any.
-        used: (n_tasks, n_resources) for the labels.
-        seed: of the random choice.
+    Of the free nodes Tarema takes that of the group which suits best by `used`, 'fastest-first' that of the most
+    powerful group, 'random' any.
 
     Raises:
         SettingsError: for another policy.
@@ -228,16 +210,13 @@ class Allocation(Shown):
 
 
 def allocate(frames: Mapping[str, pd.DataFrame], settings: AllocationSettings, progress: Progress) -> Allocation:
-    """Return each kind of jobs with the groups of nodes, the one that suits it best first.
+    """Each kind of jobs with the groups of nodes, the one that suits it best first.
 
     A kind is labelled by its median use, among the uses of all jobs.
 
-    Args:
-        frames: 'runs', raw, and 'flagged', see `group_nodes`; 'jobs' with any of cpu_usage_percent, peak_memory_bytes,
-            mean_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s (NaN
-            = not known), and `kind`, missing where a job is of none.
-        settings: which jobs, which groups.
-        progress: told how far it is.
+    `frames`: 'runs', raw, and 'flagged', see `group_nodes`; 'jobs' with any of cpu_usage_percent, peak_memory_bytes,
+    mean_memory_bytes, read_bytes, write_bytes (of disks), network_in_bytes, network_out_bytes, duration_s (NaN = not
+    known), and `kind`, missing where a job is of none.
 
     Raises:
         NotEnoughData: when no node is in a group, no job is of a kind, or the jobs tell nothing of what they use.
@@ -307,12 +286,12 @@ def _by_aspect(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def _compared(grouped: Groups) -> tuple[str, ...]:
-    """Return the aspects that the grouping looked at."""
+    """The aspects that the grouping looked at."""
     return tuple(PUBLISHED_ASPECTS.get(name, name) for name in grouped.aspects)
 
 
 def _cluster_of(grouped: Groups, aspects: Sequence[str], places: Mapping[str, int]) -> Cluster:
-    """Return the groups with their scores in these aspects; a node without a number of places has one."""
+    """The groups with their scores in these aspects; a node without a number of places has one."""
     nodes = [node for one in grouped.groups for node in one.nodes]
     unknown = [node for node in places if node not in nodes and node not in grouped.not_grouped]
     if unknown:
@@ -326,7 +305,7 @@ def _cluster_of(grouped: Groups, aspects: Sequence[str], places: Mapping[str, in
 
 
 def _uses(jobs: pd.DataFrame) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return aspect -> the columns that tell its use, and a column of uses for each, NaN = not known."""
+    """Aspect -> the columns that tell its use, and a column of uses for each, NaN = not known."""
     sources, uses = {}, {}
     for aspect, names in HELD.items():
         for name in names:

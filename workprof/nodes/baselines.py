@@ -41,12 +41,12 @@ class FeatureWeights:
     strength: float
 
     def design(self, features: RunFeatures) -> Floats:
-        """Return (n, n_columns), the blocks side by side."""
+        """(n, n_columns), the blocks side by side."""
         return np.hstack([features.general, self.own * features.own, self.host * features.host])
 
 
 def rule_scores(data: DetectionData, name: str, rows: Ints, distances: Distances) -> Floats:
-    """Return the scores of a rule that learns from no label.
+    """The scores of a rule that learns from no label.
 
     'robust-z': worst scored metric in scales on the bad side of the history's median. 'ewma': the same to the
     exponentially weighted mean. 'mahalanobis': length of the distance to the mean of the three predecessors.
@@ -60,7 +60,7 @@ def rule_scores(data: DetectionData, name: str, rows: Ints, distances: Distances
 
 
 def fit_rule(data: DetectionData, name: str) -> FittedDetector:
-    """Return a rule; correlations are learned anew without the runs of a fold, or these would lie too close."""
+    """A rule; correlations are learned anew without the runs of a fold, or these would lie too close."""
 
     def score(rows: Ints, normal: Bools) -> Floats:
         return rule_scores(data, name, rows, data.distances_of(rows, normal))
@@ -80,7 +80,7 @@ def fit_rule(data: DetectionData, name: str) -> FittedDetector:
 
 
 def fit_forest(data: DetectionData, seed: int) -> FittedDetector:
-    """Return an isolation forest on the features of normal training runs, one for all benchmarks."""
+    """An isolation forest on the features of normal training runs, one for all benchmarks."""
     features = data.features_of(data.rows, data.distances)
 
     def grown(share: Floats) -> Any:
@@ -100,7 +100,7 @@ def fit_forest(data: DetectionData, seed: int) -> FittedDetector:
 
 
 def fit_logistic(data: DetectionData, weights: FeatureWeights) -> FittedDetector:
-    """Return logistic regression on all benchmarks at once: shared figures beside each one's own metrics."""
+    """Logistic regression on all benchmarks at once: shared figures beside each one's own metrics."""
     design = weights.design(data.features_of(data.rows, data.distances))
     folds = np.array([_logit(logistic_weights(data, weights, share), design) for share in fold_shares(data)])
     whole = logistic_weights(data, weights, np.ones(len(data.rows)))
@@ -112,14 +112,14 @@ def fit_logistic(data: DetectionData, weights: FeatureWeights) -> FittedDetector
 
 
 def logistic_weights(data: DetectionData, weights: FeatureWeights, share: Floats) -> Floats:
-    """Return (n_columns + 1,) weights and, last, the intercept, learned where `share` (n_scored,) is not 0."""
+    """(n_columns + 1,) weights and, last, the intercept, learned where `share` (n_scored,) is not 0."""
     learned = np.flatnonzero(share > 0)
     design = weights.design(data.features_of(data.rows, data.distances))[learned]
     return _fitted_weights(design, data.anomalous[learned], weights.strength)
 
 
 def best_feature_weights(data: DetectionData, seed: int) -> FeatureWeights:
-    """Return the weights with the least log loss over repeated folds of the training part; the mildest of equals."""
+    """The weights with the least log loss over repeated folds of the training part; the mildest of equals."""
     features = data.features_of(data.rows, data.distances)
     strata = data.table.type_id[data.rows] * 2 + data.anomalous
     folds = [stratified_folds(strata, N_GRID_FOLDS, seed + repeat) for repeat in range(N_REPEATS)]

@@ -44,16 +44,12 @@ AS_GIVEN = Calibration("as told", 1.0, 0.0, np.zeros(0), np.zeros(0), 0)
 
 
 def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values))."""
+    """1 / (1 + exp(-values))."""
     return np.asarray(0.5 * (1 + np.tanh(values / 2)))
 
 
 def learn_calibration(scores: Floats, anomalous: Bools) -> Calibration:
-    """Return how scores become probabilities, learned from runs that the detector had not seen.
-
-    Args:
-        scores: (n,) higher = more anomalous.
-        anomalous: (n,).
+    """How scores (n,), higher = more anomalous, become probabilities; from runs that the detector had not seen.
 
     Source:
         Platt, Probabilistic outputs for support vector machines (1999), with its smoothed targets; Zadrozny and Elkan
@@ -68,29 +64,26 @@ def learn_calibration(scores: Floats, anomalous: Bools) -> Calibration:
 
 
 def probability_of(calibration: Calibration, scores: Floats) -> Floats:
-    """Return (n,) probabilities of being anomalous."""
+    """(n,) probabilities of being anomalous."""
     if calibration.method == "isotonic":
         return np.interp(scores, calibration.scores, calibration.probabilities)
     return logistic(calibration.slope * scores + calibration.intercept)
 
 
 def reliability(probability: Floats, anomalous: Bools) -> Reliability:
-    """Return how far stated probabilities hold."""
+    """How far stated probabilities hold."""
     return Reliability(*reliability_bins(probability, anomalous))
 
 
 def run_losses(probability: Floats, anomalous: Bools) -> Floats:
-    """Return (n,) -log(probability of what came true)."""
+    """(n,) -log(probability of what came true)."""
     return np.asarray(-np.log(np.clip(np.where(anomalous, probability, 1 - probability), 1e-6, 1)))
 
 
 def alarm_threshold(probability: Floats, anomalous: Bools, false_alarm_share: float) -> float:
-    """Return the probability from which on a run is flagged: 0.5, raised until few enough normal runs are flagged.
+    """The probability from which on a run is flagged: 0.5, raised until few enough normal runs are flagged.
 
-    Args:
-        probability: (n,) of runs that the detector had not seen.
-        anomalous: (n,).
-        false_alarm_share: of the normal runs that may be flagged, 0-1.
+    It is learned from runs that the detector had not seen. `false_alarm_share` (0-1) is of the normal runs.
     """
     normal = np.sort(probability[~anomalous])
     allowed = int(false_alarm_share * len(normal))
@@ -100,7 +93,7 @@ def alarm_threshold(probability: Floats, anomalous: Bools, false_alarm_share: fl
 
 
 def _platt(scores: Floats, anomalous: Bools) -> tuple[float, float]:
-    """Return slope (never negative) and intercept of the smoothed targets' least log loss, by Newton's steps."""
+    """Slope (never negative) and intercept of the smoothed targets' least log loss, by Newton's steps."""
     n_bad, n_good = int(anomalous.sum()), int((~anomalous).sum())
     target = np.where(anomalous, (n_bad + 1) / (n_bad + 2), 1 / (n_good + 2))
     middle, spread = float(scores.mean()), float(scores.std()) or 1.0
@@ -158,7 +151,7 @@ class LabelledVerdicts:
 
 
 def detector_figures(judged: LabelledVerdicts, threshold: float, validation_loss: float, seed: int) -> DetectorFigures:
-    """Return the figures of verdicts."""
+    """The figures of verdicts."""
     flag, truth = judged.flag, judged.anomalous
     return DetectorFigures(
         f1_normal=f1(~flag, ~truth),
@@ -176,13 +169,13 @@ def detector_figures(judged: LabelledVerdicts, threshold: float, validation_loss
 
 
 def f1(flag: Bools, truth: Bools) -> float:
-    """Return the harmonic mean of precision and recall; NaN where nothing is flagged or true."""
+    """The harmonic mean of precision and recall; NaN where nothing is flagged or true."""
     either = flag.sum() + truth.sum()
     return float(2 * (flag & truth).sum() / either) if either else float("nan")
 
 
 def average_precision(scores: Floats, anomalous: Bools) -> float:
-    """Return the area under precision over recall, step by step; equal scores enter together. NaN without truth."""
+    """The area under precision over recall, step by step; equal scores enter together. NaN without truth."""
     if not anomalous.any():
         return float("nan")
     order = np.argsort(-scores, kind="stable")
@@ -222,7 +215,7 @@ class CalibratedDetector:
     out_of_fold: Floats  # (n_scored,) probabilities of those
 
     def verdict(self, scores: Floats, rows: Ints) -> tuple[Floats, Bools]:
-        """Return probabilities and flags of scored rows."""
+        """Probabilities and flags of scored rows."""
         probability = probability_of(self.calibration, scores)
         return probability, probability >= self.threshold
 
@@ -237,7 +230,7 @@ class Verdicts:
 
 
 def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_alarm_share: float) -> CalibratedDetector:
-    """Return a detector whose probabilities were learned on runs later than those it was trained on.
+    """A detector whose probabilities were learned on runs later than those it was trained on.
 
     Its loss and its threshold come from folds that are dealt out, which judge every training run once.
     """
@@ -253,19 +246,15 @@ def calibrated(data: DetectionData, name: str, fitted: FittedDetector, false_ala
 
 
 def as_published(data: DetectionData, name: str, fitted: FittedDetector) -> CalibratedDetector:
-    """Return a detector that takes its score for a logit and flags from 0.5 on; nothing of it is validated."""
+    """A detector that takes its score for a logit and flags from 0.5 on; nothing of it is validated."""
     out_of_fold = probability_of(AS_GIVEN, fitted.out_of_fold)
     return CalibratedDetector(name, fitted, AS_GIVEN, PUBLISHED_THRESHOLD, float("nan"), out_of_fold)
 
 
 def best_validated(anomalous: Bools, detectors: Mapping[str, CalibratedDetector]) -> str:
-    """Return the detector to go by: of those within a standard error of the least loss, the average before the network.
+    """The detector to go by: of those within a standard error of the least loss, the average before the network.
 
     An average of two near-equals varies least on runs to come, and the network sees more than the single baselines.
-
-    Args:
-        anomalous: (n_scored,) labels.
-        detectors: by name.
     """
     losses = {name: run_losses(one.out_of_fold, anomalous) for name, one in detectors.items()}
     best = min(losses, key=lambda name: float(losses[name].mean()))
@@ -278,7 +267,7 @@ def best_validated(anomalous: Bools, detectors: Mapping[str, CalibratedDetector]
 
 
 def averaged(parts: tuple[CalibratedDetector, ...]) -> FittedDetector:
-    """Return the mean of the calibrated logits of detectors."""
+    """The mean of the calibrated logits of detectors."""
 
     def score(rows: Ints, normal: Bools) -> Floats:
         logits = [logit(probability_of(one.calibration, one.fitted.score(rows, normal))) for one in parts]
@@ -290,22 +279,17 @@ def averaged(parts: tuple[CalibratedDetector, ...]) -> FittedDetector:
 
 
 def logit(probability: Floats) -> Floats:
-    """Return ln(p / (1 - p)), p kept away from 0 and 1."""
+    """ln(p / (1 - p)), p kept away from 0 and 1."""
     held = np.clip(probability, 1e-6, 1 - 1e-6)
     return np.asarray(np.log(held / (1 - held)))
 
 
 def judge(data: DetectionData, score: Score, verdict: Verdict, rows: Ints, *, true_labels: bool = False) -> Verdicts:
-    """Return the verdicts on rows.
+    """Verdicts on rows outside the training part.
 
     A run that cannot be judged for want of history counts as normal for later ones unless it is known not to be.
 
-    Args:
-        data: the runs.
-        score: of a detector.
-        verdict: from its scores.
-        rows: positions outside the training part.
-        true_labels: feed labels forward instead of verdicts, where known (published).
+    `true_labels` feeds labels forward instead of verdicts, where known (published).
     """
     value, flag = np.full(len(data.table), np.nan), np.zeros(len(data.table), dtype=bool)
     normal, label = data.known_normal.copy(), data.table.label
@@ -320,7 +304,7 @@ def judge(data: DetectionData, score: Score, verdict: Verdict, rows: Ints, *, tr
 
 
 def p_values(past: Floats, scores: Floats) -> Floats:
-    """Return (1 + past scores at least as large) / (past scores + 1) of each score.
+    """(1 + past scores at least as large) / (past scores + 1) of each score.
 
     Equal to the rank test of exchangeable runs, so at most alpha of normal runs lie at or below alpha.
     """
@@ -330,13 +314,7 @@ def p_values(past: Floats, scores: Floats) -> Floats:
 
 
 def p_value_verdict(data: DetectionData, past: Floats, false_alarm_share: float) -> Verdict:
-    """Return the verdict by p-value among the training runs of the same benchmark.
-
-    Args:
-        data: the runs.
-        past: (n_scored,) scores of training runs.
-        false_alarm_share: a run with a p-value up to this is flagged.
-    """
+    """A verdict by p-value among the training runs (n_scored,) of the same benchmark; up to the share it is flagged."""
     kinds = data.table.type_id[data.rows]
 
     def verdict(scores: Floats, rows: Ints) -> tuple[Floats, Bools]:

@@ -81,7 +81,7 @@ MOST_NODES_IN_PAIRS = 40
 
 
 def interval(draws: Floats, confidence: float) -> tuple[float, float]:
-    """Return the ends of the percentile interval of exp(draws); NaN without draws."""
+    """The ends of the percentile interval of exp(draws); NaN without draws."""
     seen = draws[np.isfinite(draws)]
     if not len(seen):
         return float("nan"), float("nan")
@@ -91,7 +91,7 @@ def interval(draws: Floats, confidence: float) -> tuple[float, float]:
 
 
 def aspect_scores(one: NodeScores, confidence: float) -> list[AspectScore]:
-    """Return the score of each node; its rank is None where it has no interval, or is alone."""
+    """The score of each node; its rank is None where it has no interval, or is alone."""
     rankable = np.isfinite(one.log) & (one.fewest >= LEAST_RUNS)
     ranks: dict[int, int] = {}
     if rankable.sum() > 1:
@@ -105,7 +105,7 @@ def aspect_scores(one: NodeScores, confidence: float) -> list[AspectScore]:
 
 
 def tied_with(names: tuple[str, ...], scores: list[AspectScore]) -> list[tuple[str, ...]]:
-    """Return for each ranked node the other ranked ones whose interval overlaps its own."""
+    """For each ranked node the other ranked ones whose interval overlaps its own."""
     ties = []
     for row, one in enumerate(scores):
         others = (
@@ -118,14 +118,7 @@ def tied_with(names: tuple[str, ...], scores: list[AspectScore]) -> list[tuple[s
 
 
 def pair_ratios(levels: Levels, shares: dict[str, float], best: str, confidence: float) -> tuple[PairRatio, ...]:
-    """Return every pair of nodes in every aspect and overall, the better one first.
-
-    Args:
-        levels: of all nodes.
-        shares: weight of each aspect.
-        best: name of the first node; with many nodes the others are compared with it only.
-        confidence: of the intervals.
-    """
+    """Every pair of nodes in every aspect and overall, the better one first; of many nodes those with `best` only."""
     n = len(levels.nodes)
     rows: Iterable[tuple[int, int]] = itertools.combinations(range(n), 2)
     if n > MOST_NODES_IN_PAIRS:
@@ -155,7 +148,7 @@ def _pair(levels: Levels, rows: tuple[int, int], shares: dict[str, float], confi
 
 
 def leave_outs(levels: Levels, shares: dict[str, float], order: tuple[str, ...]) -> tuple[LeaveOut, ...]:
-    """Return the order of the ranked nodes without each benchmark; one that alone carries the score cannot go."""
+    """The order of the ranked nodes without each benchmark; one that alone carries the score cannot go."""
     results = []
     measured = [
         name
@@ -189,15 +182,10 @@ LATER, EARLIER = 1, 2
 
 
 def changes(runs: OrientedRuns, nodes: tuple[str, ...], settings: RankSettings) -> list[Change | None]:
-    """Return for each node the score of its later runs / of its earlier ones; None without 3 runs in both.
+    """Of each node the score of its later runs / of its earlier ones; None without 3 runs in both.
 
     The later runs are those of the window, the earlier ones those of as long a time before it; without a window they
-    are the two halves.
-
-    Args:
-        runs: all that are not excluded for another reason than the window.
-        nodes: names in order.
-        settings: with the window.
+    are the two halves. `runs` are all that are not excluded for another reason than the window.
     """
     started_s = runs.started_s
     if not np.isfinite(started_s).any():
@@ -252,7 +240,7 @@ RERUN, EXCLUDE = "re-run", "exclude"
 
 
 def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded | None]:
-    """Return for each node what its newest runs show, the worst benchmark; None = no sign.
+    """For each node what its newest runs show, the worst benchmark; None = no sign.
 
     The newest run of each benchmark is compared with all earlier ones of the node by median and MAD of the mean of its
     oriented logarithms. A spread below the typical one of that benchmark is taken as the typical one. If the run before
@@ -287,7 +275,7 @@ def _degraded(benchmark: str, history: Floats, z: float, typical: float) -> Degr
 
 
 def badness(earlier: Floats, newest: float, typical: float) -> float:
-    """Return how many robust standard deviations a run lies below the median of the earlier ones."""
+    """How many robust standard deviations a run lies below the median of the earlier ones."""
     centre = float(np.median(earlier))
     spread = max(MAD_TO_SD * float(np.median(np.abs(earlier - centre))), typical)
     if spread == 0:
@@ -296,7 +284,7 @@ def badness(earlier: Floats, newest: float, typical: float) -> float:
 
 
 def typical_spread(histories: list[Floats]) -> float:
-    """Return the median over the nodes of 1.4826 MAD of a benchmark; 0 without a history."""
+    """The median over the nodes of 1.4826 MAD of a benchmark; 0 without a history."""
     spreads = [
         MAD_TO_SD * float(np.median(np.abs(one - np.median(one)))) for one in histories if len(one) > LEAST_EARLIER
     ]
@@ -304,7 +292,7 @@ def typical_spread(histories: list[Floats]) -> float:
 
 
 def _history(runs: OrientedRuns, node: str, benchmark: str) -> Floats:
-    """Return the mean oriented logarithm of each run of a benchmark on a node that has every metric, oldest first."""
+    """The mean oriented logarithm of each run of a benchmark on a node that has every metric, oldest first."""
     here = np.flatnonzero((runs.node == node) & (runs.benchmark == benchmark))
     own = np.flatnonzero(np.array(runs.benchmarks) == benchmark)
     here = here[np.argsort(runs.started_s[here], kind="stable")]

@@ -192,19 +192,14 @@ class _Outcome:
 
 
 def detect(frames: Mapping[str, pd.DataFrame], settings: DegradationSettings, progress: Progress) -> Detection:
-    """Return which runs are degraded, see `detect_degradation`; 'train' is among the frames where settings name it."""
+    """Which runs are degraded, see `detect_degradation`; 'train' is among the frames where settings name it."""
     return detect_degradation(frames, settings.detect, progress)
 
 
 def detect_degradation(
     frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progress: Progress = silent
 ) -> Detection:
-    """Return which runs are degraded, judged by detectors trained on earlier runs or on another dataset.
-
-    Args:
-        frames: 'runs' -> the table of runs; 'train' -> one of the same shape to train on.
-        settings: mode, detector, false alarms.
-        progress: told each part.
+    """Which runs are degraded, judged by detectors trained on earlier ones, or on another dataset in frames['train'].
 
     Raises:
         ColumnMissing: when a column is absent.
@@ -241,7 +236,7 @@ def detect_degradation(
 
 
 def _read_runs(frames: Mapping[str, pd.DataFrame], settings: DetectSettings) -> tuple[RunTable, Bools]:
-    """Return the runs, those of 'train' first, and (n_runs,) which of them are trained on."""
+    """The runs, those of 'train' first, and (n_runs,) which of them are trained on."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     runs = frames["runs"]
@@ -301,7 +296,7 @@ def _train_all(data: DetectionData, settings: DetectSettings, progress: Progress
 def _figures(
     data: DetectionData, trained: _Trained, verdicts: Mapping[str, Verdicts], seed: int
 ) -> dict[str, DetectorFigures]:
-    """Return the figures of every detector on labelled runs of the test part; none without labels there."""
+    """The figures of every detector on labelled runs of the test part; none without labels there."""
     label = data.table.label
     figures = {}
     for name, one in verdicts.items():
@@ -321,7 +316,7 @@ def _detection(
     settings: DetectSettings,
     seconds: float,
 ) -> Detection:
-    """Return the record of a detection: the verdicts, and the network's view of every judged run."""
+    """The record of a detection: the verdicts, and the network's view of every judged run."""
     table, parsed = data.table, data.table.parsed
     judged = outcome.judged
     rows = np.concatenate([data.rows, np.flatnonzero(judged)])
@@ -391,13 +386,7 @@ def _detection(
 
 
 def drivers_of(data: DetectionData, rows: Ints, normal: Bools) -> tuple[tuple[Driver, ...], ...]:
-    """Return the metrics of each row that lie farthest from its history, the largest distance first.
-
-    Args:
-        data: the runs.
-        rows: positions of runs.
-        normal: (n_runs,) which runs they are compared with.
-    """
+    """The metrics of each row farthest from its history, the `normal` (n_runs,) runs, the largest distance first."""
     table = data.table
     distances = data.distances_of(rows, normal).to_median
     sign = np.append(np.where(table.sign == 0, 1, table.sign), np.ones(table.host.shape[1], dtype=np.int64))
@@ -410,7 +399,7 @@ def drivers_of(data: DetectionData, rows: Ints, normal: Bools) -> tuple[tuple[Dr
 
 
 def principal_axes(codes: Floats) -> Floats:
-    """Return (n, 2) codes on their first two principal axes; each axis points where its largest weight is positive."""
+    """(n, 2) codes on their first two principal axes; each axis points where its largest weight is positive."""
     centred = codes - codes.mean(axis=0) if len(codes) else codes
     axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
@@ -435,7 +424,7 @@ def _unscored(data: DetectionData, outcome: _Outcome) -> tuple[Unscored, ...]:
 
 
 def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
-    """Return what to know before trusting a figure."""
+    """What to know before trusting a figure."""
     table, parsed = data.table, data.table.parsed
     messages = []
     n_bad = int(data.anomalous.sum())

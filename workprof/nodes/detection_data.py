@@ -46,12 +46,7 @@ DETECTOR_WORDS = {
 
 
 def detector_word(name: str, *, alone: bool) -> str:
-    """Return what a detector is called.
-
-    Args:
-        name: as in the settings.
-        alone: whether the network decides without a logistic regression beside it: as published, and without labels.
-    """
+    """What a detector is called; `alone`: no logistic regression is beside it, as published and without labels."""
     return "Perona network" if name == PERONA and alone else DETECTOR_WORDS[name]
 
 
@@ -135,7 +130,7 @@ class DetectSettings:
 
 
 def stratified_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
-    """Return (n,) fold numbers: each stratum is shuffled and dealt out, one stratum going on where the last ended."""
+    """(n,) fold numbers: each stratum is shuffled and dealt out, one stratum going on where the last ended."""
     rng = np.random.default_rng(seed)
     fold = np.zeros(len(strata), dtype=np.int64)
     dealt = 0
@@ -147,12 +142,9 @@ def stratified_folds(strata: Ints, n_folds: int, seed: int) -> Ints:
 
 
 def time_blocks(cells: Ints, order: Ints, n_folds: int) -> Ints:
-    """Return (n,) blocks of time within each cell: 0 is only learned from, block k is judged by all blocks before it.
+    """(n,) blocks of time within each cell: 0 is only learned from, block k is judged by all blocks before it.
 
-    Args:
-        cells: (n,) node, benchmark and parameters of each run.
-        order: (n,) rank of each run in time.
-        n_folds: judged blocks, of about equal size; block 0 has as many runs as two of them.
+    Judged blocks are of about equal size; block 0 has as many runs as two of them. `order` is the (n,) rank in time.
     """
     block = np.zeros(len(cells), dtype=np.int64)
     for cell in np.unique(cells):
@@ -177,14 +169,7 @@ class MetricCorrelations:
 
 
 def learn_correlations(table: RunTable, scale: DistanceScale, rows: Ints, distances: Floats) -> MetricCorrelations:
-    """Return the correlations of normal runs' distances.
-
-    Args:
-        table: the runs.
-        scale: floors and scales.
-        rows: positions of normal training runs.
-        distances: (n_rows, n_columns) their distances.
-    """
+    """Correlations of the distances (n_rows, n_columns) of normal training runs."""
     inverse, columns = [], []
     for kind in range(len(table.types)):
         own = np.flatnonzero((table.owner == kind) & np.isfinite(scale.spread[0, kind, : scale.n_metrics]))
@@ -196,7 +181,7 @@ def learn_correlations(table: RunTable, scale: DistanceScale, rows: Ints, distan
 
 
 def mahalanobis_lengths(table: RunTable, correlations: MetricCorrelations, rows: Ints, distances: Floats) -> Floats:
-    """Return (n_rows,) Mahalanobis lengths per metric: about 1 for a normal run."""
+    """(n_rows,) Mahalanobis lengths per metric: about 1 for a normal run."""
     lengths = np.zeros(len(rows))
     for kind, (inverse, own) in enumerate(zip(correlations.inverse, correlations.columns, strict=True)):
         here = np.flatnonzero(table.type_id[rows] == kind)
@@ -206,7 +191,7 @@ def mahalanobis_lengths(table: RunTable, correlations: MetricCorrelations, rows:
 
 
 def worst_scored(table: RunTable, rows: Ints, distances: Floats) -> Floats:
-    """Return (n_rows,) how far the worst metric of the aspect's score lies on its bad side; 0 without one."""
+    """(n_rows,) how far the worst metric of the aspect's score lies on its bad side; 0 without one."""
     scored = np.flatnonzero(table.scored)
     bad = -(distances[:, scored] * table.sign[scored])
     own = table.owner[scored][None, :] == table.type_id[rows][:, None]
@@ -214,7 +199,7 @@ def worst_scored(table: RunTable, rows: Ints, distances: Floats) -> Floats:
 
 
 def general_features(table: RunTable, correlations: MetricCorrelations, rows: Ints, distances: Floats) -> Floats:
-    """Return (n_rows, 8) figures that mean the same for every benchmark, on a scale that tames large ones.
+    """(n_rows, 8) figures that mean the same for every benchmark, on a scale that tames large ones.
 
     Mean and worst of the scored metrics, worst, median and mean of all directed ones (negative = worse than the
     history), length, largest and median distance of any metric.
@@ -270,11 +255,11 @@ class DetectionData:
         return bool(self.anomalous.any() and not self.anomalous.all())
 
     def distances_of(self, rows: Ints, normal: Bools) -> Distances:
-        """Return the distances of runs from what `normal` (n_runs,) marks before them."""
+        """The distances of runs from what `normal` (n_runs,) marks before them."""
         return history_distances(self.table, self.histories, self.scale, rows, normal)
 
     def features_of(self, rows: Ints, distances: Distances) -> RunFeatures:
-        """Return the features of runs, from their distances to the median of their history."""
+        """The features of runs, from their distances to the median of their history."""
         tame = np.arcsinh(distances.to_median)
         n_metrics, type_id = self.scale.n_metrics, self.table.type_id[rows]
         host = np.zeros((len(rows), len(self.table.types), tame.shape[1] - n_metrics))
@@ -287,12 +272,7 @@ class DetectionData:
 
 
 def detection_data(table: RunTable, in_training: Bools, seed: int) -> DetectionData:
-    """Return the data of runs.
-
-    Args:
-        table: the runs.
-        in_training: (n_runs,).
-        seed: of the folds.
+    """The data of runs; `in_training` is (n_runs,).
 
     Raises:
         NotEnoughData: when no training run has three earlier normal ones.
@@ -329,18 +309,16 @@ def detection_data(table: RunTable, in_training: Bools, seed: int) -> DetectionD
 
 
 def fold_shares(data: DetectionData) -> Floats:
-    """Return (n_folds + n_blocks, n_scored) 1 where a fold's model may learn from a run."""
+    """(n_folds + n_blocks, n_scored) 1 where a fold's model may learn from a run."""
     stratified = [data.fold != fold for fold in range(N_FOLDS)]
     later = [data.time_block < block for block in range(1, N_BLOCKS + 1)]
     return np.array([*stratified, *later], dtype=np.float64)
 
 
 def out_of_fold_scores(data: DetectionData, by_fold: Floats) -> tuple[Floats, Floats]:
-    """Return (n_scored,) scores by the stratified folds, and by the later ones; NaN for runs of block 0 in the latter.
+    """(n_scored,) scores by the stratified folds, and by the later ones; NaN for runs of block 0 in the latter.
 
-    Args:
-        data: the runs.
-        by_fold: (n_folds + n_blocks, n_scored) scores of each fold's model.
+    `by_fold` is (n_folds + n_blocks, n_scored), scores of each fold's model.
     """
     places = np.arange(len(data.rows))
     later = np.where(data.time_block > 0, by_fold[N_FOLDS + np.maximum(data.time_block, 1) - 1, places], np.nan)

@@ -96,7 +96,7 @@ class Features:
 
 
 def features_of(levels: Levels) -> Features:
-    """Return the features of the nodes."""
+    """The features of the nodes."""
     weights = aspect_weights(levels)
     scores = [node_scores(name, levels, row) for name, row in weights.items()]
     names = tuple(weights)
@@ -117,13 +117,10 @@ def features_of(levels: Levels) -> Features:
 
 
 def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) -> bool:
-    """Return whether nodes differ by more than resampled runs do; True without resamples, if they differ at all.
+    """Whether nodes differ by more than resampled runs do; True without resamples, if they differ at all.
 
-    Args:
-        log: (n_nodes,) scores.
-        draws: (n_draws, n_nodes); NaN where a node has too few runs.
-        n_runs: behind the thinnest score.
-        level: share of alike nodes that are called different.
+    `log` is (n_nodes,), `draws` (n_draws, n_nodes), NaN where a node has too few runs; `n_runs` are behind the thinnest
+    score, and `level` is the share of alike nodes that are called different.
 
     Source: F test of a one-way analysis of variance; the variance of a node's score is that of its resamples, which is
     n / (n - 1) times too small.
@@ -142,7 +139,7 @@ def nodes_differ(log: Floats, draws: Floats, n_runs: int, level: float = LEVEL) 
 
 
 def level_label(value: float, all_values: Floats) -> str:
-    """Return 'low' up to the lower quartile of the nodes, 'high' from the upper one, else 'mid'."""
+    """'low' up to the lower quartile of the nodes, 'high' from the upper one, else 'mid'."""
     lower, upper = np.quantile(all_values, [0.25, 0.75])
     if lower == upper:
         return ALIKE
@@ -170,14 +167,9 @@ class Grouping:
 
 
 def best_grouping(features: Floats, least_silhouette: float, seed: int) -> Grouping:
-    """Return the grouping with the largest mean silhouette, the smaller k on ties; one group where it is weak.
+    """The grouping with the largest mean silhouette, the smaller k on ties; one group where it is weak.
 
-    Args:
-        features: (n_nodes, n_features), any scale.
-        least_silhouette: at or below it there is one group.
-        seed: of the starts.
-
-    k goes from 2 to min(10, n - 1).
+    `features` are (n_nodes, n_features), of any scale. k goes from 2 to min(10, n - 1).
     """
     from sklearn.metrics import silhouette_score  # noqa: PLC0415  heavy
 
@@ -196,7 +188,7 @@ def best_grouping(features: Floats, least_silhouette: float, seed: int) -> Group
 
 
 def k_means(scaled: Floats, k: int, seed: int, n_starts: int) -> Ints:
-    """Return (n_nodes,) group by k-means with several seeded starts."""
+    """(n_nodes,) group by k-means with several seeded starts."""
     from sklearn.cluster import KMeans  # noqa: PLC0415  heavy
 
     labels = KMeans(n_clusters=k, n_init=n_starts, random_state=seed).fit_predict(scaled)
@@ -204,14 +196,14 @@ def k_means(scaled: Floats, k: int, seed: int, n_starts: int) -> Ints:
 
 
 def standardised(features: Floats) -> Floats:
-    """Return features with mean 0 and standard deviation 1; a constant one is all 0."""
+    """Features with mean 0 and standard deviation 1; a constant one is all 0."""
     spread = features.std(axis=0)
     scaled: Floats = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scaled
 
 
 def by_size(labels: Ints) -> Ints:
-    """Return the same groups numbered from the largest; of two alike the one that has the first node."""
+    """The same groups numbered from the largest; of two alike the one that has the first node."""
     names, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     order = np.lexsort((first, -sizes))
     number = np.empty(len(names), dtype=np.int64)
@@ -220,13 +212,9 @@ def by_size(labels: Ints) -> Ints:
 
 
 def stability(draws: Floats, labels: Ints, n_resamples: int, seed: int) -> float:
-    """Return the mean adjusted Rand index of the grouping with those of resampled runs, at the same k.
+    """Mean adjusted Rand index of the grouping with those of resampled runs, at the same k.
 
-    Args:
-        draws: (n_draws, n_nodes, n_features); resamples with a missing value are passed over.
-        labels: (n_nodes,) of the grouping.
-        n_resamples: used at most.
-        seed: of the starts.
+    `draws` is (n_draws, n_nodes, n_features); resamples with a missing value are passed over.
     """
     whole = draws[np.isfinite(draws).all(axis=(1, 2))][:n_resamples]
     k = int(labels.max(initial=0)) + 1
@@ -241,7 +229,7 @@ def stability(draws: Floats, labels: Ints, n_resamples: int, seed: int) -> float
 
 
 def adjusted_rand(one: Ints, other: Ints) -> float:
-    """Return the adjusted Rand index of two groupings of the same nodes."""
+    """The adjusted Rand index of two groupings of the same nodes."""
     from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
 
     return float(adjusted_rand_score(one, other))
@@ -255,12 +243,7 @@ LEAST_NODES = 3
 
 
 def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress) -> Groups:
-    """Return the nodes in groups.
-
-    Args:
-        frames: 'runs', raw; for exclude='flagged' also 'flagged' with row_id.
-        settings: which runs, which definitions.
-        progress: told how far it is.
+    """Nodes in groups, from `frames`: 'runs', raw; for exclude='flagged' also 'flagged' with row_id.
 
     Raises:
         NotEnoughData: when no run can be compared; in faithful mode also where the published code fails.
@@ -352,7 +335,7 @@ DEFECTS = (
 
 
 def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: GroupSettings) -> Groups:
-    """Return the groups of the published code: nothing below 3 nodes, 3 groups above.
+    """The groups of the published code: nothing below 3 nodes, 3 groups above.
 
     Raises:
         NotEnoughData: for exactly 3 nodes, where the published code fails, and for nodes without the two benchmarks.
@@ -384,7 +367,7 @@ def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: Group
 
 
 def _raw(runs: OrientedRuns, nodes: tuple[str, ...]) -> Floats:
-    """Return (n_nodes, 2) medians in the published units."""
+    """(n_nodes, 2) medians in the published units."""
     raw = np.full((len(nodes), len(RAW)), np.nan)
     for column, (metric, (_, unit)) in enumerate(RAW.items()):
         values = runs.logs[:, runs.metrics.index(metric)]

@@ -42,7 +42,7 @@ class RunTable:
 
 
 def run_table(parsed: ParsedRuns) -> RunTable:
-    """Return the table of parsed runs; ties in time are broken by the end, then by the row's identity."""
+    """The table of parsed runs; ties in time are broken by the end, then by the row's identity."""
     types, type_id = np.unique(parsed.benchmark, return_inverse=True)
     known = [METRICS[name] for name in parsed.metrics]
     positions = {str(name): place for place, name in enumerate(types)}
@@ -64,7 +64,7 @@ def run_table(parsed: ParsedRuns) -> RunTable:
 
 
 def _numbered(*texts: NDArray[Any]) -> Ints:
-    """Return one number per combination of texts."""
+    """One number per combination of texts."""
     if not len(texts[0]):
         return np.zeros(0, dtype=np.int64)
     codes = np.column_stack([np.unique(one, return_inverse=True)[1] for one in texts])
@@ -73,11 +73,7 @@ def _numbered(*texts: NDArray[Any]) -> Ints:
 
 
 class Histories:
-    """For every run the comparable runs before it, by time.
-
-    Args:
-        table: the runs.
-    """
+    """For every run the comparable runs before it, by time."""
 
     def __init__(self, table: RunTable) -> None:
         self._earlier: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(table)
@@ -90,17 +86,17 @@ class Histories:
             cell.append(row)
 
     def before(self, row: int) -> Ints:
-        """Return every usable run of the same cell before this one, the earliest first."""
+        """Every usable run of the same cell before this one, the earliest first."""
         return self._earlier[row]
 
     def normal_before(self, row: int, normal: Bools) -> Ints:
-        """Return those of them that `normal` (n_runs,) marks."""
+        """Those of them that `normal` (n_runs,) marks."""
         earlier = self._earlier[row]
         return earlier[normal[earlier]]
 
 
 def first_share(table: RunTable, share: float) -> Bools:
-    """Return (n_runs,) True for the first `share` of the runs of each (node, benchmark) by time, rounded down."""
+    """(n_runs,) True for the first `share` of the runs of each (node, benchmark) by time, rounded down."""
     first = np.zeros(len(table), dtype=bool)
     groups = table.group[table.order]
     for group in np.unique(groups):
@@ -110,7 +106,7 @@ def first_share(table: RunTable, share: float) -> Bools:
 
 
 def rounds(table: RunTable, rows: Ints) -> list[Ints]:
-    """Return rows in rounds: the first of every cell, then the second, ...; none needs the verdict of its own round."""
+    """Rows in rounds: the first of every cell, then the second, ...; none needs the verdict of its own round."""
     wanted = np.zeros(len(table), dtype=bool)
     wanted[rows] = True
     counts: dict[int, int] = {}
@@ -163,7 +159,7 @@ class DistanceScale:
 
 
 def log_values(table: RunTable, floor: Floats) -> Floats:
-    """Return (n_runs, n_columns) logarithms of metrics and host values; NaN where absent or not used."""
+    """(n_runs, n_columns) logarithms of metrics and host values; NaN where absent or not used."""
     both = np.hstack([table.values, table.host])
     least = floor[table.type_id]
     logs: Floats = np.log(np.maximum(np.where(np.isfinite(least), both, np.nan), np.where(least > 0, least, 1.0)))
@@ -171,19 +167,15 @@ def log_values(table: RunTable, floor: Floats) -> Floats:
 
 
 def with_history(histories: Histories, rows: Ints, normal: Bools) -> Ints:
-    """Return those of the rows that have enough earlier normal runs."""
+    """Those of the rows that have enough earlier normal runs."""
     enough = [row for row in rows.tolist() if len(histories.normal_before(row, normal)) >= LEAST_HISTORY]
     return np.array(enough, dtype=np.int64)
 
 
 def residuals(logs: Floats, histories: Histories, rows: Ints, normal: Bools) -> Floats:
-    """Return (3, n_rows, n_columns) logarithmic distances from median, last three and EWMA of the normal runs before.
+    """(3, n_rows, n_columns) logarithmic distances from median, last three and EWMA of the normal runs before.
 
-    Args:
-        logs: (n_runs, n_columns).
-        histories: of the runs.
-        rows: positions, each with enough history.
-        normal: (n_runs,) which runs count as normal.
+    `logs` is (n_runs, n_columns), `normal` (n_runs,); each row has enough history.
     """
     centre = np.full((3, len(rows), logs.shape[1]), np.nan)
     for place, row in enumerate(rows.tolist()):
@@ -198,13 +190,7 @@ def residuals(logs: Floats, histories: Histories, rows: Ints, normal: Bools) -> 
 
 
 def learn_distance_scale(table: RunTable, histories: Histories, train: Ints, normal: Bools) -> DistanceScale:
-    """Return floors and scales learned from training runs.
-
-    Args:
-        table: the runs.
-        histories: of the runs.
-        train: positions of training runs.
-        normal: (n_runs,) which of them count as normal.
+    """Floors and scales learned from training runs; `normal` is (n_runs,).
 
     Raises:
         NotEnoughData: when no training run has three normal ones before it.
@@ -223,14 +209,14 @@ def learn_distance_scale(table: RunTable, histories: Histories, train: Ints, nor
 def history_distances(
     table: RunTable, histories: Histories, scale: DistanceScale, rows: Ints, normal: Bools
 ) -> Distances:
-    """Return the distances of rows, each with enough history, from the normal runs before them."""
+    """The distances of rows, each with enough history, from the normal runs before them."""
     residual = residuals(log_values(table, scale.floor), histories, rows, normal)
     scaled = np.nan_to_num(residual / scale.spread[:, table.type_id[rows]])
     return Distances(scaled[0], scaled[1], scaled[2])
 
 
 def _floors(table: RunTable, train: Ints) -> Floats:
-    """Return (n_types, n_columns); NaN where a type has no positive value of a metric."""
+    """(n_types, n_columns); NaN where a type has no positive value of a metric."""
     both = np.hstack([table.values, table.host])
     floors = np.full((len(table.types), both.shape[1]), np.nan)
     for kind in range(len(table.types)):
@@ -243,7 +229,7 @@ def _floors(table: RunTable, train: Ints) -> Floats:
 
 
 def _spreads(residual: Floats, type_id: Ints, n_types: int) -> Floats:
-    """Return (n_types, n_columns) robust scales; infinite where nothing is known, so that the distance is 0."""
+    """(n_types, n_columns) robust scales; infinite where nothing is known, so that the distance is 0."""
     spreads = np.full((n_types, residual.shape[1]), np.inf)
     for kind in np.unique(type_id).tolist():
         rows = residual[type_id == kind]

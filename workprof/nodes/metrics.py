@@ -107,7 +107,7 @@ def _qperf_side(prefix: str, counts: str) -> tuple[Row, ...]:
 
 
 def _within(test: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the rows with the test's name before every metric."""
+    """The rows with the test's name before every metric."""
     return tuple(
         Row(row.unit, row.direction, " ".join(f"{test}_{name}" for name in row.names.split()), row.scored)
         for row in rows
@@ -250,7 +250,7 @@ UNITS: dict[str, Unit] = {
 
 
 def converted(value: float, unit: str, wanted: str, metric: str) -> float:
-    """Return a value in the unit that a metric is kept in.
+    """A value in the unit that a metric is kept in.
 
     Raises:
         UnitUnknown: when the unit is not in `UNITS` or is of another quantity.

@@ -134,11 +134,11 @@ class Inputs:
         return len(self.kind)
 
     def at(self, places: Ints) -> Inputs:
-        """Return some of the windows."""
+        """Some of the windows."""
         return Inputs(**{name: array[places] for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Any]:
-        """Return the arrays by name."""
+        """The arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
@@ -154,7 +154,7 @@ LAST = np.arange(WINDOW)[:, None] == WINDOW - 1
 
 
 def first_weights(recipe: Recipe, sizes: Sizes, seed: int) -> dict[str, Floats]:
-    """Return fresh weights, N(0, 1 / fan-in), and biases of zero, by name.
+    """Fresh weights, N(0, 1 / fan-in), and biases of zero, by name.
 
     Source: Perona's public code.
     """
@@ -192,19 +192,19 @@ defvjp(selu, lambda units, values: lambda change: change * np.where(values > 0, 
 
 
 def sigmoid(values: Any) -> Any:
-    """Return 1 / (1 + exp(-values)); no power overflows."""
+    """1 / (1 + exp(-values)); no power overflows."""
     return 0.5 * (1.0 + anp.tanh(0.5 * values))
 
 
 def constant(values: Any) -> Any:
-    """Return values through which no gradient goes."""
+    """Values through which no gradient goes."""
     while hasattr(values, "_node"):
         values = getval(values)
     return values
 
 
 def linear(weights: Weights, name: str, values: Any) -> Any:
-    """Return values (..., *rows, n_in) by the weights (..., n_in, n_out) and biases (..., n_out) of a name.
+    """Values (..., *rows, n_in) by the weights (..., n_in, n_out) and biases (..., n_out) of a name.
 
     The dots are the members; values have them too, or 1 in their place where they are the same for all.
     """
@@ -216,35 +216,31 @@ def linear(weights: Weights, name: str, values: Any) -> Any:
 
 
 def encode(weights: Weights, runs: Any, dropout: Any = None) -> Any:
-    """Return the codes (..., 32) of runs (..., n_columns); `dropout` masks hidden units in training."""
+    """The codes (..., 32) of runs (..., n_columns); `dropout` masks hidden units in training."""
     return selu(linear(weights, "encode_2", alpha_dropout(selu(linear(weights, "encode_1", runs)), dropout)))
 
 
 def decode(weights: Weights, codes: Any, dropout: Any = None) -> Any:
-    """Return runs (..., n_columns) in (0, 1) from codes."""
+    """Runs (..., n_columns) in (0, 1) from codes."""
     return sigmoid(linear(weights, "decode_2", alpha_dropout(selu(linear(weights, "decode_1", codes)), dropout)))
 
 
 def classify(weights: Weights, codes: Any) -> Any:
-    """Return a logit per benchmark type."""
+    """A logit per benchmark type."""
     return linear(weights, "classify", codes)
 
 
 def detect(weights: Weights, codes: Any, predicted: Any, evidence: Any = None) -> Any:
-    """Return the logit of 'anomalous' from how far codes lie from what their predecessors predict.
+    """The logit of 'anomalous' from how far codes (..., 32) lie from what their predecessors predict.
 
-    Args:
-        weights: of the network.
-        codes: (..., 32).
-        predicted: (..., 32), before any replacement.
-        evidence: (..., n_evidence), added linearly; ours, the published network has none.
+    `evidence` (..., n_evidence) is added linearly; ours, the published network has none.
     """
     logit = linear(weights, "detect_2", selu(linear(weights, "detect_1", codes - predicted)))[..., 0]
     return logit if evidence is None else logit + linear(weights, "evidence", evidence)[..., 0]
 
 
 def alpha_dropout(values: Any, dropout: Any) -> Any:
-    """Return SELU outputs with units dropped so that mean and variance hold; `dropout`: (mask, share kept) or None."""
+    """SELU outputs with units dropped so that mean and variance hold; `dropout`: (mask, share kept) or None."""
     if dropout is None:
         return values
     mask, share = dropout
@@ -254,25 +250,17 @@ def alpha_dropout(values: Any, dropout: Any) -> Any:
 
 
 def masked_softmax(scores: Any, mask: Any) -> Any:
-    """Return softmax over the last axis where `mask` holds; zeros, with a gradient of zero, in a row without any."""
+    """Softmax over the last axis where `mask` holds; zeros, with a gradient of zero, in a row without any."""
     highest = np.where(mask, constant(scores), -np.inf).max(axis=-1, keepdims=True)
     powers = anp.exp(anp.where(mask, scores - np.where(np.isfinite(highest), highest, 0.0), 0.0)) * mask
     return powers / anp.maximum(powers.sum(axis=-1, keepdims=True), SMALL)
 
 
 def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, dropout: Any = None) -> tuple[Any, Any]:
-    """Return what each run gathers from its predecessors, and the attention averaged over heads.
+    """What each run gathers from its predecessors, and the attention averaged over heads, before any is dropped.
 
-    Args:
-        weights: of the network.
-        codes: (..., n_windows, 4, 32).
-        edges: (..., n_windows, 4, 4, n_edge).
-        mask: (..., n_windows, 4, 4), which edges exist.
-        recipe: heads and whether the last run's query comes from its predecessors.
-        dropout: (mask, share) of attention that survives in training, or None.
-
-    Returns:
-        (..., n_windows, 4, 32) and (..., n_windows, 4, 4), the latter before attention is dropped.
+    Shapes: codes and what is gathered (..., n_windows, 4, 32), edges (..., n_windows, 4, 4, n_edge), mask and attention
+    (..., n_windows, 4, 4). `dropout` is (mask, share) of attention that survives in training.
     """
     before = codes[..., :-1, :].mean(axis=-2, keepdims=True)
     queried = LAST * before + ~LAST * codes if recipe.strict else codes
@@ -292,7 +280,7 @@ def attend(weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, 
 
 
 def rooted(weights: Weights, gathered: Any, codes: Any, recipe: Recipe) -> Any:
-    """Return the gathered values joined with the run's own code; in strict mode the last run's own stays out."""
+    """The gathered values joined with the run's own code; in strict mode the last run's own stays out."""
     if not recipe.root_weight:
         return gathered
     own = linear(weights, "root", codes)
@@ -304,7 +292,7 @@ def rooted(weights: Weights, gathered: Any, codes: Any, recipe: Recipe) -> Any:
 
 
 def hop(weights: Weights, codes: Any, attention: Any, recipe: Recipe) -> Any:
-    """Return the sum over k = 0 .. 3 of attention^k codes W_k; in strict mode the last run has no k = 0."""
+    """The sum over k = 0 .. 3 of attention^k codes W_k; in strict mode the last run has no k = 0."""
     start = linear(weights, "hop_0", codes)
     total = anp.where(LAST, 0.0, start) if recipe.strict else start
     reached = codes
@@ -317,7 +305,7 @@ def hop(weights: Weights, codes: Any, attention: Any, recipe: Recipe) -> Any:
 def predict_codes(
     weights: Weights, codes: Any, edges: Any, mask: Any, recipe: Recipe, dropouts: tuple[Any, Any] = (None, None)
 ) -> Any:
-    """Return v^ (..., n_windows, 4, 32): the code that its predecessors predict for each run."""
+    """V^ (..., n_windows, 4, 32): the code that its predecessors predict for each run."""
     if recipe.strict:  # the last run has no edge to itself
         mask = mask & ~(LAST & LAST.T)
     gathered, attention = attend(weights, codes, edges, mask, recipe, dropouts[0])
@@ -326,7 +314,7 @@ def predict_codes(
 
 
 def norm_10(values: Floats) -> Floats:
-    """Return (...) 10-norm over the last axis, by NumPy; the largest entry is taken out first: no power overflows."""
+    """(...) 10-norm over the last axis, by NumPy; the largest entry is taken out first: no power overflows."""
     largest = np.abs(values).max(axis=-1, initial=0.0)
     shares = np.abs(values) / np.where(largest > 0, largest, 1.0)[..., None]
     norms: Floats = largest * (shares**NORM_ORDER).sum(axis=-1) ** (1 / NORM_ORDER)
@@ -334,7 +322,7 @@ def norm_10(values: Floats) -> Floats:
 
 
 def norm(values: Any) -> Any:
-    """Return the same with its gradient; zero, with a finite gradient, for zeros."""
+    """The same with its gradient; zero, with a finite gradient, for zeros."""
     largest = np.maximum(np.abs(constant(values)).max(axis=-1, keepdims=True), SMALL)
     inner = (((values / largest) ** 2) ** (NORM_ORDER / 2)).sum(axis=-1)
     return largest[..., 0] * anp.where(inner > 0, anp.where(inner > 0, inner, 1.0) ** (1 / NORM_ORDER), 0.0)
@@ -355,13 +343,9 @@ class NetworkOutput:
 
 
 def forward(weights: Weights, batch: Batch, recipe: Recipe, masks: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return codes, predicted codes (as predicted, and as decoded), and the logit of each window's last run.
+    """Codes, predicted codes (as predicted, and as decoded), and the logit of each window's last run.
 
-    Args:
-        weights: of one member, or of all of them.
-        batch: arrays of `Inputs`; runs and edges have the members first, or 1, where the weights have.
-        recipe: the network's.
-        masks: masks of `draw_masks` in training.
+    `batch` has the arrays of `Inputs`; runs and edges have the members first, or 1, where the weights have.
     """
     drawn = masks or {}
     mask = batch["mask"] & drawn["edges"] if "edges" in drawn else batch["mask"]
@@ -386,13 +370,7 @@ def forward(weights: Weights, batch: Batch, recipe: Recipe, masks: Mapping[str, 
 
 
 def apply_network(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> NetworkOutput:
-    """Return what trained members tell of windows.
-
-    Args:
-        members: weights by name, (n_members, ...).
-        inputs: the windows.
-        recipe: the network's.
-    """
+    """What trained members, weights (n_members, ...) by name, tell of windows."""
     from scipy.special import softmax  # noqa: PLC0415  `import workprof` stays light
 
     output = _of_members(members, inputs, recipe)
@@ -407,12 +385,12 @@ def apply_network(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe)
 
 
 def member_logits(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
-    """Return (n_members, n_windows) logits, member by member."""
+    """(n_members, n_windows) logits, member by member."""
     return np.asarray(_of_members(members, inputs, recipe)["logit"])
 
 
 def member_distances(members: Mapping[str, Floats], inputs: Inputs, recipe: Recipe) -> Floats:
-    """Return (n_members, n_windows) lengths of code less predicted code, member by member."""
+    """(n_members, n_windows) lengths of code less predicted code, member by member."""
     output = _of_members(members, inputs, recipe)
     return np.asarray(np.linalg.norm((output["codes"] - output["predicted"])[..., -1, :], axis=-1))
 

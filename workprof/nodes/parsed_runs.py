@@ -34,7 +34,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return name -> value of a text such as 'time=t port=p'."""
+    """Name -> value of a text such as 'time=t port=p'."""
     return dict(pair.split("=", 1) for pair in text.split())
 
 
@@ -80,7 +80,7 @@ _PRINTED = {
 
 
 def parameters_of(benchmark: str, argv: Sequence[str], output: ParsedOutput, tool_version: str) -> str:
-    """Return the canonical text of a run's parameters: the tool's version, then name=value in order of the names.
+    """The canonical text of a run's parameters: the tool's version, then name=value in order of the names.
 
     What the tool prints of its parameters goes before the command line, which leaves defaults out; `tool_version` is
     used where the output has none. A run length that differs makes a difference: maxima and caches depend on it.
@@ -93,7 +93,7 @@ def parameters_of(benchmark: str, argv: Sequence[str], output: ParsedOutput, too
 
 
 def _options(arguments: Arguments, words: Sequence[str]) -> dict[str, str]:
-    """Return option -> value of a command line ('' for a bare one), defaults filled in."""
+    """Option -> value of a command line ('' for a bare one), defaults filled in."""
     options = dict(arguments.defaults)
     waiting = ""
     for word in words:
@@ -146,11 +146,11 @@ class ParsedRuns:
     problems: tuple[RunProblem, ...]  # the runs without values; all their values are NaN
 
     def __len__(self) -> int:
-        """Return the number of runs."""
+        """The number of runs."""
         return len(self.row_ids)
 
     def column(self, metric: str) -> Floats:
-        """Return (n_runs,) values of a metric, by its full name."""
+        """(n_runs,) values of a metric, by its full name."""
         return np.asarray(self.values[:, self.metrics.index(metric)], dtype=np.float64)
 
     @property
@@ -162,7 +162,7 @@ class ParsedRuns:
 
 
 def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
-    """Return the metrics of every run of a table of kind "benchmarks".
+    """The metrics of every run of a table of kind "benchmarks".
 
     A run that failed, printed nothing, was cut short or uses an unknown unit keeps its row, has NaN values and is
     listed in `problems`.

@@ -25,7 +25,7 @@ class ParsedOutput:
 
 
 def json_document(stdout: str, opening: str) -> Any:
-    """Return the JSON document of an output, notes before its first brace and words after its end left out.
+    """The JSON document of an output, notes before its first brace and words after its end left out.
 
     Raises:
         TraceError: when there is none or it is cut short.
@@ -41,7 +41,7 @@ def json_document(stdout: str, opening: str) -> Any:
 
 
 def number_at(document: Any, *path: str | int) -> float:
-    """Return the finite number that stands at a path of keys and positions, NaN where there is none.
+    """The finite number that stands at a path of keys and positions, NaN where there is none.
 
     Raises:
         TraceError: when something else stands there.
@@ -66,12 +66,12 @@ def _child(place: Any, step: str | int) -> Any:
 
 
 def present(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values that are there: those that are not NaN."""
+    """The values that are there: those that are not NaN."""
     return {name: value for name, value in values.items() if not math.isnan(value)}
 
 
 def in_unit(benchmark: str, short: str, text: str, unit: str) -> float:
-    """Return a printed number, with or without thousands commas, in the unit of its metric.
+    """A printed number, with or without thousands commas, in the unit of its metric.
 
     Raises:
         TraceError: when it is no number, or its unit is unknown or of another quantity.
@@ -87,12 +87,12 @@ def in_unit(benchmark: str, short: str, text: str, unit: str) -> float:
 
 
 def whole_lines(stdout: str) -> str:
-    """Return the lines of an output that have an end; the last one, without, may be cut within a number."""
+    """The lines of an output that have an end; the last one, without, may be cut within a number."""
     return stdout[: stdout.rfind("\n") + 1]
 
 
 def required(output: ParsedOutput, names: Sequence[str]) -> ParsedOutput:
-    """Return the parsed output as it is.
+    """The parsed output as it is.
 
     Raises:
         TraceError: when it lacks one of the names: the output is cut short, or of another tool.
@@ -141,7 +141,7 @@ _WORDS = {"operation": r"^[ \t]*operation:[ \t]*(\S+)[ \t\r]*$", "scope": r"^[ \
 
 
 def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of `sysbench cpu`.
+    """The metrics of `sysbench cpu`.
 
     Raises:
         TraceError: when the output is cut short or a unit is unknown.
@@ -157,7 +157,7 @@ def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 
 
 def parse_memory(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of `sysbench memory`.
+    """The metrics of `sysbench memory`.
 
     Raises:
         TraceError: when the output is cut short or a unit is unknown.
@@ -172,7 +172,7 @@ def parse_memory(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 
 
 def _shared(benchmark: str, stdout: str) -> dict[str, float]:
-    """Return what both tests print; a time printed as 0.00 is smaller than what is printed, so it is absent."""
+    """What both tests print; a time printed as 0.00 is smaller than what is printed, so it is absent."""
     times = _of_unit(benchmark, stdout, _EXECUTION, "s")
     if unit := _LATENCY_UNIT.search(stdout):
         times |= _of_unit(benchmark, stdout, _LATENCIES, unit.group(1))
@@ -209,7 +209,7 @@ _REQUESTS = {"min": "iops_min", "max": "iops_max", "avg": "iops_mean", "stdev": 
 
 
 def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of fio; a direction in which nothing was moved is absent, not zero.
+    """The metrics of fio; a direction in which nothing was moved is absent, not zero.
 
     Raises:
         TraceError: when the output is cut short, a job failed, or there are several jobs.
@@ -249,7 +249,7 @@ def _only_job(document: Any) -> Any:
 
 
 def _side(job: Any, side: str) -> dict[str, float]:
-    """Return the metrics of one direction; averages over samples are absent where fio took no sample."""
+    """The metrics of one direction; averages over samples are absent where fio took no sample."""
     latencies_ns = {
         f"{kind}_{name}": number_at(job, side, f"{kind}_ns", theirs)
         for kind in ("clat", "lat")
@@ -292,7 +292,7 @@ _KEYS = {
 
 
 def parse_ioping(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of ioping; rates and total_duration are of the time spent in requests, waits left out.
+    """The metrics of ioping; rates and total_duration are of the time spent in requests, waits left out.
 
     Raises:
         TraceError: when the output is cut short, counts no request, or has several reports.
@@ -313,7 +313,7 @@ FORTH, BACK = "tx_c", "rx_c"
 
 
 def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of iperf3 over TCP; a direction that was not tested is absent.
+    """The metrics of iperf3 over TCP; a direction that was not tested is absent.
 
     Raises:
         TraceError: when the output is cut short or iperf3 reports an error.
@@ -334,7 +334,7 @@ def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 
 
 def _direction(document: Any, way: str, suffix: str) -> dict[str, float]:
-    """Return one direction: at its sender and its receiver; the client is the sender of `tx_c`."""
+    """One direction: at its sender and its receiver; the client is the sender of `tx_c`."""
     sent, received = (document, "end", f"sum_sent{suffix}"), (document, "end", f"sum_received{suffix}")
     ends = ("host_total", "remote_total") if way == FORTH else ("remote_total", "host_total")
     busy = [number_at(document, "end", "cpu_utilization_percent", end) for end in ends]
@@ -365,7 +365,7 @@ _NAMES = {"bw": "bandwidth"}
 
 
 def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """Return the metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
+    """The metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
 
     Raises:
         TraceError: when a test that was named is missing, or a line or its unit is unknown.
@@ -382,14 +382,14 @@ def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 
 
 def _lines(stdout: str) -> list[str]:
-    """Return the lines; a last one without end and unit is left out: its number may be cut."""
+    """The lines; a last one without end and unit is left out: its number may be cut."""
     lines = stdout.splitlines()
     last = _LINE.match(lines[-1].rstrip()) if lines and not stdout.endswith("\n") else None
     return lines[:-1] if last and not last.group(3) else lines
 
 
 def _metric(test: str, line: str) -> dict[str, float]:
-    """Return the metric of a line; nothing for a line of a test or a counter that is not one of ours."""
+    """The metric of a line; nothing for a line of a test or a counter that is not one of ours."""
     match = _LINE.match(line.rstrip())
     if match is None:
         raise TraceError(f"line {line.strip()[:60]!r} is not of the form name = number unit")
@@ -413,7 +413,7 @@ PARSERS: dict[str, Callable[[str, tuple[str, ...]], ParsedOutput]] = {
 
 
 def parse_output(benchmark: str, stdout: str, argv: tuple[str, ...] = ()) -> ParsedOutput:
-    """Return the metrics of one run.
+    """The metrics of one run.
 
     Raises:
         TraceError: when the benchmark is unknown, the output is empty or cut short, or a unit is unknown.

@@ -70,7 +70,7 @@ class HostScaling:
 
 
 def windows_of(histories: Histories, rows: Ints, normal: Bools, *, published: bool = False) -> Windows:
-    """Return the windows of rows that have three earlier normal runs; `normal` is (n_runs,).
+    """The windows of rows that have three earlier normal runs; `normal` is (n_runs,).
 
     Source:
         Perona's public code, which looks for anomalous runs among those of the window only (`published`), where the
@@ -96,17 +96,13 @@ def windows_of(histories: Histories, rows: Ints, normal: Bools, *, published: bo
 
 
 def edge_mask(normal: Bools) -> Bools:
-    """Return (n, 4, 4) which edges a -> b exist, [window, b, a]: earlier normal runs, and each run itself.
-
-    Args:
-        normal: (n, 4).
-    """
+    """(n, 4, 4) which edges a -> b exist, [window, b, a]: earlier `normal` (n, 4) runs, and each run itself."""
     earlier = np.tril(np.ones((WINDOW, WINDOW), dtype=bool))
     return np.asarray(earlier & (normal[:, None, :] | np.eye(WINDOW, dtype=bool)))
 
 
 def learn_host_scaling(table: RunTable, train: Ints, *, inverted: bool) -> HostScaling:
-    """Return the range of host values over training runs; a value that no run has keeps the range 0 to 1."""
+    """The range of host values over training runs; a value that no run has keeps the range 0 to 1."""
     values = _host_numbers(table.host[train], inverted=inverted)
     known = np.isfinite(values).any(axis=0)
     low, high = np.zeros(values.shape[1]), np.ones(values.shape[1])
@@ -115,7 +111,7 @@ def learn_host_scaling(table: RunTable, train: Ints, *, inverted: bool) -> HostS
 
 
 def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
-    """Return (n, 4, 4, 2 n_host + 7) numbers of the edges a -> b, [window, b, a].
+    """(n, 4, 4, 2 n_host + 7) numbers of the edges a -> b, [window, b, a].
 
     Host values of a, closeness 2^-(b-a), what `Windows` tells, four views of the time between, host values of b;
     a missing host value is 0.5.
@@ -174,7 +170,7 @@ class WindowReader:
 
 
 def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | None) -> WindowReader:
-    """Return how windows become arrays; without `feature_weights` as published: one-hot types, mean filling."""
+    """How windows become arrays; without `feature_weights` as published: one-hot types, mean filling."""
     table, train = data.table, np.flatnonzero(data.train)
     if feature_weights is None:
         table = published_table(table)
@@ -196,7 +192,7 @@ def learn_window_reader(data: DetectionData, feature_weights: FeatureWeights | N
 
 
 def _edge_range(data: DetectionData, hosts: HostScaling) -> tuple[Floats, Floats]:
-    """Return least and largest of every number of an edge over the training windows' edges; 0 to 1 without any."""
+    """Least and largest of every number of an edge over the training windows' edges; 0 to 1 without any."""
     windows = windows_of(data.histories, data.rows, data.known_normal, published=True)
     edges = edges_of(data.table, windows, hosts)[edge_mask(np.ones(windows.rows.shape, dtype=bool))]
     if not len(edges):
@@ -206,7 +202,7 @@ def _edge_range(data: DetectionData, hosts: HostScaling) -> tuple[Floats, Floats
 
 
 def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: Bools) -> Inputs:
-    """Return the windows of rows that have three normal ones before them.
+    """The windows of rows that have three normal ones before them.
 
     What a run's benchmark does not measure reaches the encoder as 0 and what it measures as 0.5 to 1.5, the more the
     fewer metrics it has, so that every run comes in at the same strength; the published network is given the training
@@ -234,13 +230,13 @@ def read_windows(data: DetectionData, reader: WindowReader, rows: Ints, normal: 
 
 
 def strengthened(targets: Floats, own: Bools) -> Floats:
-    """Return (n_runs, n_columns) 0 where not measured, else 0.5 + target, times sqrt(columns / measured ones)."""
+    """(n_runs, n_columns) 0 where not measured, else 0.5 + target, times sqrt(columns / measured ones)."""
     share = own.sum(axis=1, keepdims=True) / own.shape[1]
     return np.where(own, (0.5 + targets) / np.sqrt(np.maximum(share, 1 / own.shape[1])), 0.0)
 
 
 def _rho(sizes: Floats) -> float:
-    """Return rho of a benchmark type from the norms of its normal runs, see `training.rank_anomalous`."""
+    """Rho of a benchmark type from the norms of its normal runs, see `training.rank_anomalous`."""
     if not len(sizes):
         return 1.0
     return float(max(sizes.min() - sizes.std(), LEAST_RHO_SHARE * sizes.min(), SMALL))
@@ -260,13 +256,13 @@ class PeronaDetector:
     fitted: FittedDetector  # as every detector
 
     def outputs(self, rows: Ints, normal: Bools) -> tuple[Inputs, NetworkOutput]:
-        """Return windows and what the network tells of them, judged by what `normal` (n_runs,) marks before them."""
+        """Windows and what the network tells of them, judged by what `normal` (n_runs,) marks before them."""
         inputs = read_windows(self.data, self.reader, rows, normal)
         return inputs, apply_network(self.network.weights, inputs, self.network.recipe)
 
 
 def recipe_of(settings: DetectSettings) -> Recipe:
-    """Return the recipe that settings ask for."""
+    """The recipe that settings ask for."""
     chosen = PUBLISHED if settings.is_faithful else Recipe()
     return replace(chosen, epochs=settings.epochs) if settings.epochs else chosen
 
@@ -278,19 +274,12 @@ def fit_perona(
     recipe: Recipe,
     progress: Progress = silent,
 ) -> PeronaDetector:
-    """Return the network, trained on the folds of the training part and on all of it.
+    """The network, trained on the folds of the training part and on all of it.
 
     In corrected mode the detector's logit gets a linear part on the same features as the logistic regression, which
     it starts from: few labelled runs then suffice, and the code adds what those features miss. The published one has
     the code only, and is trained once, on all of the training part: its scores of training runs are of runs that it
     has seen. Without labels the score is the length of code less predicted code.
-
-    Args:
-        data: the runs.
-        feature_weights: of the evidence beside the codes.
-        settings: mode and seed.
-        recipe: of the network.
-        progress: told every pass.
     """
     reader = learn_window_reader(data, None if settings.is_faithful else feature_weights)
     inputs = read_windows(data, reader, data.rows, data.known_normal)
@@ -317,7 +306,7 @@ def fit_perona(
 
 
 def warm_start(data: DetectionData, feature_weights: FeatureWeights, shares: Floats) -> dict[str, Floats]:
-    """Return the logistic regression of each member's own windows as first weights of the linear part."""
+    """The logistic regression of each member's own windows as first weights of the linear part."""
     weights = np.array([logistic_weights(data, feature_weights, share) for share in shares])
     return {"evidence": weights[:, :-1, None], "detect_2_bias": weights[:, -1:]}
 
@@ -333,14 +322,9 @@ def search_recipe(
     recipe: Recipe,
     progress: Progress = silent,
 ) -> Recipe:
-    """Return the recipe with the least validation loss: ours, or one that the search found; as published the latter.
+    """The recipe with the least validation loss in the training part: ours or one that is found (published).
 
-    Args:
-        data: the runs; only their training part is looked at.
-        feature_weights: of the features beside the code.
-        settings: trials, seed, mode.
-        recipe: to start from; what is not in the published space stays as it is.
-        progress: told each trial.
+    What is not in the published space stays as `recipe` has it.
 
     Source:
         Perona's public code (its Table II): tree-structured Parzen estimator. Ours judges by folds that have not seen
@@ -377,7 +361,7 @@ VALIDATION_PARTS = 4
 
 
 def _published_loss(data: DetectionData, settings: DetectSettings, recipe: Recipe) -> float:
-    """Return the validation loss of a recipe as the published search computes it."""
+    """The validation loss of a recipe as the published search computes it."""
     inputs = read_windows(data, learn_window_reader(data, None), data.rows, data.known_normal)
     cells = np.stack([data.table.parsed.node[data.rows], data.table.parsed.benchmark[data.rows]], axis=1).astype(str)
     labels = data.table.label[data.rows].astype(str)

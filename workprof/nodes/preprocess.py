@@ -68,11 +68,7 @@ class Preparation:
 
 
 def learn_preparation(table: RunTable, train: Ints) -> Preparation:
-    """Return how metrics become inputs, learned from training runs.
-
-    Args:
-        table: the runs.
-        train: positions of training runs.
+    """How metrics become inputs, learned from training runs.
 
     Raises:
         NotEnoughData: when no metric varies.
@@ -98,7 +94,7 @@ def learn_preparation(table: RunTable, train: Ints) -> Preparation:
 
 
 def reason_to_drop(values: Floats) -> str:
-    """Return why a metric is of no use to the network, '' where it is of use."""
+    """Why a metric is of no use to the network, '' where it is of use."""
     known = values[np.isfinite(values)]
     if not len(known):
         return "absent in training"
@@ -112,14 +108,14 @@ def reason_to_drop(values: Floats) -> str:
 
 
 def orientation_of(name: str, values: Floats) -> Orientation:
-    """Return which way a metric points: as declared, or by its values where nothing is declared for it."""
+    """Which way a metric points: as declared, or by its values where nothing is declared for it."""
     by_data = direction_by_data(name, values[np.isfinite(values)])
     declared = METRICS[name].direction if name in METRICS else ""
     return Orientation(name, declared or CONTEXT, by_data, declared or by_data)
 
 
 def direction_by_data(name: str, values: Floats) -> str:
-    """Return the published guess: a metric whose upper tail is the shorter one is better when higher.
+    """The published guess: a metric whose upper tail is the shorter one is better when higher.
 
     Source: Perona's public code.
     """
@@ -132,27 +128,22 @@ def direction_by_data(name: str, values: Floats) -> str:
 
 
 def inputs_of(table: RunTable, scaling: Scaling) -> Floats:
-    """Return (n_runs, n_columns) inputs; the training runs lie in 0 to 1, later ones may leave it."""
+    """(n_runs, n_columns) inputs; the training runs lie in 0 to 1, later ones may leave it."""
     scaled = _scaled(table.values[:, scaling.position], scaling)
     return np.where(np.isfinite(scaled), scaled, scaling.fill)
 
 
 def owned(table: RunTable, scaling: Scaling) -> Bools:
-    """Return (n_runs, n_columns): where an input was measured."""
+    """(n_runs, n_columns): where an input was measured."""
     return np.isfinite(table.values[:, scaling.position])
 
 
 def fitted_scaling(
     table: RunTable, train: Ints, columns: Ints, orientations: tuple[Orientation, ...], floor: Floats
 ) -> Scaling:
-    """Return the scaling of columns that fills 0 to 1 over the training runs.
+    """The scaling of columns that fills 0 to 1 over the training runs.
 
-    Args:
-        table: the runs.
-        train: positions of training runs.
-        columns: positions of metrics.
-        orientations: of these.
-        floor: (n_columns,) least value that a logarithm is taken of; NaN = no logarithm.
+    `floor` (n_columns,) is the least value that a logarithm is taken of; NaN = no logarithm.
     """
     values = table.values[np.ix_(train, columns)]
     logs = _logs(values, floor)
@@ -220,7 +211,7 @@ ON_THE_WALL = tuple(
 
 
 def published_table(table: RunTable) -> RunTable:
-    """Return the table with totals as rates and values in the published units."""
+    """The table with totals as rates and values in the published units."""
     values = table.values.copy()
     places = {name: place for place, name in enumerate(table.parsed.metrics)}
     for total, time in TOTALS.items():
@@ -235,11 +226,7 @@ def published_table(table: RunTable) -> RunTable:
 
 
 def learn_published(table: RunTable, train: Ints) -> Preparation:
-    """Return the published preparation of a `published_table`.
-
-    Args:
-        table: the runs.
-        train: positions of training runs.
+    """The published preparation of a `published_table`.
 
     Raises:
         NotEnoughData: when no metric is left.
@@ -268,7 +255,7 @@ def learn_published(table: RunTable, train: Ints) -> Preparation:
 
 
 def reason_published(name: str, values: Floats) -> str:
-    """Return why the published selection leaves a metric out, '' where it keeps it."""
+    """Why the published selection leaves a metric out, '' where it keeps it."""
     if not METRICS[name].published:
         return "not one of the published metrics"
     known = values[np.isfinite(values)]

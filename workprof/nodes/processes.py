@@ -43,7 +43,7 @@ class ToolResult:
 
 
 def run_tool(argv: tuple[str, ...], folder: Path, limit_s: float) -> ToolResult:
-    """Return what a tool printed, run in `folder`; it is ended after `limit_s` and on any interruption."""
+    """What a tool printed, run in `folder`; it is ended after `limit_s` and on any interruption."""
     started = time.time()
     with _started(argv, folder, subprocess.PIPE) as process:
         try:
@@ -93,7 +93,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _group_is_gone(process: subprocess.Popen[bytes], how: int = 0) -> bool:
-    """Return whether nothing of the group is left; what is left gets the signal (0 = none)."""
+    """Whether nothing of the group is left; what is left gets the signal (0 = none)."""
     process.poll()  # an ended leader counts as there until its status is read
     try:
         os.killpg(process.pid, how)
@@ -103,14 +103,14 @@ def _group_is_gone(process: subprocess.Popen[bytes], how: int = 0) -> bool:
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface on which nobody listens now."""
+    """A port of the loopback interface on which nobody listens now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
-    """Return when the process listens on a port; to connect for a look would use up a server of one client.
+    """When the process listens on a port; to connect for a look would use up a server of one client.
 
     Raises:
         WorkprofError: when it ends or does not listen in time.
@@ -125,7 +125,7 @@ def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
 
 
 def await_children(process: subprocess.Popen[bytes]) -> None:
-    """Return when the process has begun its work in children of its own.
+    """When the process has begun its work in children of its own.
 
     Raises:
         WorkprofError: when it ends or starts none in time.
@@ -165,7 +165,7 @@ class Snapshot:
 
 
 def snapshot() -> Snapshot:
-    """Return the counters now."""
+    """The counters now."""
     import psutil  # noqa: PLC0415  only the suite needs it
 
     cpu, memory, disks = psutil.cpu_times(), psutil.virtual_memory(), psutil.disk_io_counters(perdisk=True) or {}
@@ -207,12 +207,12 @@ class HostWatch:
             self._snapshots.append(snapshot())
 
     def summary(self) -> dict[str, float]:
-        """Return mean and maximum of each measure, see `host_summary`."""
+        """Mean and maximum of each measure, see `host_summary`."""
         return host_summary(self._snapshots)
 
 
 def host_summary(snapshots: list[Snapshot]) -> dict[str, float]:
-    """Return `<measure>_mean` and `<measure>_max` of consecutive snapshots; what the machine does not tell is left out.
+    """`<measure>_mean` and `<measure>_max` of consecutive snapshots; what the machine does not tell is left out.
 
     Means are over the whole time, so that intervals of unequal length weigh what they last; maxima are over intervals.
     """

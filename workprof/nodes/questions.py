@@ -123,7 +123,7 @@ SUITE = Question(
 
 
 def needed_detections(settings: RankSettings) -> tuple[DegradationSettings, ...]:
-    """Return the detections that a ranking rests on: of the runs that it leaves out, and of the published codes."""
+    """The detections that a ranking rests on: of the runs that it leaves out, and of the published codes."""
     return (
         *((DegradationSettings(),) if settings.exclude == FLAGGED else ()),
         *((DegradationSettings(DetectSettings(mode=FAITHFUL)),) if settings.score == PERONA else ()),

@@ -97,12 +97,9 @@ NO_SCORE = AspectScore(float("nan"), float("nan"), float("nan"), None, 0)
 
 
 def rank_nodes(frames: Mapping[str, pd.DataFrame], settings: RankSettings, progress: Progress) -> Ranking:
-    """Return the nodes by score.
+    """Nodes by score.
 
-    Args:
-        frames: 'runs', raw; for exclude='flagged' also 'flagged' with row_id; for score='perona' also 'norms'.
-        settings: weights, window, exclusions, prices.
-        progress: told how far it is.
+    `frames`: 'runs', raw; for exclude='flagged' also 'flagged' with row_id; for score='perona' also 'norms'.
 
     Raises:
         NotEnoughData: when no run can be compared, or the published score lacks its codes.
@@ -146,15 +143,7 @@ def _compared(
     scores: tuple[Mapping[str, NodeScores], NodeScores | None],
     settings: RankSettings,
 ) -> Ranking:
-    """Return the ranking of scores, with nothing said of what was left out.
-
-    Args:
-        runs: that are compared.
-        anytime: the same without a window of time.
-        levels: of the runs.
-        scores: by aspect, and overall.
-        settings: shares, prices, confidence.
-    """
+    """The ranking of scores by aspect and overall, with nothing said of what was left out."""
     aspects, overall = scores
     published = settings.score == PERONA
     nodes = _ranked_nodes(aspects, overall, runs, levels.nodes, settings)
@@ -186,15 +175,13 @@ def _compared(
 
 
 def rank_measured(measured: pd.DataFrame, settings: MeasuredSettings) -> Ranking:
-    """Return the nodes by the metrics of a table: each metric is an aspect of its own unless the table says of which.
+    """The nodes by the metrics of a table: each metric is an aspect of its own unless the table says of which.
 
     A line is a run: the metrics of a benchmark that share a start are one run only where they stand in a line each,
     and are resampled metric by metric.
 
-    Args:
-        measured: columns 'node', 'metric', 'value', 'higher_is_better'; 'benchmark', 'aspect' and 'started_s' where
-            known. Values above 0: those of 0 and below have no ratio and are left out, counted.
-        settings: weights of the aspects, prices.
+    `measured` has the columns node, metric, value and higher_is_better; benchmark, aspect and started_s where known.
+    Values of 0 and below have no ratio and are left out, counted.
 
     Raises:
         NotEnoughData: when no value is left.
@@ -239,7 +226,7 @@ def _why_none(nodes: Sequence[RankedNode]) -> list[str]:
 
 
 def _ties(node: str, order: Sequence[str], overlapping: Sequence[str], pairs: Sequence[PairRatio]) -> tuple[str, ...]:
-    """Return the ranked nodes that the ratio of the pair does not tell apart, or without one the interval of each."""
+    """The ranked nodes that the ratio of the pair does not tell apart, or without one the interval of each."""
     own = [one for one in pairs if one.aspect == OVERALL and node in (one.node, one.other)]
     clear = {one.other if one.node == node else one.node: one.clear for one in own}
     ranked = [other for other in order if other != node] if node in order else []
@@ -262,7 +249,7 @@ def _ranked_nodes(
     names: tuple[str, ...],
     settings: RankSettings,
 ) -> list[RankedNode]:
-    """Return the nodes in the order of `names`, change and degradation not yet looked at."""
+    """The nodes in the order of `names`, change and degradation not yet looked at."""
     by_aspect = {name: aspect_scores(one, settings.confidence) for name, one in aspects.items()}
     total = aspect_scores(overall, settings.confidence) if overall else [NO_SCORE] * len(names)
     ties = tied_with(names, total)
@@ -307,7 +294,7 @@ def _why_no_rank(one: AspectScore, own: dict[str, AspectScore], settings: RankSe
 def ranking_notes(
     parsed: ParsedRuns, selection: Selection, levels: Levels, nodes: Sequence[RankedNode], settings: RankSettings
 ) -> tuple[str, ...]:
-    """Return what a reader of a ranking must know, the gravest first."""
+    """What a reader of a ranking must know, the gravest first."""
     notes = [PUBLISHED_NOTE] if settings.score == PERONA else []
     if not any(one.rank for one in nodes):
         notes += _why_none(nodes)
@@ -333,7 +320,7 @@ def ranking_notes(
 
 
 def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
-    """Return which weighted aspects nobody was measured on, and which metrics only some nodes have."""
+    """Which weighted aspects nobody was measured on, and which metrics only some nodes have."""
     notes = []
     known = levels.n_values > 0
     for aspect, share in settings.shares.items():
@@ -349,7 +336,7 @@ def _what_is_not_compared(levels: Levels, settings: RankSettings) -> list[str]:
 
 
 def per_price(result: Ranking) -> Ranking:
-    """Return the same nodes by score per unit of money and hour; those without a price have no place.
+    """The same nodes by score per unit of money and hour; those without a price have no place.
 
     Scores, intervals and pairs are divided by the prices, which are taken as exact; aspects stay as they are, and no
     benchmark is left out in turn.

@@ -55,7 +55,7 @@ has no linpack and memory."""
 
 
 def scores_of(machine: str, scores: Mapping[str, MachineScores]) -> MachineScores:
-    """Return the scores of a machine.
+    """The scores of a machine.
 
     Raises:
         NotEnoughData: when there are none.
@@ -70,7 +70,7 @@ def scores_of(machine: str, scores: Mapping[str, MachineScores]) -> MachineScore
 
 
 def ratio(local: MachineScores, target: MachineScores, name: str) -> float:
-    """Return score of local / score of target: how many times as long the target takes.
+    """Score of local / score of target: how many times as long the target takes.
 
     Raises:
         NotEnoughData: when one of the two has no such score.
@@ -83,10 +83,7 @@ def ratio(local: MachineScores, target: MachineScores, name: str) -> float:
 
 
 def scores_from_frame(frame: pd.DataFrame) -> dict[str, MachineScores]:
-    """Return the scores per machine.
-
-    Args:
-        frame: columns machine, cpu, linpack, memory, io; NaN = not measured.
+    """The scores per machine, of columns machine, cpu, linpack, memory, io; NaN = not measured.
 
     Raises:
         SettingsError: for a machine named twice, or a score that is not above 0.
@@ -108,7 +105,7 @@ TaskBenchmarks = Mapping[tuple[str, str], Mapping[str, float]]
 
 @cache
 def published_task_benchmarks() -> TaskBenchmarks:
-    """Return the medians of three short runs of each task on six machines.
+    """The medians of three short runs of each task on six machines.
 
     Source: `bio-bench-*.csv` of Lotaru's public code (Bader et al. 2024). Tasks that were not measured there (-1 or 1
     on every machine) are left out.
@@ -120,7 +117,7 @@ def published_task_benchmarks() -> TaskBenchmarks:
 
 
 def task_ratio(benchmarks: TaskBenchmarks, task: tuple[str, str], local: str, target: str) -> float | None:
-    """Return how many times as long the target takes for a short run of the task; None where nothing tells.
+    """How many times as long the target takes for a short run of the task; None where nothing tells.
 
     Source: Lotaru-A (Bader et al. 2024): median run on the target / on the local machine; a task that was not measured
     takes the median of its workflow's. Ours differs in nothing.
@@ -159,20 +156,17 @@ class Factor:
 
 
 def shared_scores(local: MachineScores, target: MachineScores) -> list[str]:
-    """Return which of the compute scores both machines have."""
+    """Which of the compute scores both machines have."""
     return [name for name in COMPUTE_SCORES if getattr(local, name) is not None and getattr(target, name) is not None]
 
 
 def compute_ratio(local: MachineScores, target: MachineScores, own_ratio: float | None = None) -> float:
-    """Return the median of the cpu, linpack and memory ratios that both machines have (of two: the geometric mean).
+    """The median of the cpu, linpack and memory ratios that both machines have (of two: the geometric mean).
 
     Each of the three is one kind of computing; the median keeps a benchmark that is untypical of the work, such as
     sysbench's integer division, from deciding alone.
 
-    Args:
-        local: machine that was measured.
-        target: machine that is predicted.
-        own_ratio: of the task's own benchmark, which is one more ratio.
+    `own_ratio`, of the task's own benchmark, is one more ratio.
 
     Raises:
         NotEnoughData: when they share none of the three, and there is no benchmark of the task.
@@ -187,7 +181,7 @@ def compute_ratio(local: MachineScores, target: MachineScores, own_ratio: float 
 
 
 def task_mix(local: MachineScores, target: MachineScores, busy: float, own_ratio: float | None = None) -> float:
-    """Return busy * compute ratio + (1 - busy) * io ratio; the compute ratio alone where a machine has no io score.
+    """Busy * compute ratio + (1 - busy) * io ratio; the compute ratio alone where a machine has no io score.
 
     Source: Lotaru's idea of 2022, where the share came from a run at reduced clock
     frequency; ours takes it from the CPU use that the local runs show, so that it needs no further runs.
@@ -204,7 +198,7 @@ checked against another, and the time of the task itself says more of it."""
 
 
 def with_own_benchmark(local: MachineScores, target: MachineScores, busy: float, own_ratio: float | None) -> float:
-    """Return the geometric mean of `task_mix`, the task's own benchmark one more kind of computing, and the cpu ratio.
+    """The geometric mean of `task_mix`, the task's own benchmark one more kind of computing, and the cpu ratio.
 
     The benchmark alone where the machines share too few scores. Two rules with equal weight, as forecasts are combined:
     on the six pairs of n1, n2 and c2 without history neither the mix (.1048 from n2 to n1) nor the task's own benchmark
@@ -227,16 +221,15 @@ scatter by .3 it is (.1 / .3)^2; between .03 and .3 the errors over the six pair
 
 
 def per_task(local: MachineScores, target: MachineScores, traits: TaskTraits) -> float:
-    """Return the factor of scores and the task's own benchmark, to the power of its exponent."""
+    """The factor of scores and the task's own benchmark, to the power of its exponent."""
     return float(with_own_benchmark(local, target, traits.busy, traits.own_ratio) ** traits.exponent)
 
 
 def exponent(measured: Iterable[tuple[float, float]]) -> float:
-    """Return by how much a task's runtimes follow the scores of machines: least squares, held near 1.
+    """By how much a task's runtimes follow the scores of machines: least squares, held near 1.
 
-    Args:
-        measured: for each further machine the ln of the factor that the scores say, and of the one that the task's runs
-            on the same inputs show.
+    `measured` has for each further machine the ln of the factor that the scores say, and of the one that the task's
+    runs on the same inputs show.
     """
     pairs = list(measured)
     both = sum(expected * shown for expected, shown in pairs) + LEAST_EVIDENCE
@@ -244,7 +237,7 @@ def exponent(measured: Iterable[tuple[float, float]]) -> float:
 
 
 def lotaru_a(local: MachineScores, target: MachineScores, traits: TaskTraits) -> float:
-    """Return the ratio of the task's own benchmark, see `task_ratio`.
+    """The ratio of the task's own benchmark, see `task_ratio`.
 
     Raises:
         NotEnoughData: when it was measured on neither of the machines.
@@ -255,7 +248,7 @@ def lotaru_a(local: MachineScores, target: MachineScores, traits: TaskTraits) ->
 
 
 def lotaru(local: MachineScores, target: MachineScores, _traits: TaskTraits) -> float:
-    """Return .5 (.5 cpu + .5 linpack) + .5 io, each a ratio local / target; the task counts for nothing.
+    """.5 (.5 cpu + .5 linpack) + .5 io, each a ratio local / target; the task counts for nothing.
 
     Source: Lotaru (Bader et al. 2022); ours differs in nothing.
     """
@@ -309,7 +302,7 @@ on n1 or c2 instead of n2, and each pair with the third machine as history test 
 
 
 def factor_named(name: str) -> Factor:
-    """Return the factor of that name.
+    """The factor of that name.
 
     Raises:
         SettingsError: when there is none.

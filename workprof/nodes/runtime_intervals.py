@@ -28,7 +28,7 @@ class PastErrors:
     n_not_positive: int  # predictions at or below 0, which have no log; left out
 
     def only(self, chosen: Bools) -> PastErrors:
-        """Return the errors where kept is true."""
+        """The errors where kept is true."""
         return replace(
             self,
             log_error=self.log_error[chosen],
@@ -78,7 +78,7 @@ class RuntimeForecast:
 
 
 def past_errors(result: Transfer) -> PastErrors:
-    """Return the errors of our factor."""
+    """The errors of our factor."""
     predicted_s, predicted = default_predictions(result), result.predicted
     positive = predicted_s > 0
     return PastErrors(
@@ -92,7 +92,7 @@ def past_errors(result: Transfer) -> PastErrors:
 
 
 def spread(past: PastErrors, from_line: bool, confidence: float) -> tuple[float, float]:
-    """Return lower and upper end of measured / predicted, among earlier predictions of the same kind.
+    """Lower and upper end of measured / predicted, among earlier predictions of the same kind.
 
     Raises:
         NotEnoughData: when there are too few for the confidence, so that an end would be beyond the largest error.
@@ -112,7 +112,7 @@ def spread(past: PastErrors, from_line: bool, confidence: float) -> tuple[float,
 
 
 def coverage(past: PastErrors, confidence: float) -> Coverage:
-    """Return how often intervals hold that were made without the workflow and the target that they are for.
+    """How often intervals hold that were made without the workflow and the target that they are for.
 
     With one target only, it is seen; runs of one workflow are alike, so leaving out less would overstate the method.
     """
@@ -137,17 +137,12 @@ def coverage(past: PastErrors, confidence: float) -> Coverage:
 
 
 def forecast(query: RuntimeQuery, past: PastErrors, confidence: float = 0.9) -> RuntimeForecast:
-    """Return the runtime of a task on another machine with its interval.
+    """Runtime of a task on another machine with its interval, of confidence 0.5 to 0.99.
 
-    Args:
-        query: which task, which size, from where to where.
-        past: errors on machines that were measured, best other than these.
-        confidence: 0.5 to 0.99.
+    The spread of the factor is in the past errors, whose targets had other factors; best they are of other machines.
 
     Raises:
         NotEnoughData: for too few earlier predictions, or no score in common.
-
-    The spread of the factor is in the past errors, whose targets had other factors.
     """
     runs = query.runs
     if not len(runs):

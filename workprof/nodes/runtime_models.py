@@ -37,11 +37,11 @@ class TaskRuns:
     cpu_percent: Floats  # (n_runs,) mean use, 100 = one core; NaN where it was not measured
 
     def __len__(self) -> int:
-        """Return the number of runs."""
+        """The number of runs."""
         return len(self.runtime_s)
 
     def but_largest(self) -> TaskRuns:
-        """Return all runs except the one of the largest workflow input."""
+        """All runs except the one of the largest workflow input."""
         return TaskRuns(self.input_bytes[:-1], self.runtime_s[:-1], self.cpu_percent[:-1])
 
 
@@ -68,11 +68,7 @@ class TransferCases:
 
 
 def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
-    """Return the runs of a part per (workflow, task), the smallest input first.
-
-    Args:
-        report: one machine's runs with `REPORT_COLUMNS`.
-        part: 1 or 2.
+    """The runs of part 1 or 2 per (workflow, task), the smallest input first; the report has `REPORT_COLUMNS`.
 
     Raises:
         ColumnMissing: when a column is absent.
@@ -95,12 +91,10 @@ def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
 
 
 def transfer_cases(reports: Mapping[str, pd.DataFrame], local: str, targets: tuple[str, ...]) -> TransferCases:
-    """Return every prediction from local to targets: per task and part, the largest run of both parts.
+    """Every prediction from local to targets: per task and part, the largest run of both parts.
 
-    Args:
-        reports: machine -> its runs with `REPORT_COLUMNS`.
-        local: the machine that is learned from, without its largest run of the part.
-        targets: may hold `local` itself: then the model alone is tested.
+    The local machine is learned from without its largest run of the part. Where `targets` hold it, the model alone is
+    tested.
 
     Raises:
         NoRows: when not a single prediction can be made.
@@ -154,14 +148,14 @@ class LocalRuntime:
 
 
 def correlation(runs: TaskRuns) -> float:
-    """Return Pearson's r of input size and runtime; NaN where one of them never changes or there is one run."""
+    """Pearson's r of input size and runtime; NaN where one of them never changes or there is one run."""
     if len(runs) < 2 or not np.ptp(runs.input_bytes) > 0 or not np.ptp(runs.runtime_s) > 0:
         return float("nan")
     return float(np.corrcoef(runs.input_bytes, runs.runtime_s)[0, 1])
 
 
 def naive(runs: TaskRuns, input_bytes: float) -> float:
-    """Return mean(runtime / size) times the size, in seconds.
+    """mean(runtime / size) times the size, in seconds.
 
     Source: Lotaru's public code of June 2022; ours differs in nothing.
     """
@@ -169,7 +163,7 @@ def naive(runs: TaskRuns, input_bytes: float) -> float:
 
 
 def online_m(runs: TaskRuns, input_bytes: float) -> float:
-    """Return the runtime per byte of the run nearest in size times the size, or the median runtime, in seconds.
+    """The runtime per byte of the run nearest in size times the size, or the median runtime, in seconds.
 
     Source: as `naive` (the first of equally near runs; r above, not at, 0.8); ours differs in nothing.
     """
@@ -180,7 +174,7 @@ def online_m(runs: TaskRuns, input_bytes: float) -> float:
 
 
 def online_p(runs: TaskRuns, input_bytes: float, rng: np.random.Generator, n_draws: int) -> Floats:
-    """Return (n_draws,) runtimes in seconds as `online_m`, but draws from a fitted distribution in place of the median.
+    """(n_draws,) runtimes in seconds as `online_m`, but draws from a fitted distribution in place of the median.
 
     Source: as `naive`. The published comparison of a p-value with the critical value of the distance is a
     slip, and a gamma of shape = mean (in milliseconds, scale 1) hardly ever fits; both are kept. Ours differs in the
@@ -202,7 +196,7 @@ def online_p(runs: TaskRuns, input_bytes: float, rng: np.random.Generator, n_dra
 
 
 def line_or_median(runs: TaskRuns, input_bytes: float) -> LocalRuntime:
-    """Return the least-squares line at this size, or the median runtime where r is below 0.8.
+    """The least-squares line at this size, or the median runtime where r is below 0.8.
 
     Source: Lotaru's model (Bader et al. 2022); ours differs in nothing. The line may be negative far outside.
     """
@@ -215,7 +209,7 @@ def line_or_median(runs: TaskRuns, input_bytes: float) -> LocalRuntime:
 
 
 def busy_share(runs: TaskRuns) -> float:
-    """Return the share (0-1) of the runtime in which the task computes, as its largest run shows it.
+    """The share (0-1) of the runtime in which the task computes, as its largest run shows it.
 
     A core or more in use counts as computing all the time; below that, the rest is waiting. The largest run stands
     for the larger one that is predicted: start-up, when a task waits, weighs less there. 1 where use is not known.

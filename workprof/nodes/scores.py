@@ -41,7 +41,7 @@ class Levels:
 
 
 def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: int) -> Levels:
-    """Return the levels of the nodes; the order of rows changes nothing.
+    """The levels of the nodes; the order of rows changes nothing.
 
     Runs are resampled within (node, benchmark), whole campaigns where there are several.
     """
@@ -66,7 +66,7 @@ def levels_of(runs: OrientedRuns, nodes: tuple[str, ...], n_draws: int, seed: in
 
 
 def campaigns(started_s: Floats) -> Ints:
-    """Return (n_runs,) number of the campaign that each run belongs to, from the start times of all runs."""
+    """(n_runs,) number of the campaign that each run belongs to, from the start times of all runs."""
     order = np.argsort(started_s, kind="stable")
     number = np.empty(len(started_s), dtype=np.int64)
     number[order] = np.cumsum(np.diff(started_s[order], prepend=started_s[order][:1]) > CAMPAIGN_GAP_S)
@@ -74,12 +74,9 @@ def campaigns(started_s: Floats) -> Ints:
 
 
 def multiplicities(campaign: Ints, n_draws: int, key: tuple[int, str, str]) -> Ints:
-    """Return (n_draws, n_runs) how often each run is in each resample.
+    """(n_draws, n_runs) how often each run is in each resample of campaigns.
 
-    Args:
-        campaign: (n_runs,) campaign of each run.
-        n_draws: resamples.
-        key: seed, node and benchmark; a group's draws do not depend on which others there are.
+    By the key (seed, node and benchmark) a group's draws do not depend on which others there are.
     """
     seed, node, benchmark = key
     random = np.random.default_rng([seed, int(digest(f"{node}\0{benchmark}", size=8), 16)])
@@ -94,12 +91,7 @@ def multiplicities(campaign: Ints, n_draws: int, key: tuple[int, str, str]) -> I
 
 
 def weighted_medians(values: Floats, weights: Ints) -> Floats:
-    """Return (n_draws,) median of the values, each as often as its weight says; NaN where nothing is left.
-
-    Args:
-        values: (n,), NaN = not counted.
-        weights: (n_draws, n).
-    """
+    """(n_draws,) median of the values (n,), each as often as its weight (n_draws, n) says; NaN is left out."""
     finite = np.flatnonzero(np.isfinite(values))
     order = finite[np.argsort(values[finite], kind="stable")]
     ranked = values[order]
@@ -126,12 +118,9 @@ class NodeScores:
 
 
 def aspect_weights(levels: Levels, nodes: Bools | None = None) -> dict[str, Floats]:
-    """Return for each aspect the weight of each metric: benchmarks count alike, and metrics within a benchmark.
+    """For each aspect the weight of each metric: benchmarks count alike, and metrics within a benchmark.
 
-    Args:
-        levels: of all nodes.
-        nodes: (n_nodes,) that are compared; None = all. Only metrics that all of them have count, among those nodes
-            that have the aspect at all.
+    Only metrics that all compared `nodes` (n_nodes,) have count, among those nodes that have the aspect at all.
     """
     chosen = np.ones(len(levels.nodes), dtype=np.bool_) if nodes is None else nodes
     known = np.isfinite(levels.level[chosen])
@@ -152,12 +141,7 @@ def aspect_weights(levels: Levels, nodes: Bools | None = None) -> dict[str, Floa
 
 
 def overall_weights(weights: Mapping[str, Floats], shares: Mapping[str, float]) -> Floats | None:
-    """Return the weight of each metric in the overall score, or None where no aspect counts.
-
-    Args:
-        weights: aspect -> weights of the metrics.
-        shares: aspect -> weight of the aspect; those that nobody was measured on are passed over.
-    """
+    """The weight of each metric in the overall score, None where no aspect counts; unmeasured ones are passed over."""
     counted = {name: shares.get(name, 0.0) for name in weights if shares.get(name, 0.0) > 0}
     if not counted:
         return None
@@ -167,7 +151,7 @@ def overall_weights(weights: Mapping[str, Floats], shares: Mapping[str, float]) 
 
 
 def node_scores(name: str, levels: Levels, weights: Floats) -> NodeScores:
-    """Return the score that weights of the metrics make."""
+    """The score that weights of the metrics make."""
     used = weights > 0
     raw = levels.level[:, used] @ weights[used]
     centre = float(np.mean(raw[np.isfinite(raw)])) if np.isfinite(raw).any() else 0.0
@@ -178,12 +162,7 @@ def node_scores(name: str, levels: Levels, weights: Floats) -> NodeScores:
 
 
 def scores_of_aspects(levels: Levels, shares: Mapping[str, float]) -> tuple[dict[str, NodeScores], NodeScores | None]:
-    """Return the score of each aspect, and the overall one where any aspect counts.
-
-    Args:
-        levels: of all nodes.
-        shares: weight of each aspect.
-    """
+    """The score of each aspect, and the overall one where any aspect counts."""
     weights = aspect_weights(levels)
     aspects = {name: node_scores(name, levels, row) for name, row in weights.items()}
     overall = overall_weights(weights, shares)
@@ -193,12 +172,7 @@ def scores_of_aspects(levels: Levels, shares: Mapping[str, float]) -> tuple[dict
 def norm_scores(
     norms: pd.DataFrame, nodes: tuple[str, ...], settings: RankSettings
 ) -> tuple[dict[str, NodeScores], NodeScores | None]:
-    """Return the published score of each aspect and overall; higher is better.
-
-    Args:
-        norms: columns row_id, node, benchmark and norm, one row per run.
-        nodes: in order.
-        settings: weights, draws and seed.
+    """The published score of each aspect and overall, higher is better; of columns row_id, node, benchmark and norm.
 
     Source: Perona (Scheinert et al. 2022): mean norm per node and type, divided by the largest of the nodes; disk = fio
     + ioping, network = iperf3 + qperf. The overall score is their weighted sum, as in the weighting of CherryPick.
@@ -218,7 +192,7 @@ def norm_scores(
 
 
 def _type_score(norms: pd.DataFrame, nodes: tuple[str, ...], settings: RankSettings) -> tuple[Floats, Floats, Floats]:
-    """Return (n_nodes,) means, (n_draws, n_nodes) resampled means, both over the largest mean, and (n_nodes,) runs."""
+    """(n_nodes,) means, (n_draws, n_nodes) resampled means, both over the largest mean, and (n_nodes,) runs."""
     means, runs = np.full(len(nodes), np.nan), np.zeros(len(nodes))
     draws = np.full((settings.n_draws, len(nodes)), np.nan)
     for row, node in enumerate(nodes):

@@ -125,7 +125,7 @@ class Configurations:
     used: dict[str, Floats]  # resource -> (n,) mean utilisation in percent, where the table has it
 
     def name(self, row: int) -> str:
-        """Return 'machine x count', and the options behind a comma."""
+        """'machine x count', and the options behind a comma."""
         return ", ".join(filter(None, (f"{self.machine[row]} x {self.count[row]}", self.options[row])))
 
 
@@ -189,14 +189,12 @@ def _table(path: Path) -> pd.DataFrame:
 def configurations_of(
     table: pd.DataFrame, options: tuple[str, ...] = SearchSettings.options
 ) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
-    """Return the configurations of each workload of a table, and notes.
+    """The configurations of each workload of a table, and notes.
 
-    Args:
-        table: columns machine, count, runtime (s), cost; workload where there are several; `options`; cpu_percent,
-            memory_percent, disk_percent, network_percent (mean utilisation of the run) and any further numbers. A
-            number that never differs between the rows of a machine describes the machine, any other is a low-level
-            metric of the run. A configuration that was measured several times has the means.
-        options: columns that a configuration consists of beside machine and count.
+    Its columns are machine, count, runtime (s), cost; workload where there are several; `options`, what a configuration
+    consists of besides; cpu_percent, memory_percent, disk_percent, network_percent (mean utilisation of the run) and
+    any further numbers. A number that never differs between the rows of a machine describes the machine, any other is a
+    low-level metric of the run. A configuration that was measured several times has the means.
 
     Raises:
         NoRows: when there is no row.
@@ -242,7 +240,7 @@ def configurations_of(
 def read_configurations(
     path: Path, options: tuple[str, ...] = SearchSettings.options
 ) -> tuple[tuple[Configurations, ...], tuple[str, ...]]:
-    """Return `configurations_of` a CSV; raises as that, NoRows when there is no file, TraceError when it is no CSV."""
+    """`configurations_of` a CSV; raises as that, NoRows when there is no file, TraceError when it is no CSV."""
     if not path.is_file():
         raise NoRows(f"{path} is no file; give a CSV with the columns {', '.join(NAMED[1:])}")
     table = _table(path)
@@ -253,7 +251,7 @@ def read_configurations(
 
 
 def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
-    """Return machine -> score name -> score of a CSV with the columns machine and any of cpu, memory, disk, network.
+    """Machine -> score name -> score of a CSV with the columns machine and any of cpu, memory, disk, network.
 
     Names of benchmarks (cpu-sysbench, disk-fio, ...) are taken, too. Higher is better.
 
@@ -276,7 +274,7 @@ def read_machine_scores(path: Path) -> dict[str, dict[str, float]]:
 
 
 def _by_machine(table: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Return machine -> score name -> score of a table of scores; one that is missing is left out."""
+    """Machine -> score name -> score of a table of scores; one that is missing is left out."""
     return {
         str(row.pop("machine")): {str(name): float(value) for name, value in row.items() if pd.notna(value)}
         for row in table.to_dict("records")
@@ -289,13 +287,9 @@ def search(
     scores: Mapping[str, Mapping[str, float]] | None = None,
     progress: Progress = silent,
 ) -> Search:
-    """Return searches of every workload, without scores and, where there are any, with them.
+    """Searches of every workload, without scores and, where there are any, with them.
 
-    Args:
-        tables: of `read_configurations`.
-        given: optimiser, trials, searches, limit.
-        scores: machine -> score name -> score, higher is better; a machine without one has 0.
-        progress: told each workload.
+    `scores`: machine -> score name -> score, higher is better; a machine without one has 0.
 
     Raises:
         NotEnoughData: when a workload has fewer than four configurations, or none within the limit.
@@ -340,7 +334,7 @@ def search(
 
 
 def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
-    """Return (n,) by how much a cost is expected to be below the best one, E max(best - cost, 0), costs normal.
+    """(n,) by how much a cost is expected to be below the best one, E max(best - cost, 0), costs normal.
 
     Source:
         Jones, Schonlau and Welch (1998), equation 15, for a minimum.
@@ -379,7 +373,7 @@ def _configurations(
 
 
 def _in_words(option: str, value: object) -> str:
-    """Return 'threads 2' or 'memory 512 MiB'."""
+    """'threads 2' or 'memory 512 MiB'."""
     name, unit = next(
         ((option.removesuffix(ending), f" {unit}") for ending, unit in UNITS.items() if option.endswith(ending)),
         (option, ""),
@@ -389,7 +383,7 @@ def _in_words(option: str, value: object) -> str:
 
 
 def _of_option(values: pd.Series) -> Floats:
-    """Return an option as numbers: logarithms of sizes, plain ones where one is not above 0, switches of words."""
+    """An option as numbers: logarithms of sizes, plain ones where one is not above 0, switches of words."""
     if not pd.api.types.is_numeric_dtype(values):
         return pd.get_dummies(values.astype(str), dtype=float).to_numpy()
     numbers = values.to_numpy(dtype=np.float64)
@@ -417,7 +411,7 @@ def _refuse_few(table: Configurations, ok: Bools, given: SearchSettings) -> None
 
 
 def _random_search(table: Configurations, given: SearchSettings, number: int) -> Ints:
-    """Return the rows that a search at random tries; it begins as the others of its number do."""
+    """The rows that a search at random tries; it begins as the others of its number do."""
     order = np.random.default_rng([given.seed, number]).permutation(len(table.cost))
     return order[: given.trials].astype(np.int64)
 
@@ -429,7 +423,7 @@ def _one_search(
     number: int,
     scores: Mapping[str, Mapping[str, float]] | None,
 ) -> Ints:
-    """Return the rows that one search tries, in order."""
+    """The rows that one search tries, in order."""
     rng = np.random.default_rng([given.seed, number])
     first = rng.permutation(len(ok))  # as `_random_search`
     ties = rng.random(len(ok)) * TOLERANCE
@@ -458,7 +452,7 @@ def _one_search(
 def _scores_of(
     table: Configurations, scores: Mapping[str, Mapping[str, float]], *, per_price: bool
 ) -> dict[str, Floats]:
-    """Return benchmark type -> (n,) scores, scaled; a score of a resource stands for its first benchmark."""
+    """Benchmark type -> (n,) scores, scaled; a score of a resource stands for its first benchmark."""
     price = table.cost / table.runtime / table.count if per_price else np.ones(len(table.cost))
     result = {}
     for resource, types in TYPES_OF_RESOURCE.items():
@@ -477,7 +471,7 @@ def _scores_of(
 
 
 def _acquisition(table: Configurations, ok: Bools, tried: Ints, given: SearchSettings, number: int) -> Floats:
-    """Return (n,) expected improvement of the logarithm of the cost, in standard deviations of those tried.
+    """(n,) expected improvement of the logarithm of the cost, in standard deviations of those tried.
 
     A runtime above the limit is learned beside the cost; the improvement counts as far as the limit is likely held.
     """
@@ -497,7 +491,7 @@ def _acquisition(table: Configurations, ok: Bools, tried: Ints, given: SearchSet
 
 
 def _by_process(table: Configurations, values: Floats, tried: Ints, number: int) -> tuple[Floats, Floats]:
-    """Return mean and deviation of the values by a Gaussian process with a Matern 5/2 kernel, as CherryPick's."""
+    """Mean and deviation of the values by a Gaussian process with a Matern 5/2 kernel, as CherryPick's."""
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415  heavy
     from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: PLC0415
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern  # noqa: PLC0415
@@ -511,7 +505,7 @@ def _by_process(table: Configurations, values: Floats, tried: Ints, number: int)
 
 
 def _by_pairs(table: Configurations, values: Floats, tried: Ints, number: int) -> tuple[Floats, Floats]:
-    """Return mean and deviation over the sources: from each one tried to every configuration, as Arrow does."""
+    """Mean and deviation over the sources: from each one tried to every configuration, as Arrow does."""
     from sklearn.ensemble import ExtraTreesRegressor  # noqa: PLC0415  heavy
 
     def pairs(sources: Ints, targets: Ints) -> Floats:
@@ -541,7 +535,7 @@ def _curve(ratios: Floats, seed: int) -> SearchCurve:
 
 
 def _interval(values: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Return (n_trials,) ends of the bootstrap interval of the mean over the searches (n_searches, n_trials)."""
+    """(n_trials,) ends of the bootstrap interval of the mean over the searches (n_searches, n_trials)."""
     drawn = np.random.default_rng(seed).integers(0, len(values), (DRAWS, len(values)))
     counts = np.stack([np.bincount(one, minlength=len(values)) for one in drawn])
     low, high = np.quantile(counts @ values / len(values), ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2), axis=0)
@@ -557,20 +551,14 @@ def _differences(differences: Floats, seed: int) -> tuple[Difference, ...]:
 
 
 def search_file(path: Path, given: SearchSettings, scores: Path | None = None, progress: Progress = silent) -> Search:
-    """Return `search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
+    """`search` of a CSV of configurations, with the scores of another; raises as the readers and `search`."""
     tables, notes = read_configurations(path, given.options)
     result = search(tables, given, read_machine_scores(scores) if scores else None, progress)
     return replace(result, notes=(*notes, *result.notes))
 
 
 def search_frames(frames: Mapping[str, pd.DataFrame], settings: SearchSettings, progress: Progress = silent) -> Search:
-    """Return `search` of a table.
-
-    Args:
-        frames: 'configurations' as `configurations_of` takes them; 'scores' with the column machine and any of cpu,
-            memory, disk, network, where scores are wanted.
-        settings: how.
-        progress: told each workload.
+    """`search` of 'configurations', see `configurations_of`, and 'scores' (machine; cpu, memory, disk, network).
 
     Raises:
         SettingsError: when no machine of the table has a score.

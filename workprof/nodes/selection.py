@@ -182,12 +182,7 @@ class Selection:
 
 
 def select(parsed: ParsedRuns, settings: RankSettings, flagged: Ints | None = None) -> Selection:
-    """Return the runs that are compared.
-
-    Args:
-        parsed: all runs.
-        settings: window, nodes, exclusions.
-        flagged: row ids that the detection of degradation flagged.
+    """The runs that are compared; `flagged` are row ids that the detection of degradation flagged.
 
     Raises:
         SettingsError: for a node that there is not.
@@ -235,7 +230,7 @@ def _reasons(
 
 
 def _other_parameters(parsed: ParsedRuns, chosen: Bools) -> tuple[Bools, tuple[NotPooled, ...]]:
-    """Return the runs whose parameters are not those of most nodes (then: of most runs), by benchmark."""
+    """The runs whose parameters are not those of most nodes (then: of most runs), by benchmark."""
     parameters = np.asarray(parsed.parameters, dtype=np.str_)
     other, not_pooled = np.zeros(len(chosen), dtype=np.bool_), []
     for benchmark in np.unique(parsed.benchmark[chosen]):
@@ -255,7 +250,7 @@ def _coverage(nodes: NDArray[Any], parameters: str) -> tuple[int, int, str]:
 
 
 def oriented(parsed: ParsedRuns, positions: Ints) -> OrientedRuns:
-    """Return the scored metrics of the kept runs, direction times ln of the value; 0 and below have no logarithm."""
+    """The scored metrics of the kept runs, direction times ln of the value; 0 and below have no logarithm."""
     names = [name for name in parsed.metrics if METRICS[name].scored]
     columns = np.array([parsed.metrics.index(name) for name in names], dtype=np.int64)
     sign = np.array([1.0 if METRICS[name].direction == "higher" else -1.0 for name in names])
@@ -273,7 +268,7 @@ def oriented(parsed: ParsedRuns, positions: Ints) -> OrientedRuns:
 
 
 def dropped_metrics(parsed: ParsedRuns, positions: Ints, used: set[str]) -> tuple[DroppedMetric, ...]:
-    """Return every metric that was measured and does not make a score, with the reason."""
+    """Every metric that was measured and does not make a score, with the reason."""
     dropped = []
     for column, name in enumerate(parsed.metrics):
         values = parsed.values[positions, column]
@@ -295,7 +290,7 @@ def _why(name: str, values: Floats) -> str:
 
 
 def values_without_ratio(parsed: ParsedRuns, positions: Ints) -> dict[str, int]:
-    """Return metric -> values of 0 or less among the scored ones, which are left out and never replaced."""
+    """Metric -> values of 0 or less among the scored ones, which are left out and never replaced."""
     counts: Counter[str] = Counter()
     for column, name in enumerate(parsed.metrics):
         if METRICS[name].scored:

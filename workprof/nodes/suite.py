@@ -126,7 +126,7 @@ class SuitePlan:
 
 
 def plan_suite(settings: SuiteSettings) -> SuitePlan:
-    """Return the runs of a suite in random order, stressed ones among them; the same seed gives the same plan.
+    """The runs of a suite in random order, stressed ones among them; the same seed gives the same plan.
 
     Source: tools, and stress on the benchmark's own resource, as in Perona (Scheinert et al. 2022). Ours asks for JSON
     where a tool has it, runs benchmarks one at a time, and has a file and blocks of fio that fit a small machine.
@@ -214,13 +214,13 @@ class Machine:
 
 
 def tools_of(runs: Iterable[PlannedRun]) -> tuple[str, ...]:
-    """Return the tools that runs need, sorted."""
+    """The tools that runs need, sorted."""
     commands = [command for run in runs for command in (run.argv, run.server, run.stress) if command]
     return tuple(sorted({command[0] for command in commands}))
 
 
 def missing_tools(tools: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the tools that are not installed."""
+    """Those of the tools that are not installed."""
     return tuple(tool for tool in tools if shutil.which(tool) is None)
 
 
@@ -237,7 +237,7 @@ def require_tools(tools: Iterable[str]) -> None:
 
 
 def version_of(tool: str) -> str:
-    """Return the first line in which a tool tells its version, its name before it; '' when it tells none."""
+    """The first line in which a tool tells its version, its name before it; '' when it tells none."""
     try:
         printed = subprocess.run(
             [tool, _VERSION_FLAG.get(tool, "--version")],
@@ -256,7 +256,7 @@ def version_of(tool: str) -> str:
 
 
 def this_machine() -> Machine:
-    """Return the kernel, processor and usable cores of this machine; '' or 0 where it does not tell."""
+    """The kernel, processor and usable cores of this machine; '' or 0 where it does not tell."""
     import psutil  # noqa: PLC0415  only the suite needs it
 
     model = None
@@ -294,17 +294,12 @@ class RunLine:
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that a line of the file holds."""
+        """The object that a line of the file holds."""
         return asdict(self) | {"argv": list(self.argv)}
 
 
 def run_suite(plan: SuitePlan, settings: SuiteSettings, disk: Path) -> Iterator[RunLine]:
-    """Yield a line per run as it ends; stops before a run that is not expected to fit the budget.
-
-    Args:
-        plan: of `plan_suite`.
-        settings: the plan was made from.
-        disk: folder on the disk that is measured; a folder inside it is used and removed.
+    """A line per run as it ends, in a folder inside `disk`; stops before a run not expected to fit the budget.
 
     Raises:
         SettingsError: when a tool is missing, or the disk has no room.
@@ -348,7 +343,7 @@ def _provenance(run: PlannedRun, settings: SuiteSettings, versions: dict[str, st
 
 
 def _line(run: PlannedRun, settings: SuiteSettings, folder: Path, provenance: dict[str, Any]) -> RunLine:
-    """Return one run, its server and its stress up before it and ended after it."""
+    """One run, its server and its stress up before it and ended after it."""
     port = str(free_port())
     argv = tuple(port if word == "PORT" else word for word in run.argv)
     begun = time.time()

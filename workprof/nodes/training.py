@@ -40,7 +40,7 @@ triplets that are so by up to 0.2; beyond this margin they have neither loss nor
 
 
 def class_balance(n_positive: float, n_negative: float, beta: float) -> float:
-    """Return alpha, the weight of anomalous runs: w_pos / (w_pos + w_neg), w = (1 - beta) / (1 - beta^n).
+    """Alpha, the weight of anomalous runs: w_pos / (w_pos + w_neg), w = (1 - beta) / (1 - beta^n).
 
     0.5 where a class is empty.
     """
@@ -51,13 +51,11 @@ def class_balance(n_positive: float, n_negative: float, beta: float) -> float:
 
 
 def anomalies_or_runs(label: Any, share: Any) -> Any:
-    """Return what the anomaly terms of a batch are divided by: its anomalous runs, and without any all its runs.
+    """What the anomaly terms of a batch are divided by: its anomalous runs, and without any all its runs.
 
     Every run of every window counts, those that dropped edges have made invalid and predecessors too.
 
-    Args:
-        label: (n_windows, n) 1 = anomalous.
-        share: (n_windows,) weights.
+    `label` is (n_windows, n) 1 = anomalous, `share` (n_windows,) weights.
 
     Source: Perona's public code (`pos_samples_divider`).
     """
@@ -67,19 +65,14 @@ def anomalies_or_runs(label: Any, share: Any) -> Any:
 
 
 def softplus(values: Any) -> Any:
-    """Return log(1 + exp(values))."""
+    """log(1 + exp(values))."""
     return anp.logaddexp(0.0, values)
 
 
 def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> Any:
-    """Return the class-balanced focal loss, summed over runs.
+    """The class-balanced focal loss, summed over runs; logits, labels (1 = anomalous) and weights are (n_runs,).
 
-    Args:
-        logits: (n_runs,).
-        labels: (n_runs,) 1 = anomalous.
-        weights: (n_runs,).
-        alpha: weight of the positive class 0-1.
-        gamma: how much easy runs are played down.
+    `alpha` is the weight of the positive class 0-1, `gamma` how much easy runs are played down.
     """
     entropy = softplus(logits) - labels * logits
     right = anp.exp(-anp.maximum(entropy, SMALL))
@@ -88,18 +81,18 @@ def focal(logits: Any, labels: Any, weights: Any, alpha: Any, gamma: float) -> A
 
 
 def weighted_entropy(logits: Any, labels: Any, weights: Any, positive: Any) -> Any:
-    """Return the cross-entropy, summed over runs; an anomalous run counts `positive` times. Shapes as `focal`."""
+    """The cross-entropy, summed over runs; an anomalous run counts `positive` times. Shapes as `focal`."""
     return (weights * (positive * labels * softplus(-logits) + (1 - labels) * softplus(logits))).sum(axis=-1)
 
 
 def squared_error(restored: Any, runs: Any, counted: Any, over: int = 2) -> Any:
-    """Return the mean squared error over the entries that count (same shape, weights) of the last `over` axes."""
+    """The mean squared error over the entries that count (same shape, weights) of the last `over` axes."""
     axes = tuple(range(-over, 0))
     return (counted * (restored - runs) ** 2).sum(axis=axes) / np.maximum(counted.sum(axis=axes), 1.0)
 
 
 def cross_entropy(logits: Any, types: Any, weights: Any) -> Any:
-    """Return the mean cross-entropy of (n_runs, n_types) logits against (n_runs,) types."""
+    """The mean cross-entropy of (n_runs, n_types) logits against (n_runs,) types."""
     beyond = logits - constant(logits).max(axis=-1, keepdims=True)
     own = (beyond * (np.arange(logits.shape[-1]) == types[..., None])).sum(axis=-1)
     log_share = own - anp.log(anp.exp(beyond).sum(axis=-1))
@@ -107,12 +100,10 @@ def cross_entropy(logits: Any, types: Any, weights: Any) -> Any:
 
 
 def triplets(codes: Any, types: Any, weights: Any) -> Any:
-    """Return the triplet margin loss on cosine similarity, averaged over the triplets that violate the margin.
+    """The triplet margin loss on cosine similarity, averaged over the triplets that violate the margin.
 
-    Args:
-        codes: (n, code).
-        types: (n,), anchor and positive share one, the negative has another.
-        weights: (n,), 0 leaves a code out.
+    Codes are (n, code), types (n,): anchor and positive share one, the negative has another. Weights (n,) 0 leave a
+    code out.
     """
     unit = codes / anp.sqrt((codes**2).sum(axis=-1, keepdims=True) + SMALL)
     alike = unit @ anp.swapaxes(unit, -1, -2)
@@ -128,12 +119,9 @@ def triplets(codes: Any, types: Any, weights: Any) -> Any:
 
 
 def rank_normal(code_norms: Any, run_norms: Any, normal: Any) -> Any:
-    """Return the ranking loss of normal pairs inside windows: norms of codes in the ratio of the norms of the runs.
+    """Ranking loss of normal pairs inside windows: norms of codes in the ratio of the norms of the runs.
 
-    Args:
-        code_norms: (n_windows, n).
-        run_norms: (n_windows, n).
-        normal: (n_windows, n), weights; a pair counts the product.
+    All are (n_windows, n); `normal` are weights, and a pair counts the product.
     """
     first, second = run_norms[..., :, None], run_norms[..., None, :]
     pairs = normal[..., :, None] * normal[..., None, :] * (first != second)
@@ -144,13 +132,10 @@ def rank_normal(code_norms: Any, run_norms: Any, normal: Any) -> Any:
 
 
 def rank_anomalous(code_norms: Any, run_norms: Any, anomalous: Any, least: Any) -> Any:
-    """Return the ranking loss of an anomalous last run against its normal predecessors; 0 without anomalous runs.
+    """Ranking loss of an anomalous last run against its normal predecessors; 0 without anomalous runs.
 
-    Args:
-        code_norms: (n_windows, n), the last one is judged.
-        run_norms: (n_windows, n).
-        anomalous: (n_windows,), weight where the last run is anomalous.
-        least: (n_windows,), rho: smallest norm of the type's normal training runs less their standard deviation.
+    Norms are (n_windows, n), the last one is judged; `anomalous` (n_windows,) its weight. `least` is rho: the smallest
+    norm of the type's normal training runs less their standard deviation.
     """
     largest = np.maximum(np.maximum(run_norms[..., :-1], run_norms[..., -1:]), SMALL)
     rho = np.maximum(least, SMALL)[..., None]
@@ -168,14 +153,10 @@ UNLABELLED = -1.0
 def loss_terms(
     weights: Weights, batch: Batch, share: Any, recipe: Recipe, masks: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return every term of the loss, (...) each.
+    """Every term of the loss, (...) each.
 
-    Args:
-        weights: of the members.
-        batch: arrays of `Inputs`, the windows' own without members, and 'alpha' (...) of the focal loss.
-        share: (..., n) weight of each window; 0 leaves it out.
-        recipe: the network's.
-        masks: masks in training.
+    `batch` has the arrays of `Inputs`, the windows' own without members, and 'alpha' (...) of the focal loss; `share`
+    (..., n) is the weight of each window, and 0 leaves it out.
     """
     outputs = forward(weights, batch, recipe, masks)
     codes, decodable = outputs["codes"], outputs["decodable"]
@@ -207,7 +188,7 @@ def loss_terms(
 
 
 def draw_masks(rng: np.random.Generator, n: int, recipe: Recipe) -> dict[str, Any]:
-    """Return masks of what survives dropout in one training step; edges are dropped, self loops included."""
+    """Masks of what survives dropout in one training step; edges are dropped, self loops included."""
     drawn: dict[str, Any] = {}
     if recipe.edge_dropout:
         drawn["edges"] = rng.random((n, WINDOW, WINDOW)) >= recipe.edge_dropout
@@ -246,15 +227,10 @@ def train(
     start: Mapping[str, Floats] | None = None,
     progress: Progress = silent,
 ) -> Trained:
-    """Return members trained on windows.
+    """Members trained on windows.
 
-    Args:
-        inputs: windows of the training part.
-        shares: (n_members, n_windows) 1 = the member learns from the window, 0 = it never sees it.
-        recipe: the network's.
-        seeds: (n_members,) of first weights and of every draw.
-        start: weights by name, (n_members, ...), that replace the first ones.
-        progress: told every epoch.
+    `shares` is (n_members, n_windows), 1 = the member learns from the window, 0 = it never sees it; `seeds`
+    (n_members,) are of first weights and of every draw; `start` (n_members, ...) replaces the first weights.
 
     Source:
         Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
@@ -290,7 +266,7 @@ def train(
 
 
 def _drawn(batch: Batch, recipe: Recipe, draws: Sequence[np.random.Generator]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a batch with noise and masks of dropout, drawn for every member from its own generator."""
+    """A batch with noise and masks of dropout, drawn for every member from its own generator."""
     noise, masks = [], []
     for rng in draws:
         noise.append({name: recipe.noise * rng.normal(size=batch[name].shape) for name in ("runs", "edges")})
@@ -305,7 +281,7 @@ def _drawn(batch: Batch, recipe: Recipe, draws: Sequence[np.random.Generator]) -
 def _gradient(
     weights: Weights, batch: Batch, share: Floats, recipe: Recipe, masks: Mapping[str, Any]
 ) -> tuple[dict[str, Floats], Floats]:
-    """Return the gradient of each member's loss, and (n_members, 6) its terms."""
+    """The gradient of each member's loss, and (n_members, 6) its terms."""
     weigh = np.array([recipe.reconstruction_weight if name == "reconstruction" else 1.0 for name in TERMS])
     result: list[Floats] = []
 
@@ -320,12 +296,7 @@ def _gradient(
 
 
 def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
-    """Return the loss by which the published search chooses: that of training with cross-entropy in place of focal.
-
-    Args:
-        weights: by name, of one member.
-        inputs: windows of the validation part.
-        recipe: the network's.
+    """The loss by which the published search chooses: that of training with cross-entropy in place of focal.
 
     Source:
         Perona's public code: mean over batches, an anomalous run counts normal / anomalous times. Its count is over
@@ -358,7 +329,7 @@ class Adam:
         self._moments = [{name: np.zeros_like(value) for name, value in weights.items()} for _ in MOMENTS]
 
     def stepped(self, weights: Weights, gradient: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the weights after a step."""
+        """The weights after a step."""
         recipe = self._recipe
         lengths = sum((one.reshape(len(one), -1) ** 2).sum(axis=1) for one in gradient.values()) ** 0.5
         clip = np.minimum(1.0, CLIPPED_NORM / np.maximum(lengths, SMALL))  # (n_members,)
@@ -380,7 +351,7 @@ class Adam:
 
 
 def _batches(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Return (n_batches, size) shuffled positions, and 1 where they are real, 0 where they fill up the last batch."""
+    """(n_batches, size) shuffled positions, and 1 where they are real, 0 where they fill up the last batch."""
     n_batches = -(-n // size)
     order = np.resize(rng.permutation(n), n_batches * size)
     real = (np.arange(n_batches * size) < n).astype(np.float64)

@@ -84,7 +84,7 @@ class TransferSettings:
 
     @property
     def default(self) -> str:
-        """Return the name of our factor."""
+        """The name of our factor."""
         return DEFAULT_FACTOR
 
 
@@ -139,7 +139,7 @@ class _Known:
     elsewhere: Mapping[tuple[str, int], Mapping[TaskKey, TaskRuns]]
 
     def traits(self, local: str, case: TransferCase) -> TaskTraits:
-        """Return what a factor may know of the task of a case."""
+        """What a factor may know of the task of a case."""
         task, busy = (case.workflow, case.task), busy_share(case.training)
         measured = []
         for machine, part in self.elsewhere:
@@ -152,7 +152,7 @@ class _Known:
         return TaskTraits(busy, task_ratio(self.benchmarks, task, local, case.target), exponent(measured))
 
     def _shown(self, case: TransferCase, machine: str) -> float | None:
-        """Return the median ln(runtime there / runtime here) on inputs that both ran; None without one."""
+        """The median ln(runtime there / runtime here) on inputs that both ran; None without one."""
         there = self.elsewhere[machine, case.part].get((case.workflow, case.task))
         if there is None:
             return None
@@ -168,13 +168,7 @@ def transfer(
     settings: TransferSettings,
     benchmarks: TaskBenchmarks | None = None,
 ) -> Transfer:
-    """Return how well runtimes on one machine tell those on others.
-
-    Args:
-        reports: machine -> its runs with `REPORT_COLUMNS`; further machines that have scores are the history.
-        scores: machine -> what benchmarks say of it.
-        settings: local, targets, factors.
-        benchmarks: of the tasks themselves; None = there are none.
+    """How well runtimes on one machine tell those on others; further machines that have scores are the history.
 
     Raises:
         NoRows: when a machine has no report, or nothing can be predicted.
@@ -208,7 +202,7 @@ def transfer(
 
 
 def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
-    """Return the percentiles of the relative error, by the (n + 1) rule, as published."""
+    """The percentiles of the relative error, by the (n + 1) rule, as published."""
     if not len(measured_s):
         raise NotEnoughData("there is no prediction to judge")
     errors = np.abs(predicted_s - measured_s) / measured_s
@@ -217,13 +211,7 @@ def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
 
 
 def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_line: bool, traits: TaskTraits) -> float:
-    """Return by how much a factor scales one prediction: 1 for medians that it leaves alone.
-
-    Args:
-        factor: the rule.
-        machines: local and target.
-        from_line: False where the median is scaled.
-        traits: of the task.
+    """By how much a factor scales one prediction (local, target): 1 for medians that it leaves alone.
 
     Raises:
         NotEnoughData: when a score that it needs is absent.
@@ -270,7 +258,7 @@ def _predict(
 
 
 def default_predictions(result: Transfer) -> Floats:
-    """Return the runtimes in seconds that our factor predicts.
+    """The runtimes in seconds that our factor predicts.
 
     Raises:
         SettingsError: when it was not among the named factors, or could not be computed.
@@ -313,7 +301,7 @@ def leave_one_workflow_out(result: Transfer) -> tuple[HeldOutChoice, ...]:
 
 
 def held_out_errors(result: Transfer, choices: tuple[HeldOutChoice, ...]) -> ErrorFigures:
-    """Return the errors over all workflows, each predicted by the factor that the others chose."""
+    """The errors over all workflows, each predicted by the factor that the others chose."""
     predicted = result.predicted
     chosen = {one.workflow: one.chosen for one in choices}
     predicted_s = np.array(

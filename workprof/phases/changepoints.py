@@ -173,13 +173,13 @@ class ChangePointSettings:
         return READOUT[self.mode] if self.readout is None else self.readout
 
     def hazard_for(self, n_samples: int) -> float:
-        """Return the expected length of a phase of a series, in samples."""
+        """The expected length of a phase of a series, in samples."""
         if self.hazard_samples is not None:
             return self.hazard_samples
         return max(LEAST_HAZARD_SAMPLES[self.mode], HAZARD_SHARE * n_samples)
 
     def prune_for(self, n_samples: int) -> float:
-        """Return below which share of the hazard run lengths are dropped, 0 = none."""
+        """Below which share of the hazard run lengths are dropped, 0 = none."""
         if self.prune is not None:
             return self.prune
         return PRUNE_BELOW if n_samples >= PRUNE_FROM_SAMPLES else 0.0
@@ -228,19 +228,17 @@ class ChangePoints:
         return result
 
     def boundaries_of(self, counter: int) -> Ints:
-        """Return the changes of a counter (n,)."""
+        """The changes of a counter (n,)."""
         return self.starts[self.offsets[counter] : self.offsets[counter + 1]]
 
 
 def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progress: Progress = silent) -> ChangePoints:
-    """Return where the phases of each counter begin.
+    """Where the phases of each counter begin.
 
-    Args:
-        values: (n_counters, T) on a grid of equal steps, normalised or not: in corrected mode neither the level nor
-            the unit of a counter matters. NaN = missing: such samples are not scored; with joint phases they are
-            bridged by straight lines, as a counter's gap is no gap of the run.
-        settings: of the search.
-        progress: told after every counter; what it raises ends the search.
+    `values` are (n_counters, T) on a grid of equal steps, normalised or not: in corrected mode neither the level nor
+    the unit of a counter matters. NaN = missing: such samples are not scored; with joint phases they are bridged by
+    straight lines, as a counter's gap is no gap of the run. `progress` is told after every counter; what it raises ends
+    the search.
 
     Raises:
         NotEnoughData: when `values` is not a table.
@@ -278,7 +276,7 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
 
 
 def _segmentations(series: StandardSeries, settings: ChangePointSettings, progress: Progress) -> list[Segmentation]:
-    """Return the segmentation of each counter. Joint phases are those of the run: every counter has them."""
+    """The segmentation of each counter. Joint phases are those of the run: every counter has them."""
     from workprof.core.compiled import share_out  # noqa: PLC0415  numba
     from workprof.phases.segmentation import ONE_PHASE, search_changes  # noqa: PLC0415  numba
 
@@ -304,13 +302,13 @@ def _segmentations(series: StandardSeries, settings: ChangePointSettings, progre
 
 
 def joined(changes: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Return the changes of all counters one after the other, and where each counter's begin (n_counters + 1,)."""
+    """The changes of all counters one after the other, and where each counter's begin (n_counters + 1,)."""
     offsets = np.concatenate([[0], np.cumsum([len(own) for own in changes])]).astype(np.int64)
     return np.concatenate([np.zeros(0, np.int64), *changes]), offsets
 
 
 def agreement_of(changes: Sequence[Ints], n_samples: int) -> Floats:
-    """Return the share of the counters with a change within `NEAR_SAMPLES` of each sample (T,)."""
+    """The share of the counters with a change within `NEAR_SAMPLES` of each sample (T,)."""
     total = np.zeros(n_samples)
     for one in changes:
         near = one[:, None] + np.arange(-NEAR_SAMPLES, NEAR_SAMPLES + 1)
@@ -346,11 +344,7 @@ class StandardSeries:
 
 
 def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSeries:
-    """Return the counters ready for the search; infinite samples count as missing.
-
-    Args:
-        values: (n_counters, T).
-        settings: say the prior mean, and whether the prior follows the noise.
+    """The counters ready for the search; infinite samples count as missing.
 
     Raises:
         NotEnoughData: when `values` is not a table of counters by samples.
@@ -380,7 +374,7 @@ def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSe
 
 
 def _bridged(values: Floats, present: Bools) -> Floats:
-    """Return the values with gaps bridged by straight lines, ends repeated; counters without any sample are 0."""
+    """The values with gaps bridged by straight lines, ends repeated; counters without any sample are 0."""
     series = np.where(present, values, 0.0)
     ticks = np.arange(values.shape[1])
     for i in np.flatnonzero(~present.all(axis=1) & present.any(axis=1)):
@@ -389,7 +383,7 @@ def _bridged(values: Floats, present: Bools) -> Floats:
 
 
 def _noise(series: Floats, present: Bools) -> Floats:
-    """Return the noise sd of the samples that are there; bridges have none."""
+    """The noise sd of the samples that are there; bridges have none."""
     if series.shape[1] < 2:
         return np.zeros(len(series))
     sd = noise_sd(series)
@@ -408,18 +402,12 @@ FLOOR_SHARE = 0.1
 
 
 def noise_sd(series: Floats) -> Floats:
-    """Return the noise sd of each counter, in its own unit; 0 for a constant one.
+    """The noise sd of each counter, in its own unit; 0 for a constant one.
 
     Successive differences of a phase have twice the variance of its noise, and a step spoils only one of them. So the
     noise is the root mean square of the smallest 90 % of the differences, made to be right for normal noise. A counter
     that hardly ever moves (a count that is nearly always 0) would have no noise then, and each spike would be a phase:
     its noise is at least a tenth of what all differences say.
-
-    Args:
-        series: (n_counters, T) finite, T >= 2.
-
-    Returns:
-        (n_counters,).
 
     Source:
         Difference-based variance (von Neumann); CWD leaves the scale of its prior open.
@@ -444,21 +432,18 @@ class Prior:
 
 
 def follows_noise(settings: ChangePointSettings) -> bool:
-    """Return whether the prior scales with the noise of each counter: in corrected mode, unless beta0 is given."""
+    """Whether the prior scales with the noise of each counter: in corrected mode, unless beta0 is given."""
     return settings.mode == "corrected" and settings.beta0 is None
 
 
 def prior_of(settings: ChangePointSettings, n_samples: int, spread: float) -> Prior:
-    """Return the prior of a series, in units of `StandardSeries.scale`.
+    """The prior of a series, in units of `StandardSeries.scale`.
 
     The levels of phases are expected as far from the prior mean as the counter strays from it, and a bit further. With
     one width for all, a counter that rises to a hundred times its noise would have to be noisy up there (the two are
     coupled in this prior), and its smaller steps would be missed.
 
-    Args:
-        settings: of the search.
-        n_samples: length of the series.
-        spread: mean square of the standard values; of several counters together, its mean.
+    `spread` is the mean square of the standard values; of several counters together, its mean.
     """
     alpha0 = ALPHA0[settings.mode] if settings.alpha0 is None else settings.alpha0
     kappa0, beta0 = settings.kappa0, settings.beta0

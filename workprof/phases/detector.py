@@ -47,7 +47,7 @@ class PhaseModel:
     trees: Any  # model of P(workload) from mean and deviation of a run
 
     def unlikeness(self, runs: Sequence[Stretches]) -> Floats:
-        """Return how unlike each workload runs are (n, n_workloads).
+        """How unlike each workload runs are (n, n_workloads).
 
         The distance is the mean over a run of the log of the squared Mahalanobis distance, per statistic, to the
         nearest stretch of the workload at about that time. Counters that a run lacks are left out of it.
@@ -71,12 +71,7 @@ class PhaseModel:
 
 
 def fit_phase_model(runs: Sequence[Stretches], labels: Ints, seed: int) -> PhaseModel:
-    """Return a model of the phases of training runs.
-
-    Args:
-        runs: the training runs.
-        labels: (n_runs,) number of each one's workload.
-        seed: of the trees.
+    """A model of the phases of training runs; `labels` (n_runs,) are numbers of their workloads.
 
     Raises:
         NotEnoughData: without two workloads, or without two runs of one.
@@ -104,7 +99,7 @@ def fit_phase_model(runs: Sequence[Stretches], labels: Ints, seed: int) -> Phase
 
 
 def together(runs: Sequence[Stretches]) -> Stretches:
-    """Return the stretches of runs in one table; the digest is that of the first."""
+    """The stretches of runs in one table; the digest is that of the first."""
     columns = {
         name: np.concatenate([getattr(run, name) for run in runs]) for name in ("states", "starts", "ends", "of")
     }
@@ -112,15 +107,9 @@ def together(runs: Sequence[Stretches]) -> Stretches:
 
 
 def _covariance_of_matched(runs: Sequence[Stretches], labels: Ints, known: Stretches, by_stretch: Ints) -> Floats:
-    """Return the covariance of what every second differs by from the nearest one of other runs of its workload.
+    """The covariance of what every second differs by from the nearest one of other runs of its workload.
 
     The nearest by the covariance about the means of the workloads, at about the same time.
-
-    Args:
-        runs: the training runs.
-        labels: (n_runs,) of them.
-        known: all their stretches.
-        by_stretch: the labels of these.
     """
     seconds = known.ends - known.starts
     rests = np.empty_like(known.states)
@@ -142,7 +131,7 @@ def _covariance_of_matched(runs: Sequence[Stretches], labels: Ints, known: Stret
 
 
 def _shrunk(rests: Floats, floor: Floats) -> Floats:
-    """Return the covariance of rows about zero, shrunk towards its diagonal."""
+    """The covariance of rows about zero, shrunk towards its diagonal."""
     from sklearn.covariance import ledoit_wolf  # noqa: PLC0415  heavy
 
     unit = np.sqrt((rests**2).mean(axis=0) + floor)
@@ -160,13 +149,13 @@ def _at_the_same_time(run: Stretches, known: Stretches) -> Bools:
 
 
 def _squares(a: Floats, b: Floats) -> Floats:
-    """Return the squared Euclidean distances (n_a, n_b)."""
+    """The squared Euclidean distances (n_a, n_b)."""
     result: Floats = np.maximum((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T, 0.0)
     return result
 
 
 def _whitener(covariance: Floats) -> Floats:
-    """Return what makes Euclidean distances Mahalanobis distances: the inverse of a root of the covariance."""
+    """What makes Euclidean distances Mahalanobis distances: the inverse of a root of the covariance."""
     values, vectors = np.linalg.eigh(covariance)
     result: Floats = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
     return result
@@ -179,7 +168,7 @@ def has_pairs(labels: Ints) -> bool:
 
 
 def _against(p: Floats) -> Floats:
-    """Return log odds against, from probabilities kept off 0 and 1."""
+    """Log odds against, from probabilities kept off 0 and 1."""
     clipped = np.clip(p, CERTAIN, 1 - CERTAIN)
     result: Floats = np.log((1 - clipped) / clipped)
     return result
@@ -199,18 +188,18 @@ class Limits:
     sd: float  # of the scores
 
     def limit_for(self, false_rejects: float) -> float:
-        """Return the score above which a run is unknown, such that this share of known runs is rejected.
+        """The score above which a run is unknown, such that this share of known runs is rejected.
 
         A validated run meets one run less of its own workload than a new run will, so of new runs fewer are.
         """
         return float(np.quantile(self.scores, 1 - false_rejects))
 
     def c_of(self, limit: float) -> float:
-        """Return a limit as c: standard deviations above the mean of the scores."""
+        """A limit as c: standard deviations above the mean of the scores."""
         return (limit - self.mean) / self.sd
 
     def limit_at(self, c: float) -> float:
-        """Return the score that lies c standard deviations above the mean."""
+        """The score that lies c standard deviations above the mean."""
         return self.mean + c * self.sd
 
 
@@ -228,13 +217,9 @@ class Detector:
 def fit_detector(
     runs: Sequence[Stretches], workloads: Sequence[str], settings: LibrarySettings, progress: Progress = silent
 ) -> Detector:
-    """Return a detector of the training runs.
+    """A detector of the training runs.
 
-    Args:
-        runs: the training runs.
-        workloads: label of each run.
-        settings: c or the share of known runs that may be rejected sets the limit; seed of models and folds.
-        progress: told each model.
+    c, or the share of known runs that may be rejected, sets the limit.
 
     Raises:
         NotEnoughData: see `fit_phase_model`.
@@ -250,7 +235,7 @@ def fit_detector(
 
 
 def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Progress = silent) -> Limits | None:
-    """Return the scores of known runs against libraries that lack them; None where no workload has three runs."""
+    """The scores of known runs against libraries that lack them; None where no workload has three runs."""
     counts = np.bincount(labels)
     if counts.max() < FEWEST_FOR_THRESHOLD:
         return None
@@ -275,7 +260,7 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
 
 
 def _folds(groups: list[Ints], labels: Ints, draw: np.random.Generator) -> list[Ints]:
-    """Return sets of runs to leave out together, of different workloads as far as possible.
+    """Sets of runs to leave out together, of different workloads as far as possible.
 
     Sets that leave nothing to learn pairs from are dropped.
     """

@@ -162,17 +162,12 @@ PRINTS_SHARE, KNOWN_SHARE = 0.1, 0.5
 def evaluate(
     frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings, progress: Progress = silent
 ) -> Evaluation:
-    """Return how well workloads are recognised: in repeated splits of 'samples', or learned from 'train'.
+    """How well workloads are recognised: in repeated splits of 'samples', or learned from 'train'.
 
     Known: every split learns from its training part alone (means, deviations, counters, phases kept, thresholds, c)
     and answers for the rest. Unknown: in some of the splits each workload is left out in turn; all its runs should be
     answered 'unknown', and the held-back runs of the others should not. With 'train', the unknown workloads are those
     that it lacks.
-
-    Args:
-        frames: 'samples', and 'train' where `settings.trained_elsewhere`.
-        settings: see there.
-        progress: told each training part.
 
     Raises:
         NotEnoughData: when fewer than two workloads have two runs, or none is labelled.
@@ -186,7 +181,7 @@ def evaluate(
 
 
 def _labelled(runs: Runs) -> Runs:
-    """Return the runs with a workload; the others are counted in a note."""
+    """The runs with a workload; the others are counted in a note."""
     labelled = tuple(run for run in runs.runs if run.workload)
     left = len(runs.runs) - len(labelled)
     notes = (*runs.notes, *(note for run in labelled for note in run.notes))
@@ -223,7 +218,7 @@ def _left_out(
     settings: EvaluationSettings,
     progress: Progress,
 ) -> list[OpenTrial]:
-    """Return a trial for each split and workload that is left out; none where two workloads are all."""
+    """A trial for each split and workload that is left out; none where two workloads are all."""
     labels = np.array(runs.workloads)
     cases = [(split, group) for split in splits for group in _groups(runs, settings)]
     trials = []
@@ -238,7 +233,7 @@ def _left_out(
 
 
 def _groups(runs: Runs, settings: EvaluationSettings) -> list[tuple[str, ...]]:
-    """Return the workloads that are left out together, one group for each trial of a split."""
+    """The workloads that are left out together, one group for each trial of a split."""
     names = sorted(set(runs.workloads))
     absent = [name for name in settings.left_out if name not in names]
     if absent or len(names) < len(settings.left_out) + 2:
@@ -251,7 +246,7 @@ def _groups(runs: Runs, settings: EvaluationSettings) -> list[tuple[str, ...]]:
 
 
 def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings, progress: Progress) -> Evaluation:
-    """Return the answers of a library of 'train' for 'samples'."""
+    """The answers of a library of 'train' for 'samples'."""
     train = _labelled(runs_of(frames["train"], settings.library.counters))
     test = _labelled(runs_of(frames["samples"], train.counters))
     if not test.runs:
@@ -278,7 +273,7 @@ def _elsewhere(frames: Mapping[str, pd.DataFrame], settings: EvaluationSettings,
 def _evaluation(
     predictions: list[KnownPredictions], trials: list[OpenTrial], library: Library, notes: tuple[str, ...], n_known: int
 ) -> Evaluation:
-    """Return the figures; `n_known` = different known runs that the trials ask."""
+    """The figures; `n_known` = different known runs that the trials ask."""
     unknown, false_rejects = unknown_figures(trials), false_reject_share(trials)
     known = known_figures(predictions, trials) if predictions else None
     limits = [trial.c for trial in trials if np.isfinite(trial.c)]
@@ -303,7 +298,7 @@ def _evaluation(
 
 
 def _inner(library: Library) -> tuple[InnerDistances, ...]:
-    """Return the distances among the runs of each workload, with the spread of its own pairs."""
+    """The distances among the runs of each workload, with the spread of its own pairs."""
     distances, labels = {}, np.array(library.labels)
     for measure in MEASURES:
         inner = inner_distances(library.prints, library.scale, library.settings, measure)
@@ -327,7 +322,7 @@ def _part(progress: Progress, first: float, last: float) -> Progress:
 
 
 def known_figures(predictions: Sequence[KnownPredictions], trials: Sequence[OpenTrial]) -> KnownFigures:
-    """Return the figures of all test runs of all splits."""
+    """The figures of all test runs of all splits."""
     truth = [name for one in predictions for name in one.truth]
     ours = [name for one in predictions for name in one.ours]
     names = tuple(sorted({*truth, *ours}))
@@ -379,7 +374,7 @@ GRID_C = tuple(round(float(c), 2) for c in np.arange(-1.0, 6.01, 0.1))
 
 
 def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
-    """Return the figures of each workload that was not learned, over all trials."""
+    """The figures of each workload that was not learned, over all trials."""
     rows: dict[str, list[tuple[str, bool]]] = {}
     for trial in trials:
         for truth, nearest, rejected in zip(trial.truth, trial.deciding.nearest, trial.deciding.rejected, strict=True):
@@ -395,13 +390,13 @@ def unknown_figures(trials: Sequence[OpenTrial]) -> tuple[UnknownFigures, ...]:
 
 
 def false_reject_share(trials: Sequence[OpenTrial]) -> float:
-    """Return the share of runs of learned workloads that were rejected; NaN where there is none."""
+    """The share of runs of learned workloads that were rejected; NaN where there is none."""
     rejected = [out for trial in trials for _, out in trial.known_right_and_rejected()]
     return float(np.mean(rejected)) if rejected else float("nan")
 
 
 def curves_of(trials: Sequence[OpenTrial]) -> tuple[Curve, ...]:
-    """Return rejections over c of every measure; a run without a threshold is never rejected."""
+    """Rejections over c of every measure; a run without a threshold is never rejected."""
     grid, curves = np.array(GRID_C), []
     nothing = np.full(len(grid), np.nan)
     for measure in trials[0].predictions if trials else ():

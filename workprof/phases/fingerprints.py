@@ -84,7 +84,7 @@ class Normalised:
 
 
 def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: FingerprintSettings) -> Normaliser:
-    """Return mean and deviation of each counter over all samples of the training runs.
+    """Mean and deviation of each counter over all samples of the training runs.
 
     Raises:
         NotEnoughData: when no counter has enough samples.
@@ -103,7 +103,7 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
 
 
 def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) -> Normalised:
-    """Return one run in standard deviations.
+    """One run in standard deviations.
 
     Source:
         CWD, y = |x - mean| / sd "of time series data"; the paper leaves open of which. `settings.normalise` names the
@@ -123,13 +123,13 @@ def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) 
 
 
 def _scaled(values: Floats, settings: FingerprintSettings) -> Floats:
-    """Return a copy, log(1 + |x|) with the sign of x where logarithms are chosen."""
+    """A copy, log(1 + |x|) with the sign of x where logarithms are chosen."""
     result: Floats = np.sign(values) * np.log1p(np.abs(values)) if settings.log else values.copy()
     return result
 
 
 def _sd(values: Floats) -> Floats:
-    """Return the population deviation of each row, 0 where it is rounding only."""
+    """The population deviation of each row, 0 where it is rounding only."""
     sd, mean = np.nanstd(values, axis=1), np.nanmean(values, axis=1)
     result: Floats = np.where(sd < CONSTANT * np.maximum(1.0, np.abs(mean)), 0.0, sd)
     return result
@@ -154,12 +154,10 @@ MEAN, VARIANCE, ADF = (MOMENTS.index(name) for name in ("mean", "variance", "adf
 
 
 def phase_statistics(series: Floats, changes: Ints, distribution: str = "quantiles") -> Floats:
-    """Return the statistics of each phase (n_phases, 8; 9 with 'hist').
+    """The statistics of each phase (n_phases, 8; 9 with 'hist'); NaN of the series (T,) are left out.
 
-    Args:
-        series: (T,) of one counter; NaN are left out, and a phase without a sample is 0 throughout.
-        changes: (n_phases - 1,) first samples of the phases after the first.
-        distribution: 'quantiles' or 'hist', the shares of |y| in 0 - .25 - .5 - 1 - 2 - inf.
+    A phase without a sample is 0 throughout. `changes` (n_phases - 1,) are first samples of the phases after the first.
+    'hist' gives the shares of |y| in 0 - .25 - .5 - 1 - 2 - inf.
 
     Source:
         CWD: mean, median, variance, ADF statistic, "the distribution". Four quantiles stand for that: they are defined
@@ -180,7 +178,7 @@ def _summary(phase: Floats, distribution: str) -> Floats:
 
 
 def _quantiles(values: Floats) -> Floats:
-    """Return the quantiles by straight lines between the sorted values, as np.quantile has them, in less time."""
+    """The quantiles by straight lines between the sorted values, as np.quantile has them, in less time."""
     ordered = np.sort(values)
     result: Floats = np.interp(np.array(QUANTILES) * (len(ordered) - 1), np.arange(len(ordered)), ordered)
     return result
@@ -194,7 +192,7 @@ BOUND = 10.0
 
 
 def adf_statistic(values: Floats) -> float:
-    """Return the augmented Dickey-Fuller statistic of a series (n,) with a constant and no lag, within ±10.
+    """The augmented Dickey-Fuller statistic of a series (n,) with a constant and no lag, within ±10.
 
     Fewer than 5 samples, a constant series and one that follows its own past exactly give 0.
 
@@ -242,11 +240,11 @@ class Fingerprint:
         return int(self.values.shape[1])
 
     def boundaries_of(self, counter: int) -> Ints:
-        """Return the changes of a counter (n,), as numbers of samples."""
+        """The changes of a counter (n,), as numbers of samples."""
         return self.starts[self.offsets[counter] : self.offsets[counter + 1]]
 
     def weights_of(self, counter: int) -> Floats:
-        """Return the share of the run that each phase of a counter takes (n_phases,)."""
+        """The share of the run that each phase of a counter takes (n_phases,)."""
         result: Floats = np.diff([0, *self.boundaries_of(counter).tolist(), self.n_samples]) / self.n_samples
         return result
 
@@ -262,7 +260,7 @@ class Fingerprints:
 def fingerprint(
     run: Run, normaliser: Normaliser, settings: FingerprintSettings, progress: Progress = silent
 ) -> Fingerprint:
-    """Return the fingerprint of a run.
+    """The fingerprint of a run.
 
     Source:
         CWD, section on fingerprints: n counters x q phases x k statistics, padded with zeros. The paper's "q <= p" is
@@ -276,14 +274,10 @@ def fingerprint(
 def fingerprint_of_phases(
     run: Run, series: Normalised, changes: Sequence[Ints], flags: Bools, distribution: str
 ) -> Fingerprint:
-    """Return the fingerprint of a run whose phases are known already: found, seen live, or set by hand.
+    """The fingerprint of a run whose phases are known already: found, seen live, or set by hand.
 
-    Args:
-        run: as recorded.
-        series: the same run, normalised.
-        changes: of each counter, the first samples of the phases after the first.
-        flags: (n_counters,) counters in which no change can be looked for.
-        distribution: statistics of a phase, see `phase_statistics`.
+    `changes` are of each counter the first samples of the phases after the first; `flags` (n_counters,) tell in which
+    no change can be looked for.
     """
     summaries = [
         phase_statistics(one, own, distribution) for one, own in zip(series.for_statistics, changes, strict=True)
@@ -307,7 +301,7 @@ def fingerprint_of_phases(
 
 
 def fingerprints_of(runs: Runs, settings: FingerprintSettings, progress: Progress = silent) -> Fingerprints:
-    """Return the fingerprints of runs that are all training runs."""
+    """The fingerprints of runs that are all training runs."""
     normaliser = fit_normaliser(runs.runs, runs.counters, settings)
     return Fingerprints(normaliser, prints_of(runs.runs, normaliser, settings, progress))
 
@@ -315,7 +309,7 @@ def fingerprints_of(runs: Runs, settings: FingerprintSettings, progress: Progres
 def prints_of(
     runs: Sequence[Run], normaliser: Normaliser, settings: FingerprintSettings, progress: Progress = silent
 ) -> tuple[Fingerprint, ...]:
-    """Return the fingerprints of runs in the order given."""
+    """The fingerprints of runs in the order given."""
 
     def progress_of(done: int) -> Progress:
         return lambda share, _: progress((done + (share or 0.0)) / len(runs), f"fingerprint {done + 1} of {len(runs)}")
@@ -336,7 +330,7 @@ class Stretches:
 
 
 def stretches_of(one: Fingerprint) -> Stretches:
-    """Return a run as its stretches: what the phases of its counters are at every time."""
+    """A run as its stretches: what the phases of its counters are at every time."""
     edges = np.unique(np.concatenate([[0], one.starts, [one.n_samples]]))
     levels, deviations = np.empty((2, len(edges) - 1, len(one.n_phases)))
     means, spread = np.zeros((2, len(one.n_phases)))
@@ -376,7 +370,7 @@ class RenormalisedRuns:
             self._raw = prints_of(runs.runs, own_units, settings, progress)
 
     def of(self, train: Sequence[int], test: Sequence[int]) -> tuple[Fingerprints, tuple[Fingerprint, ...]]:
-        """Return the fingerprints of the training runs, and of further runs under the same normaliser."""
+        """The fingerprints of the training runs, and of further runs under the same normaliser."""
         runs = self._runs.runs
         normaliser = fit_normaliser([runs[i] for i in train], self._runs.counters, self._settings)
         return Fingerprints(normaliser, self._made(train, normaliser)), self._made(test, normaliser)
@@ -395,7 +389,7 @@ def can_renormalise(settings: FingerprintSettings) -> bool:
 
 
 def renormalised_fingerprint(raw: Fingerprint, normaliser: Normaliser) -> Fingerprint:
-    """Return a fingerprint made in the counters' own units as it is under a normaliser."""
+    """A fingerprint made in the counters' own units as it is under a normaliser."""
     rows = np.flatnonzero(normaliser.kept)
     still = (normaliser.sd == 0) | np.isin(np.array(normaliser.counters), np.array(raw.missing, dtype=str))
     sd = np.where(normaliser.sd > 0, normaliser.sd, 1.0)[:, None, None]

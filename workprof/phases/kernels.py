@@ -36,14 +36,7 @@ _LEAST_EXPONENT = -700.0
 
 @compiled
 def add_logarithms(values: Floats, n: int, total: Floats, parts: tuple[Ints, Ints]) -> None:
-    """Add the natural logarithms of values[:n], finite and above 1e-300, to total[:n].
-
-    Args:
-        values: (>= n,).
-        n: how many.
-        total: (>= n,) added to in place.
-        parts: two scratch arrays (>= n,).
-    """
+    """Add the natural logarithms of values[:n], finite and above 1e-300, to total[:n]; parts are two scratch arrays."""
     bits = values.view(np.int64)
     rest_bits, power_bits = parts
     rests, powers = rest_bits.view(np.float64), power_bits.view(np.float64)
@@ -63,15 +56,7 @@ def add_logarithms(values: Floats, n: int, total: Floats, parts: tuple[Ints, Int
 
 @compiled
 def exponentials(values: Floats, shift: float, n: int, out: Floats, scratch: Ints) -> None:
-    """Write exp(values[:n] - shift) to out[:n]; differences are at most 0, those below -700 count as -700.
-
-    Args:
-        values: (>= n,).
-        shift: taken off first; no value is above it.
-        n: how many.
-        out: (>= n,).
-        scratch: (>= n,).
-    """
+    """Write exp(values[:n] - shift) to out[:n]; differences are at most 0, those below -700 count as -700."""
     numbers = scratch.view(np.float64)
     for k in range(n):
         out[k] = max(values[k] - shift, _LEAST_EXPONENT)
@@ -89,7 +74,7 @@ def exponentials(values: Floats, shift: float, n: int, out: Floats, scratch: Int
 
 @compiled_fast
 def sum_of(values: Floats, n: int) -> float:
-    """Return the sum of values[:n]."""
+    """The sum of values[:n]."""
     total = 0.0
     for k in range(n):
         total += values[k]
@@ -98,7 +83,7 @@ def sum_of(values: Floats, n: int) -> float:
 
 @compiled_fast
 def largest(values: Floats, n: int) -> float:
-    """Return the largest of values[:n], n >= 1. Four at a time: a single running maximum waits for itself."""
+    """The largest of values[:n], n >= 1. Four at a time: a single running maximum waits for itself."""
     a = b = c = d = float(values[0])
     whole = n - n % 4
     for k in range(0, whole, 4):
@@ -113,7 +98,7 @@ def largest(values: Floats, n: int) -> float:
 
 @compiled
 def position_of(value: float, values: Floats, n: int, guess: int) -> int:
-    """Return where `value` stands in values[:n]: at `guess`, else the first place."""
+    """Where `value` stands in values[:n]: at `guess`, else the first place."""
     if guess < n and values[guess] == value:
         return guess
     for k in range(n):
@@ -239,12 +224,9 @@ def _drop_improbable(stretches: Stretches, least_mass: float, least_score: float
 def advance(values: Floats, belief: Belief, odds: Odds, stretches: Stretches, trail: Trail) -> None:
     """Take samples into the recursion, in place.
 
-    Args:
-        values: (n_counters, n_new) finite, less the prior mean; all counters share their run lengths.
-        belief: its table is at least as long as the longest stretch gets.
-        odds: of a change.
-        stretches: the state, with room for n_new more.
-        trail: (n_new,) each, written.
+    `values` are (n_counters, n_new), finite, less the prior mean; all counters share their run lengths. The belief's
+    table is at least as long as the longest stretch gets; `stretches` have room for n_new more; `trail` (n_new,) is
+    written.
     """
     guess, best_guess = 0, 0
     first_bits, second_bits = stretches.scratch_bits[0], stretches.scratch_bits[1]
@@ -269,12 +251,7 @@ def advance(values: Floats, belief: Belief, odds: Odds, stretches: Stretches, tr
 
 @compiled
 def warping_cost(first: Floats, second: Floats) -> float:
-    """Return the least sum of Manhattan distances along a path of steps down, right and both.
-
-    Args:
-        first: (n, d) sequence of points.
-        second: (m, d) likewise.
-    """
+    """The least sum of Manhattan distances along a path of steps down, right and both, from (n, d) to (m, d) points."""
     n, m, d = first.shape[0], second.shape[0], first.shape[1]
     row = np.empty(m)
     for i in range(n):
@@ -297,13 +274,9 @@ def warping_cost(first: Floats, second: Floats) -> float:
 
 @compiled
 def warping_path(first: Floats, second: Floats) -> tuple[Ints, float]:
-    """Return the path of that least sum, (n_steps, 2) points of both from start to end, and the sum.
+    """The path of that least sum, (n_steps, 2) points of both from start to end, and the sum.
 
     Of equal ways the step of both is taken, then the one down.
-
-    Args:
-        first: (n, d) sequence of points.
-        second: (m, d) likewise.
     """
     n, m, d = first.shape[0], second.shape[0], first.shape[1]
     total = np.full((n + 1, m + 1), np.inf)

@@ -77,7 +77,7 @@ TrainHash = Annotated[
 
 
 def faithful_library(counters: tuple[str, ...] = (), seed: int = 0) -> LibrarySettings:
-    """Return the settings of the method as published: |z| of each run by itself, flat DTW, mean ± 1 sd."""
+    """The settings of the method as published: |z| of each run by itself, flat DTW, mean ± 1 sd."""
     fingerprints = FingerprintSettings("run", True, False, "quantiles", ChangePointSettings(mode="faithful"))
     match = MatchSettings(scale="none", flat=True, c=1.0, two_sided=True, pooled=False)
     return LibrarySettings(counters, fingerprints, match, "faithful", seed)
@@ -108,17 +108,17 @@ class Library(Shown):
         return tuple(one.workload for one in self.prints)
 
     def threshold(self, measure: str, workload: str) -> Threshold:
-        """Return the threshold of a workload."""
+        """The threshold of a workload."""
         return next(one for one in self.thresholds[measure] if one.workload == workload)
 
 
 def learn(frames: Mapping[str, pd.DataFrame], settings: LibrarySettings, progress: Progress = silent) -> Library:
-    """Return a library of the labelled runs of 'samples'; see `library_of`."""
+    """A library of the labelled runs of 'samples'; see `library_of`."""
     return library_of(runs_of(frames["samples"], settings.counters), settings, progress)
 
 
 def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silent) -> Library:
-    """Return a library of labelled runs.
+    """A library of labelled runs.
 
     Raises:
         NotEnoughData: without a labelled run.
@@ -131,7 +131,7 @@ def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silen
 
 
 def library_from(fingerprints: Fingerprints, step_s: float, settings: LibrarySettings) -> Library:
-    """Return a library of fingerprints that are made already."""
+    """A library of fingerprints that are made already."""
     scale = scale_of(fingerprints.prints, settings.match)
     labels = [one.workload for one in fingerprints.prints]
     thresholds, c = {}, {}
@@ -145,7 +145,7 @@ def library_from(fingerprints: Fingerprints, step_s: float, settings: LibrarySet
 def inner_distances(
     prints: tuple[Fingerprint, ...], scale: DistanceScale, settings: LibrarySettings, measure: str
 ) -> Floats:
-    """Return the distances of runs of the same workload (n, n); NaN between workloads, 0 on the diagonal."""
+    """The distances of runs of the same workload (n, n); NaN between workloads, 0 on the diagonal."""
     distance = euclidean if measure == "ed" else warping
     result = np.full((len(prints), len(prints)), np.nan)
     for i, one in enumerate(prints):
@@ -183,7 +183,7 @@ class LibraryEdits:
     ] = ()
 
     def label_of(self, workload: str, run: str) -> str:
-        """Return what a run counts as."""
+        """What a run counts as."""
         return next((one.label for one in self.labels if (one.workload, one.run) == (workload, run)), workload)
 
 
@@ -210,7 +210,7 @@ class LibraryView(Shown):
     seconds: float  # it took
 
     def distances(self, measure: str) -> Floats:
-        """Return the distances of a measure, 'ed' or 'dtw'."""
+        """The distances of a measure, 'ed' or 'dtw'."""
         return self.distances_ed if measure == "ed" else self.distances_dtw
 
 
@@ -219,7 +219,7 @@ LIBRARY_SHARE = 0.7
 
 
 def library_view(frames: Mapping[str, pd.DataFrame], settings: LibraryViewSettings, progress: Progress) -> LibraryView:
-    """Return the library of 'samples': every run, how far apart they are, and from where on a run is unknown.
+    """The library of 'samples': every run, how far apart they are, and from where on a run is unknown.
 
     Raises:
         NotEnoughData: when no labelled run is left.
@@ -248,7 +248,7 @@ def library_view(frames: Mapping[str, pd.DataFrame], settings: LibraryViewSettin
 
 
 def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
-    """Return the samples with the labels that were given by hand; runs that are left out are gone.
+    """The samples with the labels that were given by hand; runs that are left out are gone.
 
     Runs of one name that come under one label stay apart: such a run takes the name 'workload/run'.
 

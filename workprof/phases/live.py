@@ -63,12 +63,9 @@ class OnlineDetector:
     ) -> None:
         """Start before the first tick.
 
-        Args:
-            settings: of the search. Without a hazard the expected length of a phase is that of a short run, as nobody
-                knows how long this one gets; without `prune` improbable run lengths are dropped from the start.
-            n_counters: counters of a sample.
-            noise_sd: (n_counters,) from training runs, see the function `noise_sd`; not above 0 = 1.
-            level: (n_counters,) prior mean of a phase, from training runs; None = `mu0`, else 0.
+        Without a hazard the expected length of a phase is that of a short run, as nobody knows how long this one gets;
+        without `prune` improbable run lengths are dropped from the start. `noise_sd` (n_counters,) of training runs
+        that is not above 0 counts as 1; `level` (n_counters,) is the prior mean of a phase, without it `mu0`, else 0.
 
         Raises:
             NotEnoughData: when the arrays do not match the counters.
@@ -111,7 +108,7 @@ class OnlineDetector:
         return self.state()
 
     def state(self) -> OnlineState:
-        """Return what is known now."""
+        """What is known now."""
         each = [followed for followed in self._followed for _ in followed.counters]
         starts, offsets = joined([np.array(followed.provisional, dtype=np.int64) for followed in each])
         return OnlineState(
@@ -125,7 +122,7 @@ class OnlineDetector:
         )
 
     def changes(self, counter: int, readout: str = "path") -> Ints:
-        """Return the changes of a counter as 'path', 'exact' or 'drop' reads them now, in ticks (n,)."""
+        """The changes of a counter as 'path', 'exact' or 'drop' reads them now, in ticks (n,)."""
         from workprof.phases.segmentation import changes_of  # noqa: PLC0415  numba
 
         followed = self._of(counter)
@@ -133,7 +130,7 @@ class OnlineDetector:
         return np.array([followed.ticks[i] for i in samples if i < len(followed.ticks)], dtype=np.int64)
 
     def log_posterior(self, counter: int) -> tuple[Ints, Floats]:
-        """Return the run lengths of a counter in the running, in scored samples, and their log probabilities."""
+        """The run lengths of a counter in the running, in scored samples, and their log probabilities."""
         return self._of(counter).lengths.posterior()
 
     def _of(self, counter: int) -> _Followed:
@@ -197,7 +194,7 @@ class LiveLibrary(Shown):
 
 
 def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, progress: Progress) -> LiveLibrary:
-    """Return the library of 'samples' with the noise of its counters.
+    """The library of 'samples' with the noise of its counters.
 
     Raises:
         NotEnoughData: without a labelled run.
@@ -215,7 +212,7 @@ def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, pro
 
 
 def detector_from(known: LiveLibrary) -> Detector | None:
-    """Return the detector of a library again: models are fitted, which takes a second, limits are not looked for."""
+    """The detector of a library again: models are fitted, which takes a second, limits are not looked for."""
     library = known.library
     labels = np.array(library.labels)
     if known.limits is None or library.settings.mode == "faithful":
@@ -227,7 +224,7 @@ def detector_from(known: LiveLibrary) -> Detector | None:
 
 
 def _gapless(series: Floats) -> Floats:
-    """Return a run with its gaps bridged by straight lines."""
+    """A run with its gaps bridged by straight lines."""
     result, ticks = series.copy(), np.arange(series.shape[1])
     for row in result[np.isnan(result).any(axis=1)]:
         present = ~np.isnan(row)
@@ -284,7 +281,7 @@ class LiveRun:
         self._tick(t_s, values)
 
     def view(self, before: Match | None = None, *, rematch: bool = True) -> LiveView:
-        """Return how the run stands; without `rematch` with the match of before."""
+        """How the run stands; without `rematch` with the match of before."""
         state = self._state
         n = len(self._counter_rows)
         t, recorded = np.array(self._t), np.array(self._rows).T if self._rows else np.zeros((n, 0))

@@ -94,7 +94,7 @@ class Match(Shown):
 
 
 def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, progress: Progress = silent) -> Match:
-    """Return one run of a table against all others: frames 'samples', or 'train' for the known ones where given.
+    """One run of a table against all others: frames 'samples', or 'train' for the known ones where given.
 
     Raises:
         SettingsError: when there is no such run.
@@ -113,7 +113,7 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
 
 
 def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> Match:
-    """Return a fingerprint against a library; the detector decides where there is one, else distance and threshold.
+    """A fingerprint against a library; the detector decides where there is one, else distance and threshold.
 
     Source:
         CWD, detection: candidates are the training runs with as many phases, all where there are none. With the
@@ -139,7 +139,7 @@ def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> 
 
 
 def detector_of(library: Library, progress: Progress = silent) -> Detector | None:
-    """Return the detector of a library; None in faithful mode, or where the runs are too few for one."""
+    """The detector of a library; None in faithful mode, or where the runs are too few for one."""
     if library.settings.mode == "faithful":
         return None
     try:
@@ -149,7 +149,7 @@ def detector_of(library: Library, progress: Progress = silent) -> Detector | Non
 
 
 def by_workload(lines: list[MatchLine], measure: str) -> dict[str, float]:
-    """Return the least distance to each workload, the nearest first."""
+    """The least distance to each workload, the nearest first."""
     nearest: dict[str, float] = {}
     for line in lines:
         value = line.distance_ed if measure == "ed" else line.distance_dtw
@@ -158,7 +158,7 @@ def by_workload(lines: list[MatchLine], measure: str) -> dict[str, float]:
 
 
 def confidence_of(distances: dict[str, float]) -> float:
-    """Return 1 - nearest / second, 0-1; 0 with a single workload."""
+    """1 - nearest / second, 0-1; 0 with a single workload."""
     values = list(distances.values())
     return 1 - values[0] / values[1] if len(values) > 1 and values[1] > 0 else 0.0
 
@@ -195,7 +195,7 @@ def _by_detector(detector: Detector, scores: dict[str, float], lines: list[Match
 
 
 def match_known(frames: Mapping[str, pd.DataFrame], settings: KnownMatchSettings, progress: Progress) -> Match:
-    """Return one run of 'samples' against the library in 'train', or in 'samples' where there is none.
+    """One run of 'samples' against the library in 'train', or in 'samples' where there is none.
 
     Raises:
         SettingsError: when there is no such run.

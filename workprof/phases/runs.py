@@ -143,15 +143,13 @@ class Runs:
 
 
 def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Progress = silent) -> Runs:
-    """Return the runs of a table of samples on a grid of one second, or of the period of slower recordings.
+    """The runs of a table of samples on a grid of one second, or of the period of slower recordings.
 
     A sample at t holds the step that ends at t. Several samples of a step become their mean; gaps of up to three steps
     keep the value before them and longer ones stay NaN; a counter that is absent from the table is NaN throughout.
 
-    Args:
-        samples: one row per sample: workload, run, t in seconds, counters.
-        counters: names; () = see `counters_in`.
-        progress: told each run.
+    A row of `samples` is a sample: workload, run, t in seconds, counters. Without names the counters are those of
+    `counters_in`.
 
     Raises:
         ColumnMissing: without a column 'run' or 't', or without any counter.
@@ -181,7 +179,7 @@ def runs_of(samples: pd.DataFrame, counters: tuple[str, ...] = (), progress: Pro
 
 
 def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str, ...]:
-    """Return the counters of a table: system72 as far as it has them, else (or for `everything`) all but proc.*."""
+    """The counters of a table: system72 as far as it has them, else (or for `everything`) all but proc.*."""
     present = [name for name in samples.columns if name not in NOT_COUNTERS]
     if not everything:
         known = tuple(name for name in SYSTEM72 if name in samples.columns)
@@ -192,7 +190,7 @@ def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str
 
 
 def find_run(runs: Runs, name: str) -> int:
-    """Return the position of a run that is named 'run' or 'workload/run'; '' = the first.
+    """The position of a run that is named 'run' or 'workload/run'; '' = the first.
 
     Raises:
         SettingsError: for a name that no run has, or more than one.
@@ -209,7 +207,7 @@ def find_run(runs: Runs, name: str) -> int:
 
 
 def _rows_by_run(samples: pd.DataFrame) -> list[tuple[tuple[str, str], Ints]]:
-    """Return workload and name of each run, sorted, with the positions of its rows in their order.
+    """Workload and name of each run, sorted, with the positions of its rows in their order.
 
     Raises:
         ColumnMissing: without a column 'run' or 't'.
@@ -224,7 +222,7 @@ def _rows_by_run(samples: pd.DataFrame) -> list[tuple[tuple[str, str], Ints]]:
 
 
 def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
-    """Return a column as texts, '' where it is empty or absent."""
+    """A column as texts, '' where it is empty or absent."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if name not in samples.columns:
@@ -233,7 +231,7 @@ def texts_of(samples: pd.DataFrame, name: str) -> list[str]:
 
 
 def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
-    """Return the run with the mean of each step's samples, short gaps filled."""
+    """The run with the mean of each step's samples, short gaps filled."""
     cells = np.round(t / step_s).astype(np.int64)
     if np.median(np.diff(t)) < 0.75 * step_s if len(t) > 1 else False:
         cells = np.ceil(t / step_s - 0.05).astype(np.int64)  # several samples a step: each lies in the step it ends in
@@ -256,7 +254,7 @@ def _on_grid(run: Run, t: Floats, step_s: float) -> Run:
 
 
 def _filled(values: Floats) -> Floats:
-    """Return the values with gaps of up to three samples filled with the one before; longer gaps stay as they are."""
+    """The values with gaps of up to three samples filled with the one before; longer gaps stay as they are."""
     result = values.copy()
     for row in result:
         present = np.flatnonzero(~np.isnan(row))
@@ -269,7 +267,7 @@ def _filled(values: Floats) -> Floats:
 
 
 def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int) -> tuple[str, ...]:
-    """Return what was done to a run."""
+    """What was done to a run."""
     doubled, holes = len(cells) - len(np.unique(cells)), int(cells[-1] - cells[0]) + 1 - len(np.unique(cells))
     uneven = int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
     texts = [
@@ -324,7 +322,7 @@ class RunList(Shown):
 
 
 def run_list(frames: Mapping[str, pd.DataFrame], settings: RunListSettings, progress: Progress) -> RunList:
-    """Return the runs of `frames['samples']`.
+    """The runs of `frames['samples']`.
 
     Raises:
         ColumnMissing: without a column 'run' or 't'.

@@ -47,13 +47,9 @@ ONE_PHASE = Segmentation(np.zeros(0, np.int64), 0, 0)
 def search_changes(
     values: Floats, settings: ChangePointSettings, n_samples: int, report: Callable[[float], None]
 ) -> Segmentation:
-    """Return the changes of counters that share them (n_counters, T), in standard units.
+    """The changes of counters that share them, of finite values (n_counters, T) in standard units.
 
-    Args:
-        values: finite.
-        settings: of the search.
-        n_samples: length of the run, at least T: it sets the hazard, and is longer where samples are missing.
-        report: told the share that is done, 0-1; what it raises ends the search.
+    `n_samples`, the length of the run, sets the hazard; it is longer than T where samples are missing.
     """
     prior = prior_of(settings, n_samples, float(np.mean(values**2)))
     belief = belief_of(prior, values.shape[1], len(values))
@@ -77,14 +73,14 @@ def search_changes(
 
 
 def changes_of(trail: Trail, readout: str) -> Ints:
-    """Return the changes (n,) that 'path', 'exact' or 'drop' reads, in the order of time."""
+    """The changes (n,) that 'path', 'exact' or 'drop' reads, in the order of time."""
     if readout == "drop":
         return _drops(trail.run_or_change)
     return _steps_back(trail.run if readout == "path" else trail.last)
 
 
 def _steps_back(lengths: Ints) -> Ints:
-    """Return where the stretches begin when each sample knows the length of the one that ends with it."""
+    """Where the stretches begin when each sample knows the length of the one that ends with it."""
     changes, end = [], len(lengths)
     while end > 0:
         end -= int(lengths[end - 1])
@@ -94,7 +90,7 @@ def _steps_back(lengths: Ints) -> Ints:
 
 
 def _drops(run_lengths: Ints) -> Ints:
-    """Return t - r_t of every t at which the most probable run length did not grow."""
+    """T - r_t of every t at which the most probable run length did not grow."""
     seen = np.concatenate([np.zeros(1, np.int64), run_lengths])
     falls = np.flatnonzero(seen[1:] <= seen[:-1]) + 1
     changes = falls - seen[falls]
@@ -108,7 +104,7 @@ _DIP = 3.0
 
 
 def belief_of(prior: Prior, longest: int, n_counters: int) -> Belief:
-    """Return the prior as the compiled loops take it, with the evidence of all lengths up to `longest`.
+    """The prior as the compiled loops take it, with the evidence of all lengths up to `longest`.
 
     Source:
         The log evidence of a stretch under a Normal-Inverse-Gamma prior, without the term in its own scale.
@@ -154,7 +150,7 @@ class RunLengths:
         return _part(self._trail, 0, self.n_samples)
 
     def posterior(self) -> tuple[Ints, Floats]:
-        """Return the run lengths in the running (n,) and their log probabilities (n,), run length 0 first."""
+        """The run lengths in the running (n,) and their log probabilities (n,), run length 0 first."""
         if self.n_samples == 0:
             return np.zeros(1, np.int64), np.zeros(1)
         m = int(self._stretches.filled[0])
@@ -222,18 +218,18 @@ class Evidence:
         self._sum_up(np.ones(self.n_samples, dtype=bool))
 
     def without(self, samples: Bools) -> Evidence:
-        """Return the same with the samples (T,) left out of every stretch."""
+        """The same with the samples (T,) left out of every stretch."""
         result = Evidence(self._values, self._belief, self._log_odds)
         result._sum_up(~samples)
         return result
 
     def means(self, edges: Ints) -> Floats:
-        """Return the means (n_counters, n_edges - 1) of the stretches between the edges."""
+        """The means (n_counters, n_edges - 1) of the stretches between the edges."""
         result: Floats = np.diff(self._sums[:, edges], axis=1) / np.diff(edges)
         return result
 
     def gains(self, edges: Ints) -> Floats:
-        """Return what each inner edge adds to the log score of the segmentation (n_edges - 2,)."""
+        """What each inner edge adds to the log score of the segmentation (n_edges - 2,)."""
         split = self._of(edges[:-2], edges[1:-1]) + self._of(edges[1:-1], edges[2:])
         result: Floats = split + self._log_odds - self._of(edges[:-2], edges[2:])
         return result
@@ -256,18 +252,11 @@ class Evidence:
 def merged_changes(
     changes: Ints, evidence: Evidence, *, min_samples: int, max_phases: int, must_pay: bool
 ) -> Segmentation:
-    """Return the changes that stay.
+    """The changes that stay.
 
     A phase below `min_samples` joins the neighbour with the closer mean. Where that happened, changes go too that do
     not raise the score of the segmentation of the other samples (`must_pay`): what a lone spike left behind. Of more
     than `max_phases` phases, the change that adds least to the score goes, again and again.
-
-    Args:
-        changes: (n,) rising; repeats count once.
-        evidence: of the series.
-        min_samples: of a phase.
-        max_phases: at most.
-        must_pay: whether a change must raise the score once phases have been merged.
     """
     edges = np.concatenate([[0], np.unique(changes), [evidence.n_samples]]).astype(np.int64)
     n_changes = len(edges) - 2
@@ -295,7 +284,7 @@ def _without_short(edges: Ints, evidence: Evidence, min_samples: int) -> Ints:
 
 
 def _without_weak(edges: Ints, evidence: Evidence, *, max_changes: int, enough: float) -> Ints:
-    """Return the edges less the weakest, one by one, until at most `max_changes` are left and each gains `enough`."""
+    """The edges less the weakest, one by one, until at most `max_changes` are left and each gains `enough`."""
     gains = evidence.gains(edges)
     while len(gains):
         weakest = int(gains.argmin())
@@ -318,15 +307,13 @@ _GAMMA = 0.5
 
 
 def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
-    """Return the changes (n,) of counters that share them, rising.
+    """The changes (n,) of counters that share them, rising.
 
     'pelt' is the exact search for the least sum of squares and penalties; it runs as ruptures' kernel search with the
     linear kernel, which is the same cost in compiled code. 'binseg' splits in two again and again. 'kernel' uses the
     Gaussian kernel, so it also sees changes of the spread.
 
-    Args:
-        values: (n_counters, T) finite, in units of their noise.
-        settings: method, penalty, shortest phase.
+    `values` are (n_counters, T), finite, in units of their noise.
 
     Source:
         ruptures (Truong, Oudre & Vayatis 2020): KernelCPD, Binseg.

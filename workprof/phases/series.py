@@ -60,13 +60,7 @@ class SeriesChanges(Shown):
 def changes_of_series(
     values: Floats, names: Sequence[str], settings: ChangePointSettings = DEFAULT, progress: Progress = silent
 ) -> SeriesChanges:
-    """Return where the phases of each series begin; see `workprof.phases.changepoints.change_points`.
-
-    Args:
-        values: (n_series, T), NaN = missing.
-        names: (n_series,).
-        settings: of the search.
-        progress: told after every series.
+    """Where the phases of each series begin, of (n_series, T) with NaN = missing; see `changepoints.change_points`.
 
     Raises:
         SettingsError: when there are not as many names as series.

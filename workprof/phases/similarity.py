@@ -94,7 +94,7 @@ class DistanceScale:
 
 
 def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> DistanceScale:
-    """Return the scale of the training fingerprints; padding takes no part in it."""
+    """The scale of the training fingerprints; padding takes no part in it."""
     n_counters, _, k = prints[0].values.shape
     if settings.scale == "none":
         return DistanceScale(np.ones((n_counters, k)))
@@ -107,7 +107,7 @@ def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> Distan
 
 
 def euclidean(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
-    """Return the mean Euclidean distance of paired phases, at the offset where it is least.
+    """The mean Euclidean distance of paired phases, at the offset where it is least.
 
     Source:
         CWD, equation 5; an offset of 0 is allowed, which the paper's natural numbers leave open.
@@ -121,7 +121,7 @@ def euclidean(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: Ma
 
 
 def warping(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
-    """Return the cost of the cheapest warping path between two sequences of phases, Manhattan between phases.
+    """The cost of the cheapest warping path between two sequences of phases, Manhattan between phases.
 
     Source:
         CWD, section on DTW: its text says Manhattan, its equation 6 squares; the text wins. `flat` warps the
@@ -140,13 +140,13 @@ def warping(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: Matc
 
 
 def phases_of(one: Fingerprint, scale: DistanceScale) -> Floats:
-    """Return the phases of a run as rows (q, n_counters * k), scaled; only real phases, never padding of others."""
+    """The phases of a run as rows (q, n_counters * k), scaled; only real phases, never padding of others."""
     scaled = one.values / scale.sd[:, None]
     return np.ascontiguousarray(scaled.transpose(1, 0, 2).reshape(one.phases, -1))
 
 
 def _flat_cost(first: Floats, second: Floats) -> float:
-    """Return the warping cost of two flattened fingerprints, from memory where they were compared before."""
+    """The warping cost of two flattened fingerprints, from memory where they were compared before."""
     from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
 
     one, other = sorted(blake2b(values.tobytes(), digest_size=16).digest() for values in (first, second))
@@ -158,7 +158,7 @@ def _flat_cost(first: Floats, second: Floats) -> float:
 
 
 def _flat(one: Fingerprint, scale: DistanceScale) -> Floats:
-    """Return the fingerprint as one series (n_counters * q * k, 1)."""
+    """The fingerprint as one series (n_counters * q * k, 1)."""
     return np.ascontiguousarray((one.values / scale.sd[:, None]).reshape(-1, 1))
 
 
@@ -186,12 +186,7 @@ class Threshold:
 
 
 def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSettings) -> tuple[Threshold, ...]:
-    """Return mean and deviation of the distances inside each workload.
-
-    Args:
-        workloads: label of each training run.
-        distances: (n_runs, n_runs) of one measure.
-        settings: pooled or own spread.
+    """Mean and deviation, pooled or own, of the distances (n_runs, n_runs) inside each workload.
 
     Source:
         CWD: mean ± one standard deviation of the distances among runs of one workload, on 70 % of the runs. The pooled
@@ -218,7 +213,7 @@ def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSe
 def chosen_c(
     workloads: Sequence[str], distances: Floats, thresholds: Sequence[Threshold], settings: MatchSettings
 ) -> float:
-    """Return c: as set, or such that few training runs, each against the rest of its workload, would be rejected."""
+    """c: as set, or such that few training runs, each against the rest of its workload, would be rejected."""
     if settings.c is not None:
         return settings.c
     labels, known = np.array(workloads), {one.workload: one for one in thresholds if one.usable}

@@ -74,7 +74,7 @@ class Phases(Shown):
 
 
 def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progress: Progress = silent) -> Phases:
-    """Return the phases of one run of 'samples'; means and deviations are those of all its runs.
+    """The phases of one run of 'samples'; means and deviations are those of all its runs.
 
     Raises:
         SettingsError: when there is no such run.
@@ -116,7 +116,7 @@ def detect(frames: Mapping[str, pd.DataFrame], settings: DetectSettings, progres
 
 
 def _why_not(name: str, series: Floats, result: Fingerprint, *, flagged: bool) -> str:
-    """Return why no change was looked for in a counter, else ''."""
+    """Why no change was looked for in a counter, else ''."""
     if name in result.missing:
         return "the run lacks this counter"
     if not flagged:
@@ -207,17 +207,17 @@ class Timeline(Shown):
         return np.asarray(self.start_s + (np.arange(self.recorded.shape[1]) + 1) * self.step_s, dtype=np.float64)
 
     def boundaries_s(self, counter: int) -> Floats:
-        """Return where new phases of a counter begin (n,), as recorded."""
+        """Where new phases of a counter begin (n,), as recorded."""
         return np.asarray(self.start_s + self.fingerprint.boundaries_of(counter) * self.step_s, dtype=np.float64)
 
     def statistic(self, name: str) -> Floats:
-        """Return one statistic of every phase (n_counters, q), zero beyond a counter's own phases."""
+        """One statistic of every phase (n_counters, q), zero beyond a counter's own phases."""
         result: Floats = self.fingerprint.values[:, :, self.statistics.index(name)]
         return result
 
 
 def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, progress: Progress) -> Timeline:
-    """Return one run of `frames['samples']`, or a stretch of it, with its phases.
+    """One run of `frames['samples']`, or a stretch of it, with its phases.
 
     Raises:
         SettingsError: for a run or a counter that is not there.
@@ -257,7 +257,7 @@ def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, prog
 
 
 def _stretch(run: Run, step_s: float, settings: TimelineSettings) -> Run:
-    """Return the part of a run between two times, whole steps."""
+    """The part of a run between two times, whole steps."""
     length = run.values.shape[1]
     first = 0 if settings.from_s is None else max(0, round((settings.from_s - run.start_s) / step_s))
     end = length if settings.to_s is None else min(length, round((settings.to_s - run.start_s) / step_s))
@@ -270,7 +270,7 @@ def _stretch(run: Run, step_s: float, settings: TimelineSettings) -> Run:
 
 
 def _own(counter: str, own: tuple[OwnBoundaries, ...]) -> tuple[float, ...] | None:
-    """Return the boundaries of a counter that were set by hand; its own go before those of every counter."""
+    """The boundaries of a counter that were set by hand; its own go before those of every counter."""
     by_counter = {one.counter: one.at_s for one in own}
     return by_counter.get(counter, by_counter.get(EVERY_COUNTER))
 
@@ -278,7 +278,7 @@ def _own(counter: str, own: tuple[OwnBoundaries, ...]) -> tuple[float, ...] | No
 def _with_own(
     points: ChangePoints, counters: tuple[str, ...], run: Run, step_s: float, own: tuple[OwnBoundaries, ...]
 ) -> list[Ints]:
-    """Return the changes of each counter, those set by hand in the place of those found."""
+    """The changes of each counter, those set by hand in the place of those found."""
     unknown = {one.counter for one in own} - {*counters, EVERY_COUNTER}
     if unknown:
         raise SettingsError(f"boundaries are given for {', '.join(sorted(unknown))}, which is no counter of this run")
@@ -304,7 +304,7 @@ def _movement(series: Floats) -> Floats:
 def _notes(
     points: ChangePoints, counters: tuple[str, ...], dropped: tuple[str, ...], min_samples: int
 ) -> tuple[str, ...]:
-    """Return which counters could not be searched and why, and whether the stretch is too short."""
+    """Which counters could not be searched and why, and whether the stretch is too short."""
     missing = points.mostly_missing | (points.short & (points.n_missing > 0))
     notes = []
     for flags, why in (
@@ -361,7 +361,7 @@ class Alignment:
 
 
 def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings, progress: Progress) -> AlignedRuns:
-    """Return how a run of 'samples' goes together with one of 'train', or of 'samples' where there is none.
+    """How a run of 'samples' goes together with one of 'train', or of 'samples' where there is none.
 
     Raises:
         SettingsError: when there is no such run.
@@ -380,17 +380,15 @@ def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings
 
 
 def _smoothed(series: Floats) -> Floats:
-    """Return (n_counters, T) means over five samples: what lasts stays, what is over at once does not."""
+    """(n_counters, T) means over five samples: what lasts stays, what is over at once does not."""
     width = min(5, series.shape[1])
     return np.array([np.convolve(one, np.ones(width) / width, mode="valid") for one in np.nan_to_num(series)])
 
 
 def alignment_of(first: Floats, second: Floats) -> Alignment:
-    """Return how two runs go together with the least Manhattan distance over all counters.
+    """How two runs go together with the least Manhattan distance over all counters.
 
-    Args:
-        first: (n_counters, T) normalised series, see `normalised`; missing samples count as the mean, 0.
-        second: (n_counters, T') likewise.
+    `first` (n_counters, T) and `second` (n_counters, T') are normalised; missing samples count as the mean, 0.
 
     Raises:
         NotEnoughData: when a run has no sample, or the counters differ in number.

@@ -33,7 +33,7 @@ class Split:
 
 
 def stratified_splits(workloads: Sequence[str], n_splits: int, test_share: float, seed: int) -> tuple[Split, ...]:
-    """Return splits that hold back max(1, round(share * n)) runs of each workload with at least two.
+    """Splits that hold back max(1, round(share * n)) runs of each workload with at least two.
 
     A workload with one run has it in training. A proportional rule over all rows would leave some workloads of four
     runs with two to learn from, too few for a threshold.
@@ -66,7 +66,7 @@ class TrialPredictions:
 
 
 def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredictions:
-    """Return the answers of the phase model."""
+    """The answers of the phase model."""
     scores = detector.model.unlikeness([stretches_of(one) for one in prints])
     best, score = scores.argmin(axis=1), scores.min(axis=1)
     known = detector.limits
@@ -75,7 +75,7 @@ def by_pairs(detector: Detector, prints: Sequence[Fingerprint]) -> TrialPredicti
 
 
 def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
-    """Return the answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
+    """The answers by Euclidean and by warped distance, and 'either' and 'both' of their rejections."""
     predictions = {measure: _by_distance(library, prints, measure) for measure in MEASURES}
     ed, dtw = predictions["ed"], predictions["dtw"]
     either = TrialPredictions(ed.nearest, np.fmax(ed.z_scores, dtw.z_scores), ed.rejected | dtw.rejected)
@@ -84,13 +84,13 @@ def by_distances(library: Library, prints: Sequence[Fingerprint]) -> dict[str, T
 
 
 def decided(library: Library, detector: Detector | None, prints: Sequence[Fingerprint]) -> dict[str, TrialPredictions]:
-    """Return the answers of every measure, those that decide first."""
+    """The answers of every measure, those that decide first."""
     distances = by_distances(library, prints)
     return distances if detector is None else {PAIR_MODEL: by_pairs(detector, prints), **distances}
 
 
 def candidates(library: Library, unknown: Fingerprint, settings: LibrarySettings) -> Bools:
-    """Return which training runs a run is compared with (n_train,).
+    """Which training runs a run is compared with (n_train,).
 
     Source:
         CWD: those with as many phases. Ours: all, as the shorter is looked for inside the longer.
@@ -133,17 +133,17 @@ class Learner:
     workloads: tuple[str, ...]  # in the order of the columns of `probabilities`
 
     def probabilities(self, prints: Sequence[Fingerprint]) -> Floats:
-        """Return the probability of each workload (n_runs, n_workloads)."""
+        """The probability of each workload (n_runs, n_workloads)."""
         result: Floats = self.trees.predict_proba(flattened(prints, self.phases))
         return result
 
     def truncated(self, prints: Sequence[Fingerprint]) -> Bools:
-        """Return which runs had more phases than the training runs and were cut (n_runs,)."""
+        """Which runs had more phases than the training runs and were cut (n_runs,)."""
         return np.array([one.phases > self.phases for one in prints])
 
 
 def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
-    """Return a learner of labelled fingerprints.
+    """A learner of labelled fingerprints.
 
     Raises:
         NotEnoughData: when there are fewer than two workloads.
@@ -158,7 +158,7 @@ def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
 
 
 def boosted(features: Floats, labels: Any, seed: int) -> Any:
-    """Return boosted trees as the learner and its baseline without phases have them.
+    """Boosted trees as the learner and its baseline without phases have them.
 
     Raises:
         NotEnoughData: when there are fewer than two workloads.
@@ -174,7 +174,7 @@ def boosted(features: Floats, labels: Any, seed: int) -> Any:
 
 
 def flattened(prints: Sequence[Fingerprint], phases: int) -> Floats:
-    """Return fingerprints, cut or zero-padded to a number of phases, as rows (n_runs, n_counters * phases * k)."""
+    """Fingerprints, cut or zero-padded to a number of phases, as rows (n_runs, n_counters * phases * k)."""
     n_counters, _, k = prints[0].values.shape
     rows = np.zeros((len(prints), n_counters, phases, k))
     for row, one in zip(rows, prints, strict=True):
@@ -183,7 +183,7 @@ def flattened(prints: Sequence[Fingerprint], phases: int) -> Floats:
 
 
 def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -> dict[str, list[str]]:
-    """Return what each baseline takes the test runs for.
+    """What each baseline takes the test runs for.
 
     'majority': the most frequent workload of training. 'nearest_means': the training run whose counter means are
     nearest, in standard deviations of training. 'boosted_means': boosted trees on mean and deviation of each counter
@@ -206,7 +206,7 @@ def baseline_predictions(train: Sequence[Run], test: Sequence[Run], seed: int) -
 
 
 def _summaries(runs: Sequence[Run]) -> Floats:
-    """Return mean and deviation of each counter (n_runs, 2 * n_counters); 0 where it is missing."""
+    """Mean and deviation of each counter (n_runs, 2 * n_counters); 0 where it is missing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a counter without a sample
         rows = [np.concatenate([np.nanmean(run.values, axis=1), np.nanstd(run.values, axis=1)]) for run in runs]
@@ -231,7 +231,7 @@ class KnownPredictions:
 def known_predictions(
     library: Library, prints: Sequence[Fingerprint], train: Sequence[Run], test: Sequence[Run]
 ) -> KnownPredictions:
-    """Return the answers for test runs; the runs themselves are for the baselines, which know no phases."""
+    """The answers for test runs; the runs themselves are for the baselines, which know no phases."""
     seed = library.settings.seed
     learner = fit_learner(library.prints, seed)
     best = learner.probabilities(prints).argmax(axis=1)
@@ -280,13 +280,13 @@ class OpenTrial:
         return next(iter(self.predictions.values()))
 
     def known_right_and_rejected(self) -> list[tuple[bool, bool]]:
-        """Return for each known run whether the nearest is right, and whether it is rejected."""
+        """For each known run whether the nearest is right, and whether it is rejected."""
         rows = zip(self.truth, self.deciding.nearest, self.deciding.rejected, self.known, strict=True)
         return [(truth == nearest, bool(rejected)) for truth, nearest, rejected, known in rows if known]
 
 
 def open_trial(library: Library, prints: Sequence[Fingerprint], progress: Progress = silent) -> OpenTrial:
-    """Return the answers of a library for runs of any workload."""
+    """The answers of a library for runs of any workload."""
     detector = detector_of(library, progress)
     c = library.c["ed"] if detector is None else detector.c
     truth = tuple(one.workload for one in prints)

@@ -8,6 +8,9 @@ metadata, spread, summary       what a page shows of the profiles
 fit                     all of it for one clustering, and a new cut of its kept tree
 sweep                   many clusterings side by side
 hopkins, baseline, stability    is there anything to cluster, and would it come back?
+
+Throughout, `points` are (n_rows, n_dims) scaled finite values, `labels` (n_rows,) profiles with -1 = outlier,
+`groups` or `codes` (n_rows,) the position of each row's group; `report` is told the share that is done.
 """
 
 from typing import TYPE_CHECKING

@@ -47,14 +47,12 @@ class Assigner:
     whatever their own is, as far as it can be, their profile is the same."""
 
     def assign(self, points: Floats, report: Callable[[float], None] | None = None) -> tuple[Ints, Floats]:
-        """Return (n_new,) profiles, -1 = outlier, and (n_new,) membership strengths 0-1.
+        """(n_new,) profiles, -1 = outlier, and (n_new,) membership strengths 0-1.
 
         A new row joins the fitted row that is nearest by mutual reachability among the 2 * min_samples nearest ones,
         at the lambda of that distance, and belongs to the profile that holds this place of the condensed tree.
 
-        Args:
-            points: (n_new, n_dims) values, scaled as the fitted rows were.
-            report: told the share that is done.
+        `points` are (n_new, n_dims), scaled as the fitted rows were.
 
         Raises:
             NotEnoughData: when the columns are not those of the fit, or a value is not finite.
@@ -68,7 +66,7 @@ class Assigner:
     def assign_with_core(
         self, points: Floats, report: Callable[[float], None] | None = None
     ) -> tuple[Ints, Floats, Floats]:
-        """Return as `assign`, and (n_new,) core distances among the fitted rows, in scaled units.
+        """As `assign`, and (n_new,) core distances among the fitted rows, in scaled units.
 
         With a rim, that of a row in a profile below its rim is a lower bound, and that of an outlier beyond all rims
         infinite; without one all are NaN.
@@ -103,14 +101,14 @@ class Assigner:
         return result, strengths, own
 
     def key(self, *more: Ints) -> str:
-        """Return a digest of the clustering, and of further arrays."""
+        """A digest of the clustering, and of further arrays."""
         result = hashlib.blake2b(self.metric.encode(), digest_size=8)
         for array in (self.blocks.points, self.core, self.fall.lambda_, self.fall.profile, *more):
             result.update(array.data)
         return result.hexdigest()
 
     def at_rim(self, labels: Ints, core: Floats) -> Bools:
-        """Return (n_new,) whether a row is at the rim of its profile, or an outlier that may yet join one."""
+        """(n_new,) whether a row is at the rim of its profile, or an outlier that may yet join one."""
         if self.rim is None:
             return np.zeros(len(labels), dtype=bool)
         return np.where(labels >= 0, core >= self.rim[labels], core < self.rim[-1])
@@ -119,15 +117,7 @@ class Assigner:
 def make_assigner(
     points: Floats, tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0
 ) -> Assigner:
-    """Return the clustering that `cut` gives in the form that takes further rows, as hdbscan's prediction data.
-
-    Args:
-        points: (n_rows, n_dims) scaled values that the tree spans.
-        tree: of the mutual-reachability graph.
-        min_cluster_size: as in `cut`.
-        method: as in `cut`.
-        epsilon: as in `cut`.
-    """
+    """The clustering that `cut` gives in the form that takes further rows, as hdbscan's prediction data."""
     _, fall = cut_with_fall(tree, min_cluster_size, method, epsilon)
     size = tree.min_samples - 1
     neighbours = find_neighbours(points, tree.metric, (max(1, size),))
@@ -136,13 +126,7 @@ def make_assigner(
 
 
 def make_quick_assigner(points: Floats, tree: SpanningTree, fall: Fall) -> Assigner:
-    """Return an assigner with a rim, and the core distances of the clustering itself, which leave the row itself out.
-
-    Args:
-        points: (n_rows, n_dims) scaled values that the tree spans.
-        tree: of the mutual-reachability graph.
-        fall: of `cut_with_fall`.
-    """
+    """An assigner with a rim, and the core distances of the clustering itself, which leave the row itself out."""
     blocks = make_blocks(points)
     core = tree.core_distance[blocks.order]
     core = core if tree.metric == "manhattan" else core**2
@@ -152,7 +136,7 @@ def make_quick_assigner(points: Floats, tree: SpanningTree, fall: Fall) -> Assig
 
 
 def parting_lambda(fall: Fall) -> Floats:
-    """Return (n_profiles,) lambda at which each profile parts from the others: the birth of its selected node."""
+    """(n_profiles,) lambda at which each profile parts from the others: the birth of its selected node."""
     above = np.where(fall.up >= 0, fall.profile[fall.up], -1)
     top = (fall.profile >= 0) & (above != fall.profile)
     birth = np.empty(int(top.sum()))
@@ -171,7 +155,7 @@ class Rim:
 
 
 def settle_rim(points: Floats, tree: SpanningTree, fall: Fall, rim_points: Floats, rim_core: Floats) -> Rim:
-    """Return the profiles with the rows at the rims of all profiles in the tree.
+    """The profiles with the rows at the rims of all profiles in the tree.
 
     Two profiles part at the weakest link of the best path between them. The more rows there are, the nearer the rows
     of such paths come to each other, so that profiles of a sample part too late, and hold rows that are outliers among
@@ -179,12 +163,8 @@ def settle_rim(points: Floats, tree: SpanningTree, fall: Fall, rim_points: Float
     the fitted ones, which are those among all rows but for chance. A profile is what hangs together with its densest
     row and not yet with that of another.
 
-    Args:
-        points: (n_fitted, n_dims) scaled values that the tree spans.
-        tree: of the fitted rows.
-        fall: of `cut_with_fall`; with at least one profile.
-        rim_points: (n_rim, n_dims) further rows, `Assigner.at_rim`.
-        rim_core: (n_rim,) their core distances among the fitted rows.
+    `rim_points` are (n_rim, n_dims) further rows, `Assigner.at_rim`, and `rim_core` (n_rim,) their core distances among
+    the fitted ones. There is at least one profile.
     """
     from workprof.profiles.kernels.assigning import part_profiles  # noqa: PLC0415  numba
     from workprof.profiles.kernels.condensing import single_linkage  # noqa: PLC0415

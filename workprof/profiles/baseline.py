@@ -64,13 +64,7 @@ class LabelSilhouette:
 
 
 def measure(name: str, prepared: Prepared, labels: Ints) -> tuple[LabelSilhouette, LabelSilhouette]:
-    """Return the record without the outliers and the one with them as a group; the same where there are none.
-
-    Args:
-        name: for the record.
-        prepared: scaled rows; its settings say 'exact' or 'sampled'.
-        labels: (n_rows,) group, -1 = outlier, MISSING or NOT_SCORED.
-    """
+    """The record without the outliers and the one with them as a group; the same where there are none."""
     rows = labels > MISSING
     points, groups, settings = prepared.points[rows], labels[rows], prepared.settings
     n_inside, n_values = int((groups >= 0).sum()), len(np.unique(groups[groups >= 0]))
@@ -91,13 +85,7 @@ def measure(name: str, prepared: Prepared, labels: Ints) -> tuple[LabelSilhouett
 
 
 def of_label(prepared: Prepared, by: tuple[str, ...], scored: Bools) -> LabelSilhouette:
-    """Return the silhouettes of one label.
-
-    Args:
-        prepared: scaled rows with their metadata.
-        by: the columns; a row has the label where none of them is missing.
-        scored: (n_rows,) rows that count.
-    """
+    """Silhouettes of one label among `scored` (n_rows,) rows; a row has it where none of the columns is missing."""
     name = ",".join(by)
     published = dict(zip(BASELINE_METRICS, PUBLISHED_SILHOUETTES.get(name, ()), strict=False))
     absent = [column for column in by if column not in prepared.jobs.columns]
@@ -170,7 +158,7 @@ class BaselineSettings:
             raise SettingsError("by has a label without a column; name at least one column for each")
 
     def preparation(self) -> ProfileSettings:
-        """Return the settings that prepare the rows; the size only has to fit any table."""
+        """The settings that prepare the rows; the size only has to fit any table."""
         return ProfileSettings(
             self.features,
             self.scaler,
@@ -200,13 +188,9 @@ class Baseline(Shown):
 def label_baseline(
     frames: Mapping[str, pd.DataFrame], settings: BaselineSettings, progress: Progress = silent
 ) -> Baseline:
-    """Return the silhouettes of metadata labels on `frames["jobs"]`.
+    """Silhouettes of metadata labels on `frames["jobs"]`: the features, and the columns of the labels.
 
-    Args:
-        frames: 'jobs' -> the features, the columns of the labels, and optionally `profile`: the labels of a clustering
-            (-1 = outlier, missing = not clustered), whose silhouettes are put beside.
-        settings: what to do.
-        progress: told the share that is done.
+    Where `profile` is there (-1 = outlier, missing = not clustered), its silhouettes are put beside.
 
     Raises:
         ColumnMissing: when a named feature or label is absent, or the rows are 'clustered' ones without `profile`.

@@ -39,22 +39,13 @@ _SMALL = 1e-12
 
 
 def log_magnitude_centre(values: Floats) -> Floats:
-    """Return (n_features,) mean of log(1 + x) of the columns without negative values, 0 for the others.
-
-    Args:
-        values: (n_rows, n_features) without missing values.
-    """
+    """(n_features,) mean of log(1 + x) of the columns without negative values, 0 for the others; none missing."""
     positive = values.min(axis=0) >= 0
     return np.where(positive, np.log1p(np.abs(values)).mean(axis=0), 0.0)
 
 
 def yeo_johnson(values: Floats, exponent: Floats, log_centre: Floats) -> Floats:
-    """Return the transformed values, up to the factor and shift that standardising removes.
-
-    Args:
-        values: (n_rows, n_features) without missing values.
-        exponent: (n_features,).
-        log_centre: (n_features,) as of `log_magnitude_centre`.
+    """The transformed values, none missing, up to the factor and shift that standardising removes.
 
     Source:
         Yeo and Johnson 2000; factor and shift differ (module docstring).
@@ -68,11 +59,7 @@ def yeo_johnson(values: Floats, exponent: Floats, log_centre: Floats) -> Floats:
 
 
 def best_exponent(column: Floats, log_centre: float) -> float:
-    """Return the exponent of the largest normal likelihood (1 for a constant column).
-
-    Args:
-        column: (n_rows,) without missing values.
-        log_centre: of this column.
+    """The exponent of the largest normal likelihood (1 for a constant column); no value is missing.
 
     Source:
         The profile likelihood of Yeo and Johnson 2000, as in scikit-learn's PowerTransformer; the optimum is the same
@@ -129,7 +116,7 @@ class FittedTransform:
 
 
 def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransform:
-    """Return the transform fitted on the rows of `matrix`.
+    """The transform fitted on the rows of `matrix`.
 
     Source:
         The grid of the paper (scikit-learn's StandardScaler, MinMaxScaler, RobustScaler, PowerTransformer with
@@ -154,11 +141,9 @@ def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransf
 
 
 def apply_transform(transform: FittedTransform, values: Floats) -> Floats:
-    """Return (n_rows, n_features + n_indicators) scaled values; NaN and infinities are imputed as in training.
+    """(n_rows, n_features + n_indicators) scaled values; NaN and infinities are imputed as in training.
 
-    Args:
-        transform: as fitted.
-        values: (n_rows, n_features) in the order of `transform.features`, in the fields' own units.
+    `values` are in the order of `transform.features`, in the fields' own units.
 
     Raises:
         NotEnoughData: when the number of columns differs from the fitted one.
@@ -201,7 +186,7 @@ def _nonzero(scale: Floats, deviation: Floats) -> Floats:
 
 
 def draw_rows(n_rows: int, size: int, seed: int) -> Ints:
-    """Return (min(size, n_rows),) row positions in rising order, drawn without replacement."""
+    """(min(size, n_rows),) row positions in rising order, drawn without replacement."""
     if size >= n_rows:
         return np.arange(n_rows, dtype=np.int64)
     drawn = np.random.default_rng(seed).choice(n_rows, size=size, replace=False)
@@ -209,13 +194,7 @@ def draw_rows(n_rows: int, size: int, seed: int) -> Ints:
 
 
 def draw_per_group(codes: Ints, size: int, seed: int) -> Ints:
-    """Return row positions in rising order: about `size` in all, each group in proportion and at least two of it.
-
-    Args:
-        codes: (n_rows,) group of each row, 0 .. n_groups - 1.
-        size: rows wanted in all.
-        seed: of the draw.
-    """
+    """Row positions in rising order: about `size` in all, each group in proportion and at least two of it."""
     counts = np.bincount(codes)
     wanted = np.minimum(counts, np.maximum(2, np.rint(counts * min(1.0, size / max(1, len(codes)))))).astype(np.int64)
     shuffled = np.random.default_rng(seed).permutation(len(codes))
@@ -238,7 +217,7 @@ class FeatureMatrix:
 
 
 def expand_features(features: tuple[str, ...]) -> tuple[dict[str, bool], bool]:
-    """Return name -> whether it was named by itself, in order and once each, and whether a set was among them.
+    """Name -> whether it was named by itself, in order and once each, and whether a set was among them.
 
     Raises:
         SettingsError: when nothing is named.
@@ -253,15 +232,11 @@ def expand_features(features: tuple[str, ...]) -> tuple[dict[str, bool], bool]:
 
 
 def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> FeatureMatrix:
-    """Return the matrix of the named columns.
+    """The matrix of the named columns or sets.
 
     Infinities count as missing. A column that is constant or has no value at all is left out with the reason, and so is
-    a column of a set that the table lacks.
-
-    Args:
-        jobs: the table, one row per job.
-        features: column names or names of sets.
-        mode: 'corrected' keeps missing values missing, 'faithful' puts 0 in their place.
+    a column of a set that the table lacks. Mode 'corrected' keeps missing values missing, 'faithful' puts 0 in their
+    place.
 
     Raises:
         ColumnMissing: when a column that was named by itself is absent.
@@ -299,7 +274,7 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
 
 
 def numeric_columns(jobs: pd.DataFrame) -> tuple[str, ...]:
-    """Return the columns that could serve as features: numbers, without row ids and planted truth."""
+    """The columns that could serve as features: numbers, without row ids and planted truth."""
     numbers = (str(name) for name in jobs.select_dtypes("number").columns)
     return tuple(name for name in numbers if not name.startswith(("row_id", "truth_")))
 
@@ -344,15 +319,7 @@ KNOWN_BEFORE = tuple(name for name in ALL17 if name not in (*SENSORS10, "duratio
 def preparation_notes(
     settings: ProfileSettings, matrix: FeatureMatrix, transform: FittedTransform, n_rows: int, n_clustered: int
 ) -> tuple[str, ...]:
-    """Return what happened to rows and columns before the clustering.
-
-    Args:
-        settings: resolved.
-        matrix: the features.
-        transform: fitted on them.
-        n_rows: rows of the table.
-        n_clustered: rows that were clustered.
-    """
+    """What happened to rows and columns before the clustering."""
     notes = []
     if settings.mode == "faithful":
         notes.append("Published definitions: missing values are 0; requests and timestamps may be features.")
@@ -402,14 +369,14 @@ class Prepared:
         return result.hexdigest()
 
     def scaled(self, rows: Ints) -> Floats:
-        """Return (n, n_dims) values of the rows of the table at (n,) positions, scaled as the clustered ones are."""
+        """(n, n_dims) values of the rows of the table at (n,) positions, scaled as the clustered ones are."""
         part = self.table[list(self.matrix.names)].iloc[rows]
         values = np.column_stack([numbers_of(part, name) for name in self.matrix.names])
         return apply_transform(self.transform, np.nan_to_num(values) if self.settings.mode == "faithful" else values)
 
 
 def prepare(jobs: pd.DataFrame, settings: ProfileSettings) -> Prepared:
-    """Return the rows to cluster, scaled.
+    """The rows to cluster, scaled.
 
     Raises:
         ColumnMissing: when a feature that was named by itself is absent.

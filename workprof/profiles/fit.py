@@ -79,12 +79,7 @@ ONE_PROFILE_SHARE = 0.8
 
 
 def result_notes(scores: ProfileScores, labels: Ints) -> tuple[str, ...]:
-    """Return what a reader of the scores must know.
-
-    Args:
-        scores: of the clustering.
-        labels: (n_rows,) profile, -1 = outlier.
-    """
+    """What a reader of the scores must know."""
     notes = []
     outliers = scores.n_outliers / scores.n_rows
     if scores.n_clusters == 0:
@@ -153,13 +148,10 @@ class ProfileFit(Shown):
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
 
     def to_hdbscan(self, jobs: pd.DataFrame) -> HDBSCAN:
-        """Return this clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
+        """This clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
 
         The spanning tree is built again. Points are scaled as in the fit (`transform`); labels are numbered as hdbscan
         numbers them, not by size.
-
-        Args:
-            jobs: the table that was clustered, as in `fit_profiles`.
 
         Raises:
             SettingsError: for OPTICS, which has no such tree, or when the table is another one than was clustered.
@@ -169,14 +161,11 @@ class ProfileFit(Shown):
         return to_hdbscan(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
     def assigner(self, jobs: pd.DataFrame) -> Assigner:
-        """Return this clustering in the form that takes runs which it has not seen, say those outside its sample.
+        """This clustering in the form that takes runs which it has not seen, say those outside its sample.
 
         `fit.assigner(jobs).assign(apply_transform(fit.transform, numbers))` gives their profiles, numbered as here, and
         their membership strengths; `numbers` are the columns of `fit.transform.features`. The spanning tree is built
         again.
-
-        Args:
-            jobs: the table that was clustered, as in `fit_profiles`.
 
         Raises:
             SettingsError: as `to_hdbscan`.
@@ -186,7 +175,7 @@ class ProfileFit(Shown):
         return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
     def grown_again(self, jobs: pd.DataFrame, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
-        """Return the clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
+        """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
         if self.settings.algorithm != "hdbscan":
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared, why = self._prepared(jobs)
@@ -198,7 +187,7 @@ class ProfileFit(Shown):
         return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
 
     def _prepared(self, jobs: pd.DataFrame) -> tuple[Prepared | None, str]:
-        """Return the rows of a table to cluster, and why they are not those of this fit; '' = they are."""
+        """The rows of a table to cluster, and why they are not those of this fit; '' = they are."""
         try:
             prepared = prepare(jobs, self.settings)
         except (ColumnMissing, NotEnoughData) as error:
@@ -216,16 +205,12 @@ class ProfileFit(Shown):
 def fit_profiles(
     frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, progress: Progress = silent
 ) -> ProfileFit:
-    """Return the clustering of `frames["jobs"]` with its scores and cards.
+    """The clustering of `frames["jobs"]` with its scores and cards.
 
-    Compiling is done before the clock starts, so `seconds` is the computation alone.
-
-    Args:
-        frames: 'jobs' -> one row per job: the features, and whatever of row_id, metadata, start_time_s and duration_s
-            there is. `truth_profile`, where present, is used for `truth_adjusted_rand` only.
-            `jobs.attrs["utc_offset_s"]` is added to start_time_s for hours and weekdays.
-        settings: what to do.
-        progress: told each step.
+    A row is a job: the features, and whatever of row_id, metadata, start_time_s and duration_s there is.
+    `truth_profile`, where present, is used for `truth_adjusted_rand` only. `jobs.attrs["utc_offset_s"]` is added to
+    start_time_s for hours and weekdays. Compiling is done before the clock starts, so `seconds` is the computation
+    alone.
 
     Raises:
         ColumnMissing: when a feature that was named by itself is absent.
@@ -248,7 +233,7 @@ def fit_profiles(
 
 
 def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
-    """Return the spanning tree of the prepared rows; it depends on features, scaler, metric and min_samples only."""
+    """The spanning tree of the prepared rows; it depends on features, scaler, metric and min_samples only."""
     resolved = prepared.settings
     with watch.step("neighbours", "Finding the nearest rows") as report:
         neighbours = find_neighbours(prepared.points, resolved.metric, (resolved.min_samples,), report)
@@ -257,7 +242,7 @@ def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
 
 
 def describe(prepared: Prepared, clusters: Clusters, tree: SpanningTree | None, watch: Stopwatch) -> ProfileFit:
-    """Return the record of a clustering: scores, cards, spread, map, heat maps, notes.
+    """The record of a clustering: scores, cards, spread, map, heat maps, notes.
 
     Rows of the table that were left out of a sample are assigned to the profiles; the scores that need distances and
     the spread of the features are the sample's.
@@ -313,14 +298,14 @@ class _Every:
 
 
 def row_ids_of(jobs: pd.DataFrame) -> Ints:
-    """Return (n_rows,) ids of the store, else positions in the table."""
+    """(n_rows,) ids of the store, else positions in the table."""
     return jobs["row_id"].to_numpy(dtype=np.int64) if "row_id" in jobs.columns else np.arange(len(jobs))
 
 
 def _assign(
     prepared: Prepared, tree: SpanningTree, result: _Every, flat: FlatMap, report: Callable[[float], None]
 ) -> _Every:
-    """Return what is found of the clustered rows and, in the order of the table, of those that are assigned.
+    """What is found of the clustered rows and, in the order of the table, of those that are assigned.
 
     Source:
         Profiles as `hdbscan.approximate_predict` gives them, but for core distances, in which here the row itself does
@@ -375,7 +360,7 @@ def _assigned_parts(prepared: Prepared, rows: Ints, assigner: Assigner, plane: P
 
 
 def _assign_part(whole: tuple[Assigner, Plane], points: Floats) -> Arrays:
-    """Return labels, strengths, core distances and places on the map of scaled rows; on any machine the same."""
+    """Labels, strengths, core distances and places on the map of scaled rows; on any machine the same."""
     assigner, (centre, loadings) = whole
     labels, strength, core = assigner.assign_with_core(points)
     return {"labels": labels, "strength": strength, "core": core, "xy": (points - centre) @ loadings.T}
@@ -399,7 +384,7 @@ class TreeSettings:
 
 
 def tree_settings(settings: ProfileSettings) -> TreeSettings:
-    """Return the part of resolved settings that the tree depends on; the seed only where rows are drawn."""
+    """The part of resolved settings that the tree depends on; the seed only where rows are drawn."""
     return TreeSettings(
         features=settings.features,
         scaler=settings.scaler,
@@ -414,7 +399,7 @@ def tree_settings(settings: ProfileSettings) -> TreeSettings:
 def fit_keeping_tree(
     frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, progress: Progress = silent
 ) -> Made:
-    """Return the same record as `fit_profiles`, and the spanning tree as a by-product (HDBSCAN only)."""
+    """The same record as `fit_profiles`, and the spanning tree as a by-product (HDBSCAN only)."""
     if settings.algorithm != "hdbscan":
         return Made(fit_profiles(frames, settings, progress), {})
     progress(0.0, "Getting ready")
@@ -432,13 +417,9 @@ def fit_keeping_tree(
 def recut(
     frames: Mapping[str, pd.DataFrame], settings: ProfileSettings, tree: SpanningTree, progress: Progress = silent
 ) -> ProfileFit:
-    """Return the clustering that a kept tree gives at other settings: the same record as a refit, in about a second.
+    """The clustering that a kept tree gives at other settings: the same record as a refit, in about a second.
 
-    Args:
-        frames: as in `fit_profiles`.
-        settings: resolved; differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
-        tree: of `tree_settings(settings)`.
-        progress: told each step.
+    The settings, resolved, differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
 
     Raises:
         SettingsError: when the tree is not of these rows or this min_samples.

@@ -77,7 +77,7 @@ class HopkinsSettings:
     seed: Seed = 0
 
     def preparation(self) -> ProfileSettings:
-        """Return the settings that prepare the rows; the size only has to fit any table."""
+        """The settings that prepare the rows; the size only has to fit any table."""
         return ProfileSettings(self.features, self.scaler, self.metric, mode=self.mode, min_cluster_size=2)
 
 
@@ -107,15 +107,10 @@ class Hopkins(Shown):
 
 
 def hopkins(frames: Mapping[str, pd.DataFrame], settings: HopkinsSettings, progress: Progress = silent) -> Hopkins:
-    """Return the Hopkins statistic of `frames["jobs"]`.
+    """The Hopkins statistic of `frames["jobs"]`.
 
     Uniform points are drawn in the bounding box of the scaled rows; nearest neighbours are exact, among all rows. The
     rows are put in order of their values first, so that permuting the jobs changes nothing.
-
-    Args:
-        frames: 'jobs' -> as in `fit_profiles`.
-        settings: what to do.
-        progress: told each draw.
 
     Raises:
         ColumnMissing: when a feature that was named by itself is absent.
@@ -146,12 +141,10 @@ def hopkins(frames: Mapping[str, pd.DataFrame], settings: HopkinsSettings, progr
 
 
 def hopkins_of_distances(to_rows: Floats, to_others: Floats, exponent: float = 1.0) -> float:
-    """Return sum(w^e) / (sum(u^e) + sum(w^e)), 0-1; NaN when every distance is 0.
+    """sum(w^e) / (sum(u^e) + sum(w^e)), 0-1; NaN when every distance is 0.
 
-    Args:
-        to_rows: (m,) u, from uniform points to the nearest row.
-        to_others: (m,) w, from rows to the nearest other row.
-        exponent: 1 = plain, or the number of dimensions.
+    u (m,) are distances from uniform points to the nearest row, w from rows to the nearest other row. The exponent is 1
+    = plain, or the number of dimensions.
     """
     largest = max(float(to_rows.max()), float(to_others.max())) or float("nan")
     u, w = float(((to_rows / largest) ** exponent).sum()), float(((to_others / largest) ** exponent).sum())
@@ -159,7 +152,7 @@ def hopkins_of_distances(to_rows: Floats, to_others: Floats, exponent: float = 1
 
 
 def _in_order(points: Floats, *, distinct: bool) -> tuple[Floats, int]:
-    """Return the rows sorted by value (each distinct one once where wanted), and how many repeat another."""
+    """The rows sorted by value (each distinct one once where wanted), and how many repeat another."""
     ordered = points[np.lexsort(points.T[::-1])]
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -167,7 +160,7 @@ def _in_order(points: Floats, *, distinct: bool) -> tuple[Floats, int]:
 
 
 def _one_draw(tree: Any, rows: Floats, settings: HopkinsSettings, draw: int) -> tuple[float, float]:
-    """Return the statistic with plain distances and with the exponent n_dims, from one random draw."""
+    """The statistic with plain distances and with the exponent n_dims, from one random draw."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415  heavy
 
     rng = np.random.default_rng([settings.seed, draw])

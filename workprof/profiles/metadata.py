@@ -55,7 +55,7 @@ class FieldCounts:
     first: Ints  # (n_groups + 1,) where each group's entries start
 
     def top(self, group: int, count: int, size: int) -> tuple[CategoryShare, ...]:
-        """Return the `count` most frequent values of a group of `size` rows."""
+        """The `count` most frequent values of a group of `size` rows."""
         start, end = self.first[group], min(self.first[group + 1], self.first[group] + count)
         return tuple(
             CategoryShare(self.field, self.texts[self.value[i]], int(self.rows[i]), float(self.rows[i] / size))
@@ -63,24 +63,18 @@ class FieldCounts:
         )
 
     def distinct(self, group: int) -> int:
-        """Return how many values occur in a group."""
+        """How many values occur in a group."""
         return int(self.first[group + 1] - self.first[group])
 
     def top_rows(self, group: int) -> int:
-        """Return the rows of a group that have its most frequent value; 0 for an empty group."""
+        """The rows of a group that have its most frequent value; 0 for an empty group."""
         return int(self.rows[self.first[group]]) if self.distinct(group) else 0
 
 
 def count_values(jobs: pd.DataFrame, columns: tuple[str, ...], groups: Ints, n_groups: int) -> FieldCounts:
-    """Return the occurrences of the values (or combinations of values) of `columns` in each group.
+    """The occurrences of the values (or combinations of values) of `columns` in each group.
 
     A missing value is a value of its own, 'not given'.
-
-    Args:
-        jobs: the table; must have the columns.
-        columns: one or more names.
-        groups: (n_rows,) position of each row's group.
-        n_groups: number of groups.
     """
     codes, values = value_codes(jobs, columns)
     width = max(1, len(values))
@@ -92,7 +86,7 @@ def count_values(jobs: pd.DataFrame, columns: tuple[str, ...], groups: Ints, n_g
 
 
 def value_codes(jobs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
-    """Return (n_rows,) codes of the combined values and the values as texts, in order of their texts."""
+    """(n_rows,) codes of the combined values and the values as texts, in order of their texts."""
     codes, texts = np.zeros(len(jobs), dtype=np.int64), [""]
     for column in columns:
         part, uniques = jobs[column].astype("object").factorize(use_na_sentinel=True)
@@ -107,17 +101,12 @@ def value_codes(jobs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[Ints, tup
 
 
 def metadata_fields(jobs: pd.DataFrame) -> tuple[str, ...]:
-    """Return the metadata columns that the table has and that hold at least one value."""
+    """The metadata columns that the table has and that hold at least one value."""
     return tuple(name for name in METADATA if name in jobs.columns and bool(jobs[name].notna().any()))
 
 
 def heatmap(counts: FieldCounts, profiles: Ints) -> Heatmap:
-    """Return rows per profile and value; beyond the 30 most frequent values the rest is one column.
-
-    Args:
-        counts: of one field.
-        profiles: (n_groups,) labels, in the order of the groups.
-    """
+    """Rows per profile and value; beyond the 30 most frequent values the rest is one column."""
     totals = np.bincount(counts.value, weights=counts.rows, minlength=len(counts.texts))
     ranked = np.argsort(-totals, kind="stable")
     shown = ranked[:HEATMAP_VALUES] if len(ranked) > HEATMAP_VALUES + 1 else ranked

@@ -72,7 +72,7 @@ _NUMBERED = re.compile(r".*\(P(\d{1,6})\)|P?(\d{1,6})(?:\s.*)?", re.ASCII | re.D
 def shown_names(
     cards: Sequence[ProfileCard], spread: FeatureSpread, given: Mapping[int, str] | None = None
 ) -> dict[int, str]:
-    """Return label -> 'bert · worker (P0)', with the user's own name where there is one; 'Unclustered' for -1."""
+    """Label -> 'bert · worker (P0)', with the user's own name where there is one; 'Unclustered' for -1."""
     typical = typical_names(cards, spread)
     own = {label: name.strip() for label, name in (given or {}).items()}
     return {
@@ -84,19 +84,14 @@ def shown_names(
 
 
 def name_at(names: Sequence[str], label: int) -> str:
-    """Return the name of a label among those of a clustering, which are by label with that of -1 last; 'P3' of none."""
+    """The name of a label among those of a clustering, which are by label with that of -1 last; 'P3' of none."""
     if label == OUTLIERS:
         return UNCLUSTERED
     return names[label] if label < len(names) - 1 else f"P{label}"
 
 
 def name_of(word: str, names: Sequence[str]) -> str:
-    """Return the name of what a result calls 'profile 3', 'P3' or 'no profile'; any other word as it is.
-
-    Args:
-        word: of a result.
-        names: of the clustering by label, that of -1 last; () = not known, then the word stays.
-    """
+    """What a result calls 'profile 3', 'P3' or 'no profile' by its name; any other word stays, as without names."""
     match = _CALLED.fullmatch(word)
     if match is None or not names:
         return UNCLUSTERED if word == NO_PROFILE and names else word
@@ -104,24 +99,19 @@ def name_of(word: str, names: Sequence[str]) -> str:
 
 
 def with_names(text: str, names: Mapping[int, str] | Sequence[str]) -> str:
-    """Return a sentence of a result with the names of profiles for 'profile 3' and 'P3'; what has none stays.
-
-    Args:
-        text: of ours, without words of a trace.
-        names: by label.
-    """
+    """A sentence of ours, without words of a trace, with the names of profiles for 'profile 3' and 'P3'."""
     known = names if isinstance(names, Mapping) else dict(enumerate(names[:-1]))
     return _NUMBER_IN_TEXT.sub(lambda result: known.get(int(result[1]), result[0]), text)
 
 
 def number_of(name: str) -> int | None:
-    """Return the number in 'bert · worker (P3)', 'P3 name', 'P3' or '3'; None where a text has none."""
+    """The number in 'bert · worker (P3)', 'P3 name', 'P3' or '3'; None where a text has none."""
     match = _NUMBERED.fullmatch(name.strip())
     return int(match[1] or match[2]) if match else None
 
 
 def fitted(name: str, longest: int) -> str:
-    """Return a name of at most `longest` characters on one line, cut before its number: 'graphlearn · w… (P22)'."""
+    """A name of at most `longest` characters on one line, cut before its number: 'graphlearn · w… (P22)'."""
     name = visible(" ".join(name.split()))
     if len(name) <= longest:
         return name
@@ -132,15 +122,11 @@ def fitted(name: str, longest: int) -> str:
 
 
 def typical_names(cards: Sequence[ProfileCard], spread: FeatureSpread) -> dict[int, str]:
-    """Return label -> the typical workload and task of each profile, else another typical value, else how it behaves.
+    """Label -> the typical workload and task of each profile, else another typical value, else how it behaves.
 
     Profiles that would share a name, and those without a typical value, are told apart by the features in which their
     medians differ most from the others of that name, two at most: 'bert · worker, short'. Where that does not part
     them either, their numbers do.
-
-    Args:
-        cards: of one clustering; the outliers' card is skipped.
-        spread: of the same clustering.
     """
     shown = [card for card in cards if card.profile != OUTLIERS]
     cells = {card.profile: _cell(card) for card in shown}
@@ -156,7 +142,7 @@ def typical_names(cards: Sequence[ProfileCard], spread: FeatureSpread) -> dict[i
 
 
 def _cell(card: ProfileCard) -> list[tuple[str, str]]:
-    """Return (field, value) of the typical workload and task, where there are such."""
+    """(field, value) of the typical workload and task, where there are such."""
     first = {top.field: top for top in reversed(card.top_metadata)}
     return [(field, first[field].value) for field in CELL if field in first and _is_typical(first[field])]
 
@@ -166,11 +152,9 @@ def _is_typical(top: CategoryShare) -> bool:
 
 
 def _base(card: ProfileCard, cell: Sequence[tuple[str, str]]) -> str:
-    """Return the typical values of a profile; 'mixed' where a workload or task has none; '' where all share them.
+    """The typical values of a profile; 'mixed' where a workload or task has none; '' where all share them.
 
-    Args:
-        card: of the profile.
-        cell: its typical workload and task, without what all profiles share: that is typical of none.
+    `cell` is its typical workload and task, without what all profiles share: that is typical of none.
     """
     if cell:
         longest = LONGEST_VALUE if len(cell) > 1 else LONGEST_NAME - LONGEST_WORD
@@ -185,7 +169,7 @@ def _base(card: ProfileCard, cell: Sequence[tuple[str, str]]) -> str:
 
 
 def _value(text: str, longest: int) -> str:
-    """Return a value that fits into a name: the last part of a path of processes, cut where it is too long."""
+    """A value that fits into a name: the last part of a path of processes, cut where it is too long."""
     line = " ".join(text.split())
     if len(line) > longest:
         line = re.split(r"[:/]", line.rstrip(":/"))[-1].strip() or line
@@ -220,7 +204,7 @@ def _own_words(name: str) -> tuple[str, str]:
 
 
 def _words(behaviour: _Behaviour, members: Sequence[int]) -> dict[int, list[str]]:
-    """Return the words that part each member from the rest, the strongest first; against all profiles if it is alone.
+    """The words that part each member from the rest, the strongest first; against all profiles if it is alone.
 
     A feature's strength is how far a profile's median is from the mean of the others' medians, in standard deviations
     of those (at least half a scaled unit); of two features with the same words the stronger one speaks.
@@ -249,7 +233,7 @@ def _words(behaviour: _Behaviour, members: Sequence[int]) -> dict[int, list[str]
 
 
 def _distinguished(base: str, members: Sequence[int], words: Mapping[int, Sequence[str]]) -> dict[int, str]:
-    """Return a name for each member: the base, and as many of its words as it takes to be the only one."""
+    """A name for each member: the base, and as many of its words as it takes to be the only one."""
     if len(members) == 1 and base not in ("", "mixed"):
         return {members[0]: base}
     names: dict[int, str] = {}
@@ -280,7 +264,7 @@ class Labelled:
 
 
 def successors(old: Labelled, new: Labelled) -> dict[int, int]:
-    """Return old profile -> the profile of a new cut that it has become, for those that have become one.
+    """Old profile -> the profile of a new cut that it has become, for those that have become one.
 
     That is the new profile with the most of its runs (of two with equally many, the one with the lower label, which is
     the larger one), where more than half of the new profile's runs are the old one's. Only runs of both clusterings

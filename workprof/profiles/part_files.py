@@ -63,7 +63,7 @@ class FileAssigner:
     key: str  # of all that the profile of a row depends on, and of the names
 
     def assign(self, numbers: Floats) -> tuple[Ints, Floats]:
-        """Return (n,) profiles, -1 = outlier, and (n,) membership strengths 0-1, of (n, n_features) numbers.
+        """(n,) profiles, -1 = outlier, and (n,) membership strengths 0-1, of (n, n_features) numbers.
 
         What is beyond all numbers once it is scaled is an outlier.
         """
@@ -80,17 +80,13 @@ class FileAssigner:
 def file_assigner(
     fit: ProfileFit, jobs: pd.DataFrame, names: Sequence[str], tree: SpanningTree | None = None
 ) -> FileAssigner:
-    """Return a clustering in the form that takes the rows of files.
+    """A clustering in the form that takes the rows of files.
 
     A row has the profile that `hdbscan.approximate_predict` would give, but for core distances, in which the row itself
     does not count, as in the clustering. Where the clustering is of a sample of its trace, a profile ends where it does
     among all runs of the trace: a row that belongs to it less than every run that was assigned is an outlier.
 
-    Args:
-        fit: the clustering.
-        jobs: the table that was clustered, as in `fit_profiles`.
-        names: of the profiles, by label; the last one is that of the outliers.
-        tree: that the clustering was cut from; None = it is grown again.
+    Names are by label, that of the outliers last. Without the tree that the clustering was cut from, it is grown again.
 
     Raises:
         SettingsError: for OPTICS, which assigns nothing, or when the table has other rows than the fit, or the tree
@@ -167,13 +163,11 @@ class FileList:
 
 
 def list_files(paths: Sequence[Path], output: Path, columns: Columns) -> FileList:
-    """Return the Parquet files that paths name, with the rows of each; nothing but their footers is read.
+    """The Parquet files that paths name, with the rows of each; nothing but their footers is read.
 
-    Args:
-        paths: files, or folders of which every file below that ends in .parquet counts; names that begin with '_' or
-            '.' do not, as engines use them for what is no part. The others are counted.
-        output: folder that the profiles go to, under the names below the folder given, or the file's own.
-        columns: of the features, of which every file must have each, as numbers.
+    Of a folder every file below that ends in .parquet counts; names that begin with '_' or '.' do not, as engines use
+    them for what is no part. The others are counted. Profiles go to `output` under the names below the folder given, or
+    the file's own. Every file must have each feature, as numbers.
 
     Raises:
         SettingsError: for a path that is not there or no Parquet, for a file that is given twice, or when one would be
@@ -211,7 +205,7 @@ def list_files(paths: Sequence[Path], output: Path, columns: Columns) -> FileLis
 
 
 def _below(path: Path, output: Path) -> tuple[list[tuple[Path, Path]], int]:
-    """Return the files that a path names with where their profiles go, and how many others are in a folder."""
+    """The files that a path names with where their profiles go, and how many others are in a folder."""
     if path.is_dir():
         own = output.resolve()  # may be a folder inside, with what an earlier call wrote
         within = path.resolve() in own.parents
@@ -280,11 +274,7 @@ def assign_files(whole: FileAssigner, listed: FileList, output: Path, progress: 
     same file is left as it is, so that a call which was cancelled or killed goes on where it was. On a cluster the
     workers read and write the files, which must lie where all of them see them.
 
-    Args:
-        whole: of the clustering.
-        listed: as `list_files` gives them.
-        output: the folder.
-        progress: told each file; what it raises ends the work after the running files.
+    What `progress` raises ends the work after the running files.
 
     Raises:
         TraceError: when a file cannot be read where it is assigned, or holds other numbers of rows than it tells.
@@ -398,7 +388,7 @@ def assign_file(whole: FileAssigner, part: PartFile) -> FileProfiles:
 
 
 def _mark_of(path: Path) -> Mapping[str, Any] | None:
-    """Return of what a file of profiles was made; None where there is none, or a broken one, or another file."""
+    """Of what a file of profiles was made; None where there is none, or a broken one, or another file."""
     try:
         mark = json.loads((_footer(path)[1].metadata or {})[MARK])
     except (TraceError, KeyError, ValueError):

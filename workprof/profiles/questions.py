@@ -21,7 +21,7 @@ TRUTH = "truth_profile"
 
 
 def columns_of(features: tuple[str, ...], *more: str) -> tuple[str, ...]:
-    """Return the columns that a clustering needs: the features, metadata, times and the truth, and more."""
+    """The columns that a clustering needs: the features, metadata, times and the truth, and more."""
     named = FEATURE_SETS.get(features[0], features) if features else ()
     return tuple(dict.fromkeys([*named, *METADATA, *TIMES, TRUTH, *more]))
 

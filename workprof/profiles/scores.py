@@ -42,7 +42,7 @@ class ProfileScores:
 
 
 def size_term(n_clusters: float, target_clusters: int) -> float:
-    """Return s_k = 1 - |target - k| / max(target, k), 0 to 1.
+    """s_k = 1 - |target - k| / max(target, k), 0 to 1.
 
     Source:
         PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k, which
@@ -52,12 +52,12 @@ def size_term(n_clusters: float, target_clusters: int) -> float:
 
 
 def outlier_term(n_outliers: int, n_rows: int) -> float:
-    """Return s_o = 1 - share of outliers, 0 to 1; NaN without rows."""
+    """s_o = 1 - share of outliers, 0 to 1; NaN without rows."""
     return 1.0 - n_outliers / n_rows if n_rows else float("nan")
 
 
 def acquires(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
-    """Return ACQUIRES (the paper's scores_v1): the mean of silhouette, size and outlier term.
+    """ACQUIRES (the paper's scores_v1): the mean of silhouette, size and outlier term.
 
     Source:
         PolarisProfiler; nothing differs, except that the target (26 in the paper) is a parameter.
@@ -66,7 +66,7 @@ def acquires(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: 
 
 
 def scores_v3(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
-    """Return 0.4 s_s + 0.1 s_k + 0.5 s_o.
+    """0.4 s_s + 0.1 s_k + 0.5 s_o.
 
     Source:
         PolarisProfiler's notebook; nothing differs.
@@ -76,7 +76,7 @@ def scores_v3(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows:
 
 
 def ccpm(avg_silhouette: float, davies_bouldin: float) -> float:
-    """Return CCPM = silhouette + 1 / Davies-Bouldin.
+    """CCPM = silhouette + 1 / Davies-Bouldin.
 
     Source:
         PolarisProfiler's notebook; nothing differs. NaN where Davies-Bouldin is 0 or undefined.
@@ -85,11 +85,7 @@ def ccpm(avg_silhouette: float, davies_bouldin: float) -> float:
 
 
 def davies_bouldin(points: Floats, labels: Ints) -> float:
-    """Return the Davies-Bouldin index of all rows (each label, -1 too, is a cluster); NaN below two clusters.
-
-    Args:
-        points: (n_rows, n_dims) scaled values.
-        labels: (n_rows,).
+    """The Davies-Bouldin index of all rows (each label, -1 too, is a cluster); NaN below two clusters.
 
     Source:
         Davies and Bouldin 1979, Euclidean as in scikit-learn; coinciding centroids count as 0 like there.
@@ -110,7 +106,7 @@ def davies_bouldin(points: Floats, labels: Ints) -> float:
 
 
 def relative_validity(tree: SpanningTree, labels: Ints) -> float:
-    """Return hdbscan's quick stand-in for the validity index, -1 to 1; NaN without profiles.
+    """Hdbscan's quick stand-in for the validity index, -1 to 1; NaN without profiles.
 
     Source:
         hdbscan's `relative_validity_`: sparseness and separation are taken from the mutual-reachability spanning tree
@@ -141,13 +137,9 @@ MOST_VALIDITY_ROWS = 3000
 
 
 def density_validity(points: Floats, labels: Ints, metric: str, seed: int) -> float:
-    """Return the density-based validity index (DBCV), -1 to 1; NaN with fewer than two profiles.
+    """Density-based validity index (DBCV), -1 to 1; NaN with fewer than two profiles.
 
-    Args:
-        points: (n_rows, n_dims) scaled values.
-        labels: (n_rows,) profile, -1 = outlier.
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        seed: of the `MOST_VALIDITY_ROWS` rows that are drawn where there are more.
+    Of more than `MOST_VALIDITY_ROWS` rows so many are drawn.
 
     Source:
         Moulavi et al. 2014, equations 2 to 6, by `hdbscan.validity.validity_index`. Ours differs where the drawn rows
@@ -167,11 +159,9 @@ def density_validity(points: Floats, labels: Ints, metric: str, seed: int) -> fl
 
 
 def adjusted_rand(labels: Ints, truth: Ints) -> float:
-    """Return the adjusted Rand index over the rows that are in a profile (label >= 0); NaN without such rows.
+    """The adjusted Rand index over the rows that are in a profile (label >= 0); NaN without such rows.
 
-    Args:
-        labels: (n_rows,) of the clustering.
-        truth: (n_rows,) planted; its own outliers (-1) count as one group.
+    Outliers of the planted truth (-1) count as one group.
     """
     from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415  heavy
 
@@ -197,16 +187,11 @@ def score(
     *,
     validity: bool = True,
 ) -> Scored:
-    """Return the scores of labels on the prepared rows.
+    """The scores of labels on the prepared rows.
 
     Silhouettes use the metric of the clustering; Davies-Bouldin is Euclidean as in the paper's library.
 
-    Args:
-        prepared: scaled rows and settings.
-        labels: (n_rows,) profile, -1 = outlier.
-        tree: that the labels were cut from, for the relative validity; None gives NaN there.
-        report: told the share that is done.
-        validity: whether to compute the validity index, which a sweep has no time for.
+    Without the tree that the labels were cut from the relative validity is NaN. A sweep has no time for `validity`.
     """
     settings, points = prepared.settings, prepared.points
     if settings.silhouette == "exact":
@@ -240,13 +225,9 @@ def score(
 
 
 def of_all_rows(scores: ProfileScores, labels: Ints, jobs: pd.DataFrame, target_clusters: int) -> ProfileScores:
-    """Return the scores of a sample with what is counted counted over all rows: rows, outliers, agreement with truth.
+    """The scores of a sample with what is counted counted over all rows: rows, outliers, agreement with truth.
 
-    Args:
-        scores: of the sample; silhouettes, Davies-Bouldin and validity stay its own.
-        labels: (n_rows,) profile of every row of the table, -1 = outlier.
-        jobs: the table.
-        target_clusters: as in the settings.
+    Silhouettes, Davies-Bouldin and validity stay the sample's own; `labels` are of every row of the table.
     """
     n_rows, n_outliers = len(labels), int((labels < 0).sum())
     counted = (scores.avg_silhouette, scores.n_clusters, n_outliers, n_rows, target_clusters)

@@ -198,12 +198,12 @@ class ProfileSettings:
 
 
 def default_features(mode: str) -> tuple[str, ...]:
-    """Return the feature set of a mode: what the paper clustered on, or the sensors alone."""
+    """The feature set of a mode: what the paper clustered on, or the sensors alone."""
     return ("all17",) if mode == "faithful" else ("sensors10",)
 
 
 def preset(name: str, n_rows: int) -> dict[str, str | int]:
-    """Return the settings that a preset changes; the features stay as they are.
+    """The settings that a preset changes; the features stay as they are.
 
     Source:
         'paper' is the run that the PolarisProfiler paper chose (power transform, Euclidean, 300 rows); 'fine' and
@@ -219,18 +219,18 @@ def preset(name: str, n_rows: int) -> dict[str, str | int]:
 
 
 def default_min_cluster_size(n_rows: int) -> int:
-    """Return 0.3 % of the rows, at least 20: 300 at the paper's 100,001 rows."""
+    """0.3 % of the rows, at least 20: 300 at the paper's 100,001 rows."""
     return max(SMALLEST_DEFAULT_SIZE, round(DEFAULT_SHARE * n_rows))
 
 
 def with_sample(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
-    """Return the settings with the size of the sample that a trace of `n_rows` rows needs, where they leave it open."""
+    """The settings with the size of the sample that a trace of `n_rows` rows needs, where they leave it open."""
     whole = settings.sample_rows or settings.algorithm != "hdbscan" or settings.mode == "faithful"
     return settings if whole or n_rows <= MOST_FITTED_ROWS else replace(settings, sample_rows=FITTED_ROWS)
 
 
 def clustered_rows(settings: ProfileSettings, n_rows: int) -> int:
-    """Return how many of `n_rows` rows the settings let the clustering see."""
+    """How many of `n_rows` rows the settings let the clustering see."""
     settings, limits = with_sample(settings, n_rows), [n_rows]
     if settings.sample_rows:
         limits.append(settings.sample_rows)
@@ -240,11 +240,7 @@ def clustered_rows(settings: ProfileSettings, n_rows: int) -> int:
 
 
 def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
-    """Return the settings with nothing left open: feature set named, sizes in rows, kind of silhouette chosen.
-
-    Args:
-        settings: as given.
-        n_rows: rows that are clustered (after any sampling).
+    """The settings with nothing left open: feature set named, sizes in rows, kind of silhouette chosen.
 
     Raises:
         NotEnoughData: as `refuse_few`.
@@ -270,7 +266,7 @@ def refuse_few(settings: ProfileSettings, n_rows: int) -> None:
 
 
 def settled(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
-    """Return as `resolve`, of however few rows."""
+    """As `resolve`, of however few rows."""
     size = settings.min_cluster_size or default_min_cluster_size(n_rows)
     exact = settings.mode == "faithful" or n_rows <= EXACT_SILHOUETTE_ROWS
     return replace(

@@ -43,13 +43,7 @@ class Silhouettes:
 def exact_silhouettes(
     points: Floats, labels: Ints, metric: str, report: Callable[[float], None] | None = None
 ) -> Silhouettes:
-    """Return the silhouettes of every row.
-
-    Args:
-        points: (n_rows, n_dims) finite values.
-        labels: (n_rows,) group, -1 = outlier.
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        report: told the share that is done.
+    """Silhouettes of every row, of finite values; label -1 = outlier.
 
     Raises:
         SettingsError: for another metric.
@@ -68,16 +62,9 @@ def exact_silhouettes(
 def sampled_silhouettes(
     points: Floats, labels: Ints, metric: str, seed: int, report: Callable[[float], None] | None = None
 ) -> Silhouettes:
-    """Return the silhouettes of a stratified random sample of about 5,000 rows, each exact against all rows.
+    """The silhouettes of a stratified random sample of about 5,000 rows, each exact against all rows.
 
     The means weight the groups by their size; the standard errors are those of a stratified sample without replacement.
-
-    Args:
-        points: (n_rows, n_dims) finite values.
-        labels: (n_rows,) group, -1 = outlier.
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        seed: of the draw.
-        report: told the share that is done.
     """
     _, codes = np.unique(labels, return_inverse=True)
     rows = draw_per_group(codes, SAMPLE_ROWS, seed)
@@ -96,14 +83,7 @@ def sampled_silhouettes(
 def row_silhouettes(
     points: Floats, labels: Ints, metric: str, rows: Ints, report: Callable[[float], None] | None = None
 ) -> tuple[Floats, Floats]:
-    """Return (n_rows,) published and (n_rows,) proper silhouettes of the chosen rows, NaN elsewhere.
-
-    Args:
-        points: (n_rows, n_dims) finite values.
-        labels: (n_rows,) group, -1 = outlier.
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        rows: positions to compute.
-        report: told the share that is done.
+    """(n_rows,) published and (n_rows,) proper silhouettes of the rows at some positions, NaN elsewhere.
 
     Raises:
         SettingsError: for another metric.
@@ -157,7 +137,7 @@ def _compute(
 
 
 def _combine(sums: Floats, own: Ints, sizes: Ints) -> tuple[Floats, Floats]:
-    """Return the silhouettes and max(a, b) of rows whose distance sums to all groups are given."""
+    """The silhouettes and max(a, b) of rows whose distance sums to all groups are given."""
     here = np.arange(len(own))
     a = sums[here, own] / np.maximum(1, sizes[own] - 1)
     means = sums / sizes
@@ -174,7 +154,7 @@ def _mean(values: Floats) -> float:
 
 
 def _stratified(values: Floats, groups: Ints, sizes: Ints) -> tuple[float, float]:
-    """Return the mean over all rows estimated from a stratified sample, and its standard error."""
+    """The mean over all rows estimated from a stratified sample, and its standard error."""
     if not len(values) or np.isnan(values).all():
         return float("nan"), float("nan")
     drawn = np.bincount(groups, minlength=len(sizes))

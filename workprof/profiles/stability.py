@@ -49,12 +49,9 @@ class ProfileStability:
 
 
 def best_jaccards(reference: Ints, clusters: Ints, n_profiles: int) -> Floats:
-    """Return (n_profiles,) similarity of each reference profile to its most similar cluster, 0-1.
+    """(n_profiles,) similarity of each reference profile to its most similar cluster, 0-1, of the same rows.
 
-    Args:
-        reference: (n_rows,) profile 0 .. n_profiles - 1, -1 = outlier.
-        clusters: (n_rows,) cluster of the same rows, -1 = outlier.
-        n_profiles: of the reference; NaN for those without a row here, 0 where there is no cluster.
+    It is NaN for a profile without a row here, 0 where there is no cluster; -1 = outlier in both.
     """
     n_clusters = int(clusters.max(initial=-1)) + 1
     cells = (reference + 1) * (n_clusters + 1) + clusters + 1
@@ -67,17 +64,12 @@ def best_jaccards(reference: Ints, clusters: Ints, n_profiles: int) -> Floats:
 
 
 def summarise_jaccards(jaccards: Floats, sizes: Ints) -> tuple[ProfileStability, ...]:
-    """Return one record per profile.
-
-    Args:
-        jaccards: (n_resamples, n_profiles), NaN where a resample held no row of the profile.
-        sizes: (n_profiles,) rows in the reference clustering.
-    """
+    """One record per profile; NaN in (n_resamples, n_profiles) where a resample held no row of the profile."""
     return tuple(_of_profile(profile, int(size), jaccards[:, profile]) for profile, size in enumerate(sizes))
 
 
 def stability_reading(jaccard: float) -> str:
-    """Return Hennig's word for a mean Jaccard similarity; '' for NaN."""
+    """Hennig's word for a mean Jaccard similarity; '' for NaN."""
     if np.isnan(jaccard):
         return ""
     if jaccard >= HIGHLY_STABLE_FROM:
@@ -168,15 +160,12 @@ class _Run:
 def stability(
     frames: Mapping[str, pd.DataFrame], settings: StabilitySettings, progress: Progress = silent
 ) -> Stability:
-    """Return how well the profiles of `frames["jobs"]` come back when part of the jobs is clustered by itself.
+    """How well the profiles of `frames["jobs"]` come back when part of the jobs is clustered by itself.
 
     The resamples may go to the cluster that the caller has chosen (`workprof.core.parallel`).
 
-    Args:
-        frames: 'jobs' -> as in `fit_profiles`; a column `profile` (-1 = outlier, missing = not clustered) is taken as
-            the reference clustering, else the rows are clustered here.
-        settings: what to do; with a column `profile`, `fit` must be what made it.
-        progress: told each resample.
+    A column `profile` of `frames["jobs"]` (-1 = outlier, missing = not clustered) is the reference clustering, and
+    `settings.fit` is what made it; else the rows are clustered here.
 
     Raises:
         ColumnMissing: when a feature that was named by itself is absent.
@@ -221,7 +210,7 @@ def stability(
 
 
 def _clustered_jobs(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that the given reference clustering has seen; all where none is given."""
+    """The rows that the given reference clustering has seen; all where none is given."""
     given = numbers_if_present(jobs, PROFILE)
     return jobs if given is None else jobs.loc[~np.isnan(given)]
 
@@ -237,7 +226,7 @@ def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:
 
 
 def _plan(settings: StabilitySettings, prepared: Prepared) -> tuple[int, ProfileSettings]:
-    """Return the rows of a resample and the settings that cluster them: sizes shrink with the rows."""
+    """The rows of a resample and the settings that cluster them: sizes shrink with the rows."""
     n_rows, fit = len(prepared.points), prepared.settings
     n_resampled = round(settings.share * n_rows)
     if settings.sample_rows:
@@ -252,7 +241,7 @@ def _plan(settings: StabilitySettings, prepared: Prepared) -> tuple[int, Profile
 
 
 def _seed(settings: StabilitySettings, resample: int) -> int:
-    """Return the seed of one draw: neighbouring seeds of the settings share no draw."""
+    """The seed of one draw: neighbouring seeds of the settings share no draw."""
     return int(np.random.SeedSequence([settings.seed, resample]).generate_state(1)[0])
 
 
@@ -265,7 +254,7 @@ def _cluster(points: Floats, settings: ProfileSettings) -> Ints:
 
 
 def _resample(whole: tuple[Floats, Ints, int, ProfileSettings], rows: Ints) -> _Run:
-    """Return how one resample compares; everything that it needs is in its arguments, so that another machine can."""
+    """How one resample compares; everything that it needs is in its arguments, so that another machine can."""
     every, labels, n_profiles, settings = whole
     points, reference = every[rows], labels[rows]
     clusters = _cluster(points, settings)

@@ -42,14 +42,7 @@ class FeatureSpread:
 
 
 def feature_spread(scaled: Floats, raw: Floats, labels: Ints, features: tuple[str, ...]) -> FeatureSpread:
-    """Return the distribution of the features by profile.
-
-    Args:
-        scaled: (n_rows, n_features) without indicator columns.
-        raw: (n_rows, n_features) in the fields' own units; NaN = missing, left out of the raw quartiles.
-        labels: (n_rows,) profile, -1 = outlier.
-        features: (n_features,) names.
-    """
+    """The distribution of the features by profile; `raw` is in the fields' units, and its NaN are left out."""
     profiles, codes = np.unique(labels, return_inverse=True)
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(profiles)))
@@ -93,11 +86,7 @@ class FlatMap:
 
 
 def project(points: Floats) -> FlatMap:
-    """Return the first two principal components of the scaled rows; each component's largest loading is positive.
-
-    Args:
-        points: (n_rows, n_dims) scaled values, n_dims >= 2.
-    """
+    """The first two principal components of the scaled rows; each component's largest loading is positive."""
     centred = points - points.mean(axis=0)
     covariance = centred.T @ centred / max(1, len(points) - 1)
     variances, vectors = np.linalg.eigh(covariance)  # ascending
@@ -143,7 +132,7 @@ class DurationShape:
 
 
 def duration_shape(durations: Floats) -> DurationShape:
-    """Return the shape of (n_rows,) durations in seconds; NaN are left out."""
+    """The shape of (n_rows,) durations in seconds; NaN are left out."""
     present = durations[~np.isnan(durations)]
     if not present.size:
         return DurationShape(np.full(len(QUANTILES), np.nan), float("nan"), 0.0)
@@ -157,13 +146,7 @@ def duration_shape(durations: Floats) -> DurationShape:
 
 
 def duration_shapes(durations: Floats | None, groups: Ints, n_groups: int) -> tuple[DurationShape, ...]:
-    """Return one shape per group.
-
-    Args:
-        durations: (n_rows,) seconds, NaN = missing; None without such a column.
-        groups: (n_rows,) position of each row's group.
-        n_groups: number of groups.
-    """
+    """One shape per group; durations are in seconds, NaN = missing, None = no such column."""
     if durations is None:
         return tuple(duration_shape(np.empty(0)) for _ in range(n_groups))
     order = np.argsort(groups, kind="stable")
@@ -172,13 +155,10 @@ def duration_shapes(durations: Floats | None, groups: Ints, n_groups: int) -> tu
 
 
 def arrivals(starts: Floats | None, groups: Ints, n_groups: int, timezone_offset_s: float) -> tuple[Ints, Ints]:
-    """Return (n_groups, 24) rows by hour of day and (n_groups, 7) by weekday, Monday first; zeros without start times.
+    """(n_groups, 24) rows by hour of day and (n_groups, 7) by weekday, Monday first; zeros without start times.
 
-    Args:
-        starts: (n_rows,) seconds since the epoch (PAI: since some Thursday, 00:00), NaN = missing.
-        groups: (n_rows,) position of each row's group.
-        n_groups: number of groups.
-        timezone_offset_s: added first; 28,800 for UTC+8.
+    `starts` are seconds since the epoch (PAI: since some Thursday, 00:00), NaN = missing. The offset is added first; it
+    is 28,800 for UTC+8.
     """
     hours = np.zeros((n_groups, 24), dtype=np.int64)
     weekdays = np.zeros((n_groups, 7), dtype=np.int64)
@@ -221,16 +201,7 @@ WORDS = {
 def takeaway(
     profile: int, size: int, share: float, cell: CategoryShare | None, shape: DurationShape, spread: FeatureSpread
 ) -> str:
-    """Return one sentence on a profile: how many rows, of what kind, how long, what stands out.
-
-    Args:
-        profile: label, -1 = the outliers.
-        size: rows.
-        share: of all rows, 0-1.
-        cell: its most frequent (workload, task) pair; None without such metadata.
-        shape: of its durations.
-        spread: of all profiles, for what sets this one apart.
-    """
+    """One sentence on a profile: how many rows, of what kind, how long, what stands out."""
     name = f"Profile {profile}" if profile >= 0 else "Outliers"
     parts = [f"{name}: {format_count(size)} rows ({format_share(share)})"]
     if cell is not None:
@@ -332,14 +303,7 @@ class RowResults:
 
 
 def summarise(jobs: pd.DataFrame, rows: RowResults, spread: FeatureSpread, timezone_offset_s: float = 0.0) -> Summary:
-    """Return a card per profile and a heat map per metadata field.
-
-    Args:
-        jobs: the clustered rows with whatever metadata, `start_time_s` and `duration_s` they have.
-        rows: labels and silhouettes.
-        spread: of the same labels.
-        timezone_offset_s: added to `start_time_s` before hours and weekdays are read off.
-    """
+    """A card per profile and a heat map per metadata field, of whatever metadata and times the clustered rows have."""
     evidence = _gather(jobs, rows, spread, timezone_offset_s)
     cards = tuple(_card(evidence, i) for i in range(len(evidence.profiles)))
     heatmaps = tuple(heatmap(counts, evidence.profiles) for counts in evidence.fields.values())

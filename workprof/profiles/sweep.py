@@ -84,7 +84,7 @@ class GroupSettings:
         self.of_size(self.sizes[0])
 
     def of_size(self, size: int) -> ProfileSettings:
-        """Return the settings of one run."""
+        """The settings of one run."""
         return ProfileSettings(
             features=self.features,
             scaler=self.scaler,
@@ -156,7 +156,7 @@ class SweepSettings:
     seed: Seed = 0
 
     def groups(self) -> tuple[GroupSettings, ...]:
-        """Return the groups of the grid, HDBSCAN first, in the order of Table III."""
+        """The groups of the grid, HDBSCAN first, in the order of Table III."""
         paper = self.preset == "paper"
         one = COUPLED if paper else QUICK_MIN_SAMPLES
         return tuple(
@@ -178,7 +178,7 @@ class SweepSettings:
 
 
 def whole_sweep(group: GroupSettings) -> SweepSettings:
-    """Return the sweep of one algorithm that a group is part of.
+    """The sweep of one algorithm that a group is part of.
 
     Raises:
         NotEnoughData: when no sweep holds such a group.
@@ -216,15 +216,10 @@ class SweepGroup(Shown):
 
 
 def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress = silent) -> SweepGroup:
-    """Return the runs of one group: the rows scaled once, the neighbours searched once for every size.
+    """The runs of one group: the rows scaled once, the neighbours searched once for every size.
 
     With one min_samples the spanning tree is built once, too, and cut for each size. The fits may go to the
     cluster that the caller has chosen (`workprof.core.parallel`).
-
-    Args:
-        frames: 'jobs' -> as in `fit_profiles`.
-        settings: which runs.
-        progress: told each run.
 
     Raises:
         NotEnoughData: when not even the smallest size fits the rows.
@@ -255,7 +250,7 @@ def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
 
 
 def _of_size(settings: GroupSettings, size: int, n_jobs: int) -> ProfileSettings:
-    """Return the settings of one run; OPTICS takes a sample of many rows and the same share of them as its size."""
+    """The settings of one run; OPTICS takes a sample of many rows and the same share of them as its size."""
     run = settings.of_size(size)
     if settings.algorithm == "hdbscan" or settings.sample_rows or n_jobs <= OPTICS_SWEEP_ROWS:
         return run
@@ -282,7 +277,7 @@ def _share(scaled: Prepared, runs: list[ProfileSettings], report: Callable[[floa
 
 
 def _run(group: tuple[Prepared, _Shared], one: tuple[int, ProfileSettings]) -> SweepRun:
-    """Return one run; everything that it needs is in its arguments, so that another machine can do it."""
+    """One run; everything that it needs is in its arguments, so that another machine can do it."""
     started = time.perf_counter()
     (scaled, shared), (grid_size, settings) = group, one
     resolved = replace(scaled.settings, min_cluster_size=settings.min_cluster_size, min_samples=settings.min_samples)
@@ -340,7 +335,7 @@ class RunComparison:
 
 
 def at_target(run: SweepRun, target_clusters: int) -> SweepRun:
-    """Return a run with the scores that depend on the target number of clusters taken at another target."""
+    """A run with the scores that depend on the target number of clusters taken at another target."""
     given = run.scores
     ingredients = (given.avg_silhouette, given.n_clusters, given.n_outliers, given.n_rows, target_clusters)
     scores = replace(given, acquires=acquires(*ingredients), scores_v3=scores_v3(*ingredients))
@@ -348,14 +343,14 @@ def at_target(run: SweepRun, target_clusters: int) -> SweepRun:
 
 
 def best_run(runs: Sequence[SweepRun]) -> int:
-    """Return the position of the run with the highest ACQUIRES, -1 where no run has one."""
+    """The position of the run with the highest ACQUIRES, -1 where no run has one."""
     scores = [run.scores.acquires if math.isfinite(run.scores.acquires) else -math.inf for run in runs]
     best = int(np.argmax(scores)) if scores else -1
     return best if best >= 0 and math.isfinite(scores[best]) else -1
 
 
 def summarise_runs(runs: Sequence[SweepRun]) -> tuple[ScoreSummary, ...]:
-    """Return Table IV: every score over the runs of every algorithm."""
+    """Table IV: every score over the runs of every algorithm."""
     rows = []
     for algorithm in dict.fromkeys(run.settings.algorithm for run in runs):
         for name in SUMMARISED:
@@ -365,7 +360,7 @@ def summarise_runs(runs: Sequence[SweepRun]) -> tuple[ScoreSummary, ...]:
 
 
 def winners_by_target(runs: Sequence[SweepRun], targets: Sequence[int] = TARGETS) -> tuple[TargetWinner, ...]:
-    """Return the winner for every target number of clusters: the published 26 is its own winner's count."""
+    """The winner for every target number of clusters: the published 26 is its own winner's count."""
     winners = []
     for target in targets:
         scores = np.array([at_target(run, target).scores.acquires for run in runs])
@@ -377,13 +372,7 @@ def winners_by_target(runs: Sequence[SweepRun], targets: Sequence[int] = TARGETS
 def compare_runs(
     before: SweepRun, after: SweepRun, ids_before: NDArray[np.int64], ids_after: NDArray[np.int64]
 ) -> RunComparison:
-    """Return how two runs differ on the rows that both clustered.
-
-    Args:
-        before: a run.
-        after: another run of the same dataset.
-        ids_before: (n_rows,) the rows that `before` clustered, rising.
-        ids_after: (n_rows,) the rows that `after` clustered, rising.
+    """How two runs differ on the rows, (n_rows,) ids rising of each, that both clustered.
 
     Raises:
         SettingsError: when they have no row in common.
@@ -408,7 +397,7 @@ def compare_runs(
 
 
 def _heirs(overlap: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each row of the overlap the column that its cluster became; outliers stay outliers, -1 = dissolved."""
+    """For each row of the overlap the column that its cluster became; outliers stay outliers, -1 = dissolved."""
     heirs = overlap[:, 1:].argmax(axis=1) + 1 if overlap.shape[1] > 1 else np.full(len(overlap), -1)
     heirs[overlap[:, 1:].sum(axis=1) == 0] = -1
     heirs[0] = 0

@@ -42,7 +42,7 @@ class Blocks:
     high: Floats  # (d, n_blocks) upper corner
 
     def space(self, metric: str) -> tuple[Floats, Floats, Ints, Floats, Floats, bool]:
-        """Return the arrays as compiled loops take them."""
+        """The arrays as compiled loops take them."""
         return self.points, self.lanes, self.starts, self.low, self.high, metric == "manhattan"
 
 
@@ -58,7 +58,7 @@ class Neighbours:
     distance: Floats  # (n, n_listed) their reduced distances
 
     def core_of(self, min_samples: int) -> Floats:
-        """Return (n,) reduced core distances for one of the searched sizes.
+        """(n,) reduced core distances for one of the searched sizes.
 
         Raises:
             SettingsError: when that size was not searched.
@@ -73,15 +73,11 @@ class Neighbours:
 def find_neighbours(
     points: Floats, metric: str, sizes: tuple[int, ...], report: Callable[[float], None] | None = None
 ) -> Neighbours:
-    """Return core distances for every size and the nearest rows of every row, exact.
+    """Core distances for every size and the nearest rows of every row, exact.
 
     A size of n_rows or more is taken as n_rows - 1, as in hdbscan.
 
-    Args:
-        points: (n_rows, n_dims) finite scaled values.
-        metric: 'euclidean' or 'manhattan'.
-        sizes: values of min_samples; the row itself does not count.
-        report: told the share that is done.
+    `sizes` are values of min_samples, the row itself not counted. `points` are scaled and finite.
 
     Raises:
         NotEnoughData: with fewer than two rows.
@@ -108,11 +104,7 @@ def find_neighbours(
 
 
 def make_blocks(points: Floats) -> Blocks:
-    """Return the rows in blocks of at most 128.
-
-    Args:
-        points: (n_rows, n_dims) finite values, n_rows >= 1.
-    """
+    """The rows in blocks of at most 128."""
     from workprof.profiles.kernels.nearest import split_rows  # noqa: PLC0415  numba
 
     padded = np.ascontiguousarray(np.pad(points, ((0, 0), (0, -points.shape[1] % DIMS_AT_ONCE))))
@@ -146,15 +138,10 @@ class SpanningTree:
 def build_spanning_tree(
     neighbours: Neighbours, min_samples: int, report: Callable[[float], None] | None = None
 ) -> SpanningTree:
-    """Return the minimum spanning tree of the mutual-reachability graph, exact.
+    """The minimum spanning tree of the mutual-reachability graph, exact.
 
     The weight of a pair is the largest of its distance and the core distances of its two rows. Among trees of the same
     total weight the one with the shorter distances is taken.
-
-    Args:
-        neighbours: of the rows, searched for `min_samples` among others.
-        min_samples: as in `find_neighbours`.
-        report: told the share of the rows that are joined.
 
     Raises:
         SettingsError: when `min_samples` was not searched.
@@ -170,7 +157,7 @@ def build_spanning_tree(
 def span(
     neighbours: Neighbours, core: Floats, min_samples: int, report: Callable[[float], None] | None = None
 ) -> SpanningTree:
-    """Return as `build_spanning_tree`, of given (n_rows,) reduced core distances in block order."""
+    """As `build_spanning_tree`, of given (n_rows,) reduced core distances in block order."""
     from workprof.profiles.kernels.boruvka import Forest  # noqa: PLC0415  numba
 
     forest = Forest(neighbours, core)
@@ -227,13 +214,9 @@ class Fall:
 
 
 def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0) -> Clusters:
-    """Return the clustering that HDBSCAN selects from a spanning tree.
+    """The clustering that HDBSCAN selects from a spanning tree: by 'eom' (excess of mass) or 'leaf'.
 
-    Args:
-        tree: of the mutual-reachability graph.
-        min_cluster_size: smallest cluster in rows, at least 2.
-        method: 'eom' (excess of mass) or 'leaf'.
-        epsilon: clusters that part below this distance are merged.
+    A cluster has at least `min_cluster_size` (2 or more) rows; those that part below the distance epsilon are merged.
 
     Source:
         Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability and
@@ -245,7 +228,7 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
 def cut_with_fall(
     tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon: float = 0.0
 ) -> tuple[Clusters, Fall]:
-    """Return as `cut`, and where each row falls out of the condensed tree."""
+    """As `cut`, and where each row falls out of the condensed tree."""
     from workprof.profiles.kernels import condensing as kernels  # noqa: PLC0415  numba
 
     n = tree.n_rows
@@ -276,16 +259,9 @@ def cut_with_fall(
 
 
 def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method: str, epsilon: float) -> HDBSCAN:
-    """Return a fitted `hdbscan.HDBSCAN` over our spanning tree: its trees draw, and `approximate_predict` takes it.
+    """A fitted `hdbscan.HDBSCAN` over our spanning tree: its trees draw, and `approximate_predict` takes it.
 
     Its labels are those of `cut` in hdbscan's own numbering, which is not by size.
-
-    Args:
-        points: (n_rows, n_dims) scaled values that the tree spans.
-        tree: of the mutual-reachability graph.
-        min_cluster_size: as in `cut`.
-        method: as in `cut`.
-        epsilon: as in `cut`.
     """
     from hdbscan import HDBSCAN  # noqa: PLC0415  heavy
     from hdbscan._hdbscan_linkage import label  # noqa: PLC0415
@@ -310,14 +286,10 @@ def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method
 
 
 def select_clusters(up: Ints, stability: Floats, birth: Floats, method: str, epsilon: float) -> Ints:
-    """Return the selected nodes of a condensed tree in rising order; the root is never selected.
+    """The selected nodes of a condensed tree in rising order; the root is never selected.
 
-    Args:
-        up: (n_nodes,) parent of each node, -1 for the root, parents before children.
-        stability: (n_nodes,).
-        birth: (n_nodes,) lambda at which each node appears.
-        method: 'eom' or 'leaf'.
-        epsilon: nodes born below this distance give way to their ancestor above it.
+    `up` (n_nodes,) is the parent of each node, -1 for the root, parents before children; `birth` the lambda at which it
+    appears. Nodes born below the distance epsilon give way to their ancestor above it.
     """
     chosen = _leaves(up) if method == "leaf" else _excess_of_mass(up, stability)
     if epsilon > 0:
@@ -375,7 +347,7 @@ def _mark_below(done: Bools, top: int, up: Ints) -> None:
 
 
 def _spread_down(up: Ints, selected: Ints, death: Floats) -> tuple[Ints, Floats]:
-    """Return for each node the position in `selected` of the nearest selected node above (or itself), and its death."""
+    """For each node the position in `selected` of the nearest selected node above (or itself), and its death."""
     label_of = np.full(len(up), -1, dtype=np.int64)
     label_of[selected] = np.arange(len(selected))
     for node in range(1, len(up)):
@@ -386,7 +358,7 @@ def _spread_down(up: Ints, selected: Ints, death: Floats) -> tuple[Ints, Floats]
 
 
 def _rank_by_size(labels: Ints, birth: Floats, death: Floats) -> Ints:
-    """Return the new number of each cluster: the largest is 0; equal sizes by where they lie in the tree."""
+    """The new number of each cluster: the largest is 0; equal sizes by where they lie in the tree."""
     sizes = np.bincount(labels[labels >= 0], minlength=len(birth))
     rank = np.empty(len(birth), dtype=np.int64)
     rank[np.lexsort((death, birth, -sizes))] = np.arange(len(birth))
@@ -394,13 +366,9 @@ def _rank_by_size(labels: Ints, birth: Floats, death: Floats) -> Ints:
 
 
 def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
-    """Return the clustering of OPTICS with the xi method.
+    """The clustering of OPTICS with the xi method; the smallest cluster has min_samples rows, as in the paper's grid.
 
-    Args:
-        points: (n_rows, n_dims) scaled values; the caller draws a sample of at most 10,000 rows, because the library
-            visits the rows one by one.
-        metric: 'euclidean' or 'manhattan'.
-        min_samples: the size of the paper's grid; the smallest cluster is the same.
+    The caller draws a sample of at most 10,000 rows, because the library visits the rows one by one.
 
     Source:
         Ankerst et al. 1999 in scikit-learn with its defaults, as the paper. Membership strengths do not exist there: 1

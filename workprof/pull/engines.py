@@ -54,7 +54,7 @@ class Address:
 
     @classmethod
     def parse(cls, given: str) -> Address:
-        """Return what an address names.
+        """What an address names.
 
         Raises:
             SettingsError: when it is none of the kinds; lists them.
@@ -79,7 +79,7 @@ class Address:
 
 
 def without_password(url: str) -> str:
-    """Return a URL without the password in it."""
+    """A URL without the password in it."""
     try:
         parts = urlsplit(url)
         hidden = parts.password
@@ -101,7 +101,7 @@ class Engine:
     made: list[str] = field(default_factory=list)
 
     def table(self, name: str) -> Any:
-        """Return a table by its name; of Spark and Parquet, also by the address of Parquet files.
+        """A table by its name; of Spark and Parquet, also by the address of Parquet files.
 
         Raises:
             SettingsError: when none is named and there are several.
@@ -145,28 +145,25 @@ class Engine:
         ]
 
     def _of_duckdb(self, name: str, schema: str) -> Any:
-        """Return a table of DuckDB without a connection: Ibis only writes its SQL, so any version of DuckDB will do."""
+        """A table of DuckDB without a connection: Ibis only writes its SQL, so any version of DuckDB will do."""
         ibis = extra("ibis", "pull")
         place = f"{quoted(schema)}.{quoted(name)}" if schema else quoted(name)
         empty = self.connection.sql(f"SELECT * FROM {place} LIMIT 0").to_arrow_table()
         return ibis.table(ibis.Schema.from_pyarrow(empty.schema), name=name, database=schema or None)
 
     def one(self, expression: Any) -> dict[str, Any]:
-        """Return the one row of an expression that counts."""
+        """The one row of an expression that counts."""
         rows = self.rows(expression)
         return rows[0] if rows else {}
 
     def rows(self, expression: Any) -> list[dict[str, Any]]:
-        """Return the few rows of an aggregate."""
+        """The few rows of an aggregate."""
         return [row for batch in self.batches(expression, bounded=True) for row in batch.to_pylist()]
 
     def batches(self, expression: Any, *, bounded: bool, folder: Path | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield what an expression gives, in batches.
+        """What an expression gives, in batches; if `bounded`, its size does not depend on the trace's.
 
-        Args:
-            expression: a table.
-            bounded: its size does not depend on the trace's.
-            folder: where Spark may write rows that are not bounded.
+        Spark may write rows that are not bounded into `folder`.
 
         Raises:
             SettingsError: for all rows of a cluster of Spark: they come through one process.
@@ -241,7 +238,7 @@ def _spark(master: str) -> Any:
 
 
 def extra(module: str, name: str) -> Any:
-    """Return a module of an extra.
+    """A module of an extra.
 
     Raises:
         SettingsError: when it is not installed; says the command.
@@ -256,7 +253,7 @@ def extra(module: str, name: str) -> Any:
 
 
 def parquet_dataset(place: str) -> Any:
-    """Return the Parquet files of a file, a folder, a pattern or an S3 prefix as one Arrow dataset.
+    """The Parquet files of a file, a folder, a pattern or an S3 prefix as one Arrow dataset.
 
     S3: keys come from the environment (AWS_ACCESS_KEY_ID ...); `?anonymous=1` asks without any, `?endpoint=` and
     `?region=` name another store.

@@ -33,7 +33,7 @@ class Join:
 
     @classmethod
     def parse(cls, given: str) -> Join:
-        """Return the join that TABLE:COLUMN,COLUMN names.
+        """The join that TABLE:COLUMN,COLUMN names.
 
         Raises:
             SettingsError: when it is written otherwise.
@@ -46,7 +46,7 @@ class Join:
 
 
 def joined(main: Any, other: Any, join: Join) -> Any:
-    """Return the first table with the other's columns; one of a name that is there already gets the table's behind."""
+    """The first table with the other's columns; one of a name that is there already gets the table's behind."""
     suffix = "_" + join.table.rpartition(".")[2].rpartition("/")[2].partition(".")[0]
     clash = {name: f"{name}{suffix}" for name in other.columns if name in main.columns and name not in join.keys}
     other = other.rename({new: old for old, new in clash.items()}) if clash else other
@@ -56,7 +56,7 @@ def joined(main: Any, other: Any, join: Join) -> Any:
 
 
 def join_counts(main: Any, other: Any, join: Join) -> Any:
-    """Return one row: `rows_in`, `rows_out` of the join, and `unmatched` rows of the first table."""
+    """One row: `rows_in`, `rows_out` of the join, and `unmatched` rows of the first table."""
     there = other.group_by(list(join.keys)).agg(**{N_ROWS: other.count()})
     there = there.rename({f"workprof_right_{key}": key for key in join.keys})
     on = [main[key] == there[f"workprof_right_{key}"] for key in join.keys]
@@ -67,7 +67,7 @@ def join_counts(main: Any, other: Any, join: Join) -> Any:
 
 
 def plain_columns(table: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a table of numbers, truth values, texts and moments, and the names of nested columns, left out.
+    """A table of numbers, truth values, texts and moments, and the names of nested columns, left out.
 
     Other kinds (identifiers, addresses, documents) become the texts that the engine writes for them.
     """
@@ -83,20 +83,15 @@ def plain_columns(table: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def with_keys(table: Any, keys: Sequence[str]) -> Any:
-    """Return the rows whose run is known."""
+    """The rows whose run is known."""
     return table.filter([table[key].notnull() for key in keys]) if keys else table
 
 
 def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
-    """Return one row per run of rows that each tell of a part of it.
+    """One row per run of rows that each tell of a part of it.
 
     A run begins with its first row and ends with its last; means count by the rows' duration where that is known, of
     durations, bytes and calls the sum counts, of other numbers the largest; of texts the first in the engine's order.
-
-    Args:
-        table: rows with all of `keys`.
-        keys: columns that together name a run.
-        fields: field of a job table -> its column.
     """
     of = {column: field for field, column in fields.items()}
     weight = _row_duration(table, fields)
@@ -125,7 +120,7 @@ def runs(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
 
 
 def _row_duration(table: Any, fields: Mapping[str, str]) -> Any | None:
-    """Return how long each row lasts, in whatever unit the trace has; None where that is not known."""
+    """How long each row lasts, in whatever unit the trace has; None where that is not known."""
     schema = table.schema()
     if "duration_s" in fields and schema[fields["duration_s"]].is_numeric():
         return table[fields["duration_s"]]
@@ -139,7 +134,7 @@ def _row_duration(table: Any, fields: Mapping[str, str]) -> Any | None:
 
 
 def quality(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
-    """Return one row of counts over the whole trace.
+    """One row of counts over the whole trace.
 
     `rows`; `no_key`: rows whose run is not known (dropped); `backwards`: that end before they start; `missing_FIELD`
     and `negative_FIELD` of every mapped column.
@@ -160,7 +155,7 @@ def quality(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
 
 
 def stratum_of(fields: Mapping[str, str], by: str, columns: Sequence[str]) -> str:
-    """Return the column whose shares a sample keeps: the one named, else workload, task or user; '' = none.
+    """The column whose shares a sample keeps: the one named, else workload, task or user; '' = none.
 
     Raises:
         SettingsError: when there is no such column; names those that there are.
@@ -174,18 +169,13 @@ def stratum_of(fields: Mapping[str, str], by: str, columns: Sequence[str]) -> st
 
 
 def sample(table: Any, rows: int, by: str, seed: int, engine: str) -> Any:
-    """Return exactly `rows` runs (all, where there are fewer), the same ones on every engine.
+    """Exactly `rows` runs (all, where there are fewer), the same ones on every engine.
 
     Runs are ordered by the MD5 of their texts and whole numbers with the seed, numbers with a fraction break ties,
     within strata that follow one another; every T/N-th of the T runs in that order is drawn: each stratum gets its
     share, rounded up or down.
 
-    Args:
-        table: one row per run.
-        rows: of the sample (N).
-        by: column whose shares stay the same; '' = no strata.
-        seed: of the draw.
-        engine: the backend's name in Ibis.
+    Without a column `by`, whose shares stay the same, there are no strata.
     """
     if not 1 <= rows <= LONGEST_SAMPLE:
         raise SettingsError(f"--sample is {rows}; give 1 to {LONGEST_SAMPLE:,}")
@@ -213,14 +203,14 @@ def sample(table: Any, rows: int, by: str, seed: int, engine: str) -> Any:
 
 
 def strata(table: Any, by: str) -> Any:
-    """Return one row per stratum: `value` and `rows_in`."""
+    """One row per stratum: `value` and `rows_in`."""
     value = table[by].cast("string").fill_null(NO_VALUE)
     marked = table.mutate(value=value)
     return marked.group_by("value").agg(rows_in=marked.count())
 
 
 def differing(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any | None:
-    """Return one row: `differing` runs whose rows do not agree in a mapped text; None where no text is mapped."""
+    """One row: `differing` runs whose rows do not agree in a mapped text; None where no text is mapped."""
     names = [fields[name] for name in TEXT_FIELDS if name in fields and fields[name] not in keys]
     names = [name for name in names if table.schema()[name].is_string()]
     if not names:
@@ -232,7 +222,7 @@ def differing(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any
 
 
 def md5(text: Any, engine: str) -> Any:
-    """Return the MD5 of a text in a form that sorts alike on every engine; Ibis knows its name on two of them only."""
+    """The MD5 of a text in a form that sorts alike on every engine; Ibis knows its name on two of them only."""
     functions = _functions()
     if engine == "trino":
         return functions["to_hex"](functions["md5_of_bytes"](functions["to_utf8"](text))).lower()
@@ -245,7 +235,7 @@ def md5(text: Any, engine: str) -> Any:
 
 @cache
 def _functions() -> dict[str, Any]:
-    """Return functions that engines have and Ibis does not name."""
+    """Functions that engines have and Ibis does not name."""
     builtin = _ibis().udf.scalar.builtin
 
     def declared(own: str, name: str, takes: str, gives: str) -> Any:

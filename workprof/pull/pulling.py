@@ -140,7 +140,7 @@ def _joined(engine: Engine, settings: PullSettings, progress: Progress) -> tuple
 def _columns(
     store: TraceStore, settings: PullSettings, engine: Engine, table: Any, folder: Path, progress: Progress
 ) -> IngestOptions:
-    """Return the options of the import with the format and the mapping that the first rows tell for sure."""
+    """The options of the import with the format and the mapping that the first rows tell for sure."""
     progress(0.05, "looking at the first rows")
     head = folder / "head.parquet"
     _write(engine, table.limit(HEAD_ROWS), head, folder, bounded=True, progress=silent)
@@ -163,7 +163,7 @@ def _folds(declared: Format) -> bool:
 
 
 def _fields(options: IngestOptions, table: Any) -> dict[str, str]:
-    """Return field -> column, as far as the table has it."""
+    """Field -> column, as far as the table has it."""
     if options.format != generic.FORMAT.name:
         rules = FORMATS[options.format].rules
         return {rule.field: rule.source for rule in rules if rule.source in table.columns}

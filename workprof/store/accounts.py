@@ -107,15 +107,7 @@ class Balance:
 
 
 def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span, *, quoting: bool = True) -> Accounts:
-    """Return the accounts of a text before it is read.
-
-    Args:
-        spooled: the text.
-        delimiter: one character.
-        progress: told how far it is; may cancel.
-        span: the part of the whole work.
-        quoting: a cell may stand in quotes, as far as the format knows.
-    """
+    """Return the accounts of a text before it is read; `progress` may cancel."""
     lines = count_lines(spooled.path, delimiter, progress, span, quoting=quoting)
     if not lines.fault:
         return Accounts(spooled, lines, quoting=quoting)
@@ -134,15 +126,9 @@ def balance(
     dialect: CsvDialect,
     n_read: int,
 ) -> Balance:
-    """Return what became of the other lines of a text that was read.
+    """Return what became of the other lines of a text that was read, by the rows and rejects of the reader.
 
-    Args:
-        cursor: reads a text with an unsound quote once more.
-        accounts: of the text.
-        spooled: what the reader read: the text, or a rewritten one.
-        names: of its columns.
-        dialect: as it was read.
-        n_read: rows and rejects of the reader.
+    A text with an unsound quote is read once more.
 
     Raises:
         TraceError: when the reader tells of more rows than there are.

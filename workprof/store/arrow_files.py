@@ -36,11 +36,7 @@ def arrow_schema(path: Path) -> pa.Schema:
 def write_parquet(path: Path, target: Path, most_bytes: int, report_bytes: Callable[[int], None]) -> None:
     """Write the rows of an Arrow or Feather file as Parquet, a batch in memory at a time.
 
-    Args:
-        path: of the file.
-        target: of the Parquet file.
-        most_bytes: that its rows may take in memory.
-        report_bytes: called with the bytes of the rows so far; may cancel.
+    `report_bytes` is called with the bytes of the rows so far; it may cancel.
 
     Raises:
         TraceError: when the file is broken or cut off, has nested columns, or takes more than `most_bytes`.

@@ -45,8 +45,7 @@ def sort_out(
 ) -> tuple[int, tuple[Check, ...]]:
     """Move the rows whose times cannot be read to the rejects, and tell of all other cells that say no value.
 
-    Returns:
-        The number of rows moved, and the checks.
+    Returned are the number of rows moved, and the checks.
 
     Raises:
         TraceError: when most values of a column of a generic table are none of what it was said to be.

@@ -233,14 +233,7 @@ def row_hash(declared: Format, columns: Sequence[Column]) -> str:
 def counts_of(
     cursor: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column], known: IngestReport | None = None
 ) -> Counts:
-    """Return what a job table holds.
-
-    Args:
-        cursor: of this call.
-        table: that holds the rows.
-        columns: of the table.
-        known: what the ingest counted of names, which takes seconds for ten million of them.
-    """
+    """Return what a job table holds; counting names takes seconds for ten million, so those of `known` are taken."""
     names = {column.name for column in columns}
     distinct = [f'count(DISTINCT "{name}")' if name in names else "NULL" for name in ("job_name", "user")]
     if known is not None and (known.jobs, known.users) != (None, None):
@@ -265,13 +258,7 @@ NO_COUNTS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 def column_profiles(
     cursor: duckdb.DuckDBPyConnection, entry: Entry, distinct: Mapping[str, int | None]
 ) -> tuple[ColumnProfile, ...]:
-    """Return one profile per column: one scan for the figures, one more per column for its bars.
-
-    Args:
-        cursor: of this call.
-        entry: the dataset.
-        distinct: column -> its distinct values where they are counted already.
-    """
+    """Return one profile per column: one scan for the figures, one more per column for its bars."""
     if not entry.columns:
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS

@@ -116,13 +116,8 @@ def compile_plan(
 ) -> Plan:
     """Return the plan: fields by rule, then fields filled with constants, then the further columns.
 
-    Args:
-        declared: the format.
-        rules: which columns become which fields; those that the source lacks are passed over.
-        columns: of the source.
-        constants: text field -> its value in every row, where no column says it.
-        decimal: sign of numbers in texts.
-        bounded: cells that are out of bounds are left out, and listed with those that cannot be read.
+    Rules whose columns the source lacks are passed over; `constants` are texts of every row, where no column says them.
+    If `bounded`, cells that are out of bounds are left out, and listed with those that cannot be read.
     """
     types = {column.name: column.type for column in columns}
     present = [rule for rule in rules if rule.source in types]
@@ -167,12 +162,8 @@ def number_sql(name: str, kind: str, unit: str) -> str:
 def text_sql(name: str, quantity: str, unit: str, declared: Format, decimal: str) -> str:
     """Return the number that a text says.
 
-    Args:
-        name: of the column.
-        quantity: unit of the field that it becomes, or `values.TIME`.
-        unit: of a bare number.
-        declared: the format: its sizes count in 1024s or 1000s.
-        decimal: sign of the file.
+    `quantity` is the unit of the field that it becomes, or `values.TIME`, `unit` that of a bare number; the format
+    counts sizes in 1024s or 1000s.
     """
     scale = 1.0 if unit == PLAIN else factor(unit)
     return values.number(quoted(name), quantity, scale, declared.size_base, decimal)

@@ -32,13 +32,7 @@ class Unreadable:
 
 
 def stored(kind: type[Record], document: object, arrays: object = None) -> Record | Unreadable:
-    """Return the record that a text of JSON holds (and a blob of arrays, where there is one), or why it is none.
-
-    Args:
-        kind: the record's class, or the annotation of a field.
-        document: as the database returns it; anything may stand there.
-        arrays: npz, where the record has arrays.
-    """
+    """Return the record that a text of JSON holds (and a blob of arrays, where there is one), or why it is none."""
     try:
         record = unpack(kind, Packed(_tree(document), _arrays(arrays)))
         wrong = misfit(kind, record)

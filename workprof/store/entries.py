@@ -35,13 +35,7 @@ LARGEST = 2**63 - 1
 
 
 def misfit(kind: Any, value: Any, where: str = "it") -> str:
-    """Return what is wrong with a value that should be of an annotated kind; '' where it fits.
-
-    Args:
-        kind: a class, or an annotation of a record's field.
-        value: as unpacked.
-        where: the value stands, for people.
-    """
+    """Return what is wrong with a value that should be of an annotated kind; '' where it fits."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return ""

@@ -188,12 +188,8 @@ def search(
 
     A text that is a whole number also finds the row of that number, first. Without a word the first rows are found.
 
-    Args:
-        cursor: of this call.
-        entry: the dataset.
-        columns: text columns to look into; at least one.
-        words: separated by blanks; `%` and `_` stand for themselves.
-        limit: rows, 1 to 200.
+    At least one column is looked into. Words are separated by blanks; `%` and `_` stand for themselves. The limit is 1
+    to 200.
 
     Raises:
         SettingsError: when the limit or the text is out of bounds.

@@ -46,11 +46,7 @@ def no_room(folder: Path, what: str, instead: str = "give another home with --ho
 
 @contextlib.contextmanager
 def room_in(folder: Path, what: str) -> Iterator[None]:
-    """Turn the error of a full disk into a refusal; every other error passes.
-
-    Args:
-        folder: that the body writes into.
-        what: became of the work, such as 'x.csv was not loaded'.
+    """Turn the error of a full disk into a refusal ('x.csv was not loaded'); every other error passes.
 
     Raises:
         DiskFull: says what, how much is free and what to do.

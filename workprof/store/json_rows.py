@@ -92,10 +92,7 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
 def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> Iterator[JsonRow]:
     """Yield every line that is not blank, or every element of an array or list, in the order of the file.
 
-    Args:
-        path: of the text.
-        origin: its name for people.
-        repeated: counts the rows whose keys repeat.
+    `repeated` counts the rows whose keys repeat.
 
     Raises:
         TraceError: when the text is none of lines and cut off or broken: nothing after that place can be trusted.

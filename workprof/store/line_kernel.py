@@ -57,14 +57,11 @@ def walk(
     rules: NDArray[np.int64],
     known: NDArray[np.int64],
 ) -> None:
-    """Take in further bytes; stop at a quote that is not sound.
+    """Take in further bytes of text (n,); stop at a quote that is not sound.
 
-    Args:
-        text: (n,) the bytes.
-        delimiter: (1-4,) the bytes of one character.
-        rules: (5,) the byte that ends a line, that of a quote (-1 = none), whether spaces are blank, most lines of a
-            cell, most bytes of a row over several lines.
-        known: (KNOWN,) written in place.
+    The delimiter is (1-4,) bytes of one character. `rules` (5,) are the byte that ends a line, that of a quote (-1 =
+    none), whether spaces are blank, most lines of a cell, most bytes of a row over several lines. `known` (KNOWN,) is
+    written in place.
     """
     line_end, quote, at = rules[LINE_END], rules[QUOTE_BYTE], 0
     while at < text.size and known[FAULT] == SOUND:

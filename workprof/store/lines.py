@@ -76,13 +76,8 @@ def count_lines(
 ) -> Lines:
     """Return what the lines of a delimited text are, in one pass and in bounded memory.
 
-    Args:
-        path: a plain text.
-        delimiter: one character.
-        progress: told how far it is; may cancel.
-        span: the part of the whole work that this is.
-        quoting: a cell may stand in quotes; else a quote is a character as any other.
-        spaces_are_blank: a line of spaces and tabs alone is blank.
+    `quoting`: a cell may stand in quotes; else a quote is a character as any other. `spaces_are_blank`: a line of
+    spaces and tabs alone is blank. `progress` may cancel.
     """
     line_end, physical, done = line_end_of(path), 0, 0
     separator = np.frombuffer(delimiter.encode(), dtype=np.uint8)
@@ -161,12 +156,7 @@ def line_end_of(path: Path) -> bytes:
 
 
 def filled_lines(path: Path, *, any_end: bool = False) -> int:
-    """Return how many lines of a text hold something else than white space.
-
-    Args:
-        path: a plain text.
-        any_end: a carriage return alone ends a line too.
-    """
+    """Return how many lines hold something else than white space; by `any_end` a lone carriage return ends one."""
     result, open_is_filled = 0, False
     for text in _pieces(path, b"\n"):
         first, *others = ANY_LINE_END.split(text) if any_end else text.split(b"\n")

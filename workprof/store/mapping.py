@@ -53,11 +53,8 @@ SHOWN_COLUMNS = 20
 def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tuple[Rule, ...]:
     """Return the rules, every one of whose columns the file has or may lack.
 
-    Args:
-        declared: the format.
-        mapping: what the user said, or `guesses` that are sure; of another format than the generic one it takes the
-            place of that format's own rules.
-        result: the file's columns.
+    The mapping is what the user said, or `guesses` that are sure; of another format than the generic one it takes the
+    place of that format's own rules.
 
     Raises:
         ColumnMissing: when required columns or fields are absent; names what was found and what to do.

@@ -78,15 +78,7 @@ def load(
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
-    """Return what was staged from one file, or from all that the format's reader makes one table of.
-
-    Args:
-        cursor: in a transaction.
-        stage: the tables that are filled.
-        files: name -> spooled file; more than one only for a reader of several.
-        declared: the format.
-        options: of the ingest.
-        progress: may cancel.
+    """Return what was staged, in a transaction, from one file or from all that the format's reader makes one table of.
 
     Raises:
         ColumnMissing: a required column or field is absent.
@@ -302,8 +294,7 @@ def _staged(
 ) -> tuple[Plan, int, tuple[Check, ...]]:
     """Stage the rows; a column with values that are none of its type is read again as text.
 
-    Returns:
-        The plan, the rows that were rejected, and the check of the cells that are missing.
+    Returned are the plan, the rows that were rejected, and the check of the cells that are missing.
     """
     relation = source.relation
     plan = compile_plan(declared, source.rules, relation.columns, constants, source.dialect.decimal)

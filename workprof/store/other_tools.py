@@ -91,12 +91,7 @@ TOOLS = (
 
 
 def refusal(head: str, name: str) -> str:
-    """Return the refusal of a text that a well-known tool writes; '' for any other text.
-
-    Args:
-        head: the first characters.
-        name: of the file.
-    """
+    """Return the refusal of a text that a well-known tool writes; '' for any other text."""
     tool = next((each for each in TOOLS if each.known.search(head[:20_000])), None)
     if tool is not None:
         return _words(name, tool.name, tool.lacking, tool.instead)

@@ -71,13 +71,10 @@ ANOTHER = "give another place"
 
 
 def checked_output(path: Path, suffixes: Sequence[str] = (), *, option: str = "-o", folder: bool = False) -> Path:
-    """Return a path that a result can be written to.
+    """Return a path that a result can be written to: of a file, or of a folder of files, made where absent.
 
-    Args:
-        path: of the file, or of a folder of files; what is there may be replaced.
-        suffixes: that its name may end in, in lower case; none = any.
-        option: that named it, for the message.
-        folder: it is a folder, made where absent.
+    What is there may be replaced. The name ends in one of `suffixes` (lower case; none = any); `option` is for the
+    message.
 
     Raises:
         SettingsError: says why nothing can be written there, and what to do.
@@ -109,10 +106,7 @@ def checked_output(path: Path, suffixes: Sequence[str] = (), *, option: str = "-
 def whole(folder: Path, what: Path, note: str = "") -> Iterator[Path]:
     """Yield an empty folder: what is written there takes its names in `folder` at the end; nothing is left of an error.
 
-    Args:
-        folder: where the files shall be; made where absent, in one that exists.
-        what: is written, for the message.
-        note: what stays when it cannot be, for the message.
+    `what` is written and `note` (what stays when it cannot be) are for the message.
 
     Raises:
         SettingsError: when it cannot be written.
@@ -147,11 +141,7 @@ def append(path: Path, text: str, *, header: str = "", note: str = "") -> None:
 
     Where the file's last line has no end (somebody edited it), it is given one.
 
-    Args:
-        path: of the file, made where absent.
-        text: lines to add.
-        header: before it where the file is empty.
-        note: what stays when it cannot be added, for the message.
+    The header comes first where the file is empty; `note`, what stays when nothing can be added, is for the message.
 
     Raises:
         SettingsError: when it cannot be written.

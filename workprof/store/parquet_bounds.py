@@ -23,11 +23,7 @@ LOOK = Span(0.3, 0.33, "measuring texts")
 
 
 def refuse_promises(spooled: Spooled, times: int) -> None:
-    """Refuse a Parquet file whose footer promises much more than its bytes, or contradicts itself.
-
-    Args:
-        spooled: the file.
-        times: its size that the rows may take.
+    """Refuse a Parquet file whose footer promises more than `times` its bytes, or contradicts itself.
 
     Raises:
         TraceError: says how many rows and bytes they are, and what to do.
@@ -45,13 +41,7 @@ def refuse_promises(spooled: Spooled, times: int) -> None:
 
 
 def refuse_long_texts(cursor: duckdb.DuckDBPyConnection, spooled: Spooled, times: int, progress: Progress) -> None:
-    """Refuse a Parquet file whose texts take much more than its bytes: their lengths are added up, no text is made.
-
-    Args:
-        cursor: reads the file.
-        spooled: the file.
-        times: its size that the rows may take.
-        progress: told how far it is; may cancel.
+    """Refuse a Parquet file whose texts take more than `times` its bytes: lengths are added up, no text is made.
 
     Raises:
         TraceError: says how many rows and bytes they are, and what to do.

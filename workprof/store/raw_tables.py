@@ -86,10 +86,8 @@ class RawTable:
     def balanced(self, cursor: duckdb.DuckDBPyConnection, n_rows: int | None = None) -> Balance:
         """Return what became of the lines that are neither a row nor a reject; call it after `refused`.
 
-        Args:
-            cursor: of the ingest.
-            n_rows: of a table that was read whole without a reject. Else, as the joins read a table in parts, its rows
-                are counted by a scan of their own.
+        `n_rows` is of a table that was read whole without a reject. Else, as the joins read a table in parts, its rows
+        are counted by a scan of their own.
         """
         names, rows = [column.name for column in TABLES[self.name]], n_rows
         if rows is None:

@@ -84,13 +84,7 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
 
 
 def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progress, span: Span) -> Rewritten:
-    """Return the rows that a reader makes of the files of one dataset as CSV rows.
-
-    Args:
-        files: name, as the reader is to see it -> plain bytes.
-        reader: of the format.
-        progress: told how many bytes are read; may cancel.
-        span: the part of the whole work.
+    """Return the rows that a reader makes of the files of one dataset, by the names that it is to see, as CSV rows.
 
     Raises:
         TraceError: when a file breaks off, or its rows are none of the reader's columns.
@@ -126,16 +120,7 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
 def rewrite_broken(
     spooled: Spooled, names: Sequence[str], known: Format, dialect: CsvDialect, progress: Progress, span: Span
 ) -> Rewritten | None:
-    """Return the records of a text of which some are broken, put together; None where none can be.
-
-    Args:
-        spooled: the text, with its header.
-        names: of its columns.
-        known: the format, which has free texts.
-        dialect: as it was read.
-        progress: may cancel.
-        span: the part of the whole work.
-    """
+    """Return the records of a text of which some are broken, put together; None where none can be."""
     target, refused, lines = (
         spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("joined", "split", "places")
     )

@@ -101,11 +101,7 @@ def most_bytes(path: Path, times: int) -> int:
 
 
 def chunks(path: Path, times: int = DEFAULT_EXPANSION_LIMIT) -> Iterator[bytes]:
-    """Yield the file's plain bytes in chunks; of a tar archive, those of its first regular file.
-
-    Args:
-        path: of the file.
-        times: its size a compressed file may unpack to.
+    """Yield the file's plain bytes, at most `times` its size; of a tar archive, those of its first regular file.
 
     Raises:
         TraceError: for broken data and for a compression bomb.
@@ -133,11 +129,8 @@ def head_of(path: Path, size: int = 512) -> bytes:
 def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> bytes:
     """Return the first plain bytes of a file, at most `size`: of a text as UTF-8, of a workbook's table as CSV.
 
-    Args:
-        path: of the file.
-        size: in bytes.
-        encoding: of a text; '' = UTF-8, or UTF-16 where it begins with that byte order mark.
-        sheet: of a workbook; '' = the first that holds a table.
+    Without an encoding a text is UTF-8, or UTF-16 where it begins with that byte order mark; without a sheet the first
+    that holds a table counts.
     """
     if is_workbook(path, head_of(path)):
         return _workbook_head(path, path.stat().st_mtime_ns, size, sheet)

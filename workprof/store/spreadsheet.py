@@ -111,13 +111,9 @@ class Workbook:
     """
 
     def __init__(self, path: Path, sheet: str, most_bytes: int, report_bytes: Callable[[int], None]) -> None:
-        """Open it and find the table.
+        """Open it and find the table, in the first sheet that holds one where none is named.
 
-        Args:
-            path: of the file.
-            sheet: to read; '' = the first that holds a table.
-            most_bytes: that it may unpack to.
-            report_bytes: called with the bytes that were read so far; may cancel.
+        It may unpack to `most_bytes`. `report_bytes` is called with the bytes that were read so far; it may cancel.
 
         Raises:
             TraceError: for a broken or bomb-like workbook, and for one without a table; names its sheets.

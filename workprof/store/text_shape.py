@@ -90,14 +90,10 @@ def decoded_head(head: bytes, origin: str) -> str:
 def text_shape(
     head: bytes, origin: str, delimiter: str = "", *, quoting: bool = True, names: Sequence[str] = ()
 ) -> TextShape:
-    """Return the shape of a delimited text from its first bytes.
+    """Return the shape of a delimited text from its first bytes; without a delimiter it is guessed.
 
-    Args:
-        head: the first bytes.
-        origin: the file's name for people.
-        delimiter: one character; '' = guessed.
-        quoting: a cell may stand in quotes; else a quote is a character as any other.
-        names: of the columns, where the first line is a row; columns beyond them are numbered.
+    `quoting`: a cell may stand in quotes; else a quote is a character as any other. `names` are of the columns, where
+    the first line is a row; columns beyond them are numbered.
 
     Raises:
         TraceError: for binary data, other encodings, an endless first line, too many columns.

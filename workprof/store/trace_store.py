@@ -348,13 +348,7 @@ class PassingTrace:
 def passing_trace(
     settings: Settings, paths: Sequence[Path], options: IngestOptions | None = None, progress: Progress = silent
 ) -> PassingTrace:
-    """Return the finished rows of a trace.
-
-    Args:
-        settings: of the open home; the trace passes through its spool.
-        paths: as for an ingest.
-        options: how to read them.
-        progress: told each step; may cancel.
+    """Return the finished rows of a trace, which passes through the spool of the open home.
 
     Raises:
         As `TraceStore.ingest`.

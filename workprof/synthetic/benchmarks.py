@@ -49,7 +49,7 @@ ARGV: Mapping[str, tuple[str, ...]] = {
 
 
 def output_of(benchmark: str, one: Measure) -> str:
-    """Return what the tool would have printed; `benchmark` is a key of `ARGV`."""
+    """What the tool would have printed; `benchmark` is a key of `ARGV`."""
     writers = {
         "cpu-sysbench": _cpu,
         "memory-sysbench": _memory,
@@ -260,7 +260,7 @@ class BenchmarkTrace:
 
 
 def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> BenchmarkTrace:
-    """Return simulated runs of the six benchmarks; the same settings give the same runs."""
+    """Simulated runs of the six benchmarks; the same settings give the same runs."""
     request = settings or BenchmarkTraceSettings()
     rng = np.random.default_rng(request.seed)
     names = [f"node-{number + 1}" for number in range(request.nodes)]
@@ -331,7 +331,7 @@ def _line(node: str, benchmark: str, clock: float, one: Measure, rng: np.random.
 
 
 def _host(benchmark: str, strength: float, rng: np.random.Generator) -> dict[str, float]:
-    """Return machine-wide values over the run; {} where none were recorded."""
+    """Machine-wide values over the run; {} where none were recorded."""
     if rng.random() < NO_HOST_SHARE:
         return {}
     aspect, noise = ASPECT[benchmark], np.exp(0.1 * rng.standard_normal(4))

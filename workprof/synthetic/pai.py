@@ -65,7 +65,7 @@ SAMPLE_SCHEMA = pa.schema(
 
 
 def sample_table(batch: Batch, population: Population, first: int, seed: Sequence[int]) -> Any:
-    """Return the rows of a batch; `index` counts from `first`, `seed` draws names, machines and sensors."""
+    """The rows of a batch; `index` counts from `first`, `seed` draws names, machines and sensors."""
     rng = np.random.default_rng(list(seed))
     job = batch.task_job[batch.row_task]
     columns = _names(batch, population, job, rng) | _numbers(batch, job) | _hosts(batch, population, rng)
@@ -77,7 +77,7 @@ def sample_table(batch: Batch, population: Population, first: int, seed: Sequenc
 
 
 def _names(batch: Batch, population: Population, job: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
-    """Return every column of names but those of machines."""
+    """Every column of names but those of machines."""
     jobs, rows = batch.job_user.size, job.size
     one_off = max(0, int(batch.job_group.max()) + 1 - len(population.groups))
     groups = pa.concat_arrays([population.groups, hex_names(rng, one_off, GROUP_DIGITS)])
@@ -95,7 +95,7 @@ def _names(batch: Batch, population: Population, job: NDArray[np.int64], rng: np
 
 
 def _numbers(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
-    """Return times, plans and instance counts per row."""
+    """Times, plans and instance counts per row."""
     cpu, memory, gpu = task_plans(batch)[batch.row_task].T
     start = batch.job_start_s[job]
     return {
@@ -109,7 +109,7 @@ def _numbers(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _hosts(batch: Batch, population: Population, rng: np.random.Generator) -> dict[str, Any]:
-    """Return the machine of every row, its size, the device, and the type that the task requested."""
+    """The machine of every row, its size, the device, and the type that the task requested."""
     machines = population.machines
     workloads = [ALL_KINDS[kind].workload for kind in batch.job_kind[batch.task_job]]
     host_type = draw_host_types(workloads, rng)
@@ -129,7 +129,7 @@ def _hosts(batch: Batch, population: Population, rng: np.random.Generator) -> di
 
 
 def _truth(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the planted truth per row."""
+    """The planted truth per row."""
     return {
         "truth_profile": batch.row_profile,
         "truth_identifiable": identifiable(batch.row_profile),
@@ -140,7 +140,7 @@ def _truth(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _column(values: Any, field: Any) -> Any:
-    """Return an Arrow array of the field's type; NaN becomes NULL."""
+    """An Arrow array of the field's type; NaN becomes NULL."""
     if isinstance(values, np.ndarray):
         return pa.array(values.astype(field.type.to_pandas_dtype(), copy=False), from_pandas=True)
     return values
@@ -159,7 +159,7 @@ _DRAWN = ("start_time", "end_time", *SENSOR_COLUMNS)
 
 
 def block_sizes(rows: int) -> list[int]:
-    """Return nearly equal block sizes that add up to `rows`."""
+    """Nearly equal block sizes that add up to `rows`."""
     blocks = max(1, round(rows / BLOCK_ROWS))
     return [rows // blocks + (number < rows % blocks) for number in range(blocks)]
 
@@ -180,13 +180,9 @@ def pai_sample_tables(rows: int, seed: int = 0) -> Iterator[Any]:
 
 
 def write_pai_sample(path: Path, rows: int, seed: int = 0, progress: Progress = silent) -> SynthReport:
-    """Write `rows` instances with planted behaviours to a Parquet file, block by block.
+    """Write `rows` instances, at most MOST_ROWS, with planted behaviours to a Parquet file, block by block.
 
-    Args:
-        path: the file; its folder is made.
-        rows: instances, at most MOST_ROWS.
-        seed: the same seed and rows give the same values.
-        progress: called after every block.
+    The folder is made. The same seed and rows give the same values.
 
     Raises:
         SettingsError: when rows or seed are out of bounds, or the file cannot be written.

@@ -117,7 +117,7 @@ class Behaviour:
     spike_share: float = 0.0  # share of templates whose tasks mostly end in the 13-second spike
 
     def coordinates(self) -> NDArray[np.float64]:
-        """Return the ten coordinates in which spread is drawn: logarithms, and logits of the two ratios."""
+        """The ten coordinates in which spread is drawn: logarithms, and logits of the two ratios."""
         ratios = np.array([self.memory_ratio, self.gpu_memory_ratio])
         logits = np.log(ratios / (1 - ratios))
         logs = np.log([self.cpu, self.gpu, self.memory, self.gpu_memory])
@@ -227,7 +227,7 @@ class Sensors:
 
 
 def _mixing() -> NDArray[np.float64]:
-    """Return the matrix that gives independent normals the correlations of `_LINKS`."""
+    """The matrix that gives independent normals the correlations of `_LINKS`."""
     correlation = np.eye(SPREAD.size)
     for i, j, value in _LINKS:
         correlation[i, j] = correlation[j, i] = value
@@ -238,7 +238,7 @@ MIXING = _mixing()  # (10, 10)
 
 
 def draw_sensors(centre: NDArray[np.float64], stray: NDArray[np.bool_], rng: np.random.Generator) -> Sensors:
-    """Return sensor values around the given centres, (n_rows, 10); stray rows keep to theirs in memory alone."""
+    """Sensor values around the given centres, (n_rows, 10); stray rows keep to theirs in memory alone."""
     coordinates = spread(centre, rng)
     elsewhere = scatter(int(stray.sum()), rng)
     elsewhere[:, MEMORY] = coordinates[stray, MEMORY]
@@ -247,7 +247,7 @@ def draw_sensors(centre: NDArray[np.float64], stray: NDArray[np.bool_], rng: np.
 
 
 def spread(centre: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return coordinates around the given centres, (n_rows, 10), with correlated, heavy-tailed noise."""
+    """Coordinates around the given centres, (n_rows, 10), with correlated, heavy-tailed noise."""
     tails = np.sqrt(DEGREES_OF_FREEDOM / rng.chisquare(DEGREES_OF_FREEDOM, (centre.shape[0], 1)))
     noise = rng.standard_normal(centre.shape) @ MIXING.T * tails
     values: NDArray[np.float64] = centre + noise * ROW_SPREAD
@@ -257,12 +257,9 @@ def spread(centre: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.
 def levels_from_plans(
     plans: NDArray[np.float64], memory: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return coordinates of templates that use a random share of what they ask for, (n, 10).
+    """Coordinates (n, 10) of templates that use a random share of what they ask for, `plans` (n, 3).
 
-    Args:
-        plans: (n, 3).
-        memory: (n,) log of peak memory over plan of the template's key; NaN = the key has none.
-        rng: draws.
+    `memory` is (n,) log of peak memory over plan of the template's key; NaN = the key has none.
     """
     levels = scatter(plans.shape[0], rng)
     further = rng.standard_normal(plans.shape)
@@ -274,7 +271,7 @@ def levels_from_plans(
 
 
 def scatter(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return coordinates of outliers, (count, 10): log-uniform, bytes tied to operations."""
+    """Coordinates of outliers, (count, 10): log-uniform, bytes tied to operations."""
     low, high = np.log(np.array(SCATTER_RANGES)).T
     drawn: NDArray[np.float64] = low + (high - low) * rng.random((count, low.size))
     for ratio in (3, 5):
@@ -288,7 +285,7 @@ def scatter(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def columns(coordinates: NDArray[np.float64], outlier: NDArray[np.bool_], rng: np.random.Generator) -> Sensors:
-    """Return the columns of the trace: means never above maxima, whole memory steps, zeros where nothing ran."""
+    """The columns of the trace: means never above maxima, whole memory steps, zeros where nothing ran."""
     cpu, gpu, memory, memory_logit, gpu_memory, gpu_logit, *traffic = coordinates.T
     gpu_use, gpu_peak = np.exp(gpu), np.exp(gpu_memory)
     chance = np.where(outlier, ZERO_GPU_OUTLIERS, np.where(gpu_use < IDLE_GPU_PERCENT, ZERO_GPU_IDLE, 0.0))
@@ -307,5 +304,5 @@ def columns(coordinates: NDArray[np.float64], outlier: NDArray[np.bool_], rng: n
 
 
 def _measured(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values in single precision, as a sensor gives them; the file is half as large for it."""
+    """The values in single precision, as a sensor gives them; the file is half as large for it."""
     return values.astype(np.float32).astype(np.float64)

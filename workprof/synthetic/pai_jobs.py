@@ -71,7 +71,7 @@ class Batch:
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
-    """Return one batch with the jobs, tasks and rows of all, pointers shifted."""
+    """One batch with the jobs, tasks and rows of all, pointers shifted."""
     joined: dict[str, NDArray[Any]] = {}
     for name in (field.name for field in fields(Batch)):
         parts = [getattr(batch, name) for batch in batches]
@@ -92,7 +92,7 @@ ROLE_SD = 0.03
 
 
 def draw_starts(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return submission times in whole seconds: any day of the span, hours by `HOURLY_WEIGHTS` in UTC+8."""
+    """Submission times in whole seconds: any day of the span, hours by `HOURLY_WEIGHTS` in UTC+8."""
     weights = np.array(HOURLY_WEIGHTS, dtype=np.float64)
     hour = rng.choice(weights.size, count, p=weights / weights.sum())
     day = rng.integers(0, TRACE_DAYS, count)
@@ -103,7 +103,7 @@ def draw_starts(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
 def draw_durations(
     kind: JobKind, templates: Templates, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return duration (s) and spike flag per job and role, both (n_jobs, n_roles)."""
+    """Duration (s) and spike flag per job and role, both (n_jobs, n_roles)."""
     shape = templates.spike_chance.shape
     run_sd = np.where(templates.heavy, HEAVY_RUN_SD, RUN_SD)[:, None]
     run = rng.standard_normal((shape[0], 1)) * run_sd + rng.standard_normal(shape) * ROLE_SD
@@ -118,7 +118,7 @@ def draw_durations(
 
 
 def _median_s(profile: int) -> float:
-    """Return the typical duration of a behaviour."""
+    """The typical duration of a behaviour."""
     return OUTLIER_DURATION_S if profile == OUTLIER else BEHAVIOURS[profile].duration_s
 
 
@@ -130,7 +130,7 @@ WORKLOADS = tuple(sorted({kind.workload for kind in ALL_KINDS}))
 
 
 def identifiable(profile: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return where the submit-time metadata determine the profile: in a profile, and one with metadata of its own.
+    """Where the submit-time metadata determine the profile: in a profile, and one with metadata of its own.
 
     An outlier departs from whatever its metadata promise, so nothing known at submission foretells it.
     """
@@ -138,7 +138,7 @@ def identifiable(profile: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def task_plans(batch: Batch) -> NDArray[np.float64]:
-    """Return plan_cpu, plan_mem and plan_gpu per task, (n_tasks, 3); NaN = not requested."""
+    """plan_cpu, plan_mem and plan_gpu per task, (n_tasks, 3); NaN = not requested."""
     kind = batch.job_kind[batch.task_job]
     plans = np.empty((kind.size, 3))
     for number in np.unique(kind):
@@ -150,7 +150,7 @@ def task_plans(batch: Batch) -> NDArray[np.float64]:
 
 
 def kind_labels(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return task_name (per task) and workload (per job) as positions in the sorted names."""
+    """task_name (per task) and workload (per job) as positions in the sorted names."""
     width = max(len(kind.roles) for kind in ALL_KINDS)
     tasks = np.zeros((len(ALL_KINDS), width), np.int64)
     for number, kind in enumerate(ALL_KINDS):
@@ -161,7 +161,7 @@ def kind_labels(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def planted_profiles(batch: Batch) -> NDArray[np.int64]:
-    """Return the behaviour of most rows of every task, or OUTLIER."""
+    """The behaviour of most rows of every task, or OUTLIER."""
     planted = np.full((len(ALL_KINDS), max(len(kind.roles) for kind in ALL_KINDS)), OUTLIER)
     for number, kind in enumerate(ALL_KINDS):
         planted[number, : len(kind.roles)] = [role.profile for role in kind.roles]
@@ -169,7 +169,7 @@ def planted_profiles(batch: Batch) -> NDArray[np.int64]:
 
 
 def row_centres(batch: Batch) -> NDArray[np.float64]:
-    """Return the coordinates around which the template puts every row, (N, 10)."""
+    """The coordinates around which the template puts every row, (N, 10)."""
     shown = np.where(batch.row_profile >= 0, batch.row_profile, planted_profiles(batch)[batch.row_task])
     behaviour = np.where((shown >= 0)[:, None], COORDINATES[np.maximum(shown, 0)], 0.0)
     centres: NDArray[np.float64] = behaviour + batch.task_offset[batch.row_task]
@@ -204,14 +204,14 @@ class BlockJobs:
         self._one_offs += int(fresh.sum())
 
     def joined(self) -> Batch:
-        """Return all jobs as one batch."""
+        """All jobs as one batch."""
         return join_batches(self._batches)
 
 
 def draw_job_templates(
     kind: JobKind, count: int, pool: Pool, rng: np.random.Generator
 ) -> tuple[Templates, NDArray[np.bool_]]:
-    """Return a template per job and whether it is a one-off; one-offs and their groups are numbered from 0."""
+    """A template per job and whether it is a one-off; one-offs and their groups are numbered from 0."""
     fresh = rng.random(count) < kind.one_off_share
     size = pool.templates.number.size
     weights = zipf_weights(size, 0.0 if kind.groups else ZIPF)
@@ -225,7 +225,7 @@ def draw_job_templates(
 def kind_batch(
     kind: JobKind, templates: Templates, counts: NDArray[np.int64], stray: NDArray[np.int64], rng: np.random.Generator
 ) -> Batch:
-    """Return jobs with `counts` rows per job and role, `stray` of them per role behaving like nothing else."""
+    """Jobs with `counts` rows per job and role, `stray` of them per role behaving like nothing else."""
     duration, spike = draw_durations(kind, templates, rng)
     job, role = np.nonzero(counts)
     rows = counts[job, role]
@@ -251,7 +251,7 @@ def kind_batch(
 
 
 def _choose(one_off: Templates, pooled: Templates, fresh: NDArray[np.bool_]) -> Templates:
-    """Return the one-off template where `fresh`, else the pooled one."""
+    """The one-off template where `fresh`, else the pooled one."""
     mine, theirs = vars(one_off), vars(pooled)
     chosen = {}
     for name, values in mine.items():
@@ -263,7 +263,7 @@ def _choose(one_off: Templates, pooled: Templates, fresh: NDArray[np.bool_]) -> 
 def _row_labels(
     kind: JobKind, role: NDArray[np.int64], stray: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return profile and outlier code per row, with exactly `stray` stray rows per role."""
+    """Profile and outlier code per row, with exactly `stray` stray rows per role."""
     profiles = np.array([item.profile for item in kind.roles])
     profile = profiles[role]
     outlier = np.where(profile == OUTLIER, SCATTERED_JOB, REGULAR)
@@ -278,7 +278,7 @@ def _row_labels(
 
 
 def sample_batch(population: Population, rows: int, block: int, seed: int) -> Batch:
-    """Return the jobs of block number `block`, with `rows` rows in random order."""
+    """The jobs of block number `block`, with `rows` rows in random order."""
     rng = np.random.default_rng([seed, 1, block])
     jobs = BlockJobs(population, block)
     for number, (kind, quota) in enumerate(zip(KINDS, _quotas(rows), strict=True)):
@@ -295,7 +295,7 @@ def sample_batch(population: Population, rows: int, block: int, seed: int) -> Ba
 
 
 def largest_remainder(weights: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Return whole numbers in proportion to `weights` that add up to `total`."""
+    """Whole numbers in proportion to `weights` that add up to `total`."""
     exact = weights / weights.sum() * total
     whole: NDArray[np.int64] = np.floor(exact).astype(np.int64)
     missing = total - int(whole.sum())
@@ -304,7 +304,7 @@ def largest_remainder(weights: NDArray[np.float64], total: int) -> NDArray[np.in
 
 
 def _quotas(rows: int) -> list[list[int]]:
-    """Return rows per kind: one number per role, then the stray rows."""
+    """Rows per kind: one number per role, then the stray rows."""
     cells = [[*(role.rows for role in kind.roles), kind.stray_rows] for kind in KINDS]
     flat = largest_remainder(np.array([value for cell in cells for value in cell], dtype=np.float64), rows)
     ends = np.cumsum([len(cell) for cell in cells])
@@ -314,7 +314,7 @@ def _quotas(rows: int) -> list[list[int]]:
 def _sampled_kind(
     kind: JobKind, quota: list[int], pool: Pool, rng: np.random.Generator
 ) -> tuple[Batch, NDArray[np.bool_]]:
-    """Return the jobs of a kind, and which of them come from a one-off template (numbered from 0)."""
+    """The jobs of a kind, and which of them come from a one-off template (numbered from 0)."""
     *regular, stray_rows = quota
     stray = largest_remainder(np.maximum(np.array(regular, dtype=np.float64), 1e-9), stray_rows)
     totals = np.array(regular) + stray
@@ -327,7 +327,7 @@ def _sampled_kind(
 def _draw_jobs(
     kind: JobKind, rows: int, pool: Pool, rng: np.random.Generator
 ) -> tuple[Templates, NDArray[np.bool_], NDArray[np.int64]]:
-    """Return a template per job, whether it is a one-off, and sampled rows of the first role (their sum is `rows`)."""
+    """A template per job, whether it is a one-off, and sampled rows of the first role (their sum is `rows`)."""
     expected = int(1.3 * rows / rows_per_job(kind)) + 8
     while True:
         templates, fresh = draw_job_templates(kind, expected, pool, rng)
@@ -343,7 +343,7 @@ def _draw_jobs(
 
 
 def _sampled_rows(kind: JobKind, instances: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return how many instances of each task the sample holds."""
+    """How many instances of each task the sample holds."""
     coverage = rng.uniform(*kind.coverage, instances.size)
     share = np.where(instances <= FULL_COVERAGE_UP_TO, 1.0, coverage)
     return np.ceil(instances * share).astype(np.int64)
@@ -386,7 +386,7 @@ class States:
 
 
 def draw_states(batch: Batch, rng: np.random.Generator) -> States:
-    """Return status and times of every job, task and instance."""
+    """Status and times of every job, task and instance."""
     shares = np.array(STATUS_COUNTS) / sum(STATUS_COUNTS)
     job_status = rng.choice(len(STATUSES), batch.job_user.size, p=shares)
     task_status = _inherit(job_status[batch.task_job], FAILED_TASK_SHARE, rng)
@@ -410,14 +410,14 @@ def draw_states(batch: Batch, rng: np.random.Generator) -> States:
 
 
 def _inherit(parent: NDArray[np.int64], failed_share: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the parent's status, but for parts of a failed whole that ended well."""
+    """The parent's status, but for parts of a failed whole that ended well."""
     return np.where((parent == FAILED) & (rng.random(parent.size) > failed_share), TERMINATED, parent)
 
 
 def _instance_times(
     batch: Batch, task_start: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return start and end of every instance, inside its task: a wait, then runs of nearly equal length."""
+    """Start and end of every instance, inside its task: a wait, then runs of nearly equal length."""
     duration = batch.task_duration_s
     long = (duration > SHORT_S).astype(np.int64)
     wait = np.array(WAIT_MEDIANS)[long] * np.exp(np.array(WAIT_SDS)[long] * rng.standard_normal(duration.size))
@@ -431,7 +431,7 @@ def _instance_times(
 def _shown(
     status: NDArray[np.int64], start: NDArray[np.float64], end: NDArray[np.float64], zero: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return times as the trace shows them: no end before a part has ended, 0 where a time was lost."""
+    """Times as the trace shows them: no end before a part has ended, 0 where a time was lost."""
     shown_start = np.where((status == WAITING) | zero, 0.0, start)
     shown_end = np.where(status >= RUNNING, np.nan, np.where(zero, 0.0, end))
     return shown_start, shown_end
@@ -458,7 +458,7 @@ STRAY_SHARE = 0.03
 
 
 def kind_shares() -> NDArray[np.float64]:
-    """Return the share of jobs of every kind: workloads by `TAGGED_JOBS`, kinds of one workload as in the sample."""
+    """The share of jobs of every kind: workloads by `TAGGED_JOBS`, kinds of one workload as in the sample."""
     expected = np.array(sample_jobs(SAMPLE_ROWS))
     workloads = np.array([kind.workload for kind in KINDS])
     tagged = np.zeros(len(KINDS))
@@ -470,7 +470,7 @@ def kind_shares() -> NDArray[np.float64]:
 
 
 def trace_batch(population: Population, jobs: int, block: int, seed: int) -> Batch:
-    """Return `jobs` whole jobs; rows are their instances, task by task."""
+    """`jobs` whole jobs; rows are their instances, task by task."""
     rng = np.random.default_rng([seed, 3, block])
     counts = rng.multinomial(jobs, kind_shares())
     collected = BlockJobs(population, block)

@@ -45,12 +45,12 @@ class JobKind:
 
     @property
     def rows(self) -> int:
-        """Return the rows of the kind in a sample of 100,001, stray ones included."""
+        """The rows of the kind in a sample of 100,001, stray ones included."""
         return sum(role.rows for role in self.roles) + self.stray_rows
 
     @property
     def scattered(self) -> bool:
-        """Return whether every row of the kind is an outlier."""
+        """Whether every row of the kind is an outlier."""
         return self.roles[0].profile == OUTLIER
 
 
@@ -225,7 +225,7 @@ _SIZES = ((1, 0.3), (2, 0.25), (4, 0.2), (10, 0.15), (20, 0.08), (50, 0.02))
 
 
 def _scattered(workload: str, users: tuple[tuple[int, float], ...], **rows: int) -> JobKind:
-    """Return the outlier kind of a workload; `rows` are rows by task name, the largest first."""
+    """The outlier kind of a workload; `rows` are rows by task name, the largest first."""
     roles = tuple(
         Role(task, count, OUTLIER, _NO_GPU if task in {"ps", "OpenmpiTracker", "OssToVolumeWorker"} else _GPU)
         for task, count in rows.items()
@@ -267,7 +267,7 @@ _USERS = ((UNTAGGED_USERS, 1.0),)
 
 
 def _single(task_name: str, bundles: tuple[Bundle, ...]) -> JobKind:
-    """Return the kind of untagged jobs of one task."""
+    """The kind of untagged jobs of one task."""
     return JobKind(f"untagged {task_name}", "", (Role(task_name, 1, OUTLIER, bundles),), _USERS, _UNTAGGED_SIZES)
 
 

@@ -43,7 +43,7 @@ JOB_DIGITS, INSTANCE_DIGITS, USER_DIGITS, GROUP_DIGITS, MACHINE_DIGITS = 24, 60,
 
 
 def hex_names(rng: np.random.Generator, count: int, digits: int) -> Any:
-    """Return a string array of `count` random hexadecimal names of `digits` digits (an even number).
+    """A string array of `count` random hexadecimal names of `digits` digits (an even number).
 
     Names are built in one buffer, since a Python loop over 10 million of them would take minutes.
     """
@@ -53,7 +53,7 @@ def hex_names(rng: np.random.Generator, count: int, digits: int) -> Any:
 
 
 def take_names(names: Any, indices: NDArray[Any]) -> Any:
-    """Return the string array of `names` at `indices`, one per row."""
+    """The string array of `names` at `indices`, one per row."""
     return names.take(pa.array(indices))
 
 
@@ -80,7 +80,7 @@ class Machines:
 
 
 def draw_machines(rng: np.random.Generator) -> Machines:
-    """Return the machines of the public trace with random names."""
+    """The machines of the public trace with random names."""
     counts, cores, memory, gpus = (np.array(column) for column in zip(*MACHINE_TYPES.values(), strict=True))
     type_index = np.repeat(np.arange(len(TYPE_NAMES)), counts)
     memory_gb = memory[type_index].astype(np.float64)
@@ -96,14 +96,14 @@ def draw_machines(rng: np.random.Generator) -> Machines:
 
 
 def draw_hosts(machines: Machines, host_type: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a machine index per row; low indices of a type are busier than high ones."""
+    """A machine index per row; low indices of a type are busier than high ones."""
     width = np.diff(machines.first)[host_type]
     place = (rng.random(host_type.size) ** 1.6 * width).astype(np.int64)
     return machines.first[host_type] + place
 
 
 def draw_host_types(workloads: list[str], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the machine type of every task, from the host shares of its workload."""
+    """The machine type of every task, from the host shares of its workload."""
     names = np.array(workloads)
     types = np.zeros(names.size, dtype=np.int64)
     for workload in sorted(set(workloads)):
@@ -116,14 +116,14 @@ def draw_host_types(workloads: list[str], rng: np.random.Generator) -> NDArray[n
 
 
 def draw_requested_types(host_type: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the requested type per task: the host's own, but for a few; a CPU machine was never requested."""
+    """The requested type per task: the host's own, but for a few; a CPU machine was never requested."""
     elsewhere = rng.random(host_type.size) > TYPE_MATCHES_HOST
     misc = TYPE_NAMES.index("MISC")
     return np.where(elsewhere | (host_type == TYPE_NAMES.index("CPU")), misc, host_type).astype(np.int64)
 
 
 def draw_gpu_names(gpus: NDArray[np.float64], rng: np.random.Generator) -> Any:
-    """Return the GPU device name per row."""
+    """The GPU device name per row."""
     slot = (rng.random(gpus.size) * np.maximum(gpus, 1)).astype(np.int64)
     devices = pa.array([LONE_GPU_NAME[:-1] + str(number) for number in range(8)])
     return devices.take(pa.array(slot))
@@ -181,17 +181,17 @@ class Templates:
     spike_chance: NDArray[np.float64]  # chance of a 13-second run per role
 
     def take(self, rows: NDArray[Any]) -> Templates:
-        """Return the templates at `rows`."""
+        """The templates at `rows`."""
         return Templates(**{name: values[rows] for name, values in vars(self).items()})
 
     def __add__(self, other: Templates) -> Templates:
-        """Return both sets, ours first."""
+        """Both sets, ours first."""
         mine, theirs = vars(self), vars(other)
         return Templates(**{name: np.concatenate([mine[name], theirs[name]]) for name in mine})
 
 
 def zipf_weights(count: int, exponent: float) -> NDArray[np.float64]:
-    """Return `count` falling weights that add up to 1."""
+    """`count` falling weights that add up to 1."""
     weights: NDArray[np.float64] = np.arange(1, count + 1, dtype=np.float64) ** -exponent
     shares: NDArray[np.float64] = weights / weights.sum()
     return shares
@@ -208,7 +208,7 @@ class Cells:
 
 
 def draw_cells(kind: JobKind, rng: np.random.Generator, memory_rng: np.random.Generator) -> Cells:
-    """Return what the templates of a kind share."""
+    """What the templates of a kind share."""
     shape = (len(kind.roles[0].bundles + kind.roles[0].borrowed), len(kind.inst_nums))
     duration = rng.normal(0.0, CELL_SD, shape)
     keys = (USER_COUNT, shape[0], len(kind.roles))
@@ -223,7 +223,7 @@ def draw_cells(kind: JobKind, rng: np.random.Generator, memory_rng: np.random.Ge
 
 
 def draw_templates(kind: JobKind, count: int, cells: Cells, rng: np.random.Generator, *, pooled: bool) -> Templates:
-    """Return `count` new templates of a kind; `number` and `group` count from 0."""
+    """`count` new templates of a kind; `number` and `group` count from 0."""
     sizes = np.array([size for size, _ in kind.inst_nums])
     if pooled and kind.groups:
         size, bundle, group = _fixed_design(kind, count)
@@ -252,14 +252,14 @@ def draw_templates(kind: JobKind, count: int, cells: Cells, rng: np.random.Gener
 
 
 def pool_size(kind: JobKind, block_jobs: float) -> int:
-    """Return how many templates a pool has when a block of rows holds `block_jobs` jobs of the kind."""
+    """How many templates a pool has when a block of rows holds `block_jobs` jobs of the kind."""
     if kind.groups:
         return 12 * kind.groups if kind.groups > 1 else len(kind.inst_nums) * len(kind.roles[0].bundles)
     return max(1, round(block_jobs * (1 - kind.one_off_share) / POOL_JOBS_PER_GROUP))
 
 
 def _bundles(role: Role, count: int, rng: np.random.Generator, *, pooled: bool) -> NDArray[np.int64]:
-    """Return a bundle number per template; only recurring templates borrow, so that their group can be known."""
+    """A bundle number per template; only recurring templates borrow, so that their group can be known."""
     own = rng.integers(0, len(role.bundles), count)
     if not (pooled and role.borrowed):
         return own
@@ -268,7 +268,7 @@ def _bundles(role: Role, count: int, rng: np.random.Generator, *, pooled: bool) 
 
 
 def _fixed_design(kind: JobKind, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return size, bundle and group of a pool with few groups, balanced so that two groups split 2 : 1 (sample)."""
+    """Size, bundle and group of a pool with few groups, balanced so that two groups split 2 : 1 (sample)."""
     groups = kind.groups or 1
     cumulative = np.cumsum(_shares(kind.inst_nums))
     third = max(1, count // 3) if groups > 1 else count
@@ -281,7 +281,7 @@ def _fixed_design(kind: JobKind, count: int) -> tuple[NDArray[np.int64], NDArray
 def _offsets(
     kind: JobKind, bundle: NDArray[np.int64], memory: NDArray[np.float64], rng: np.random.Generator, *, pooled: bool
 ) -> NDArray[np.float64]:
-    """Return departures from the behaviour, (n, n_roles, 10); without one, levels in proportion to the plan."""
+    """Departures from the behaviour, (n, n_roles, 10); without one, levels in proportion to the plan."""
     if kind.scattered:
         plans = [np.array(role.bundles, dtype=np.float64)[bundle] for role in kind.roles]
         return np.stack([levels_from_plans(plan, memory[:, role], rng) for role, plan in enumerate(plans)], axis=1)
@@ -291,14 +291,14 @@ def _offsets(
 
 
 def _shares(pairs: tuple[tuple[int, float], ...]) -> NDArray[np.float64]:
-    """Return the weights of (value, weight) pairs, adding up to 1."""
+    """The weights of (value, weight) pairs, adding up to 1."""
     weights = np.array([weight for _, weight in pairs])
     shares: NDArray[np.float64] = weights / weights.sum()
     return shares
 
 
 def _users(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a user index per template: top users first, then the tail."""
+    """A user index per template: top users first, then the tail."""
     ranks = np.array([rank for rank, _ in kind.users])
     user = ranks[rng.choice(ranks.size, count, p=_shares(kind.users))]
     tail = len(TOP_USER_ROWS) + rng.choice(TAIL_USER_COUNT, count, p=zipf_weights(TAIL_USER_COUNT, TAIL_ZIPF))
@@ -308,7 +308,7 @@ def _users(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.in
 
 
 def _instances(kind: JobKind, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return instances per role: the first role's, the others' in the proportion of their rows, up the ladder."""
+    """Instances per role: the first role's, the others' in the proportion of their rows, up the ladder."""
     columns = [first]
     for role in kind.roles[1:]:
         needed = np.ceil(first * (1.1 * role.rows / kind.roles[0].rows)).astype(np.int64)
@@ -317,14 +317,14 @@ def _instances(kind: JobKind, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _spike_chances(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the chance of a 13-second run per template and role."""
+    """The chance of a 13-second run per template and role."""
     share = np.array([_spike_share(role) for role in kind.roles])
     spiky = rng.random((count, 1)) < share
     return np.where(spiky, SPIKE_IF_SPIKY, np.where(share > 0, SPIKE_IF_NOT, 0.0))
 
 
 def _spike_share(role: Role) -> float:
-    """Return the share of spiky templates of a role."""
+    """The share of spiky templates of a role."""
     return 0.05 if role.profile == OUTLIER else BEHAVIOURS[role.profile].spike_share
 
 
@@ -358,19 +358,19 @@ class Population:
 
 
 def rows_per_job(kind: JobKind) -> float:
-    """Return the expected sampled rows of the first role of a job."""
+    """The expected sampled rows of the first role of a job."""
     mean_coverage = sum(kind.coverage) / 2
     total = sum(weight for _, weight in kind.inst_nums)
     return sum(w * (n if n <= FULL_COVERAGE_UP_TO else n * mean_coverage) for n, w in kind.inst_nums) / total
 
 
 def sample_jobs(rows: int) -> list[float]:
-    """Return the expected jobs of each of `KINDS` in a sample of `rows` rows."""
+    """The expected jobs of each of `KINDS` in a sample of `rows` rows."""
     return [kind.roles[0].rows * rows / SAMPLE_ROWS / rows_per_job(kind) for kind in KINDS]
 
 
 def draw_population(expected_jobs: Sequence[float], seed: int) -> Population:
-    """Return the population of a file whose blocks have about `expected_jobs` jobs of each of the first kinds."""
+    """The population of a file whose blocks have about `expected_jobs` jobs of each of the first kinds."""
     rng, memory_rng = (np.random.default_rng([seed, stream]) for stream in (0, 5))
     pools: list[Pool] = []
     shared: dict[str, Pool] = {}
@@ -392,7 +392,7 @@ def draw_population(expected_jobs: Sequence[float], seed: int) -> Population:
 
 
 def _renumber(templates: Templates, first_template: int, first_group: int) -> Templates:
-    """Return the templates with numbers and groups counted on from those of earlier pools."""
+    """The templates with numbers and groups counted on from those of earlier pools."""
     fields = dict(vars(templates))
     fields["number"] = templates.number + first_template
     fields["group"] = templates.group + first_group

@@ -99,7 +99,7 @@ class BlockTables:
         self._host = draw_hosts(population.machines, self._host_type[batch.row_task], rng)
 
     def tables(self) -> dict[str, Any]:
-        """Return the tables by name, each with the columns of `TABLE_COLUMNS`, and "truth"."""
+        """The tables by name, each with the columns of `TABLE_COLUMNS`, and "truth"."""
         return {
             "pai_job_table": self._shuffled(self._jobs()),
             "pai_task_table": self._shuffled(self._tasks()),
@@ -110,7 +110,7 @@ class BlockTables:
         }
 
     def _shuffled(self, table: Any) -> Any:
-        """Return the rows in random order."""
+        """The rows in random order."""
         return table.take(pa.array(self._rng.permutation(table.num_rows)))
 
     def _jobs(self) -> Any:
@@ -140,7 +140,7 @@ class BlockTables:
         )
 
     def _instances(self) -> Any:
-        """Return instance rows in random order, earlier attempts included; a waiting one has no worker yet."""
+        """Instance rows in random order, earlier attempts included; a waiting one has no worker yet."""
         states, rng = self._states, self._rng
         rows = self._row_job.size
         ended = np.flatnonzero((states.row_status == TERMINATED) & (states.row_start > 0))
@@ -166,7 +166,7 @@ class BlockTables:
         )
 
     def _sensors(self) -> Any:
-        """Return sensor rows of the workers that have one, in random order; servers have no GPU to measure."""
+        """Sensor rows of the workers that have one, in random order; servers have no GPU to measure."""
         batch, rng = self._batch, self._rng
         seen = rng.random(self._row_job.size) < np.array(SENSOR_SHARES)[self._states.row_status]
         row = rng.permutation(np.flatnonzero(seen))
@@ -191,7 +191,7 @@ class BlockTables:
         )
 
     def _tags(self) -> Any:
-        """Return group tags; the workload of an untagged job is NULL."""
+        """Group tags; the workload of an untagged job is NULL."""
         batch, rng = self._batch, self._rng
         job = np.flatnonzero(rng.random(batch.job_user.size) < TAG_ROW_SHARE)
         population = self._population
@@ -211,7 +211,7 @@ class BlockTables:
         )
 
     def _truth(self) -> Any:
-        """Return the planted truth per task: the behaviour of most of its instances."""
+        """The planted truth per task: the behaviour of most of its instances."""
         batch = self._batch
         profile = planted_profiles(batch)
         return pa.table(
@@ -226,7 +226,7 @@ class BlockTables:
         )
 
     def _row_names(self, row: NDArray[np.int64]) -> tuple[Any, Any, Any]:
-        """Return job_name, task_name and inst_id of instance rows."""
+        """job_name, task_name and inst_id of instance rows."""
         job, task = self._row_job[row], self._task_code[self._batch.row_task[row]]
         return (
             take_names(self._job_name, job),
@@ -236,7 +236,7 @@ class BlockTables:
 
 
 def machine_table(population: Population) -> Any:
-    """Return the machine table."""
+    """The machine table."""
     machines = population.machines
     types = take_names(pa.array(TYPE_NAMES), machines.type_index)
     return _table("pai_machine_spec", [machines.names, types, machines.cores, machines.memory_gb, machines.gpus])
@@ -245,12 +245,12 @@ def machine_table(population: Population) -> Any:
 def _state(
     status: NDArray[np.int64], start: NDArray[np.float64], end: NDArray[np.float64]
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the status by name, and both times."""
+    """The status by name, and both times."""
     return take_names(pa.array(STATUSES), status), start, end
 
 
 def _table(name: str, values: list[Any]) -> Any:
-    """Return an Arrow table with the public columns; NaN becomes NULL."""
+    """An Arrow table with the public columns; NaN becomes NULL."""
     arrays = [pa.array(value, from_pandas=True) if isinstance(value, np.ndarray) else value for value in values]
     return pa.Table.from_arrays(arrays, names=list(TABLE_COLUMNS[name]))
 
@@ -271,11 +271,8 @@ TRUTH_FILE = "truth.parquet"
 def write_pai_tables(folder: Path, jobs: int, seed: int = 0, progress: Progress = silent) -> SynthReport:
     """Write the six tables of `jobs` jobs as CSV without header rows, their .header files and the truth.
 
-    Args:
-        folder: where the files go; made where absent, files of the same names are replaced.
-        jobs: jobs, at most MOST_JOBS; the public trace has 1,055,501.
-        seed: the same seed and jobs give the same values.
-        progress: called after every block.
+    The folder is made where absent, and files of the same names are replaced. There are at most MOST_JOBS jobs; the
+    public trace has 1,055,501. The same seed and jobs give the same values.
 
     Raises:
         SettingsError: when jobs or seed are out of bounds, or the files cannot be written.
@@ -339,7 +336,7 @@ class TableFiles:
 
     @staticmethod
     def _open(path: Path, schema: Any) -> Any:
-        """Return a writer for the path."""
+        """A writer for the path."""
         if path.suffix == ".parquet":
             return pq.ParquetWriter(path, schema, compression="zstd")
         options = pc.WriteOptions(include_header=False, quoting_style="none")
@@ -347,6 +344,6 @@ class TableFiles:
 
 
 def _block_sizes(jobs: int) -> list[int]:
-    """Return nearly equal block sizes that add up to `jobs`."""
+    """Nearly equal block sizes that add up to `jobs`."""
     blocks = max(1, round(jobs / BLOCK_JOBS))
     return [jobs // blocks + (number < jobs % blocks) for number in range(blocks)]

@@ -36,12 +36,7 @@ def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None
 
 
 def check_room(path: Path, what: str, size_bytes: float) -> None:
-    """Raise unless the disk has room for what shall be written.
-
-    Args:
-        path: of the file or the folder.
-        what: is written, such as '3 rows'.
-        size_bytes: that it takes, about.
+    """Raise unless the disk has room for about `size_bytes` of what shall be written, such as '3 rows'.
 
     Raises:
         DiskFull: says how much it is and how much is free.

@@ -133,7 +133,7 @@ class _Workload:
 
 
 def synthetic_telemetry(settings: TelemetrySettings | None = None) -> SyntheticTelemetry:
-    """Return recordings of every workload in turn (a round is a run of each), with the truth."""
+    """Recordings of every workload in turn (a round is a run of each), with the truth."""
     settings = settings or TelemetrySettings()
     draw = np.random.default_rng((settings.seed, 72))
     names = NAMES[: settings.workloads]
@@ -177,7 +177,7 @@ def write_synthetic_telemetry(path: Path, settings: TelemetrySettings | None = N
 
 
 def truth_of(path: Path) -> Path:
-    """Return the file beside synthetic recordings that holds their truth."""
+    """The file beside synthetic recordings that holds their truth."""
     return path.with_name(path.name.split(".")[0] + ".truth.json")
 
 
@@ -199,7 +199,7 @@ def _workload(draw: np.random.Generator) -> _Workload:
 def _run(
     workload: _Workload, seconds: int, history: NDArray[np.float64], draw: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return (seconds, n_counters) values, (n_phases - 1,) ends of phases, and what each end moves."""
+    """(seconds, n_counters) values, (n_phases - 1,) ends of phases, and what each end moves."""
     shares = workload.shares * draw.uniform(1 - LENGTHS_VARY, 1 + LENGTHS_VARY, workload.shares.size)
     ends = _ends(shares / shares.sum(), seconds)
     phase = np.searchsorted(ends, np.arange(seconds), side="right")
@@ -212,14 +212,14 @@ def _run(
 
 
 def _ends(shares: NDArray[np.float64], seconds: int) -> NDArray[np.int64]:
-    """Return where phases end, each at least SHORTEST_PHASE_S long."""
+    """Where phases end, each at least SHORTEST_PHASE_S long."""
     spare = seconds - SHORTEST_PHASE_S * shares.size
     lengths = SHORTEST_PHASE_S + np.diff(np.round(np.cumsum(shares) * spare), prepend=0)
     return np.cumsum(lengths)[:-1].astype(np.int64)
 
 
 def _shares_of_time(busy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return busy and idle percent that add up to 100; a machine of which more is wanted than it has is full."""
+    """Busy and idle percent that add up to 100; a machine of which more is wanted than it has is full."""
     whole = busy.sum(axis=1, keepdims=True)
     fitted = busy * np.minimum(1.0, 99.0 / whole)
     return np.hstack([fitted, 100 - fitted.sum(axis=1, keepdims=True)])

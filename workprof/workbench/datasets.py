@@ -61,12 +61,9 @@ class DatasetQuestions(OpenHome):
         options: IngestOptions | None = None,
         progress: Progress = silent,
     ) -> IngestReport:
-        """Return what became of a trace; the same content again answers 'already loaded'.
+        """What became of a trace; the same content again answers 'already loaded'.
 
-        Args:
-            trace: a path, several paths, or a table in memory (pandas, Arrow, Polars).
-            options: how it is read.
-            progress: told how far it is.
+        It is a path, several paths, or a table in memory (pandas, Arrow, Polars).
         """
         chosen = options or IngestOptions()
         if not is_table(trace):
@@ -75,21 +72,21 @@ class DatasetQuestions(OpenHome):
             return self._store.ingest([written(trace, folder, chosen.name or IN_MEMORY)], chosen, progress)
 
     def pull(self, settings: PullSettings, progress: Progress = silent) -> PullReport:
-        """Return what became of a trace in another engine: joined, folded and sampled there, loaded here."""
+        """What became of a trace in another engine: joined, folded and sampled there, loaded here."""
         from workprof.pull.pulling import pull  # noqa: PLC0415  an extra
 
         return pull(self._store, settings, progress)
 
     def suggest(self, path: Path, options: IngestOptions | None = None) -> Suggestion:
-        """Return a proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
+        """A proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
         return self._store.suggest(path, options or IngestOptions())
 
     def mappings(self) -> tuple[SavedMapping, ...]:
-        """Return the saved mappings of generic files, the newest first."""
+        """The saved mappings of generic files, the newest first."""
         return self._store.mappings()
 
     def mapping(self, name: str) -> SavedMapping:
-        """Return one saved mapping.
+        """One saved mapping.
 
         Raises:
             SettingsError: names what there is.
@@ -109,15 +106,15 @@ class DatasetQuestions(OpenHome):
         return self._store.remove_mapping(name)
 
     def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
-        """Return the format that the files seem to have, read as the options say."""
+        """The format that the files seem to have, read as the options say."""
         return self._store.detect(paths, options)
 
     def datasets(self) -> tuple[Dataset, ...]:
-        """Return the catalogue, newest first."""
+        """The catalogue, newest first."""
         return self._store.datasets()
 
     def dataset(self, name_or_hash: str) -> Dataset:
-        """Return one entry of the catalogue.
+        """One entry of the catalogue.
 
         Raises:
             DatasetUnknown: names what there is.
@@ -125,7 +122,7 @@ class DatasetQuestions(OpenHome):
         return self._store.dataset(name_or_hash)
 
     def _jobs_of(self, name_or_hash: str) -> Dataset:
-        """Return the entry of a job trace.
+        """The entry of a job trace.
 
         Raises:
             DatasetUnknown: names what there is.
@@ -154,7 +151,7 @@ class DatasetQuestions(OpenHome):
         return self._store.export(dataset, path)
 
     def schema_document(self, dataset: str) -> str:
-        """Return what a dataset's columns mean as JSON: name, type, unit, source column, description."""
+        """What a dataset's columns mean as JSON: name, type, unit, source column, description."""
         return self._store.schema_document(dataset)
 
     def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
@@ -162,45 +159,45 @@ class DatasetQuestions(OpenHome):
         return self._store.sample(dataset, by, rows, name, seed)
 
     def ingest_report(self, dataset: str) -> IngestReport:
-        """Return what the ingest of a dataset told."""
+        """What the ingest of a dataset told."""
         return self._store.report(dataset)
 
     def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
-        """Return the rows that were not taken: line, column, text, reason."""
+        """The rows that were not taken: line, column, text, reason."""
         return self._store.rejects(dataset, limit)
 
     def columns(self, dataset: str) -> tuple[Column, ...]:
-        """Return the columns of a dataset with their units."""
+        """The columns of a dataset with their units."""
         return self._store.columns(dataset)
 
     def machine_shares(self, dataset: str) -> tuple[Share, ...]:
-        """Return which numbers the trace gives as shares of its largest machine; nothing for a damaged dataset."""
+        """Which numbers the trace gives as shares of its largest machine; nothing for a damaged dataset."""
         try:
             return shares_of(self.columns(dataset))
         except EntryDamaged:
             return ()
 
     def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
-        """Return rows as stored."""
+        """Rows as stored."""
         return self._store.preview(dataset, limit, offset)
 
     def counts(self, dataset: str) -> Counts:
-        """Return what a job trace holds, counted exactly: runs, jobs, users, and the runs without an end."""
+        """What a job trace holds, counted exactly: runs, jobs, users, and the runs without an end."""
         entry = self._jobs_of(dataset)
         return self._views.get((entry.hash, "counts"), lambda: self._store.counts(entry.hash))
 
     def column_profiles(self, dataset: str) -> tuple[ColumnProfile, ...]:
-        """Return the distribution of every column."""
+        """The distribution of every column."""
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, "columns"), lambda: self._store.column_profiles(entry.hash))
 
     def time_coverage(self, dataset: str, bins: int = 0) -> TimeCoverage:
-        """Return rows started per time bin."""
+        """Rows started per time bin."""
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, f"time {bins}"), lambda: self._store.time_coverage(entry.hash, bins))
 
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
-        """Return the rows of these ids (all columns, or the ones named)."""
+        """The rows of these ids (all columns, or the ones named)."""
         return self._store.rows(dataset, row_ids, columns)
 
 
@@ -227,7 +224,7 @@ class UnreadableQuestions(DatasetQuestions):
     """Questions about what the database keeps beside the datasets' rows."""
 
     def unreadable(self, dataset: str) -> tuple[UnreadableEntry, ...]:
-        """Return what is kept about a dataset and cannot be read; nothing in a home that nobody damaged."""
+        """What is kept about a dataset and cannot be read; nothing in a home that nobody damaged."""
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, f"unreadable {self._store.commits}"), lambda: self._unreadable(entry))
 
@@ -278,7 +275,7 @@ class Diagnostics:
 
 
 def diagnostics(workbench: DatasetQuestions) -> Diagnostics:
-    """Return what is told of this installation."""
+    """What is told of this installation."""
     settings = workbench.settings
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Diagnostics(

@@ -22,7 +22,7 @@ STORED: dict[str, Question[Any, Any]] = {
 
 
 def question_of(step: str, settings: Any) -> tuple[Question[Any, Any], Any]:
-    """Return the question that makes what a step stores, and its settings.
+    """The question that makes what a step stores, and its settings.
 
     Raises:
         KeyError: for a step that no question declares.

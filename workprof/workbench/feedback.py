@@ -82,7 +82,7 @@ def _resolved_refit(bench: Any, entry: Dataset, settings: RefitSettings) -> Refi
 
 
 def _refit_frames(bench: Any, entry: Dataset, settings: RefitSettings, _: Any, __: Progress | None) -> Frames:
-    """Return a function that reads the dataset's jobs and the finished ones that are stored.
+    """A function that reads the dataset's jobs and the finished ones that are stored.
 
     Raises:
         NotEnoughData: when others are stored than the refit is about.
@@ -121,15 +121,10 @@ class FeedbackQuestions(ForecastQuestions):
         refit: bool = False,
         options: IngestOptions | None = None,
     ) -> Observed:
-        """Return what finished jobs showed, with the loop's state kept; what it needs and is not kept is made here.
+        """What finished jobs showed, with the loop's state kept; what it needs and is not kept is made here.
 
-        Args:
-            dataset: whose profiles and forecaster are followed.
-            jobs: a file that `ingest` takes, the name of a dataset, or a table under the store's names.
-            settings: of the loop.
-            progress: told each step.
-            refit: cluster and train again afterwards, finished jobs included.
-            options: how to read a file.
+        The jobs are a file that `ingest` takes, read by `options`, the name of a dataset, or a table under the store's
+        names. With `refit`, clustering and training are done again afterwards, finished jobs included.
 
         Raises:
             TraceError: when there is neither such a file nor such a dataset, or it cannot be read.
@@ -153,19 +148,19 @@ class FeedbackQuestions(ForecastQuestions):
         return replace(result, notes=(*notes, *result.notes), seconds=time.perf_counter() - started)
 
     def feedback_state(self, dataset: str, settings: FeedbackSettings | None = None) -> FeedbackState | None:
-        """Return the loop's memory, or None before the first observation."""
+        """The loop's memory, or None before the first observation."""
         loop = self._loop(dataset, settings)
         return self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
 
     def feedback(self, dataset: str, settings: FeedbackSettings | None = None) -> FeedbackNow | None:
-        """Return how the loop stands, or None before the first observation or where its model is not kept."""
+        """How the loop stands, or None before the first observation or where its model is not kept."""
         loop = self._loop(dataset, settings)
         state = self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
         model = self._model_in_use(loop, state) if state else None
         return feedback_now(state, model, loop.settings) if state and model else None
 
     def adopt_refit(self, dataset: str, key: str, settings: FeedbackSettings | None = None) -> FeedbackState:
-        """Return the state that goes on from a finished refit.
+        """The state that goes on from a finished refit.
 
         Raises:
             NotEnoughData: when there is no such refit.
@@ -184,7 +179,7 @@ class FeedbackQuestions(ForecastQuestions):
     def _finished_table(
         self, loop: Loop, jobs: Path | str | pd.DataFrame, options: IngestOptions | None, progress: Progress
     ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-        """Return finished jobs under the store's names, and what there is to say of them."""
+        """Finished jobs under the store's names, and what there is to say of them."""
         if isinstance(jobs, pd.DataFrame):
             return jobs, ()
         whole_hash = isinstance(jobs, str) and any(entry.hash == jobs for entry in self.datasets())
@@ -268,5 +263,5 @@ def _same_rows(content: str, loop: Loop) -> tuple[str, ...]:
 
 
 def now() -> str:
-    """Return the time as the history keeps it: ISO 8601, UTC."""
+    """The time as the history keeps it: ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -84,15 +84,10 @@ def with_profiles(
     *,
     needed: bool = True,
 ) -> Frames:
-    """Return a function that reads the jobs, and the profile of each.
+    """A function that reads the jobs, and the profile of each.
 
-    Args:
-        bench: open workbench.
-        entry: dataset.
-        fit: settings of the clustering.
-        jobs_read: see `learned_jobs`.
-        progress: told while profiles are found that are not cached; None = those that are not are not found.
-        needed: whether profiles have to be there; else the column is left out where there are none.
+    `progress` is told while profiles are found that are not cached; None = those that are not are not found. Where
+    profiles are not `needed`, the column is left out if there are none.
 
     Raises:
         NotEnoughData: when profiles are needed, not cached, and not to be found.
@@ -119,7 +114,7 @@ def with_profiles(
 
 
 def finished_jobs(bench: Any, entry: Dataset, columns: Sequence[str]) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads columns, as far as they are present, of the finished runs."""
+    """A function that reads columns, as far as they are present, of the finished runs."""
     return lambda: cast(pd.DataFrame, bench.frames_of(entry, columns)()["jobs"])
 
 
@@ -128,14 +123,10 @@ BOUNDS = ("status", KILLS, LOWER_BOUND)
 
 
 def learned_jobs(bench: Any, entry: Dataset, columns: Sequence[str], unfinished: str) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads columns, as far as they are present, of the runs that are learned.
+    """A function that reads columns, as far as they are present, of the runs that are learned.
 
-    Args:
-        bench: open workbench.
-        entry: dataset.
-        columns: to read.
-        unfinished: whether runs that were cut short are among them. `finished` tells which did not finish, where there
-            are some, those killed for memory among them.
+    `unfinished` tells whether runs that were cut short are among them. `finished` tells which did not finish, where
+    there are some, those killed for memory among them.
     """
 
     def read() -> pd.DataFrame:
@@ -156,7 +147,7 @@ def _classifier(bench: Any, entry: Dataset, settings: ClassifierSettings) -> Cla
 
 
 def resolved_forecaster(bench: Any, entry: Dataset, settings: ForecasterSettings) -> ForecasterSettings:
-    """Return the settings with nothing left open: equal ones share a key, and a feedback loop."""
+    """The settings with nothing left open: equal ones share a key, and a feedback loop."""
     return replace(settings, classifier=_classifier(bench, entry, settings.classifier))
 
 
@@ -172,7 +163,7 @@ def _evaluation(bench: Any, entry: Dataset, settings: EstimateEvaluationSettings
 def _labelled(
     bench: Any, entry: Dataset, settings: ClassifierSettings | ForecasterSettings, _: Any, progress: Progress | None
 ) -> Frames:
-    """Return what reads the jobs with the profiles that the settings name."""
+    """What reads the jobs with the profiles that the settings name."""
     if isinstance(settings, ClassifierSettings):
         return with_profiles(bench, entry, settings.profiles, finished_jobs(bench, entry, questions.LEARNED), progress)
     jobs = learned_jobs(bench, entry, questions.LEARNED, settings.unfinished)
@@ -182,7 +173,7 @@ def _labelled(
 def _evaluation_frames(
     bench: Any, entry: Dataset, settings: EstimateEvaluationSettings, _: Any, progress: Progress | None
 ) -> Frames:
-    """Return the jobs, with profiles where there are: the evaluation says in its notes which predictors lack them."""
+    """The jobs, with profiles where there are: the evaluation says in its notes which predictors lack them."""
     jobs = learned_jobs(bench, entry, questions.LEARNED, settings.estimates.unfinished)
     learned = with_profiles(bench, entry, settings.profiles, jobs, progress, needed=False)
 
@@ -210,7 +201,7 @@ def _duration_frames(
 def _explained(
     bench: Any, entry: Dataset, settings: ExplanationSettings, _: object, progress: Progress
 ) -> GlobalExplanation:
-    """Return mean |SHAP| of a forecaster, trained first where none is cached, over a sample of the dataset's jobs."""
+    """Mean |SHAP| of a forecaster, trained first where none is cached, over a sample of the dataset's jobs."""
     step = questions.EXPLAIN.step
     key = step.key(entry.hash, settings)
     with bench._cache.lock(key):
@@ -245,7 +236,7 @@ class ForecastQuestions(SweepQuestions):
         fit: ProfileSettings | None = None,
         progress: Progress = silent,
     ) -> tuple[DurationSettings, str]:
-        """Return the settings with groups that there are, and why there are no profiles, if they were asked for."""
+        """The settings with groups that there are, and why there are no profiles, if they were asked for."""
         if settings.by != PROFILE:
             return settings, ""
         try:
@@ -255,7 +246,7 @@ class ForecastQuestions(SweepQuestions):
         return settings, ""
 
     def estimate_evaluations(self, dataset: str, settings: EstimateEvaluationSettings) -> dict[str, EstimateEvaluation]:
-        """Return the evaluations that are cached under each split, all other settings as given; computes nothing."""
+        """The evaluations that are cached under each split, all other settings as given; computes nothing."""
         evaluations = {}
         for split in SPLITS:
             one = replace(settings, estimates=replace(settings.estimates, split=split))
@@ -269,7 +260,7 @@ class ForecastQuestions(SweepQuestions):
         self._loaded: dict[str, LoadedForecaster] = {}
 
     def loaded_forecaster(self, dataset: str, settings: ForecasterSettings) -> LoadedForecaster:
-        """Return the forecaster with its trees in memory; the last few stay there.
+        """The forecaster with its trees in memory; the last few stay there.
 
         Raises:
             NotEnoughData: when it was not trained yet.
@@ -280,14 +271,14 @@ class ForecastQuestions(SweepQuestions):
         return self._in_memory(result.key, result.result)
 
     def loaded_held_out(self, dataset: str, settings: ForecasterSettings) -> LoadedHeldOut | None:
-        """Return the held-out runs with the forecaster that did not see them, its trees in memory; None = not made."""
+        """The held-out runs with the forecaster that did not see them, its trees in memory; None = not made."""
         result = self.held_out.cached(dataset, settings)
         if result.result is None:
             return None
         return LoadedHeldOut(result.result, self._in_memory(result.key, result.result.forecaster))
 
     def recent_job(self, dataset: str, clustering: ProfileSettings) -> int:
-        """Return the row id of the finished job with a profile that was submitted last; without times the last row.
+        """The row id of the finished job with a profile that was submitted last; without times the last row.
 
         Where no job has a profile, or none was found yet, it is the last of all.
 
@@ -318,14 +309,14 @@ class ForecastQuestions(SweepQuestions):
         return loaded
 
     def past_jobs(self, dataset: str, row_ids: Sequence[int]) -> pd.DataFrame:
-        """Return rows of a dataset with their metadata, times and needs, in the order of the ids."""
+        """Rows of a dataset with their metadata, times and needs, in the order of the ids."""
         jobs = self.frames_of(self._jobs_of(dataset), questions.LEARNED, every=True)()["jobs"]
         return jobs.drop(columns="finished").set_index("row_id").loc[list(row_ids)].reset_index()
 
     def forecast_job(
         self, dataset: str, values: Mapping[str, str], settings: ForecasterSettings, progress: Progress = silent
     ) -> tuple[JobForecast, ...]:
-        """Return what is said of one job, given as field = value; the forecaster is trained where none is kept.
+        """What is said of one job, given as field = value; the forecaster is trained where none is kept.
 
         Raises:
             SettingsError: for a field that is not known at submission.
@@ -345,15 +336,10 @@ class ForecastQuestions(SweepQuestions):
     def forecast_file(
         self, dataset: str, jobs: Path | str, settings: ForecasterSettings, progress: Progress = silent
     ) -> FileForecasts:
-        """Return what is said of every job of a CSV file, or of another dataset, answered 20,000 rows at a time.
+        """What is said of every job of a CSV file, or of another dataset, answered 20,000 rows at a time.
 
-        The jobs are read and checked before anything is trained.
-
-        Args:
-            dataset: whose profiles and forecaster answer.
-            jobs: a CSV file, or the name of a dataset: its jobs as they were submitted, those without an end too.
-            settings: of the forecaster.
-            progress: told each part.
+        The jobs are read and checked before anything is trained. Of a dataset they are as they were submitted, those
+        without an end too.
 
         Raises:
             NoRows, TraceError, ColumnMissing: when the jobs cannot be used.
@@ -381,7 +367,7 @@ class ForecastQuestions(SweepQuestions):
         return (table.iloc[start : start + CHUNK_ROWS] for start in range(0, len(table), CHUNK_ROWS))
 
     def new_jobs(self, dataset: str, table: pd.DataFrame) -> NewJobs:
-        """Return new jobs under the fields' names: the table may use those or the names of the dataset's trace.
+        """New jobs under the fields' names: the table may use those or the names of the dataset's trace.
 
         Raises:
             ColumnMissing: when no column is known at submission.
@@ -390,7 +376,7 @@ class ForecastQuestions(SweepQuestions):
         return named_jobs(table, rules_of(self._jobs_of(dataset).format), (*SUBMIT_FIELDS, *TIMES))
 
     def search_jobs(self, dataset: str, text: str, limit: int = 20) -> pd.DataFrame:
-        """Return finished jobs with `row_id` and their metadata whose fields hold every word of a text.
+        """Finished jobs with `row_id` and their metadata whose fields hold every word of a text.
 
         A whole number also finds the row of that number, as the first.
 
@@ -406,7 +392,7 @@ class ForecastQuestions(SweepQuestions):
         return self._store.search_jobs(entry.hash, fields, text, limit)
 
     def random_job(self, dataset: str, seed: int) -> int:
-        """Return the row id of a finished job drawn with a seed.
+        """The row id of a finished job drawn with a seed.
 
         Raises:
             NoRows: when the dataset has no finished job.

@@ -44,7 +44,7 @@ from workprof.workbench.question_methods import JOBS, Frames, ask, refuse_other_
 def _with_profiles(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings, progress: Progress | None
 ) -> Frames:
-    """Return a function that finds the profiles where they are not cached, and reads what sizing needs with them."""
+    """A function that finds the profiles where they are not cached, and reads what sizing needs with them."""
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.BINS.columns(settings.bins))()["jobs"]
@@ -54,7 +54,7 @@ def _with_profiles(
 
 
 def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
-    """Return the settings of a ledger with its rows named."""
+    """The settings of a ledger with its rows named."""
     ledger = getattr(settings, "ledger", settings)
     if ledger.by:
         return settings
@@ -64,7 +64,7 @@ def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
 
 
 def _over_time_named(bench: Any, entry: Dataset, settings: Any) -> Any:
-    """Return the settings of memory over time with its rows named: by profile where the default ones are cached."""
+    """The settings of memory over time with its rows named: by profile where the default ones are cached."""
     over = getattr(settings, "over", settings)
     if over.by:
         return settings
@@ -75,7 +75,7 @@ def _over_time_named(bench: Any, entry: Dataset, settings: Any) -> Any:
 
 
 def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None) -> ProfileSettings | None:
-    """Return the clustering whose profiles make the rows; None where they are something else."""
+    """The clustering whose profiles make the rows; None where they are something else."""
     by = getattr(settings, "ledger", getattr(settings, "over", settings)).by
     return (fit or ProfileSettings()) if by == PROFILE else None
 
@@ -83,7 +83,7 @@ def _fit_of_rows(_: Any, __: Dataset, settings: Any, fit: ProfileSettings | None
 def _with_rows(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
-    """Return what reads all runs, finished or not, with their profiles where those name rows."""
+    """What reads all runs, finished or not, with their profiles where those name rows."""
     if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
         raise NotEnoughData("the profiles that make the rows are not there yet; find profiles first")
 
@@ -97,7 +97,7 @@ def _with_rows(
 def _with_verdict(
     bench: Any, entry: Dataset, settings: Any, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
-    """Return a function that reads all runs and the verdict, whose rows the findings are."""
+    """A function that reads all runs and the verdict, whose rows the findings are."""
     read = _with_rows(bench, entry, settings, fit, progress)
     ledger = getattr(settings, "ledger", settings)
     sized = verdict_settings(ledger.target)
@@ -115,7 +115,7 @@ def _with_verdict(
 
 
 def _whole(bench: Any, entry: Dataset, columns: Sequence[str] | None) -> Frames:
-    """Return a function that reads all runs, finished or not: those killed for memory are evidence, too."""
+    """A function that reads all runs, finished or not: those killed for memory are evidence, too."""
     every: Frames = bench.frames_of(entry, columns, every=True)
     return every
 
@@ -130,7 +130,7 @@ def _labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
 
 
 def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> ReplaySettings:
-    """Return the settings with the content of the earlier datasets, so that it is part of the key.
+    """The settings with the content of the earlier datasets, so that it is part of the key.
 
     Raises:
         WrongKind: when one holds no jobs.
@@ -145,7 +145,7 @@ def _earlier_by_hash(bench: Any, entry: Dataset, settings: ReplaySettings) -> Re
 
 
 def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
-    """Return a function that reads all jobs, finished or not; of a large table most columns of drawn rows alone."""
+    """A function that reads all jobs, finished or not; of a large table most columns of drawn rows alone."""
     column = USAGE_COLUMNS[settings.target]
     if entry.finished_rows <= MOST_TESTED or column not in {one.name for one in bench.columns(entry.hash)}:
         return _whole(bench, entry, questions.ASSESS.columns(settings))
@@ -157,7 +157,7 @@ def _every_row(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
 
 
 def _of_task(bench: Any, entry: Dataset, settings: PredictorSettings | TableSettings, *_: object) -> Frames:
-    """Return a function that reads every column of the finished jobs; of a large table of drawn rows of the task."""
+    """A function that reads every column of the finished jobs; of a large table of drawn rows of the task."""
     predictor = settings.predictor if isinstance(settings, TableSettings) else settings
     column, names = USAGE_COLUMNS[predictor.bins.target], {one.name for one in bench.columns(entry.hash)}
     if entry.finished_rows <= MOST_USED or not {column, "task_name"} <= names:
@@ -173,7 +173,7 @@ def _of_task(bench: Any, entry: Dataset, settings: PredictorSettings | TableSett
 
 
 def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: object) -> Frames:
-    """Return a function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
+    """A function that reads all jobs, finished or not, and those of each earlier dataset under its hash."""
     columns = questions.REPLAY.columns(settings)
 
     def read() -> Mapping[str, pd.DataFrame]:
@@ -184,7 +184,7 @@ def _with_earlier(bench: Any, entry: Dataset, settings: ReplaySettings, *_: obje
 
 
 def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
-    """Return a verdict with what was decided about its rows; the last one is kept, as a page asks again and again."""
+    """A verdict with what was decided about its rows; the last one is kept, as a page asks again and again."""
     kept = bench.decisions(entry.hash)
     if not kept:
         return result
@@ -195,7 +195,7 @@ def _decided(bench: Any, entry: Dataset, result: Verdict) -> Verdict:
 
 
 def _decided_findings(bench: Any, entry: Dataset, result: Ledger) -> Ledger:
-    """Return a ledger whose findings follow what was decided about their rows."""
+    """A ledger whose findings follow what was decided about their rows."""
     if not bench.decisions(entry.hash):
         return result
     settings = result.settings
@@ -228,13 +228,13 @@ class MemoryQuestions(ProfileQuestions):
     over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
 
     def policy_sizes(self, dataset: str, settings: ReplaySettings, progress: Progress = silent) -> SizeList:
-        """Return the sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""
+        """The sizes that one policy gives the next run of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
         request = _earlier_by_hash(self, entry, settings)
         return policy_sizes(_with_earlier(self, entry, request)(), request, progress)
 
     def bin_sizes(self, dataset: str, settings: BinSettings, cap_bytes: float | None = None) -> SizeList:
-        """Return bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
+        """Bins as named sizes, and the one of every task; see `workprof.memory.size_lists`."""
         entry = self._jobs_of(dataset)
         return bin_sizes(_whole(self, entry, questions.BINS.columns(settings))(), settings, cap_bytes)
 
@@ -277,7 +277,7 @@ class MemoryQuestions(ProfileQuestions):
         return result
 
     def decisions(self, dataset: str) -> tuple[Decision, ...]:
-        """Return what was decided about the requests of a dataset, or of an earlier one of its name."""
+        """What was decided about the requests of a dataset, or of an earlier one of its name."""
         return self._store.decisions(self.dataset(dataset).name, Decision)[0]
 
     def restore_decisions(self, dataset: str, before: Mapping[str, Decision | None]) -> None:
@@ -311,7 +311,7 @@ class MemoryQuestions(ProfileQuestions):
         return saved
 
     def scenarios(self, dataset: str) -> tuple[Scenario, ...]:
-        """Return the kept scenarios of a dataset, the newest first."""
+        """The kept scenarios of a dataset, the newest first."""
         return self._store.scenarios(self._jobs_of(dataset).hash, Scenario)
 
     def remove_scenario(self, dataset: str, name: str) -> None:
@@ -319,7 +319,7 @@ class MemoryQuestions(ProfileQuestions):
         self._store.remove_scenario(self._jobs_of(dataset).hash, name)
 
     def compare_scenarios(self, dataset: str, names: Sequence[str]) -> Comparison:
-        """Return up to four kept scenarios side by side.
+        """Up to four kept scenarios side by side.
 
         Raises:
             SettingsError: for a name that is not kept, none, or more than four.

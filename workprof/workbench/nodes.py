@@ -61,7 +61,7 @@ def _runs(bench: Any, dataset_hash: str) -> pd.DataFrame:
 
 
 def _ranked_runs(bench: Any, entry: Dataset, settings: Any, fit: Any, progress: Progress | None) -> Frames:
-    """Return a function that reads the runs, and what a detection says of them where the settings need one."""
+    """A function that reads the runs, and what a detection says of them where the settings need one."""
     ranking = settings if isinstance(settings, RankSettings) else settings.ranking
     if progress is None and bench.detections_needed(entry.hash, ranking):
         raise NotEnoughData("this needs the detection of degraded runs: start that first (`workprof nodes detect`)")
@@ -88,7 +88,7 @@ def _judged_runs(bench: Any, entry: Dataset, settings: DegradationSettings, fit:
 
 
 def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: Any, progress: Progress | None) -> Frames:
-    """Return a function that reads the runs, what the clustered jobs use, and which of them are in the profile."""
+    """A function that reads the runs, what the clustered jobs use, and which of them are in the profile."""
     ranked = _ranked_runs(bench, entry, settings, fit, progress)
 
     def read() -> Mapping[str, pd.DataFrame]:
@@ -101,7 +101,7 @@ def _runs_and_jobs(bench: Any, entry: Dataset, settings: AdviceSettings, fit: An
 
 
 def _use_of_jobs(bench: Any, trace: str, further: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Return what the finished jobs of a trace use, by row id, bytes over the network under its names."""
+    """What the finished jobs of a trace use, by row id, bytes over the network under its names."""
     present = {column.name for column in bench._store.columns(trace)}
     jobs = bench._store.frame(trace, [name for name in (*USE, *further) if name in present]).set_index("row_id")
     over = {rule.field for rule in rules_of(bench.dataset(trace).format) if rule.over == NETWORK}
@@ -112,7 +112,7 @@ def _use_of_jobs(bench: Any, trace: str, further: tuple[str, ...] = ()) -> pd.Da
 def _runs_and_kinds(
     bench: Any, entry: Dataset, settings: AllocationSettings, fit: Any, progress: Progress | None
 ) -> Frames:
-    """Return a function that reads the runs, what the jobs use, and of which kind each is."""
+    """A function that reads the runs, what the jobs use, and of which kind each is."""
     ranked = _ranked_runs(bench, entry, settings, fit, progress)
 
     def read() -> Mapping[str, pd.DataFrame]:
@@ -132,7 +132,7 @@ def _runs_and_kinds(
 def _trained_on(
     bench: Any, _: Dataset, settings: DegradationSettings | DetectSettings, train: str | None = None
 ) -> DegradationSettings:
-    """Return the settings with the hash of the dataset that is learned from, `train` being its name or hash."""
+    """The settings with the hash of the dataset that is learned from, `train` being its name or hash."""
     whole = DegradationSettings(settings) if isinstance(settings, DetectSettings) else settings
     if not (train or whole.train):
         return whole
@@ -144,7 +144,7 @@ def _trained_on(
 def _for_profile(
     bench: Any, _: Dataset, settings: AdviceSettings | RankSettings, jobs: str = "", profile: int | None = None
 ) -> AdviceSettings:
-    """Return the settings with the hash of the jobs and the key of their default clustering."""
+    """The settings with the hash of the jobs and the key of their default clustering."""
     whole = settings if isinstance(settings, AdviceSettings) else AdviceSettings("", 0, ranking=settings)
     trace = bench._jobs_of(jobs or whole.jobs)
     number = whole.profile if profile is None else profile
@@ -152,7 +152,7 @@ def _for_profile(
 
 
 def _for_kinds(bench: Any, _: Dataset, settings: AllocationSettings) -> AllocationSettings:
-    """Return the settings with the hash of the jobs and, where kinds are profiles, the key of their clustering."""
+    """The settings with the hash of the jobs and, where kinds are profiles, the key of their clustering."""
     trace = bench._jobs_of(settings.jobs)
     key = bench.profiles.key(trace.hash) if settings.by == PROFILE else ""
     return replace(settings, jobs=trace.hash, clustering=key)
@@ -164,7 +164,7 @@ def _refuse_without_names(bench: Any, _: Dataset, settings: AllocationSettings) 
 
 
 def _of_runs(bench: Any, _: Dataset, settings: SearchSettings) -> SearchSettings:
-    """Return the settings with the hash of the benchmark runs."""
+    """The settings with the hash of the benchmark runs."""
     if not settings.runs:
         return settings
     runs = bench.dataset(settings.runs)
@@ -173,7 +173,7 @@ def _of_runs(bench: Any, _: Dataset, settings: SearchSettings) -> SearchSettings
 
 
 def _configurations(bench: Any, entry: Dataset, settings: SearchSettings, _: Any, progress: Progress | None) -> Frames:
-    """Return a function that reads the table, and the scores of the nodes of the benchmark runs where there are any."""
+    """A function that reads the table, and the scores of the nodes of the benchmark runs where there are any."""
 
     def read() -> Mapping[str, pd.DataFrame]:
         frames = {"configurations": _runs(bench, entry.hash).drop(columns="row_id", errors="ignore")}
@@ -189,17 +189,14 @@ def _configurations(bench: Any, entry: Dataset, settings: SearchSettings, _: Any
 
 
 def _machines_of(folder: Path) -> list[str]:
-    """Return the machines that have execution reports in a folder, in order."""
+    """The machines that have execution reports in a folder, in order."""
     return sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
 
 
 def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | None = None) -> RuntimeTransfer:
-    """Return the errors of every method on the reports of a folder, which are never datasets of the store.
+    """The errors of every method on the reports of a folder, which are never datasets of the store.
 
-    Args:
-        folder: with one folder of reports per machine.
-        settings: from which machine to which, by which factors.
-        scores: file of machine scores; None = the published ones.
+    It has one folder of reports per machine. `scores` is a file of machine scores; None = the published ones.
 
     Raises:
         NoRows: when a machine has no report, or nothing can be predicted.
@@ -225,7 +222,7 @@ class NodeQuestions(ProfileQuestions):
     configuration_search = ask(questions.SEARCH, frames=_configurations, resolve=_of_runs)
 
     def node_names(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the nodes of a dataset of benchmark runs, in order.
+        """The names of the nodes of a dataset of benchmark runs, in order.
 
         Raises:
             WrongKind: when the dataset holds something else.
@@ -235,7 +232,7 @@ class NodeQuestions(ProfileQuestions):
         return tuple(sorted({str(name) for name in self._store.frame(entry.hash, ("node",))["node"].dropna()}))
 
     def machines_of(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the machines of a table of measured configurations, in order.
+        """The names of the machines of a table of measured configurations, in order.
 
         Raises:
             WrongKind: when the dataset holds something else.
@@ -245,12 +242,12 @@ class NodeQuestions(ProfileQuestions):
         return tuple(sorted({str(name) for name in self._store.frame(entry.hash, ("machine",))["machine"].dropna()}))
 
     def detections_needed(self, dataset: str, settings: RankSettings) -> tuple[DegradationSettings, ...]:
-        """Return the detections that a ranking needs and that are not cached yet: they take up to a minute each."""
+        """The detections that a ranking needs and that are not cached yet: they take up to a minute each."""
         needed = questions.needed_detections(settings)
         return tuple(one for one in needed if self.degradation.cached(dataset, one).result is None)
 
     def report_machines(self, folder: Path) -> tuple[str, ...]:
-        """Return the machines that have execution reports in a folder.
+        """The machines that have execution reports in a folder.
 
         Raises:
             NoRows: when there are none.
@@ -276,7 +273,7 @@ class NodeQuestions(ProfileQuestions):
         return dated
 
     def node_scenarios(self, dataset: str) -> tuple[NodeScenario, ...]:
-        """Return the kept scenarios of a dataset of benchmark runs, the newest first.
+        """The kept scenarios of a dataset of benchmark runs, the newest first.
 
         Raises:
             WrongKind: when the dataset holds no benchmark runs.

@@ -14,7 +14,7 @@ from workprof.workbench import Workbench
 
 @contextlib.contextmanager
 def passing_workbench() -> Iterator[Workbench]:
-    """Return a workbench whose home is a temporary folder, gone afterwards."""
+    """A workbench whose home is a temporary folder, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="workprof-") as folder:
         home = Path(folder) / "home"
         with Workbench(replace(from_environment().at(home), readonly=False)) as bench:

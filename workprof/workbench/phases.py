@@ -23,7 +23,7 @@ EDITS = "library"
 
 
 def _samples(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
-    """Return a function that reads the samples, and those of the runs to learn from where it is another dataset."""
+    """A function that reads the samples, and those of the runs to learn from where it is another dataset."""
     columns = questions.RUNS.columns(settings) if isinstance(settings, RunListSettings) else None
     train = getattr(settings, "train_hash", "")
     elsewhere = train and (train != entry.hash or isinstance(settings, EvaluationSettings))
@@ -36,7 +36,7 @@ def _samples(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
 
 
 def _with_train(bench: Any, entry: Dataset, settings: Any, train: str | None = None) -> Any:
-    """Return the settings with the content of the dataset to learn from, so that it is part of the key.
+    """The settings with the content of the dataset to learn from, so that it is part of the key.
 
     Raises:
         WrongKind: when that dataset holds no counters.
@@ -67,14 +67,14 @@ class PhaseQuestions(DatasetQuestions):
     live_library = ask(questions.LIVE, frames=_samples)
 
     def system_counters(self, dataset: str) -> tuple[str, ...]:
-        """Return every counter of a dataset that does not look into the workload's own processes."""
+        """Every counter of a dataset that does not look into the workload's own processes."""
         entry = self.dataset(dataset)
         refuse_other_kind(entry, TELEMETRY)
         names = (column.name for column in self._store.columns(entry.hash) if not column.truth)
         return tuple(name for name in names if name not in NOT_COUNTERS and not name.startswith(OWN_PROCESSES))
 
     def library_edits(self, dataset: str) -> LibraryEdits:
-        """Return the labels that were given to runs of a dataset by hand."""
+        """The labels that were given to runs of a dataset by hand."""
         saved = self._store.scenarios(self.dataset(dataset).hash, LibraryEdits)
         return saved[0] if saved else LibraryEdits()
 

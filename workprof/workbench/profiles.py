@@ -44,7 +44,7 @@ Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
 
 
 def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSettings:
-    """Return the settings with sizes in rows and fields for the trace's own names."""
+    """The settings with sizes in rows and fields for the trace's own names."""
     if settings.features and settings.features[0] not in FEATURE_SETS:
         settings = replace(settings, features=bench._store.resolve(entry.hash, settings.features))
     return settled(with_sample(settings, entry.finished_rows), clustered_rows(settings, entry.finished_rows))
@@ -59,7 +59,7 @@ def _tree(_: Any, __: Dataset, settings: ProfileSettings) -> Extras:
 
 
 def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, progress: Progress) -> ProfileFit | None:
-    """Return the profiles where a cached tree gives them in about a second, else None: that needs a fit."""
+    """The profiles where a cached tree gives them in about a second, else None: that needs a fit."""
     step, key = questions.FIT.step, questions.FIT.step.key(entry.hash, settings)
     with bench._cache.lock(key):
         fit: ProfileFit | None = bench._cache.get(key, ProfileFit)
@@ -73,7 +73,7 @@ def _recut(bench: Any, entry: Dataset, settings: ProfileSettings, _: object, pro
 
 
 def _named(bench: Any, entry: Dataset, settings: Named) -> Named:
-    """Return the settings with fields in place of the trace's own names, and the default set named."""
+    """The settings with fields in place of the trace's own names, and the default set named."""
     features = settings.features or default_features(settings.mode)
     if features[0] not in FEATURE_SETS:
         features = bench._store.resolve(entry.hash, features)
@@ -92,7 +92,7 @@ def _stability_in_rows(bench: Any, entry: Dataset, settings: StabilitySettings) 
 def _beside_labels(
     bench: Any, entry: Dataset, settings: BaselineSettings, fit: ProfileSettings | None, progress: Progress | None
 ) -> Frames:
-    """Return a function that reads what the labels need, with the profiles of a clustering where one is given."""
+    """A function that reads what the labels need, with the profiles of a clustering where one is given."""
     if fit is not None and progress is None and bench.profiles.cached(entry.hash, fit).result is None:
         raise NotEnoughData("the profiles that stand beside the labels are not there yet; find profiles first")
 
@@ -106,7 +106,7 @@ def _beside_labels(
 def _with_cached_profiles(
     bench: Any, entry: Dataset, settings: StabilitySettings, _: None, __: Progress | None
 ) -> Frames:
-    """Return a function that reads what is clustered, with the profiles where they are cached."""
+    """A function that reads what is clustered, with the profiles where they are cached."""
 
     def read() -> Mapping[str, pd.DataFrame]:
         result = bench.profiles.cached(entry.hash, settings.fit).result
@@ -116,7 +116,7 @@ def _with_cached_profiles(
 
 
 def _labelled(frames: Mapping[str, pd.DataFrame], fit: ProfileFit | None) -> Mapping[str, pd.DataFrame]:
-    """Return the jobs with the profile of each row, NaN where the clustering did not see it."""
+    """The jobs with the profile of each row, NaN where the clustering did not see it."""
     if fit is None:
         return frames
     labels = pd.Series(fit.labels, index=fit.row_ids, dtype=float)
@@ -146,14 +146,9 @@ class ProfileQuestions(DatasetQuestions):
         The files are those of a larger trace, of which the dataset is a sample; on the cluster that WORKPROF_DASK names
         its workers read and write them (`workprof.profiles.part_files.assign_files`). What is not clustered yet is.
 
-        Args:
-            dataset: that is clustered.
-            paths: Parquet files, or folders of them, of one row a run, with the columns of the dataset's features under
-                the names that `export` gives them. A column that the dataset's format only gives another name and
-                unit may have these.
-            output: folder to write to, made where absent.
-            settings: of the clustering; None = the defaults.
-            progress: told each step and file.
+        The files, or those of folders, are of one row a run, with the columns of the dataset's features under the names
+        that `export` gives them. A column that the dataset's format only gives another name and unit may have these.
+        The output folder is made where absent.
 
         Raises:
             TraceError: for a file that would take much more than its bytes, as `ingest` does.
@@ -178,7 +173,7 @@ class ProfileQuestions(DatasetQuestions):
             return assign_files(whole, files, output, progress)
 
     def profile_names(self, dataset: str, settings: ProfileSettings | None = None) -> tuple[str, ...]:
-        """Return what the profiles of a clustering are called: 'bert · worker (P0)', by label.
+        """What the profiles of a clustering are called: 'bert · worker (P0)', by label.
 
         The last one, which is also that of label -1, is 'Unclustered'. Empty where the clustering is not stored.
         """
@@ -191,7 +186,7 @@ class ProfileQuestions(DatasetQuestions):
         return (*(names[label] for label in sorted(names) if label != OUTLIERS), UNCLUSTERED)
 
     def profile_notes(self, dataset: str, settings: ProfileSettings) -> dict[int, ProfileNote]:
-        """Return the names and notes that users gave to the profiles of one clustering.
+        """The names and notes that users gave to the profiles of one clustering.
 
         Where a profile has none of its own, it has that of a profile of another clustering of the dataset which it
         has become (`workprof.profiles.names.successors`); of several such clusterings the one made last counts.
@@ -217,7 +212,7 @@ class ProfileQuestions(DatasetQuestions):
             self._store.set_note(key, replace(note, name=" "))
 
     def _named_clusterings(self, key: str) -> tuple[str, ...]:
-        """Return the other clusterings of the same dataset with names whose results are stored, the newest first."""
+        """The other clusterings of the same dataset with names whose results are stored, the newest first."""
         others = self._store.noted_clusterings(key.partition(":")[0]) - {key}
         if not others or self._cache.get(key, ProfileFit) is None:
             return ()

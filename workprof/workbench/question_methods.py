@@ -83,7 +83,7 @@ def refuse_other_kind(entry: Dataset, wanted: str) -> None:
 
 
 def kind_of(step: str) -> str:
-    """Return the kind of dataset that a step is about, by its name."""
+    """The kind of dataset that a step is about, by its name."""
     return KINDS.get(step) or KINDS.get(step.partition(".")[0], JOBS)
 
 
@@ -182,15 +182,15 @@ class OpenHome:
         self._store.close()
 
     def job(self, key: str) -> JobView | None:
-        """Return how a job stands."""
+        """How a job stands."""
         return self._jobs.view(key)
 
     def jobs(self) -> tuple[JobView, ...]:
-        """Return every job since the start, newest first."""
+        """Every job since the start, newest first."""
         return self._jobs.views()
 
     def wait(self, key: str, timeout_s: float | None = None) -> JobView | None:
-        """Return the job's view once it has ended."""
+        """The job's view once it has ended."""
         return self._jobs.wait(key, timeout_s)
 
     def cancel(self, key: str) -> JobView | None:
@@ -203,13 +203,13 @@ class OpenHome:
         return self._cache.unsaved
 
     def runs(self) -> tuple[About, ...]:
-        """Return every kept computation, newest first."""
+        """Every kept computation, newest first."""
         return self._cache.abouts()
 
     def frames_of(
         self, entry: Dataset, columns: Sequence[str] | None, *, every: bool = False, drawn: Drawn | None = None
     ) -> Frames:
-        """Return a function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
+        """A function that reads columns of a dataset as its table 'jobs'; None = all but planted truths.
 
         The rows are the finished ones; `every`: all, with a column `finished`; `drawn`: these finished ones. The
         last table stays in memory between two clicks, if it is small.
@@ -234,7 +234,7 @@ class OpenHome:
         return read
 
     def _blocking(self, request: Request, cls: type[Result], frames: Frames, progress: Progress) -> Result:
-        """Return the kept result of a request, or compute it here, at most once however many threads ask."""
+        """The kept result of a request, or compute it here, at most once however many threads ask."""
         with self._cache.lock(request.key):
             result = self._cache.get(request.key, cls)
             if result is not None:
@@ -248,7 +248,7 @@ class OpenHome:
             return record_
 
     def _request(self, step: Step, entry: Dataset, settings: object, extras: Extras = ()) -> Request:
-        """Return the request of a step on a dataset, with the by-products to keep: (step, its settings) each.
+        """The request of a step on a dataset, with the by-products to keep: (step, its settings) each.
 
         Raises:
             WrongKind: when the step is about another kind of dataset.
@@ -315,7 +315,7 @@ class Bound(Generic[S, R]):
         fit: object | None = None,
         **more: Any,
     ) -> R:
-        """Return the result: cached, or computed here and now.
+        """The result: cached, or computed here and now.
 
         Args:
             dataset: name or hash.
@@ -341,7 +341,7 @@ class Bound(Generic[S, R]):
     def cached(
         self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any
     ) -> CachedResult[R]:
-        """Return the cached result if there is one, and the job that makes it, without computing anything."""
+        """The cached result if there is one, and the job that makes it, without computing anything."""
         request = self._resolved(dataset, settings, fit, more)
         key, refusal = self._request(*request).key, ""
         try:
@@ -364,22 +364,22 @@ class Bound(Generic[S, R]):
         return view
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
-        """Return the result where it takes no computation to speak of, else None."""
+        """The result where it takes no computation to speak of, else None."""
         request, shortcut = self._resolved(dataset, settings, None, {}), self.declared.shortcut
         return None if shortcut is None else shortcut(self.bench, *request, progress)
 
     def resolved(self, dataset: str, settings: S | None = None, **more: Any) -> S:
-        """Return the settings with nothing left open."""
+        """The settings with nothing left open."""
         return self._resolved(dataset, settings, None, more)[1]
 
     def key(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> str:
-        """Return the key of the result in the cache."""
+        """The key of the result in the cache."""
         return self._request(*self._resolved(dataset, settings, fit, more)).key
 
     def _resolved(
         self, dataset: str, settings: S | None, fit: object | None, more: Mapping[str, Any]
     ) -> tuple[Dataset, S, Any]:
-        """Return the dataset, the settings and the clustering with nothing left open."""
+        """The dataset, the settings and the clustering with nothing left open."""
         declared, bench = self.declared, self.bench
         entry = bench.dataset(dataset)
         refuse_other_kind(entry, kind_of(declared.question.name))

@@ -23,7 +23,7 @@ UNFINISHED = ".whole" + PARTIAL
 
 
 def recordings(settings: Settings) -> dict[str, Path]:
-    """Return the recordings in progress in the data folder and in the home by name, the newest first."""
+    """The recordings in progress in the data folder and in the home by name, the newest first."""
     result: dict[str, Path] = {}
     for folder in dict.fromkeys((settings.data, settings.home)):
         if folder.is_dir():
@@ -36,7 +36,7 @@ def recordings(settings: Settings) -> dict[str, Path]:
 
 
 def recording(settings: Settings, name: str) -> Path:
-    """Return the file of a recording in progress.
+    """The file of a recording in progress.
 
     Raises:
         SettingsError: when there is none of that name.
@@ -48,7 +48,7 @@ def recording(settings: Settings, name: str) -> Path:
 
 
 def counters_of(path: Path) -> tuple[str, ...]:
-    """Return the counters that a recording has so far.
+    """The counters that a recording has so far.
 
     Raises:
         ColumnMissing: when the file does not begin as a recording does.

@@ -32,7 +32,7 @@ NOT_COMPARED = ("settings", "seconds", "step_seconds")
 
 
 def seed_of(settings: dict[str, Any]) -> int | None:
-    """Return the seed of a computation: its own, else the first that stands in the settings within."""
+    """The seed of a computation: its own, else the first that stands in the settings within."""
     for name in SEEDS:
         result = settings.get(name)
         if isinstance(result, list) and result:
@@ -44,7 +44,7 @@ def seed_of(settings: dict[str, Any]) -> int | None:
 
 
 def flat_settings(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return path -> value as text."""
+    """Path -> value as text."""
     result: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, dict) and value:
@@ -55,14 +55,14 @@ def flat_settings(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def default_settings(cls: type[Any]) -> dict[str, str]:
-    """Return path -> default as text of a class of settings; nothing where it cannot be made without an argument."""
+    """Path -> default as text of a class of settings; nothing where it cannot be made without an argument."""
     if any(one.default is MISSING and one.default_factory is MISSING for one in fields(cls)):
         return {}
     return flat_settings(json.loads(canonical_json(cls())))
 
 
 def numbers_of(record: object) -> dict[str, float]:
-    """Return path -> number for every single number of a result, three records deep; arrays and lists are left out."""
+    """Path -> number for every single number of a result, three records deep; arrays and lists are left out."""
     return dict(_numbers(record, "", 0))
 
 
@@ -84,14 +84,14 @@ def _numbers(value: object, path: str, depth: int) -> Iterator[tuple[str, float]
 
 
 def changes(before: dict[str, str], after: dict[str, str]) -> tuple[SettingChange, ...]:
-    """Return the settings that differ; a missing one is written as 'none'."""
+    """The settings that differ; a missing one is written as 'none'."""
     names = dict.fromkeys([*before, *after])
     pairs = ((name, before.get(name, "none"), after.get(name, "none")) for name in names)
     return tuple(SettingChange(*pair) for pair in pairs if pair[1] != pair[2])
 
 
 def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[tuple[NumberChange, ...], int]:
-    """Return the numbers that differ, and how many are equal."""
+    """The numbers that differ, and how many are equal."""
     names = list(dict.fromkeys([*before, *after]))
     nan = float("nan")
     pairs = [NumberChange(name, before.get(name, nan), after.get(name, nan)) for name in names]
@@ -100,7 +100,7 @@ def number_changes(before: dict[str, float], after: dict[str, float]) -> tuple[t
 
 
 def limits(first: StoredRun, second: StoredRun, read: bool) -> tuple[str, ...]:
-    """Return what limits a comparison."""
+    """What limits a comparison."""
     limiting = {
         "their numbers cannot be set side by side: a result is of an older version, or cannot be read": not read,
         "the runs are about different datasets": first.dataset_hash != second.dataset_hash,
@@ -114,7 +114,7 @@ READONLY = "WORKPROF_READONLY is set: saved results cannot be changed here; unse
 
 
 def fit_words(fit: ProfileSettings, usual: ProfileSettings | None) -> tuple[str, ...]:
-    """Return the options `--fit NAME=VALUE` of a clustering, `usual` being the one that its mode alone stands for."""
+    """The options `--fit NAME=VALUE` of a clustering, `usual` being the one that its mode alone stands for."""
     others = {leaf.path: write(leaf, value) for leaf, value in differences(usual, fit).items()}
     return tuple(word for name, text in ({"mode": fit.mode} | others).items() for word in ("--fit", f"{name}={text}"))
 
@@ -123,14 +123,14 @@ class RunQuestions(ForecastQuestions):
     """The questions of the Runs page and of `workprof runs`."""
 
     def stored_runs(self, beginning: str = "") -> tuple[StoredRun, ...]:
-        """Return every kept computation whose name begins so, newest first."""
+        """Every kept computation whose name begins so, newest first."""
         names = {entry.hash: entry.name for entry in self._store.datasets()}
         return tuple(_stored_run(entry, names) for entry in self._cache.entries(beginning))
 
     kept_runs = stored_runs  # the former name, for a release
 
     def stored_run(self, run: str) -> StoredRun:
-        """Return one kept computation by its name or the beginning of it.
+        """One kept computation by its name or the beginning of it.
 
         Raises:
             SettingsError: when there is none, or more than one.
@@ -165,12 +165,12 @@ class RunQuestions(ForecastQuestions):
         return gone
 
     def open_jobs(self) -> tuple[OpenJob, ...]:
-        """Return the jobs since the start that left no result, newest first."""
+        """The jobs since the start that left no result, newest first."""
         names = {entry.hash: entry.name for entry in self._store.datasets()}
         return tuple(_open_job(view, names) for view in self.jobs() if view.state != "done")
 
     def compare_runs(self, before: str, after: str) -> RunComparison:
-        """Return which settings and which numbers of two kept runs of one step differ.
+        """Which settings and which numbers of two kept runs of one step differ.
 
         Raises:
             SettingsError: when the runs are of different steps.
@@ -185,7 +185,7 @@ class RunQuestions(ForecastQuestions):
         return RunComparison(first, second, settings, differ, n_equal, limits(first, second, read))
 
     def run_in_python(self, run: str) -> str:
-        """Return Python that asks for a run's result again.
+        """Python that asks for a run's result again.
 
         Raises:
             NotEnoughData: when nothing can be asked to make it from settings alone; says why.
@@ -197,7 +197,7 @@ class RunQuestions(ForecastQuestions):
         return python_of(question, stored.dataset_hash, stored.dataset, settings, self.clustering_of(stored))
 
     def run_in_shell(self, run: str) -> str:
-        """Return the command that asks for a run's result again.
+        """The command that asks for a run's result again.
 
         Raises:
             NotEnoughData: when no command has the options for it.
@@ -213,7 +213,7 @@ class RunQuestions(ForecastQuestions):
         return shell_of(question, stored.dataset_hash, settings, () if fit is None else fit_words(fit, usual))
 
     def run_address(self, run: str) -> str:
-        """Return path and query of the page that shows a run, its settings by their options.
+        """Path and query of the page that shows a run, its settings by their options.
 
         Raises:
             NotEnoughData: when its settings are of an older version.
@@ -223,7 +223,7 @@ class RunQuestions(ForecastQuestions):
         return address_of(question, stored.dataset_hash, settings)
 
     def run_settings(self, run: str) -> object:
-        """Return the settings of a run as the record that they were.
+        """The settings of a run as the record that they were.
 
         Raises:
             NotEnoughData: when they are of an older version, or of a step that the catalogue does not know.
@@ -231,7 +231,7 @@ class RunQuestions(ForecastQuestions):
         return _settings(self.stored_run(run))
 
     def clustering_of(self, stored: StoredRun) -> Any:
-        """Return the settings of the clustering that a run rests on, None where it rests on none.
+        """The settings of the clustering that a run rests on, None where it rests on none.
 
         Raises:
             NotEnoughData: when that clustering is no longer kept.
@@ -243,13 +243,13 @@ class RunQuestions(ForecastQuestions):
         raise NotEnoughData("the clustering that this rests on is no longer saved, so its settings are not known")
 
     def run_again(self, run: str) -> RunAgain:
-        """Return how to have a run again, and why not where it cannot be asked so."""
+        """How to have a run again, and why not where it cannot be asked so."""
         python, why_no_python = _or_why(self.run_in_python, run)
         shell, why_no_shell = _or_why(self.run_in_shell, run)
         return RunAgain(python or "", shell or "", why_no_python, why_no_shell, _or_why(self.run_settings, run)[0])
 
     def _numbers(self, stored: StoredRun) -> dict[str, float] | None:
-        """Return the numbers of a kept result; None where it is of an older version or of a step not known here."""
+        """The numbers of a kept result; None where it is of an older version or of a step not known here."""
         if stored.step not in STORED or not stored.current:
             return None
         result: object = self._cache.get(stored.key, STORED[stored.step].result)
@@ -261,7 +261,7 @@ class RunQuestions(ForecastQuestions):
 
 
 def _or_why(method: Callable[[str], Value], run: str) -> tuple[Value | None, str]:
-    """Return an answer, or None and why there is none."""
+    """An answer, or None and why there is none."""
     try:
         return method(run), ""
     except NotEnoughData as error:
@@ -296,7 +296,7 @@ def _stored_run(entry: CachedEntry, names: dict[str, str]) -> StoredRun:
 
 
 def _in_words(question: Question[Any, Any], changed: dict[str, str]) -> dict[str, str]:
-    """Return settings by their labels, with values as people read them; what no setting declares stays as it is."""
+    """Settings by their labels, with values as people read them; what no setting declares stays as it is."""
     declared = {leaf.path: leaf for leaf in question.leaves}
     result = {}
     for path, value in changed.items():
@@ -330,7 +330,7 @@ def _open_job(view: JobView, names: dict[str, str]) -> OpenJob:
 
 
 def _name(key: str) -> str:
-    """Return the name of the run of a key: the beginning of its digest, under which the cache keeps it."""
+    """The name of the run of a key: the beginning of its digest, under which the cache keeps it."""
     return digest(key)[:RUN_DIGITS]
 
 

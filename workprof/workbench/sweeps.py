@@ -73,7 +73,7 @@ class SweepQuestions(ProfileQuestions):
         self._sweepers: dict[tuple[str, tuple[GroupSettings, ...]], _Sweeper] = {}
 
     def sweep(self, dataset: str, settings: SweepSettings | None = None, progress: Progress = silent) -> SweepState:
-        """Return a whole sweep; the groups that are not kept are computed here and now."""
+        """A whole sweep; the groups that are not kept are computed here and now."""
         entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings or SweepSettings())
         groups = resolved.groups()
         for i, group in enumerate(groups):
@@ -85,7 +85,7 @@ class SweepQuestions(ProfileQuestions):
         return self.sweep_state(entry.hash, resolved)
 
     def sweep_state(self, dataset: str, settings: SweepSettings) -> SweepState:
-        """Return what is kept of a sweep and what runs of it, without computing anything."""
+        """What is kept of a sweep and what runs of it, without computing anything."""
         entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
         groups = tuple(self._group_state(entry, group) for group in resolved.groups())
         results = [group.result for group in groups if group.result is not None]
@@ -111,7 +111,7 @@ class SweepQuestions(ProfileQuestions):
         self._sweeper(self._jobs_of(dataset), self._sweep_settings(dataset, settings)).cancel()
 
     def compare_sweep_runs(self, dataset: str, settings: SweepSettings, before: int, after: int) -> RunComparison:
-        """Return how two finished runs differ, by their positions in `SweepState.runs`."""
+        """How two finished runs differ, by their positions in `SweepState.runs`."""
         state = self.sweep_state(dataset, settings)
         ids = [group.result.row_ids for group in state.groups if group.result for _ in group.result.runs]
         return compare_runs(state.runs[before], state.runs[after], ids[before], ids[after])

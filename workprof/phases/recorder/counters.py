@@ -26,7 +26,7 @@ class Readings:
     levels: dict[str, float] = field(default_factory=dict)  # values that hold at the moment
 
     def with_more(self, other: Readings) -> Readings:
-        """Return both readings together."""
+        """Both readings together."""
         return Readings(self.cpu | other.cpu, self.totals | other.totals, self.levels | other.levels)
 
     @property
@@ -44,7 +44,7 @@ class Snapshot:
 
 
 def row_between(columns: Readings, before: Snapshot, after: Snapshot) -> tuple[float, ...]:
-    """Return the values of one interval in the order of `columns.columns`.
+    """The values of one interval in the order of `columns.columns`.
 
     Rates divide by the measured interval. A total that fell was reset: the cell is NaN, as is one that is absent.
     """
@@ -113,7 +113,7 @@ class System:
         self._readers = self._usable(readers((os.major(number), os.minor(number)), _cards(proc)))
 
     def read(self) -> Readings:
-        """Return all readings; a file that has gone since the first look gives none."""
+        """All readings; a file that has gone since the first look gives none."""
         readings = Readings()
         for reader in self._readers:
             try:
@@ -139,7 +139,7 @@ class System:
 
 
 def _cards(proc: Path) -> tuple[str, ...]:
-    """Return the loopback and the first card: one that hardware backs, where that can be told, else the first named."""
+    """The loopback and the first card: one that hardware backs, where that can be told, else the first named."""
     try:
         lines = (proc / "net" / "dev").read_text().splitlines()
     except OSError:
@@ -154,7 +154,7 @@ NANOSECONDS_PER_MS = 1e6
 
 
 def stat(proc: Path) -> Readings:
-    """Return ticks by state of the processor, interrupts, context switches and forks, and runnable processes."""
+    """Ticks by state of the processor, interrupts, context switches and forks, and runnable processes."""
     lines = {words[0]: words[1:] for words in _words(proc / "stat")}
     cpu = {f"cpu.{name}%": float(ticks) for name, ticks in zip(CPU, lines["cpu"], strict=False)}
     totals = {f"sys.{name}/s": float(lines[key][0]) for key, name in STAT_RATES.items() if key in lines}
@@ -163,31 +163,31 @@ def stat(proc: Path) -> Readings:
 
 
 def softirqs(proc: Path) -> Readings:
-    """Return soft interrupts summed over processors."""
+    """Soft interrupts summed over processors."""
     counts = _summed(proc / "softirqs", SOFTIRQ)
     return Readings(totals={f"softirq.{name}/s": counts[name] for name in SOFTIRQ if name in counts})
 
 
 def interrupts(proc: Path) -> Readings:
-    """Return the interrupts between processors and of the local timer, summed over processors."""
+    """The interrupts between processors and of the local timer, summed over processors."""
     counts = _summed(proc / "interrupts", IRQ)
     return Readings(totals={f"irq.{name}/s": counts[name] for name in IRQ if name in counts})
 
 
 def vmstat(proc: Path) -> Readings:
-    """Return events of memory management."""
+    """Events of memory management."""
     counts = {words[0]: words[1] for words in _words(proc / "vmstat")}
     return Readings(totals={f"vm.{name}/s": float(counts[name]) for name in VM if name in counts})
 
 
 def meminfo(proc: Path) -> Readings:
-    """Return levels of memory in mebibytes (the file is in kibibytes)."""
+    """Levels of memory in mebibytes (the file is in kibibytes)."""
     sizes = {words[0].rstrip(":"): words[1] for words in _words(proc / "meminfo")}
     return Readings(levels={f"mem.{name}_mb": float(sizes[name]) * KIB / MIB for name in MEM if name in sizes})
 
 
 def disk(proc: Path, device: tuple[int, int]) -> Readings:
-    """Return what the device of `/` did."""
+    """What the device of `/` did."""
     for words in _words(proc / "diskstats"):
         if (int(words[0]), int(words[1])) == device:
             totals = {
@@ -200,7 +200,7 @@ def disk(proc: Path, device: tuple[int, int]) -> Readings:
 
 
 def network(proc: Path, cards: tuple[str, ...]) -> Readings:
-    """Return traffic of the loopback and of the first card."""
+    """Traffic of the loopback and of the first card."""
     rows = {}
     for line in _lines(proc / "net" / "dev"):
         name, colon, values = line.partition(":")
@@ -216,7 +216,7 @@ def network(proc: Path, cards: tuple[str, ...]) -> Readings:
 
 
 def protocols(proc: Path) -> Readings:
-    """Return segments, packets and connections of TCP and IP."""
+    """Segments, packets and connections of TCP and IP."""
     headers: dict[str, list[str]] = {}
     totals: dict[str, float] = {}
     levels: dict[str, float] = {}
@@ -232,7 +232,7 @@ def protocols(proc: Path) -> Readings:
 
 
 def sockets(proc: Path) -> Readings:
-    """Return TCP sockets in use and waiting, and the pages of memory that they hold."""
+    """TCP sockets in use and waiting, and the pages of memory that they hold."""
     for words in _words(proc / "net" / "sockstat"):
         if words[0] == "TCP:":
             values = dict(zip(words[1::2], words[2::2], strict=False))
@@ -241,7 +241,7 @@ def sockets(proc: Path) -> Readings:
 
 
 def pressure(proc: Path) -> Readings:
-    """Return the time in which some or all tasks waited for a resource, in milliseconds."""
+    """The time in which some or all tasks waited for a resource, in milliseconds."""
     totals = {}
     for resource, share in PRESSURE:
         for words in _words(proc / "pressure" / resource, optional=True):
@@ -252,7 +252,7 @@ def pressure(proc: Path) -> Readings:
 
 
 def schedule(proc: Path) -> Readings:
-    """Return time on and waiting for a processor and the slices given, summed over processors."""
+    """Time on and waiting for a processor and the slices given, summed over processors."""
     rows = [words for words in _words(proc / "schedstat", optional=True) if words[0].startswith("cpu")]
     if not rows:
         return Readings()
@@ -262,7 +262,7 @@ def schedule(proc: Path) -> Readings:
 
 
 def load(proc: Path) -> Readings:
-    """Return the load of the last minute, threads and open files."""
+    """The load of the last minute, threads and open files."""
     words = (proc / "loadavg").read_text().split()
     levels = {"sys.load1": float(words[0]), "sys.threads": float(words[3].partition("/")[2])}
     levels["sys.open_files"] = float((proc / "sys" / "fs" / "file-nr").read_text().split()[0])
@@ -270,7 +270,7 @@ def load(proc: Path) -> Readings:
 
 
 def readers(device: tuple[int, int], cards: tuple[str, ...]) -> dict[str, Callable[[Path], Readings]]:
-    """Return the readers by the name of what they read, in the order of the columns."""
+    """The readers by the name of what they read, in the order of the columns."""
     return {
         **{"stat": stat, "softirqs": softirqs, "interrupts": interrupts, "vmstat": vmstat},
         "diskstats": lambda proc: disk(proc, device),
@@ -291,7 +291,7 @@ def _words(path: Path, *, optional: bool = False) -> Iterator[list[str]]:
 
 
 def _summed(path: Path, names: tuple[str, ...]) -> dict[str, float]:
-    """Return rows of numbers, one per processor, summed; what follows the numbers is text."""
+    """Rows of numbers, one per processor, summed; what follows the numbers is text."""
     summed = {}
     for words in _words(path):
         name = words[0].rstrip(":")

@@ -50,7 +50,7 @@ class Probe:
 
 
 def probe(events: tuple[str, ...] = EVENTS) -> Probe:
-    """Return the events that count on this host: one call with all, then one by one, since one fails them all."""
+    """The events that count on this host: one call with all, then one by one, since one fails them all."""
     program = shutil.which("perf")
     if program is None:
         return Probe((), "perf is not installed: no perf.* columns")
@@ -65,12 +65,12 @@ def probe(events: tuple[str, ...] = EVENTS) -> Probe:
 
 
 def c_locale() -> dict[str, str]:
-    """Return the environment with the C locale: decimal points, English words."""
+    """The environment with the C locale: decimal points, English words."""
     return os.environ | {"LC_ALL": "C"}
 
 
 def _counted(program: str, events: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return which events gave a number; None where perf refused the call."""
+    """Which events gave a number; None where perf refused the call."""
     command = (program, "stat", "-a", "-x,", "-e", ",".join(events), "--", "sleep", "0.01")
     try:
         done = subprocess.run(
@@ -126,7 +126,7 @@ class PerfStat:
         self.began_s = self._awaited_start()
 
     def rates(self, ends_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (n_rows, n_events) rates of the intervals that end nearest to `ends_s` (monotonic clock), else NaN."""
+        """(n_rows, n_events) rates of the intervals that end nearest to `ends_s` (monotonic clock), else NaN."""
         times_s, values = intervals(self._text(), self._events)
         return nearest(times_s + self.began_s, values, ends_s)
 
@@ -159,7 +159,7 @@ class PerfStat:
 
 
 def intervals(text: str, events: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of perf's intervals, (n,) seconds, and rates per second, (n, n_events); NaN = not counted."""
+    """The ends of perf's intervals, (n,) seconds, and rates per second, (n, n_events); NaN = not counted."""
     cells: dict[float, dict[str, float]] = {}
     for line in text.splitlines():
         words = line.split(",")
@@ -180,7 +180,7 @@ def intervals(text: str, events: tuple[str, ...]) -> tuple[NDArray[np.float64], 
 def nearest(
     ends_s: NDArray[np.float64], values: NDArray[np.float64], rows_s: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return for each row the values of the interval whose end is nearest, NaN where none is within one interval."""
+    """For each row the values of the interval whose end is nearest, NaN where none is within one interval."""
     joined = np.full((rows_s.size, values.shape[1]), np.nan)
     if ends_s.size == 0 or rows_s.size == 0:
         return joined

@@ -38,7 +38,7 @@ class ProcessLine:
 
 
 def process_table(proc: Path) -> dict[int, ProcessLine]:
-    """Return the living processes by number; one that ends while they are read is left out."""
+    """The living processes by number; one that ends while they are read is left out."""
     table = {}
     for name in os.listdir(proc):  # noqa: PTH208  a Path per process would double the cost of a sample
         if name.isdigit():
@@ -69,7 +69,7 @@ def _line(path: str) -> ProcessLine | None:
 
 
 def descendants(table: dict[int, ProcessLine], roots: set[int]) -> set[int]:
-    """Return the roots that live and everything that they started, directly or not."""
+    """The roots that live and everything that they started, directly or not."""
     children: dict[int, list[int]] = {}
     for line in table.values():
         children.setdefault(line.parent, []).append(line.pid)
@@ -117,11 +117,11 @@ class Session:
         self.ended: CommandExit | None = None
 
     def wait(self, seconds: float) -> bool:
-        """Return whether the command has ended, at the latest after `seconds`. It is not reaped: its number stays."""
+        """Whether the command has ended, at the latest after `seconds`. It is not reaped: its number stays."""
         return bool(select.select([self._watch], [], [], max(seconds, 0.0))[0])
 
     def end(self, grace_s: float = GRACE_S) -> CommandExit:
-        """Return how the command ended, after ending whatever of its session still runs."""
+        """How the command ended, after ending whatever of its session still runs."""
         if self.ended is None:
             self._signal(signal.SIGTERM)
             patience = time.monotonic() + grace_s
@@ -204,7 +204,7 @@ class ProcessTree:
         self._roots.add(session)
 
     def read(self) -> Readings:
-        """Return the growth since the first sample as totals, and the levels."""
+        """The growth since the first sample as totals, and the levels."""
         levels = [0.0] * len(LEVELS)
         seen = {}
         for line in self._present(process_table(self._proc)):
@@ -229,7 +229,7 @@ class ProcessTree:
                 self._seen[line.pid, line.born_ticks] = state.totals
 
     def _present(self, table: dict[int, ProcessLine]) -> list[ProcessLine]:
-        """Return the members that live; who was one once stays one, also after its parent's end."""
+        """The members that live; who was one once stays one, also after its parent's end."""
         members = {pid for pid, born in self._members if pid in table and table[pid].born_ticks == born}
         session = {line.pid for line in table.values() if line.session == self._session}
         present = [table[pid] for pid in descendants(table, self._roots | members | session)]

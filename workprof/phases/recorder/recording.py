@@ -98,7 +98,7 @@ class UsageMeter:
         self._at_s = at_s
 
     def usage(self, duration_s: float, ended: CommandExit | None) -> Usage:
-        """Return the use in all."""
+        """The use in all."""
         totals = self._last.totals
         sampled_cpu_s = (totals.get("proc.cpu_user%", 0.0) + totals.get("proc.cpu_sys%", 0.0)) / 100
         cpu_s = max(sampled_cpu_s, ended.cpu_s if ended else 0.0)
@@ -116,7 +116,7 @@ class UsageMeter:
 
 
 def _kernel_peak_bytes(ended: CommandExit | None) -> float:
-    """Return the kernel's peak of one process of the command, 0 where it may be that of the recorder itself.
+    """The kernel's peak of one process of the command, 0 where it may be that of the recorder itself.
 
     A started process inherits the peak of its starter, so only a larger one is its own.
     """
@@ -152,7 +152,7 @@ class Outcome:
 
 
 def status_of(settings: RecordSettings, rows: int, duration_s: float, rc: int | None, stopped: bool) -> str:
-    """Return how a recording is marked."""
+    """How a recording is marked."""
     if stopped or rc not in (None, 0):
         return FAILED
     planned_s = settings.seconds if settings.seconds is not None else duration_s
@@ -255,7 +255,7 @@ class Recorder:
             self._tree.follow(self._session.number)
 
     def _waited(self, until_s: float) -> bool:
-        """Return whether the command ended before a moment; at first its processes are looked at in between too."""
+        """Whether the command ended before a moment; at first its processes are looked at in between too."""
         if self._session is None:
             time.sleep(max(until_s - time.monotonic(), 0.0))
             return False
@@ -272,7 +272,7 @@ class Recorder:
         return Row(after.at_s - self._first.at_s, row_between(self._first.readings, before, after))
 
     def _snapshot(self) -> Snapshot:
-        """Return all readings; the moment is that of the system's, which come first and are quick."""
+        """All readings; the moment is that of the system's, which come first and are quick."""
         at_s, spent_s = time.monotonic(), time.thread_time()
         readings = self._system.read().with_more(self._look())
         self._spent_s += time.thread_time() - spent_s

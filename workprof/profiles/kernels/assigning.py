@@ -19,13 +19,10 @@ death of the selected node that each lies in."""
 
 @compiled
 def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[int, float, float]:
-    """Return the nearest fitted row by mutual reachability, the new row's core distance, and that distance, reduced.
+    """The nearest fitted row by mutual reachability, the new row's core distance, and that distance, reduced.
 
-    Args:
-        values: (n_near,) reduced distances to the nearest fitted rows.
-        items: (n_near,) their positions.
-        min_samples: neighbours that make the new row's core distance; the one after them counts, as in hdbscan.
-        core: (n,) of the fitted rows.
+    `values` (n_near,) are reduced distances to the nearest fitted rows, `items` their positions. `min_samples`
+    neighbours make the new row's core distance; the one after them counts, as in hdbscan.
     """
     nth = min(min_samples, len(values) - 1)
     partial_sort(values, items, 0, len(values), nth)
@@ -39,7 +36,7 @@ def _join(values: Floats, items: Ints, min_samples: int, core: Floats) -> tuple[
 
 @compiled
 def _place(row: int, lambda_: float, fitted: Fitted, nodes: Nodes) -> tuple[int, float]:
-    """Return profile and membership strength of a row that joins fitted row `row` at `lambda_`."""
+    """Profile and membership strength of a row that joins fitted row `row` at `lambda_`."""
     node = fitted[1][row]
     up, birth, profile, death = nodes
     if fitted[2][row] > lambda_:
@@ -77,16 +74,10 @@ def _collect(
     room: tuple[Floats, Ints],
     looked: Looked,
 ) -> int:
-    """Write the `wanted` nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
+    """Write the nearest fitted rows of `query` (d,) to the front of room's values and items; return how many.
 
-    Args:
-        space: the fitted rows in blocks.
-        query: the new row.
-        near: of the new row's block.
-        limits: fitted rows to find, at most n, and the reduced distance below which there are as many; infinite where
-            it is not known.
-        room: values and items (2 * wanted + widest block,), overwritten.
-        looked: of the new row, whose distances to some blocks may be there; its last distances are overwritten.
+    `limits` are the fitted rows to find, at most n, and the reduced distance below which there are as many, infinite
+    where it is not known. `room` is (2 * wanted + widest block,). The last distances in `looked` are overwritten.
     """
     _, lanes, starts, _, _, manhattan = space
     values, items = room
@@ -116,22 +107,14 @@ def _collect(
 
 @compiled
 def _room_for_one(starts: Ints) -> Looked:
-    """Return room for what is known of one new row."""
+    """Room for what is known of one new row."""
     n_blocks = len(starts) - 1
     return np.empty(n_blocks), np.full(n_blocks, -1), np.empty((n_blocks + 1, np.max(starts[1:] - starts[:-1])))
 
 
 @compiled
 def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, result: tuple[Ints, Floats]) -> None:
-    """Write profile and membership strength of the new rows in blocks first .. last - 1, in block order.
-
-    Args:
-        clustering: what the new rows join.
-        queries: the new rows in blocks.
-        first: block of new rows to begin with.
-        last: one past the last.
-        result: results: profiles (n_new,) and strengths (n_new,).
-    """
+    """Write profiles (n_new,) and membership strengths of the new rows in blocks first .. last - 1, in block order."""
     space, min_samples, fitted, nodes = clustering
     starts, low, high, manhattan = space[2], space[3], space[4], space[5]
     points, query_starts, query_low, query_high = queries[0], queries[2], queries[3], queries[4]
@@ -152,7 +135,7 @@ def assign_rows(clustering: Clustering, queries: Space, first: int, last: int, r
 
 @compiled
 def _count_reached(tile: Floats, core: Floats, reach: float) -> int:
-    """Return how many rows, at the distances of a tile and with these core distances (w,), are reached by `reach`."""
+    """How many rows, at the distances of a tile and with these core distances (w,), are reached by `reach`."""
     count = 0
     for j in range(len(tile)):
         count += max(tile[j], core[j]) <= reach
@@ -163,18 +146,14 @@ def _count_reached(tile: Floats, core: Floats, reach: float) -> int:
 def _nearest_core(
     space: Space, query: Floats, near: Near, cores: tuple[Floats, Floats], looked: Looked
 ) -> tuple[int, float, float]:
-    """Return the fitted row that `query` (d,) reaches first, that reach, and a bound on the row's own core distance.
+    """The fitted row that `query` (d,) reaches first, that reach, and a bound on the row's own core distance.
 
     The reach is max(distance, core distance of the fitted row), reduced; of equal ones the nearest row counts. The
     bound is the least distance + core distance of a row that was looked at, not reduced: the ball of that radius around
     the query holds the min_samples nearest rows of the fitted one.
 
-    Args:
-        space: the fitted rows in blocks.
-        query: the new row.
-        near: of the new row's block.
-        cores: reduced core distances (n,) and the smallest of each block (n_blocks,).
-        looked: overwritten with what is known of the new row then.
+    `cores` are reduced core distances (n,) and the smallest of each block (n_blocks,); `looked` is overwritten with
+    what is known of the new row then.
     """
     _, lanes, starts, low, high, manhattan = space
     core, least = cores
@@ -221,15 +200,10 @@ def assign_soon(
     this can be, and it is below the profile's rim, it is taken without; its strength then counts the fitted row's core
     distance alone.
 
-    Args:
-        clustering: what the new rows join.
-        cores: smallest reduced core distance of each block of fitted rows (n_blocks,), and the distance at which the
-            rim of each profile begins (n_profiles + 1,), last the one below which an outlier may yet join a profile.
-        queries: the new rows in blocks.
-        first: block of new rows to begin with.
-        last: one past the last.
-        result: results: profiles (n_new,), strengths (n_new,), and core distances (n_new,): where the nearest rows were
-            not looked at, the reach of a row in a profile, which is below its rim, and infinite for an outlier.
+    `cores` are the smallest reduced core distance of each block of fitted rows (n_blocks,), and the distance at which
+    the rim of each profile begins (n_profiles + 1,), last the one below which an outlier may yet join a profile.
+    Results are profiles, strengths and core distances, (n_new,) each: where the nearest rows were not looked at, the
+    reach of a row in a profile, which is below its rim, and infinite for an outlier.
     """
     space, min_samples, fitted, nodes = clustering
     starts, low, high, manhattan = space[2], space[3], space[4], space[5]
@@ -266,13 +240,9 @@ def part_profiles(left: Ints, right: Ints, weight: Floats, anchor: Ints, label: 
 
     A profile is the largest component of the single-linkage tree that holds its anchor and no other's.
 
-    Args:
-        left: (n - 1,) one child of each merge, as `condensing.single_linkage` numbers them.
-        right: (n - 1,) the other.
-        weight: (n - 1,) distance of each merge, rising.
-        anchor: (n_profiles,) one row of each.
-        label: (2 n - 1,) results, rows first, then merges.
-        birth: (n_profiles,) results.
+    `left` and `right` (n - 1,) are the children of each merge, as `condensing.single_linkage` numbers them, `weight`
+    its distance, rising; `anchor` is one row of each profile. Results are `label` (2 n - 1,), rows first, then merges,
+    and `birth` (n_profiles,).
     """
     n = len(left) + 1
     held = np.zeros(2 * n - 1, np.int64)

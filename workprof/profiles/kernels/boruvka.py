@@ -27,7 +27,7 @@ EdgeArrays = tuple[Ints, Ints, Floats, Floats]
 
 @compiled
 def find_root(parent: Ints, row: int) -> int:
-    """Return the representative of a row's component, shortening the path to it."""
+    """The representative of a row's component, shortening the path to it."""
     while parent[row] != row:
         parent[row] = parent[parent[row]]
         row = parent[row]
@@ -40,12 +40,8 @@ def join_denser(parent: Ints, core: Floats, nearest: Positions, distance: Floats
 
     No edge of a row weighs less than its core distance, and such an edge weighs just that: it needs no search.
 
-    Args:
-        parent: (n,) components, joined in place.
-        core: (n,) reduced core distances.
-        nearest: (n, n_listed) nearest rows.
-        distance: (n, n_listed) their reduced distances.
-        edges: (n - 1,) results.
+    `nearest` and its reduced `distance` are (n, n_listed); `parent` (n,) is joined in place, `edges` (n - 1,) are
+    results.
     """
     source, target, weight, length = edges
     count = 0
@@ -81,12 +77,8 @@ def number_components(parent: Ints, component: Ints) -> int:
 def offer_listed(component: Ints, core: Floats, nearest: Positions, distance: Floats, best: EdgeArrays) -> None:
     """Write for each component the best edge to another one among the listed neighbours, seen from both ends.
 
-    Args:
-        component: (n,) of each row.
-        core: (n,) reduced core distances.
-        nearest: (n, n_listed) nearest rows.
-        distance: (n, n_listed) their reduced distances.
-        best: (n_components,) results, the source in the component; infinite weight where there is none.
+    `nearest` and its reduced `distance` are (n, n_listed), `core` (n,) is reduced. The results `best` (n_components,)
+    have the source in the component, and infinite weight where there is none.
     """
     source, target, weight, length = best
     weight[:] = np.inf
@@ -118,7 +110,7 @@ def pure_blocks(component: Ints, starts: Ints, owner: Ints) -> None:
 
 @compiled
 def _blocks_within_reach(block: int, furthest: float, space: Space, rows: Rows, gaps: Floats) -> Ints:
-    """Return the blocks, nearest first, that can hold the other end of an edge from `block` of at most `furthest`."""
+    """The blocks, nearest first, that can hold the other end of an edge from `block` of at most `furthest`."""
     _, _, starts, low, high, manhattan = space
     core, core_low, component, owner = rows
     box_gaps(low[:, block], high[:, block], low, high, manhattan, gaps)
@@ -167,13 +159,9 @@ def _search_from(row: int, reach: Reach, space: Space, rows: Rows, bounds: Bound
 def search_outside(space: Space, rows: Rows, searched: Bools, blocks: Ints, bounds: Bounds, results: Results) -> None:
     """Look from some blocks' rows for edges to other components that are better than the best ones known.
 
-    Args:
-        space: the rows in blocks.
-        rows: core distance (n,), the smallest of each block (n_blocks,), component (n,), `pure_blocks` (n_blocks,).
-        searched: (n_components,) whether a component's rows are looked through.
-        blocks: to look through.
-        bounds: weight and length (n_components,) of the best edges; a copy of this call's own, improved in place.
-        results: other end, weight and length (n,) of the edges of rows that beat the best.
+    `rows`: core distance (n,), the smallest of each block (n_blocks,), component (n,), `pure_blocks` (n_blocks,).
+    Searched are the rows of the marked components (n_components,). `bounds` (n_components,), a copy of this call's own,
+    are improved in place; `results` are other end, weight and length (n,) of the edges of rows that beat the best.
     """
     points, _, starts, low, high, manhattan = space
     core, _, component, owner = rows
@@ -219,12 +207,8 @@ def take_nearest(component: Ints, results: Results, best: EdgeArrays) -> None:
 def join_best(parent: Ints, best: EdgeArrays, searched: Bools, count: int, edges: EdgeArrays) -> int:
     """Join every searched component along its best edge; return the new number of edges.
 
-    Args:
-        parent: (n,) components, joined in place.
-        best: (n_components,).
-        searched: (n_components,) whether a component's best edge is known.
-        count: edges so far.
-        edges: (n - 1,), filled from `count` on.
+    `parent` (n,) is joined in place, `edges` (n - 1,) are filled from `count` on; `best` and `searched` are
+    (n_components,).
     """
     source, target, weight, length = best
     for mine in range(len(source)):
@@ -265,7 +249,7 @@ class Edges:
 
     @staticmethod
     def room(count: int) -> Edges:
-        """Return room for `count` edges, all infinitely heavy."""
+        """Room for `count` edges, all infinitely heavy."""
         ends = np.full((2, count), -1, dtype=np.int64)
         return Edges(ends[0], ends[1], np.full(count, np.inf), np.full(count, np.inf))
 

@@ -24,12 +24,7 @@ def _root(parent: Ints, node: int) -> int:
 
 @compiled
 def single_linkage(source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return left child, right child and size of each of the n - 1 merges; merge i makes node n + i.
-
-    Args:
-        source: (n - 1,) one end of each edge, edges in rising order of weight.
-        target: (n - 1,) the other end.
-    """
+    """Left child, right child and size of each of the n - 1 merges; merge i makes node n + i. Edges rise in weight."""
     n = len(source) + 1
     left, right, size = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
     parent = np.full(2 * n - 1, -1, np.int64)
@@ -67,14 +62,9 @@ def _shed(node: int, left: Ints, right: Ints, queue: Ints, child: Ints, filled: 
 def condense(
     left: Ints, right: Ints, size: Ints, weight: Floats, min_cluster_size: int
 ) -> tuple[Ints, Ints, Floats, Ints]:
-    """Return parent, child, lambda and child size of each row of the condensed tree; cluster ids start at n (the root).
+    """Parent, child, lambda and child size of each row of the condensed tree; cluster ids start at n (the root).
 
-    Args:
-        left: (n - 1,) of `single_linkage`.
-        right: (n - 1,).
-        size: (n - 1,).
-        weight: (n - 1,) distance of each merge.
-        min_cluster_size: smaller branches fall out as points.
+    All are (n - 1,) of `single_linkage`, `weight` the distance of each merge. Smaller branches fall out as points.
     """
     n = len(left) + 1
     parent, child = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
@@ -111,16 +101,7 @@ def condense(
 def stabilities(
     parent: Ints, child: Ints, lambdas: Floats, child_size: Ints, n: int, n_clusters: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return stability, lambda of birth and lambda of death of each cluster.
-
-    Args:
-        parent: (n_rows,) of `condense`.
-        child: (n_rows,).
-        lambdas: (n_rows,).
-        child_size: (n_rows,).
-        n: number of points.
-        n_clusters: the root included.
-    """
+    """Stability, lambda of birth and lambda of death of each cluster, the root included; of rows of `condense`."""
     birth, death, stability = np.zeros(n_clusters), np.zeros(n_clusters), np.zeros(n_clusters)
     for row in range(len(parent)):
         if child[row] >= n:
@@ -136,15 +117,10 @@ def stabilities(
 def label_points(
     parent: Ints, child: Ints, lambdas: Floats, n: int, label_of: Ints, death_of: Floats
 ) -> tuple[Ints, Floats]:
-    """Return (n,) labels and (n,) membership strengths.
+    """(n,) labels and (n,) membership strengths, of rows of `condense`.
 
-    Args:
-        parent: (n_rows,) of `condense`.
-        child: (n_rows,).
-        lambdas: (n_rows,).
-        n: number of points.
-        label_of: (n_clusters,) label that the points of each cluster get, -1 = noise.
-        death_of: (n_clusters,) lambda of death of the selected cluster that each cluster lies in.
+    `label_of` (n_clusters,) is the label that the points of each cluster get, -1 = noise; `death_of` the lambda of
+    death of the selected cluster that each cluster lies in.
     """
     labels, strength = np.full(n, -1, np.int64), np.zeros(n)
     for row in range(len(parent)):

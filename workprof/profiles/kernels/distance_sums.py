@@ -60,7 +60,7 @@ def absolute_tile(lanes: NDArray[Any], start: int, query: NDArray[Any], tile: ND
 
 @compiled_fast
 def tile_total(tile: NDArray[Any], manhattan: bool) -> Any:
-    """Return the sum of the tile's distances (of their roots, unless Manhattan)."""
+    """The sum of the tile's distances (of their roots, unless Manhattan)."""
     total = tile.dtype.type(0)
     if manhattan:
         for j in range(len(tile)):
@@ -73,14 +73,10 @@ def tile_total(tile: NDArray[Any], manhattan: bool) -> Any:
 
 @compiled_fast
 def distance_sums(queries: NDArray[Any], lanes: NDArray[Any], starts: Ints, manhattan: bool, sums: Floats) -> None:
-    """Write the summed distances of rows to every group.
+    """Write the summed distances of rows (n_queries, d), d a multiple of four, to every group.
 
-    Args:
-        queries: (n_queries, d) rows, d a multiple of four.
-        lanes: (d, n) all points, sorted by group.
-        starts: (n_groups + 1,) where each group's points start.
-        manhattan: else Euclidean.
-        sums: (n_queries, n_groups) result, in double precision over single-precision tiles.
+    `lanes` (d, n) are all points, sorted by group, each from its `starts` (n_groups + 1,). `sums` (n_queries, n_groups)
+    are in double precision over single-precision tiles. The distance is Manhattan or Euclidean.
     """
     buffer = np.empty(TILE, lanes.dtype)
     for block in range(0, len(queries), BLOCK):
@@ -110,7 +106,7 @@ class GroupedPoints:
     rounding: Floats  # (n_rows,) error that the precision of the numbers puts on a distance to a row nearby
 
     def sums(self, some: Ints) -> Floats:
-        """Return (len(some), n_groups) summed distances of the rows at the positions `some`."""
+        """(len(some), n_groups) summed distances of the rows at the positions `some`."""
         queries = np.ascontiguousarray(self.rows[some])
         if self.metric == "cosine":
             # 1 - x.y summed over a group is its size - x.(sum of y): no pair has to be visited.
@@ -121,13 +117,9 @@ class GroupedPoints:
 
 
 def group_points(points: Floats, codes: Ints, metric: str, dtype: type) -> GroupedPoints:
-    """Return the points laid out for distance sums.
+    """The points laid out for distance sums of 'euclidean', 'manhattan' or 'cosine' in float32 or float64.
 
-    Args:
-        points: (n_rows, n_dims) finite values.
-        codes: (n_rows,) group of each row, 0 .. n_groups - 1, none empty.
-        metric: 'euclidean', 'manhattan' or 'cosine'.
-        dtype: numpy.float32 or numpy.float64, of the single distances.
+    `points` are (n_rows, n_dims), finite; `codes` (n_rows,) 0 .. n_groups - 1, none empty.
     """
     sizes = np.bincount(codes).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

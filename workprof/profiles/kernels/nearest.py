@@ -55,15 +55,7 @@ def split_rows(points: Floats, order: Ints, levels: int) -> Ints:
     """Reorder `order` (n,) into 2**levels blocks of nearly equal size by halving at the median of one column.
 
     It is the column of the largest variance; by the widest one, which a single row can be, an eighth more blocks are
-    near a row.
-
-    Args:
-        points: (n, d).
-        order: (n,) row numbers, reordered in place.
-        levels: of halving.
-
-    Returns:
-        (2**levels + 1,) where each block starts in `order`.
+    near a row. Returned is where each block starts in `order`, (2**levels + 1,).
     """
     n, width = len(order), points.shape[1]
     keys = np.empty(n)
@@ -143,7 +135,7 @@ def to_block(lanes: Floats, start: int, query: Floats, manhattan: bool, tile: Fl
 
 @compiled
 def count_below(tile: Floats, limit: float) -> int:
-    """Return how many values of a tile are below a limit."""
+    """How many values of a tile are below a limit."""
     count = 0
     for j in range(len(tile)):
         count += tile[j] < limit
@@ -154,13 +146,7 @@ def count_below(tile: Floats, limit: float) -> int:
 def box_gaps(low: Floats, high: Floats, box_low: Floats, box_high: Floats, manhattan: bool, gaps: Floats) -> None:
     """Fill `gaps` (n_boxes,) with the smallest reduced distance that rows of one box and of each other box can have.
 
-    Args:
-        low: (d,) lower corner of the box; a single row is a box with low = high.
-        high: (d,) upper corner.
-        box_low: (d, n_boxes) lower corners of the others.
-        box_high: (d, n_boxes) upper corners.
-        manhattan: else Euclidean.
-        gaps: (n_boxes,) result.
+    Corners are (d,) of the box (a single row is a box with low = high), and (d, n_boxes) of the others.
     """
     gaps[:] = 0.0
     for d in range(len(low)):
@@ -247,12 +233,7 @@ def _write_rows(first_row: int, rows: int, sizes: Ints, candidates: Candidates, 
 def nearest_rows(space: Space, sizes: Ints, first: int, last: int, result: NearestRows) -> None:
     """Write core distances and nearest rows of the rows in blocks first .. last - 1; all distances are reduced.
 
-    Args:
-        space: the rows in blocks.
-        sizes: (n_sizes,) rising neighbour counts, the row itself not counted, all below n.
-        first: block to begin with.
-        last: one past the last block.
-        result: results.
+    `sizes` (n_sizes,) are rising neighbour counts, the row itself not counted, all below n.
     """
     _, _, starts, low, high, manhattan = space
     n_blocks, wanted = len(starts) - 1, sizes[-1] + 1  # the row itself is the first of its own neighbours
