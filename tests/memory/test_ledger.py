@@ -12,7 +12,7 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.ledger import EXPORTS, advice_words, finding_json, ledger_json, mails
+from workprof.answers.ledger import EXPORTS, advice_words, finding_json, finding_sentence, ledger_json, mails
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves
@@ -300,6 +300,17 @@ def test_a_row_that_keeps_is_a_finding_that_keeps_with_the_reason():
     found = findings(jobs(80, requested_memory_bytes=8e9, peak_memory_bytes=use))["memory"]
     assert (found.n_runs, found.row.action, found.row.size) == (40, "keep", 8)
     assert advice_words(found) == "Keep 8 GB (kept: largest of 80 runs used 7.9 of 8 GB)"
+
+
+def test_a_row_that_the_plan_lowers_is_a_finding_whatever_share_is_used():
+    path = "NFCORE_METHYLSEQ:METHYLSEQ:ALIGN"
+    table = jobs(120, requested_memory_bytes=64e9, peak_memory_bytes=np.tile([34e9, 35e9, 36e9], 40), task_name=path)
+    assert Thresholds().memory_share < 34 / 64
+    found = findings(table)["memory"]
+    assert (found.n_runs, found.row.action) == (120, "lower")
+    assert found.amount == pytest.approx(ledger_of({"jobs": table}, LedgerSettings()).totals.amounts[0].wasted)
+    assert finding_sentence(found).startswith("ann, ALIGN: 120 runs")
+    assert "memory" not in findings(table.assign(peak_memory_bytes=np.tile([34e9, 35e9, 64e9], 40)))
 
 
 def test_few_runs_are_a_finding_that_keeps():

@@ -90,8 +90,7 @@ def test_home_report_and_library_say_the_same(tasks):
     first, row = found.memory.rows[0], memory_rows(told)[0]
     assert first.size == row["size_gb"]
     assert row["why"] in action_words(first)
-    plain = records_for_memory.HEAVY
-    assert action_words(first).startswith(f"{plain}: lower ")
+    assert action_words(first).startswith("HEAVY: lower ")
     assert action_words(first) in home.words
     printed = tasks.report("tasks", "memory")
     same_metrics(memory, printed, "memory", len(FIGURES))

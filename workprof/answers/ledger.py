@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workprof.answers.verdict import row_document, row_words, why
+from workprof.answers.tasks import shown
+from workprof.answers.verdict import named, row_document, row_words, why
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
@@ -33,8 +34,12 @@ def _runs(count: int) -> str:
 
 
 def whose(finding: Finding) -> str:
-    """Return whose runs a finding is about: the key of its row, else row of the ledger and task."""
-    return visible(finding.key) or ", ".join(visible(one) for one in (finding.who, finding.task) if one)
+    """Whose runs a finding is about, a task by the last part of its path: its key, else row of the ledger and task."""
+    if finding.row is not None and finding.row.key:
+        return visible(named(finding.row))
+    task = shown(finding.task)
+    key = finding.key.replace(finding.task, task) if task else finding.key
+    return visible(key or ", ".join(one for one in (finding.who, task) if one))
 
 
 def evidence_words(finding: Finding) -> str:
@@ -341,7 +346,7 @@ def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
         "",
     ]
     for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):
-        lines.append(f"{place}. {one_line(one.task or whose(one))}: {evidence_words(one)}.")
+        lines.append(f"{place}. {one_line(shown(one.task) or whose(one))}: {evidence_words(one)}.")
         lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
     if len(findings) > MOST_IN_A_MAIL:
         lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")

@@ -18,6 +18,7 @@ from workprof.answers.decisions import (
     why_decided,
     would_document,
 )
+from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.records import to_json
 from workprof.core.table import Column
@@ -47,19 +48,20 @@ from workprof.memory.verdict_rows import (
 from workprof.memory.what_if import Broken, WhatIf, WhatIfSettings
 
 OTHER_KEYS = "other keys"
+TASK = "task_name"
 KEY_WORDS = {
     "cluster": "Cluster",
     "namespace": "Namespace",
     "user": "User",
     "group": "Group",
     "workload": "Workload",
-    "task_name": "Task",
+    TASK: "Task",
     "container": "Container",
 }
 
 
 def _key(name: str) -> Column:
-    return Column(name, lambda row: row.key.get(name), KEY_WORDS[name], optional=True, pinned=name == "task_name")
+    return Column(name, lambda row: row.key.get(name), KEY_WORDS[name], optional=True, pinned=name == TASK)
 
 
 KEYS = tuple(_key(name) for name in KEY_COLUMNS)
@@ -68,6 +70,11 @@ KEYS = tuple(_key(name) for name in KEY_COLUMNS)
 def key_words(row: VerdictRow | Broken) -> str:
     """The key of a row on one line: 'ann, train'; what is not in the key is left out."""
     return ", ".join(row.key.values()) or OTHER_KEYS
+
+
+def named(row: VerdictRow) -> str:
+    """A row's key as a sentence has it: a task by the last part of its path."""
+    return ", ".join(shown(value) if name == TASK else value for name, value in row.key.items()) or OTHER_KEYS
 
 
 def why(row: VerdictRow, resource: str, unit: str) -> str:
@@ -177,7 +184,7 @@ def action_words(row: VerdictRow) -> str:
     """What somebody does about a row: who, what, now and next, and what it saves."""
     saves = f", {gb_h(row.saved)} saved" if row.saved > 0 else ""
     accepted = ", accepted" if row.accepted else ""
-    return f"{key_words(row)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
+    return f"{named(row)}: {row_words(row, MEMORY, 'GB', saves + accepted)}"
 
 
 def row_words(row: VerdictRow, resource: str, unit: str, more: str = "") -> str:

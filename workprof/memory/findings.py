@@ -41,7 +41,7 @@ from workprof.memory.ledger_settings import (
 from workprof.memory.resources import CPU, GPU, TIME, UNITS
 from workprof.memory.resources import MEMORY as MEMORY_SIZED
 from workprof.memory.verdict import Verdict
-from workprof.memory.verdict_rows import VerdictRow
+from workprof.memory.verdict_rows import LOWER, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, 
         settings: rules and prices.
         advised: rows of the verdict.
     """
-    broken = broken_rules(jobs, runs, settings)
     groups = Groups(jobs, runs, settings.by, advised)
+    broken = broken_rules(jobs, runs, settings, groups.lowered())
     result: list[Finding] = []
     n_small, small_share = 0, dict.fromkeys((*NAMES, NODES), 0.0)
     for rules, resource in _families(broken, runs):
@@ -207,6 +207,15 @@ class Groups:
         if sized not in self._found:
             self._found[sized] = self._keyed(sized) if sized else self._by_name()
         return self._found[sized]
+
+    def lowered(self) -> dict[str, Bools]:
+        """Return resource of the ledger -> (n,) whether the run's row lowers its request."""
+        found = {}
+        for sized in self.advised.of:
+            group = self._found.setdefault(sized, self._keyed(sized))
+            lower = np.array([row is not None and row.action == LOWER for row in group.rows], dtype=bool)
+            found[PRICED[sized]] = lower[group.code]
+        return found
 
     def _keyed(self, sized: str) -> Keyed:
         name, runs = PRICED[sized], self.runs

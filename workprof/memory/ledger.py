@@ -364,10 +364,11 @@ def ledger_run_list(
         within &= (codes == names.index(wanted)) if wanted else True
     resource, unit = settings.resource, HOURS[settings.resource]
     rules = tuple(rule.strip() for rule in settings.rule.split(",") if rule.strip())
-    if settings.key:
-        within &= _of_key(frames, runs, settings, rules[0] if rules else FIRST_RULE[resource])
-    if rules:
-        mask, wasted, broken = breaking(jobs, runs, settings.ledger, rules)
+    groups = Groups(jobs, runs, ledger.by, advised_in(frames, ledger.target)) if settings.key or rules else None
+    if groups is not None and settings.key:
+        within &= _of_key(groups, settings, rules[0] if rules else FIRST_RULE[resource])
+    if groups is not None and rules:
+        mask, wasted, broken = breaking(jobs, runs, ledger, rules, groups.lowered())
         chosen = mask & within
         resource, unit = (CORES, "node·h") if broken == NODES else (broken, HOURS[broken])
     elif settings.cause:
@@ -398,10 +399,9 @@ def ledger_run_list(
 FIRST_RULE = {resource: rules[0] for resource, rules in OF_RESOURCE.items()}
 
 
-def _of_key(frames: Mapping[str, pd.DataFrame], runs: LedgerRuns, settings: LedgerRunsSettings, rule: str) -> Bools:
+def _of_key(groups: Groups, settings: LedgerRunsSettings, rule: str) -> Bools:
     """Return (n,) whether a run belongs to the key of a finding of a rule."""
-    advised = advised_in(frames, settings.ledger.target)
-    group = Groups(frames["jobs"], runs, settings.ledger.by, advised).of(rule)
+    group = groups.of(rule)
     if settings.key not in group.labels:
         raise SettingsError(f"there is no key {settings.key!r}; choose one of {', '.join(group.labels[:8])}")
     result: Bools = group.code == group.labels.index(settings.key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,17 @@ class Broken:
     total: float
 
 
-def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings) -> dict[str, Broken | Unjudged]:
-    """Return rule -> the runs that break it, or why it cannot be judged."""
+def broken_rules(
+    jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, lowered: Mapping[str, Bools]
+) -> dict[str, Broken | Unjudged]:
+    """Return rule -> the runs that break it, or why it cannot be judged.
+
+    Args:
+        jobs: the table.
+        runs: its rows as the ledger sees them.
+        settings: limits of the rules.
+        lowered: resource -> (n,) whether the verdict lowers a run's request: that breaks its rule, whatever it uses.
+    """
     limits = settings.rules
     result: dict[str, Broken | Unjudged] = {}
     for resource, rules in OF_RESOURCE.items():
@@ -100,7 +110,13 @@ def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings)
             result |= {rule: Unjudged(rule, runs.absent[resource], lacking) for rule in rules}
             continue
         wasted, total = runs.wasted(resource), _requested(runs, resource)
-        for rule, mask in _breaking(resource, requested, used, limits).items():
+        found = _breaking(resource, requested, used, limits)
+        *others, usual = found
+        lower = lowered.get(resource, np.zeros(len(runs), dtype=bool))
+        for one in others:
+            lower = lower & ~found[one]
+        found[usual] = found[usual] | lower
+        for rule, mask in found.items():
             result[rule] = Broken(judged & mask, np.where(judged & mask, wasted, 0.0), total)
     result |= {rule: _beside_gpus(jobs, runs, limits, rule) for rule in GPU_RULES}
     result["fragmentation"] = _spread(jobs, runs, limits)
@@ -110,7 +126,11 @@ def broken_rules(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings)
 
 
 def breaking(
-    jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, rules: tuple[str, ...]
+    jobs: pd.DataFrame,
+    runs: LedgerRuns,
+    settings: LedgerSettings,
+    rules: tuple[str, ...],
+    lowered: Mapping[str, Bools],
 ) -> tuple[Bools, Floats, str]:
     """Return (n,) whether a run breaks one of some rules, (n,) what it wastes, and of which resource.
 
@@ -120,7 +140,7 @@ def breaking(
     unknown = [rule for rule in rules if rule not in RULES]
     if unknown:
         raise SettingsError(f"there is no rule {unknown[0]!r}; choose one of {', '.join(RULES)}")
-    broken = broken_rules(jobs, runs, settings)
+    broken = broken_rules(jobs, runs, settings, lowered)
     result = [broken[rule] for rule in rules]
     for rule, one in zip(rules, result, strict=True):
         if isinstance(one, Unjudged):
@@ -141,7 +161,7 @@ def _requested(runs: LedgerRuns, resource: str) -> float:
 
 
 def _breaking(resource: str, requested: Floats, used: Floats, limits: Thresholds) -> dict[str, Bools]:
-    """Return rule -> (n,) whether a run breaks it, as far as request and use tell."""
+    """Return rule -> (n,) whether a run breaks it, as far as request and use tell; the usual rule is the last."""
     if resource == MEMORY:
         return {"memory": used < limits.memory_share * requested}
     if resource == LIMIT:

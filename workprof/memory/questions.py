@@ -234,7 +234,7 @@ LEDGER = Question(
     Ledger,
     "workprof.memory.ledger:ledger_of",
     finds="ledger of every resource",
-    version=VERDICT.version,  # its findings are rows of the verdict
+    version=10 * VERDICT.version + 1,  # its findings are rows of the verdict
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",
@@ -247,7 +247,7 @@ LEDGER_RUNS = Question(
     LedgerRunList,
     "workprof.memory.ledger:ledger_run_list",
     finds="runs behind the ledger",
-    version=VERDICT.version,
+    version=10 * VERDICT.version + 1,
     optional=lambda _: (*READS, *VERDICT_READS),
     page=PAGE,
     tab="Ledger",

@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.tasks import shown
-from workprof.answers.verdict import key_words, sentence, verdict_answer, why
+from workprof.answers.verdict import named, sentence, verdict_answer, why
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
@@ -30,8 +29,7 @@ def verdict_headlines(verdict: Verdict) -> tuple[Headline, ...]:
 
 def row_label(row: VerdictRow) -> str:
     """A row's key as Plotly shows it; a task by the last part of its path."""
-    parts = [shown(value) if name == "task_name" else value for name, value in row.key.items()]
-    return plotly_text(", ".join(parts) or key_words(row), 44)
+    return plotly_text(named(row), 44)
 
 
 def rows_chart(verdict: Verdict) -> Chart:
