@@ -44,6 +44,17 @@ def test_a_line_break_in_a_header_of_a_windows_file(store, write):
     assert store.preview("w")["two\nlines"].tolist() == ["x\ny", "z"]
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_heading_that_ends_with_cr_above_lines_that_end_with_lf(store, write, separator):
+    lines = ["job_name,duration_s,note", *(f"j{i},{i + 1},x{i}" for i in range(30))]
+    text = "\n".join(lines).replace(",", separator) + "\n"
+    report = store.ingest([write("heading.csv", text.replace("\n", "\r", 1))], IngestOptions())
+    assert (report.rows, report.rejected, report.checks) == (30, 0, ())
+    store.ingest([write("plain.csv", text)], IngestOptions())
+    names = ["job_name", "duration_s", "note"]
+    assert store.frame("heading", names).astype(str).equals(store.frame("plain", names).astype(str))
+
+
 def test_mixed_ends_in_another_encoding_and_in_raw_tables(store, write, tmp_path):
     text = mixed(HEADER.splitlines() + [f"j{i},{i},ö" for i in range(30)], {3, 4, 29})
     report = store.ingest([write("l.csv", text.encode("latin-1"))], IngestOptions(encoding="latin-1"))

@@ -221,6 +221,50 @@ def test_several_kinds_of_gpus_are_summed_and_all_told(store, write):
     assert np.isnan(rows[4][0])
 
 
+@pytest.mark.parametrize(("told", "nodes"), [("2K", 2048), ("1.50K", 1536), ("2.5K", 2560), ("4", 4)])
+def test_counts_in_1024s_are_read(store, write, told, nodes):
+    """Slurm's convert_num_unit2 prints counts of nodes so, as long as nothing is lost."""
+    text = (
+        "JobID|State|Elapsed|NNodes|AllocCPUS|ReqMem|MaxRSS|TRESUsageInTot|NTasks\n"
+        f"7|COMPLETED|01:00:00|{told}|8K|{nodes}G||||\n"
+        f"7.0|COMPLETED|01:00:00|{told}|8K||1G|mem={nodes}G|{told}\n"
+    ).replace("|||||", "||||")
+    report = store.ingest([write("k.txt", text)], IngestOptions())
+    assert not [check for check in report.checks if check.level == "warning"]
+    fields = ["requested_memory_bytes", "peak_memory_bytes", "requested_cpu_percent", "NNodes"]
+    assert store.frame("k", fields)[fields].to_numpy().tolist() == [[GIB, GIB, 819_200, nodes]]
+
+
+@pytest.mark.parametrize("told", ["0.50K", "1.49K", "2k", "K", "2KB"])
+def test_counts_that_were_rounded_are_missing_and_told(store, write, told):
+    text = (
+        f"JobID|State|Elapsed|NNodes|ReqMem|MaxRSS\n7|COMPLETED|01:00:00|{told}|8G|1G\n8|COMPLETED|01:00:00|1|8G|1G\n"
+    )
+    report = store.ingest([write("k.txt", text)], IngestOptions())
+    assert [check.count for check in report.checks if check.name == "bad cells"] == [1]
+    assert np.isnan(store.frame("k", ["NNodes"])["NNodes"][0])
+
+
+@pytest.mark.parametrize(
+    ("gres", "percent", "kind"),
+    [
+        *(("PER_NODE:gpu:2", 800, None), ("PER_NODE:gres:gpu:a100:1", 400, "a100"), ("PER_JOB:gpu:3", 300, None)),
+        *(
+            ("craynetwork:1,PER_NODE:gpu:v100:2", 800, "v100"),
+            ("PER_NODE:gpu:a100:1,PER_NODE:gpu:v100:1", 800, "a100+v100"),
+        ),
+    ],
+)
+def test_gpus_requested_of_each_node_count_as_often_as_there_are_nodes(store, write, gres, percent, kind):
+    """ReqGRES of Slurm from 20.02 on."""
+    job = "COMPLETED|01:00:00|8G|4"
+    text = f"JobID|State|Elapsed|ReqMem|NNodes|ReqGRES\n1|{job}|{gres}\n2|{job}|gpu:t4:1\n"
+    store.ingest([write("g.txt", text)], IngestOptions())
+    frame = store.frame("g", ["requested_gpu_percent", "gpu_type"])
+    assert frame["requested_gpu_percent"].tolist() == [percent, 100]
+    assert frame["gpu_type"].astype(object).where(frame["gpu_type"].notna(), None).tolist() == [kind, "t4"]
+
+
 @pytest.mark.parametrize(
     ("gres", "percent", "kind"),
     [("gpu:a100:1,gpu:v100:2", 300, "a100+v100"), ("gpu:3(S:0-1)", 300, None), ("craynetwork:1", np.nan, None)],

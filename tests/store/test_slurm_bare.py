@@ -76,6 +76,21 @@ def test_a_list_like_a_proposed_one_is_no_proposed_one(fields):
     assert names_of(rows_of(without_heading(swapped).splitlines(), "|")) != fields
 
 
+@pytest.mark.parametrize("fields", PROPOSED, ids=["usual", "full"])
+@pytest.mark.parametrize("lines", [MONTH, [line for line in MONTH if line.get("NTasks", "1") == "1"]])
+def test_virtual_memory_is_not_taken_for_resident(fields, lines):
+    given = ["AveVMSize" if field == "MaxRSS" else field for field in fields]
+    assert names_of(rows_of(without_heading(given, lines=lines).splitlines(), "|"))[:1] == ("JobID",)
+    assert "MaxRSS" not in names_of(rows_of(without_heading(given, lines=lines).splitlines(), "|"))
+
+
+def test_without_what_tells_the_resident_memory_its_column_is_doubtful():
+    lines = [line | {"TRESUsageInTot": ""} for line in MONTH]
+    assert "MaxRSS" not in names_of(rows_of(without_heading(PROPOSED[0], lines=lines).splitlines(), "|"))
+    lines = [line | {"TRESUsageInTot": "", "MaxRSS": "", "AveRSS": ""} for line in MONTH]
+    assert names_of(rows_of(without_heading(PROPOSED[0], lines=lines).splitlines(), "|")) == PROPOSED[0]
+
+
 def test_what_is_doubtful_is_refused_with_the_line_that_names_it(store, write):
     fields = ("JobID", "JobName", "User", "State", "Start", "End", "Elapsed", "ReqMem", "MaxRSS")
     with pytest.raises(TraceError, match="without a heading") as refused:

@@ -235,6 +235,23 @@ def test_jobs_of_squeue(store, write):
     assert frame["time_limit_s"][0] == 3600
 
 
+@pytest.mark.parametrize(
+    ("per", "percent"),
+    [
+        ({"tres_per_node": "gres/gpu:a100:2"}, 600),
+        ({"tres_per_node": "gres:gpu:1,gres:craynetwork:1"}, 300),
+        ({"tres_per_job": "gres/gpu:2"}, 200),
+        ({"tres_per_node": ""}, np.nan),
+    ],
+)
+def test_gpus_of_squeue_that_no_list_of_resources_names(store, write, per, percent):
+    job = {"job_state": ["COMPLETED"], "start_time": 100, "end_time": 400, "node_count": 3, "tres_req_str": "mem=3G"}
+    text = json.dumps({"jobs": [job | per | {"job_id": 1}, job | {"job_id": 2, "tres_req_str": "gres/gpu=1"}]})
+    store.ingest([write("queue.json", text)], IngestOptions())
+    gpus = store.frame("queue", ["requested_gpu_percent"], finished_only=False)["requested_gpu_percent"]
+    np.testing.assert_array_equal(gpus, [percent, 100])
+
+
 REQUEUED = """\
 JobID|State|Start|End|Elapsed|ReqMem|MaxRSS
 5|NODE_FAIL|2024-05-26T10:00:00|2024-05-26T11:00:00|01:00:00|4G|

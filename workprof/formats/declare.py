@@ -255,6 +255,7 @@ class Format:
         duration_from_times: duration_s = end_time_s - start_time_s where the source says none.
         size_base: what K, M, G of a size written as a text are powers of.
         units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
+        counts: further columns of counts that may be written in 1024s ('2K' nodes).
         aliases: further names that resolve to a field.
         capacities: what usage is compared with.
         many_machines: a row may be of many machines, so that it may take more than the largest has; where its `node` is
@@ -298,6 +299,7 @@ class Format:
     duration_from_times: bool = False
     size_base: int = KIB
     units: tuple[tuple[str, str], ...] = ()
+    counts: tuple[str, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     capacities: tuple[Capacity, ...] = ()
     many_machines: bool = False

@@ -150,17 +150,24 @@ def _gpus(column: str) -> str:
     return f"CASE WHEN contains(\"{column}\", 'gres/gpu') THEN greatest({values.amount(whole)}, {summed}) END"
 
 
-_GRES = r"(?:^|,|gres[:/])gpu(?::([A-Za-z][\w.\-]*))?:(\d+)"
-"""A generic resource as Slurm before 20.11 lists it: 'gpu:a100:2', 'gpu:2(S:0-1)'."""
+_GRES = r"(?:^|,|PER_JOB:)(?:gres[:/])?gpu(?::([A-Za-z][\w.\-]*))?[:=](\d+)"
+"""A generic resource as Slurm before 20.11 lists it ('gpu:a100:2', 'gpu:2(S:0-1)'), or as a whole job requests it."""
+_GRES_OF_A_NODE = _GRES.replace("^|,|PER_JOB:", "PER_NODE:")
+_ANY_GRES = _GRES.replace("PER_JOB", "PER_(?:JOB|NODE)")
 
 
-def _of_gres(column: str, group: int) -> str:
-    """Return the SQL of a list of the kinds of GPUs of an older list of resources (1), or of how many of each (2)."""
-    return f"regexp_extract_all(\"{column}\", '{_GRES}', {group})"
+def _of_gres(column: str, pattern: str, group: int) -> str:
+    """Return the SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
+    return f"regexp_extract_all(\"{column}\", '{pattern}', {group})"
 
 
 def _gpus_of_gres(column: str) -> str:
-    return f"list_sum([100 * TRY_CAST(each AS DOUBLE) for each in {_of_gres(column, 2)}])"
+    whole, each_node = (_of_gres(column, pattern, 2) for pattern in (_GRES, _GRES_OF_A_NODE))
+    each = (
+        f"[100 * TRY_CAST(each AS DOUBLE) * {times} for each in {of}]"
+        for of, times in ((whole, "1"), (each_node, _NODES))
+    )
+    return f"list_sum(list_concat({', '.join(each)}))"
 
 
 _NODES = _first(*map(_count, ("NNodes", "AllocNodes", "ReqNodes")), values.plain(tres("AllocTRES", "node")), "1")
@@ -238,6 +245,7 @@ FORMAT = Format(
         *((name, "B") for name in _SIZES),
         *((name, "cores") for name in ("ReqCPUS", "NCPUS", "AllocCPUS")),
     ),
+    counts=("ReqNodes", "NNodes", "AllocNodes", "NTasks", "ReqCPUS", "NCPUS", "AllocCPUS"),
     headings=headings,
     bare_quotes="|",
     free_texts=FREE_TEXTS,
@@ -310,14 +318,14 @@ FORMAT = Format(
         Made(
             "requested_gpu_percent",
             _first(*map(_gpus, ("ReqTRES", "AllocTRES")), *map(_gpus_of_gres, ("AllocGRES", "ReqGRES"))),
-            may=("ReqTRES", "AllocTRES", "AllocGRES", "ReqGRES"),
+            may=("ReqTRES", "AllocGRES", "ReqGRES", *_SPREAD),
         ),
         Made(
             "gpu_type",
             _first(
                 *(f"nullif(array_to_string({_kinds(column, 1)}, '+'), '')" for column in ("ReqTRES", "AllocTRES")),
                 *(
-                    f"nullif(trim(array_to_string({_of_gres(name, 1)}, '+'), '+'), '')"
+                    f"nullif(trim(array_to_string({_of_gres(name, _ANY_GRES, 1)}, '+'), '+'), '')"
                     for name in ("AllocGRES", "ReqGRES")
                 ),
             ),

@@ -54,6 +54,7 @@ OF_STEPS = ("MaxRSS", "AveRSS", "NTasks", "TRESUsageInTot", "TRESUsageInMax")
 _STATE = re.compile(rf"(?:{slurm.STATES})(?: by \d+|\+)?")
 _RESOURCES = re.compile(r"(?:[\w/:.\-]+=[^,]*,)*cpu=\d+(?:,[\w/:.\-]+=[^,]*)*")
 _REQUEST, _REQUEST_PER = re.compile(r"\d+(?:\.\d+)?[KMGTP]|0"), re.compile(r"\d+(?:\.\d+)?[KMGTP]?[nc]")
+_SIZED = re.compile(r"\d+(?:\.\d+)?[KMGTP]?")
 STEPS = ("batch", "extern", "interactive")
 
 Rows = Sequence[Sequence[str]]
@@ -96,6 +97,7 @@ def _fits(columns: Mapping[str, Sequence[str]]) -> bool:
         and ("Account" not in names or all(columns["Account"]))
         and ("ReqMem" not in names or all(_of(columns["ReqMem"], step, of_steps=False)))
         and ("MaxRSS" not in names or _at_least(columns["MaxRSS"], columns["AveRSS"]))
+        and ("MaxRSS" not in names or _is_resident(columns))
         and ("Elapsed" not in names or _spans(columns["Start"], columns["End"], columns["Elapsed"]))
     )
 
@@ -103,6 +105,19 @@ def _fits(columns: Mapping[str, Sequence[str]]) -> bool:
 def _at_least(most: Sequence[str], mean: Sequence[str]) -> bool:
     """Tell whether the largest of tasks is nowhere below their mean, but for what printing rounds."""
     return all(_bytes(large) >= 0.98 * _bytes(small) for large, small in zip(most, mean, strict=True))
+
+
+def _is_resident(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether a size is nearer to the resident than to the virtual memory that the use of most tasks alone tells.
+
+    Without a resource to compare with it may be any: only where no line has a size it does not matter.
+    """
+    near = []
+    for cell, tasks, told in zip(*(columns[name] for name in ("MaxRSS", "NTasks", "TRESUsageInTot")), strict=True):
+        used = dict(part.split("=", 1) for part in told.split(",") if "=" in part)
+        if _bytes(cell) and tasks == "1" and all(_SIZED.fullmatch(used.get(name, "")) for name in ("mem", "vmem")):
+            near.append(_bytes(cell) ** 2 <= 1.05 * _bytes(used["mem"]) * _bytes(used["vmem"]))
+    return 2 * sum(near) > len(near) or not any(columns["MaxRSS"])
 
 
 def _bytes(cell: str) -> float:

@@ -24,7 +24,8 @@ COLUMNS = (
     *("JobID", "JobName", "User", "Account", "Group", "Partition", "QOS", "Cluster", "State", "Reason", "ExitCode"),
     *("Submit", "Eligible", "Start", "End", "Elapsed", "Suspended", "Timelimit", "ReqMem", "ReqCPUS", "AllocCPUS"),
     *("NNodes", "NTasks", "NodeList", "TotalCPU", "UserCPU", "SystemCPU", "MaxRSS", "AveRSS", "MaxVMSize"),
-    *("MaxDiskRead", "MaxDiskWrite", "ReqTRES", "AllocTRES", "TRESUsageInMax", "TRESUsageInAve", "TRESUsageInTot"),
+    *("MaxDiskRead", "MaxDiskWrite", "ReqTRES", "AllocTRES", "ReqGRES", "TRESUsageInMax", "TRESUsageInAve"),
+    "TRESUsageInTot",
     *("ConsumedEnergyRaw", "Priority", "Reservation", "Constraints", "WCKey", "WorkDir", "SubmitLine"),
 )
 
@@ -148,6 +149,17 @@ def _of_resources(value: object, kind: str, name: str = "") -> float | None:
     return next((number(_at(each, "count")) for each in result if (_at(each, "name") or "") == name), None)
 
 
+def _requested_gres(job: Mapping[str, Any]) -> str | None:
+    """Return the generic resources that each node, or the whole job, requests, as `ReqGRES` has them."""
+    parts = [
+        f"{prefix}:{part}"
+        for key, prefix in (("tres_per_node", "PER_NODE"), ("tres_per_job", "PER_JOB"))
+        for part in (_text(job.get(key)) or "").split(",")
+        if part
+    ]
+    return ",".join(parts) or None
+
+
 def _memory(whole: object, per_node: object, per_core: object) -> str | None:
     """Return a request as `ReqMem` has it: of the whole job, else per node or per core, whichever is set."""
     for value, ending in ((whole, ""), (per_node, "n"), (per_core, "c")):
@@ -217,6 +229,7 @@ def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
         "SystemCPU": _seconds(time, "system"),
         "ReqTRES": _resources(wanted or job.get("tres_req_str"), mebibytes=True),
         "AllocTRES": _resources(given or job.get("tres_alloc_str"), mebibytes=True),
+        "ReqGRES": _requested_gres(job),
         "Priority": _text(number(job.get("priority"))),
         "Reservation": _text(_at(job, "reservation", "name")),
         "Constraints": _text(job.get("constraints")),

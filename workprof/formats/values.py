@@ -86,6 +86,23 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
     )
 
 
+def count(text: str) -> str:
+    """Return the SQL of a count that may be written in 1024s, as Slurm prints thousands of nodes: '2K', '2.50K'.
+
+    Less than one of them, or parts other than a half, is a count that was rounded: none.
+
+    Source: Slurm's sources, convert_num_unit2.
+    """
+    value, pattern = f"trim({text})", r"(\d+)(?:\.50?)?([KMG])"
+    amount = f"TRY_CAST(regexp_extract({value}, '{NUMBER}', 0) AS DOUBLE)"
+    powers = " ".join(f"WHEN '{letter.upper()}' THEN {float(KIB ** SIZE_POWERS[letter])!r}" for letter in "kmg")
+    return (
+        f"CASE WHEN regexp_full_match({value}, '{NUMBER}') THEN TRY_CAST({value} AS DOUBLE) "
+        f"WHEN regexp_full_match({value}, '{pattern}') AND {amount} >= 1 "
+        f"THEN {amount} * CASE right({value}, 1) {powers} END END"
+    )
+
+
 def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
     """Return the SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
 
@@ -208,8 +225,9 @@ def _listed(forms: Iterable[str]) -> str:
 THOUSANDS = r"[+-]?\d{1,3}(?:\.\d{3})+(?:\s*[A-Za-z%]+)?"
 """Where commas are decimal, '1.234' may be a thousand or one: it is read as neither."""
 
-TIME, TIME_DAY_FIRST = "time", "time, day first"
-"""Quantities of a moment; the other quantities are named by the unit that they are kept in."""
+TIME, TIME_DAY_FIRST, COUNT = "time", "time, day first", "count"
+"""Quantities of a moment, and of a count that may be written in 1024s; the other quantities are named by the unit that
+they are kept in."""
 
 DAY_FIRST = "d/m/y"
 """Unit of moments that are written with slashes, the day before the month; without it the month is first."""
@@ -220,7 +238,7 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
 
     Args:
         text: SQL of a text.
-        quantity: 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, or '' for a plain number.
+        quantity: 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, `COUNT`, or '' for a plain number.
         factor: of a bare number.
         base: of K, M, G in sizes.
         decimal: sign of the file.
@@ -231,6 +249,8 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
         read = moment(text, factor, decimal, day_first=quantity == TIME_DAY_FIRST)
     elif quantity in ("s", "percent"):
         read = {"s": duration, "percent": amount}[quantity](text, factor, decimal)
+    elif quantity == COUNT:
+        read = count(text)
     else:
         read = plain(text, decimal)
     points = decimal == "," and quantity not in (TIME, TIME_DAY_FIRST)

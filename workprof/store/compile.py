@@ -251,9 +251,10 @@ def _further(
         unit = units.get(column.name, "")
         read = read_name(name)
         if column.type == TEXT and declared.declared_type(column.name) == NUMBER:
-            quantity = next((own for own, known in UNITS_OF.items() if unit in known), "")
-            reads = text_sql(column.name, quantity, unit, declared, decimal)
-            scale = factor(unit) if unit else 1.0
+            counted = column.name in declared.counts
+            quantity = next((own for own, known in UNITS_OF.items() if unit in known and not counted), "")
+            reads = text_sql(column.name, values.COUNT if counted else quantity, unit, declared, decimal)
+            scale = factor(unit) if unit and not counted else 1.0
             strange = _strange_amount(read, quantity, 1.0)
             made = Column(name, NUMBER, unit, column.name, numeric=True, truth=truth)
             outputs.append(Output(made, f"CASE WHEN NOT {strange} THEN {read} / {scale!r} END", reads, True, strange))

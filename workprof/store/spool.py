@@ -146,7 +146,8 @@ def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> by
     plain = _as_utf8(head, named, path.name) if named else head
     if is_columnar(plain):
         return plain
-    return b"".join(_Even([plain])) if _ends_with_cr(plain) else _without_strays(plain)
+    cr = _ends_with_cr(plain) or _heading_ends_with_cr(plain)
+    return b"".join(_Even([plain])) if cr else _without_strays(plain)
 
 
 def _marked_encoding(head: bytes) -> str:
@@ -397,7 +398,7 @@ def _rewritten(source: Iterable[bytes], options: TextOptions, name: str) -> Iter
 
 def _mixes_line_ends(head: bytes) -> bool:
     """Tell whether a text's first bytes end lines in two ways, of which DuckDB takes the first, or with CR alone."""
-    return 0 < head.count(b"\r\n") < head.count(b"\n") or _ends_with_cr(head)
+    return 0 < head.count(b"\r\n") < head.count(b"\n") or _ends_with_cr(head) or _heading_ends_with_cr(head)
 
 
 def _ends_with_cr(head: bytes) -> bool:
@@ -406,6 +407,15 @@ def _ends_with_cr(head: bytes) -> bool:
     return head.count(b"\r") - head.count(b"\r\n") > feeds
 
 
+def _heading_ends_with_cr(head: bytes) -> bool:
+    """Tell whether a text's first line ends with CR alone, above one of as many cells."""
+    heading, _, below = head.partition(b"\n")[0].rstrip(b"\r").partition(b"\r")
+    separator = max(SEPARATORS, key=heading.count)
+    cells = heading.count(separator)
+    return cells > 0 and b'"' not in heading and below.split(b"\r", 1)[0].count(separator) == cells
+
+
+SEPARATORS = (b",", b"\t", b";", b"|")
 STRAY = re.compile(rb"\r(?!\n|\Z)")
 """A CR within a line: no reader of CSV takes it outside quotes."""
 AT_AN_END = re.compile(rb"(?<=[,;|\t\"\n])\r(?!\n|\Z)|\r(?=[,;|\t\"])")
@@ -417,7 +427,7 @@ def _without_strays(text: bytes) -> bytes:
 
 
 class _Even:
-    """A text with LF for CR LF, and for CR alone where that ends the lines of its first bytes; else without these.
+    """A text with LF for CR LF, and for CR alone where that ends its heading or its first lines; else without these.
 
     Attributes:
         strays: how many were left out, or written as a space.
@@ -430,7 +440,9 @@ class _Even:
         held, alone = b"", None
         for chunk in self._source:
             text = held + chunk
-            alone = _ends_with_cr(text[:LOOK_BYTES]) if alone is None else alone
+            if alone is None:
+                alone = _ends_with_cr(text[:LOOK_BYTES])
+                text = text.replace(b"\r", b"\n", 1) if _heading_ends_with_cr(text[:LOOK_BYTES]) else text
             held = b"\r" if text.endswith(b"\r") else b""
             even = text[: len(text) - len(held)].replace(b"\r\n", b"\n")
             self.strays += 0 if alone else even.count(b"\r")
