@@ -54,7 +54,7 @@ out, they are .6 too low."""
 def runs_to_learn(jobs: pd.DataFrame, *, cut_short: bool, targets: Sequence[str]) -> pd.DataFrame:
     """Return the runs to learn from, in their order, with `finished` and `LOWER_BOUND`.
 
-    They are the finished ones, those killed for memory, and, if asked for, others that were cut short. A run that was
+    They are the finished ones, those killed for memory, and, if requested, others that were cut short. A run that was
     killed, or whose use is known by task only, used at least what was measured, and at least what it requested.
 
     Args:

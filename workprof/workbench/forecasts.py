@@ -236,7 +236,7 @@ class ForecastQuestions(SweepQuestions):
         fit: ProfileSettings | None = None,
         progress: Progress = silent,
     ) -> tuple[DurationSettings, str]:
-        """The settings with groups that there are, and why there are no profiles, if they were asked for."""
+        """The settings with groups that there are, and why there are no profiles, if they were requested."""
         if settings.by != PROFILE:
             return settings, ""
         try:

@@ -255,6 +255,9 @@ ESTIMATES_AROUND_PX = 40
 ROW_SHARE = 0.55
 """Of a row's height: the marks and their words; below stand the ticks."""
 
+MEDIAN_STROKE = 0.7
+"""Of a row's unit, above and below the bar of the quartiles."""
+
 ZERO_SHARE = 0.1
 """Of the smallest positive value: where a true zero stands on a logarithmic axis."""
 
@@ -295,9 +298,22 @@ def estimate_rows(
         shows="One row per quantity with prediction and interval. "
         + " ".join(_sentence(line) for _, line in table.iterrows()),
         data=table,
-        note=f"Diamond: {best or 'prediction'}; thick: quartiles; thin: {format_share(nominal, 0)} interval"
-        f"{'; cross: actual' if actual else ''}.",
+        note=f"Diamond: {best or 'prediction'}; thick, with the median as a stroke: quartiles of history and trees; "
+        f"thin: {format_share(nominal, 0)} interval with the guess inside{'; cross: actual' if actual else ''}."
+        + _beside_quartiles(table),
     )
+
+
+def _beside_quartiles(table: pd.DataFrame) -> str:
+    """Return which best guesses lie outside the drawn quartiles, and why that can be; '' where none does."""
+    places = {
+        "below": [label(str(line["target"])) for _, line in table.iterrows() if line["point"] < line["p25"]],
+        "above": [label(str(line["target"])) for _, line in table.iterrows() if line["point"] > line["p75"]],
+    }
+    found = [f"{listed(names)} {place} its quartiles" for place, names in places.items() if names]
+    if not found:
+        return ""
+    return f" Best guess of {' and of '.join(found)}: it keeps relative errors small, quartiles tell shares of runs."
 
 
 def _figure(lines: Sequence[pd.Series]) -> go.Figure:
@@ -366,6 +382,7 @@ def _marks(line: pd.Series) -> list[dict[str, Any]]:
     lowest = _ends(line)[0]
     thin = [max(line["low"], lowest), max(line["high"], lowest)]
     thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
+    median = [max(line["p50"], lowest)] * 2
     hover = plotly_text(_sentence(line), 300)
     happened = [
         shapes.points([max(line["actual"], lowest)], [0], colour=NEUTRAL, symbol="x", size=13, hover=hover)
@@ -374,6 +391,7 @@ def _marks(line: pd.Series) -> list[dict[str, Any]]:
     return [
         shapes.line(thin, [0, 0], colour=COLOURS[0], width=2, hover=hover),
         shapes.line(thick, [0, 0], colour=COLOURS[0], width=8, hover=hover),
+        shapes.line(median, [-MEDIAN_STROKE, MEDIAN_STROKE], colour=COLOURS[0], width=3, hover=hover),
         shapes.points([max(line["point"], lowest)], [0], colour=COLOURS[0], symbol="diamond", size=14, hover=hover),
         *happened,
     ]
