@@ -31,97 +31,48 @@ from typing import TYPE_CHECKING
 
 from workprof.core.lazily import lazily
 
-if TYPE_CHECKING:
-    from workprof.core.errors import NotEnoughData, SettingsError, TraceError, WorkprofError
-    from workprof.core.settings import Settings, from_environment
-    from workprof.forecasts.durations import DurationSettings, ObservedDurations
-    from workprof.forecasts.forecaster import ForecasterSettings
-    from workprof.forecasts.job_table import JobForecasts
-    from workprof.library import change_points, durations, forecast, profile, rank_nodes, size_memory
-    from workprof.library.estimators import ProfileClassifier, ProfileClusterer, RuntimeRegressor
-    from workprof.memory.decisions import Decision
-    from workprof.memory.verdict import Verdict, VerdictSettings
-    from workprof.nodes.ranking import Ranking
-    from workprof.nodes.selection import RankSettings
-    from workprof.phases.changepoints import ChangePointSettings
-    from workprof.phases.series import SeriesChanges
-    from workprof.profiles.fit import ProfileFit
-    from workprof.profiles.settings import ProfileSettings
-    from workprof.store.reports import FieldSource, IngestOptions, IngestReport
-    from workprof.workbench import Workbench
+if TYPE_CHECKING:  # the public names, each where it is defined
+    from workprof.core.errors import (
+        NotEnoughData as NotEnoughData,
+        SettingsError as SettingsError,
+        TraceError as TraceError,
+        WorkprofError as WorkprofError,
+    )
+    from workprof.core.settings import Settings as Settings, from_environment as from_environment
+    from workprof.forecasts.durations import (
+        DurationSettings as DurationSettings,
+        ObservedDurations as ObservedDurations,
+    )
+    from workprof.forecasts.forecaster import ForecasterSettings as ForecasterSettings
+    from workprof.forecasts.job_table import JobForecasts as JobForecasts
+    from workprof.library import (
+        change_points as change_points,
+        durations as durations,
+        forecast as forecast,
+        profile as profile,
+        rank_nodes as rank_nodes,
+        size_memory as size_memory,
+    )
+    from workprof.library.estimators import (
+        ProfileClassifier as ProfileClassifier,
+        ProfileClusterer as ProfileClusterer,
+        RuntimeRegressor as RuntimeRegressor,
+    )
+    from workprof.memory.decisions import Decision as Decision
+    from workprof.memory.verdict import Verdict as Verdict, VerdictSettings as VerdictSettings
+    from workprof.nodes.ranking import Ranking as Ranking
+    from workprof.nodes.selection import RankSettings as RankSettings
+    from workprof.phases.changepoints import ChangePointSettings as ChangePointSettings
+    from workprof.phases.series import SeriesChanges as SeriesChanges
+    from workprof.profiles.fit import ProfileFit as ProfileFit
+    from workprof.profiles.settings import ProfileSettings as ProfileSettings
+    from workprof.store.reports import (
+        FieldSource as FieldSource,
+        IngestOptions as IngestOptions,
+        IngestReport as IngestReport,
+    )
+    from workprof.workbench import Workbench as Workbench
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ChangePointSettings",
-    "Decision",
-    "DurationSettings",
-    "FieldSource",
-    "ForecasterSettings",
-    "IngestOptions",
-    "IngestReport",
-    "JobForecasts",
-    "NotEnoughData",
-    "ObservedDurations",
-    "ProfileClassifier",
-    "ProfileClusterer",
-    "ProfileFit",
-    "ProfileSettings",
-    "RankSettings",
-    "Ranking",
-    "RuntimeRegressor",
-    "SeriesChanges",
-    "Settings",
-    "SettingsError",
-    "TraceError",
-    "Verdict",
-    "VerdictSettings",
-    "Workbench",
-    "WorkprofError",
-    "__version__",
-    "change_points",
-    "durations",
-    "forecast",
-    "from_environment",
-    "profile",
-    "rank_nodes",
-    "size_memory",
-]
-
-_HOMES = {
-    "ChangePointSettings": "workprof.phases.changepoints",
-    "Decision": "workprof.memory.decisions",
-    "DurationSettings": "workprof.forecasts.durations",
-    "FieldSource": "workprof.store.reports",
-    "ForecasterSettings": "workprof.forecasts.forecaster",
-    "IngestOptions": "workprof.store.reports",
-    "IngestReport": "workprof.store.reports",
-    "JobForecasts": "workprof.forecasts.job_table",
-    "NotEnoughData": "workprof.core.errors",
-    "ObservedDurations": "workprof.forecasts.durations",
-    "ProfileFit": "workprof.profiles.fit",
-    "ProfileSettings": "workprof.profiles.settings",
-    "RankSettings": "workprof.nodes.selection",
-    "Ranking": "workprof.nodes.ranking",
-    "Verdict": "workprof.memory.verdict",
-    "VerdictSettings": "workprof.memory.verdict",
-    "SeriesChanges": "workprof.phases.series",
-    "Settings": "workprof.core.settings",
-    "SettingsError": "workprof.core.errors",
-    "TraceError": "workprof.core.errors",
-    "Workbench": "workprof.workbench",
-    "WorkprofError": "workprof.core.errors",
-    "from_environment": "workprof.core.settings",
-    "ProfileClassifier": "workprof.library.estimators",
-    "ProfileClusterer": "workprof.library.estimators",
-    "RuntimeRegressor": "workprof.library.estimators",
-    "change_points": "workprof.library",
-    "durations": "workprof.library",
-    "forecast": "workprof.library",
-    "profile": "workprof.library",
-    "rank_nodes": "workprof.library",
-    "size_memory": "workprof.library",
-}
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

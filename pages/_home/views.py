@@ -21,10 +21,10 @@ from workprof.charts.home import (
     benchmark_headlines,
     configuration_headlines,
     measured_sentence,
+    next_steps as steps_of_memory,
     telemetry_headlines,
     trace_headlines,
 )
-from workprof.charts.home import next_steps as steps_of_memory
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.over_time import largest_named
 from workprof.charts.profiles.overview import profile_names, size_bars

@@ -25,8 +25,7 @@ from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
-from workprof.phases.questions import DETECT as DETECT_PHASES
-from workprof.phases.questions import EVALUATE, KNOWN_MATCH, MATCH
+from workprof.phases.questions import DETECT as DETECT_PHASES, EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
 from workprof.steps import about
 from workprof.workbench import Workbench

@@ -6,8 +6,7 @@ import re
 import tarfile
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.settings import Settings

@@ -11,7 +11,7 @@ import workprof
 def test_every_public_name_is_there():
     for name in workprof.__all__:
         assert getattr(workprof, name) is not None
-    assert set(workprof._HOMES) == set(workprof.__all__) - {"__version__"}
+    assert {"Workbench", "profile", "size_memory"} <= set(workprof.__all__) <= set(dir(workprof))
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -9,8 +9,7 @@ import shutil
 import duckdb
 import pytest
 import streamlit as st  # noqa: TID251  the app's own page
-from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import given, settings, strategies as some
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from pages._frame import visit

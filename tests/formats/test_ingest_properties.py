@@ -11,8 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.mutations import mutated, mutated_bytes
 from workprof.core.errors import LONGEST, WorkprofError

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pages._memory.bins import _read as read_edges
 from tests.mutations import mutated, mutated_bytes

@@ -4,8 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import given, settings, strategies as some
 
 from tests.formats.telemetry_files import imported
 from workprof.core.settings import Settings

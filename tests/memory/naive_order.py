@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from tests.memory import naive_replay as naive
-from tests.memory import naive_sizing
+from tests.memory import naive_replay as naive, naive_sizing
 
 
 def in_order_of_start(jobs):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from workprof.core.causes import CAUSES, RUNNING, cause_of, starts_of
 from workprof.core.units import HOUR_S

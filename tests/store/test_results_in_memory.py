@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import given, strategies as some
 from numpy.typing import NDArray
 
 from workprof.cache import About

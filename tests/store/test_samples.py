@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.store.frames import shares

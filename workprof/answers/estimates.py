@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workprof.core.words import label as target_words
-from workprof.core.words import listed
+from workprof.core.words import label as target_words, listed
 from workprof.forecasts.choice import SIMPLE
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 

@@ -22,10 +22,10 @@ from workprof.cli.console import (
     opened,
     parameter,
     progress_line,
+    register as add_function,
     table,
     warn,
 )
-from workprof.cli.console import register as add_function
 from workprof.cli.datasets import given_mapping
 from workprof.cli.questions import add, answered, fit_of, options, settings_of
 from workprof.core.errors import SettingsError

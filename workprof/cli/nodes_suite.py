@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.cli.console import Json, emit, parameter, table, warn
-from workprof.cli.console import register as add_command
+from workprof.cli.console import Json, emit, parameter, register as add_command, table, warn
 from workprof.cli.questions import WITH, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration

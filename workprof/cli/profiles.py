@@ -12,8 +12,7 @@ from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, p
 from workprof.cli.questions import Face, add, add_others, answered, options, settings_of
 from workprof.core.fields import put, read
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, QUESTIONS, STABILITY, SWEEP
-from workprof.profiles.settings import ProfileSettings
-from workprof.profiles.settings import preset as preset_overrides
+from workprof.profiles.settings import ProfileSettings, preset as preset_overrides
 from workprof.profiles.sweep import SweepRun
 from workprof.store.outputs import checked_output
 

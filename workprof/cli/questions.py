@@ -15,9 +15,7 @@ import typer
 
 from workprof.answers.told import TOLD, document_of
 from workprof.cli import console
-from workprof.core.answer import Answer, to_csv, to_markdown
-from workprof.core.answer import to_json as answer_json
-from workprof.core.answer import to_text as answer_text
+from workprof.core.answer import Answer, to_csv, to_json as answer_json, to_markdown, to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question

@@ -26,8 +26,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import format_bytes, format_duration
 from workprof.formats.telemetry.own import RecordingFile
 from workprof.phases.recorder.recording import Outcome, Recorder, RecordSettings
-from workprof.store.outputs import append as append_line
-from workprof.store.outputs import checked_output
+from workprof.store.outputs import append as append_line, checked_output
 from workprof.store.text_shape import MAX_LINE_BYTES
 
 INTERRUPTED = 130

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package whose public names are in modules (`homes`)."""
+def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package whose public names are those under its TYPE_CHECKING."""
+    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    homes = {name.name: str(one.module) for one in block.body if isinstance(one, ast.ImportFrom) for name in one.names}
 
     def attribute(name: str) -> object:
         if name not in homes:
@@ -18,4 +23,4 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], obje
     def listed() -> list[str]:
         return sorted({*vars(sys.modules[package]), *homes})
 
-    return attribute, listed
+    return attribute, listed, sorted(homes)

@@ -15,32 +15,17 @@ from typing import TYPE_CHECKING
 
 from workprof.core.lazily import lazily
 
-if TYPE_CHECKING:
-    from workprof.forecasts.classifier import ClassifierSettings
-    from workprof.forecasts.durations import DurationSettings
-    from workprof.forecasts.estimates import EstimateEvaluationSettings, EstimateSettings
-    from workprof.forecasts.feedback.model import RefitSettings
-    from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
+if TYPE_CHECKING:  # the public names, each where it is defined
+    from workprof.forecasts.classifier import ClassifierSettings as ClassifierSettings
+    from workprof.forecasts.durations import DurationSettings as DurationSettings
+    from workprof.forecasts.estimates import (
+        EstimateEvaluationSettings as EstimateEvaluationSettings,
+        EstimateSettings as EstimateSettings,
+    )
+    from workprof.forecasts.feedback.model import RefitSettings as RefitSettings
+    from workprof.forecasts.forecaster import (
+        ExplanationSettings as ExplanationSettings,
+        ForecasterSettings as ForecasterSettings,
+    )
 
-__all__ = [
-    "ClassifierSettings",
-    "DurationSettings",
-    "EstimateEvaluationSettings",
-    "EstimateSettings",
-    "ExplanationSettings",
-    "ForecasterSettings",
-    "RefitSettings",
-]
-
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "ClassifierSettings": "workprof.forecasts.classifier",
-        "DurationSettings": "workprof.forecasts.durations",
-        "EstimateEvaluationSettings": "workprof.forecasts.estimates",
-        "EstimateSettings": "workprof.forecasts.estimates",
-        "ExplanationSettings": "workprof.forecasts.forecaster",
-        "ForecasterSettings": "workprof.forecasts.forecaster",
-        "RefitSettings": "workprof.forecasts.feedback.model",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -30,8 +30,7 @@ from workprof.forecasts.predictions import NO_PROFILE, REASON_CODES, UNSEEN, Pre
 from workprof.forecasts.splits import SPLITS, Fold, make_folds
 from workprof.profiles.assign import make_quick_assigner
 from workprof.profiles.features import prepare
-from workprof.profiles.fit import STEPS as FIT_STEPS
-from workprof.profiles.fit import grow_tree, warm_kernels
+from workprof.profiles.fit import STEPS as FIT_STEPS, grow_tree, warm_kernels
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.tree import cut_with_fall
 

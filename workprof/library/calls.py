@@ -35,8 +35,7 @@ from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
 from workprof.nodes.parsed_runs import COLUMNS
-from workprof.nodes.ranking import Ranking, rank_measured
-from workprof.nodes.ranking import rank_nodes as rank_benchmarks
+from workprof.nodes.ranking import Ranking, rank_measured, rank_nodes as rank_benchmarks
 from workprof.nodes.selection import MeasuredSettings, RankSettings
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.series import SeriesChanges, changes_of_series

@@ -38,8 +38,7 @@ from workprof.memory.ledger_settings import (
     LedgerPrices,
     LedgerSettings,
 )
-from workprof.memory.resources import CPU, GPU, TIME, UNITS
-from workprof.memory.resources import MEMORY as MEMORY_SIZED
+from workprof.memory.resources import CPU, GPU, MEMORY as MEMORY_SIZED, TIME, UNITS
 from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_rows import LOWER, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows

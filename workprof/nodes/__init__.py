@@ -7,40 +7,15 @@ from typing import TYPE_CHECKING
 
 from workprof.core.lazily import lazily
 
-if TYPE_CHECKING:
-    from workprof.nodes.advice import AdviceSettings
-    from workprof.nodes.allocation import AllocationSettings
-    from workprof.nodes.detection import DegradationSettings
-    from workprof.nodes.detection_data import DetectSettings
-    from workprof.nodes.groups import GroupSettings
-    from workprof.nodes.search import SearchSettings
-    from workprof.nodes.selection import RankSettings
-    from workprof.nodes.suite import SuiteSettings
-    from workprof.nodes.transfer import TransferSettings
+if TYPE_CHECKING:  # the public names, each where it is defined
+    from workprof.nodes.advice import AdviceSettings as AdviceSettings
+    from workprof.nodes.allocation import AllocationSettings as AllocationSettings
+    from workprof.nodes.detection import DegradationSettings as DegradationSettings
+    from workprof.nodes.detection_data import DetectSettings as DetectSettings
+    from workprof.nodes.groups import GroupSettings as GroupSettings
+    from workprof.nodes.search import SearchSettings as SearchSettings
+    from workprof.nodes.selection import RankSettings as RankSettings
+    from workprof.nodes.suite import SuiteSettings as SuiteSettings
+    from workprof.nodes.transfer import TransferSettings as TransferSettings
 
-__all__ = [
-    "AdviceSettings",
-    "AllocationSettings",
-    "DegradationSettings",
-    "DetectSettings",
-    "GroupSettings",
-    "RankSettings",
-    "SearchSettings",
-    "SuiteSettings",
-    "TransferSettings",
-]
-
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "AdviceSettings": "workprof.nodes.advice",
-        "AllocationSettings": "workprof.nodes.allocation",
-        "DegradationSettings": "workprof.nodes.detection",
-        "DetectSettings": "workprof.nodes.detection_data",
-        "GroupSettings": "workprof.nodes.groups",
-        "RankSettings": "workprof.nodes.selection",
-        "SearchSettings": "workprof.nodes.search",
-        "SuiteSettings": "workprof.nodes.suite",
-        "TransferSettings": "workprof.nodes.transfer",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

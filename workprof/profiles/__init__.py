@@ -17,28 +17,11 @@ from typing import TYPE_CHECKING
 
 from workprof.core.lazily import lazily
 
-if TYPE_CHECKING:
-    from workprof.profiles.baseline import BaselineSettings
-    from workprof.profiles.hopkins import HopkinsSettings
-    from workprof.profiles.settings import ProfileSettings
-    from workprof.profiles.stability import StabilitySettings
-    from workprof.profiles.sweep import SweepSettings
+if TYPE_CHECKING:  # the public names, each where it is defined
+    from workprof.profiles.baseline import BaselineSettings as BaselineSettings
+    from workprof.profiles.hopkins import HopkinsSettings as HopkinsSettings
+    from workprof.profiles.settings import ProfileSettings as ProfileSettings
+    from workprof.profiles.stability import StabilitySettings as StabilitySettings
+    from workprof.profiles.sweep import SweepSettings as SweepSettings
 
-__all__ = [
-    "BaselineSettings",
-    "HopkinsSettings",
-    "ProfileSettings",
-    "StabilitySettings",
-    "SweepSettings",
-]
-
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "BaselineSettings": "workprof.profiles.baseline",
-        "HopkinsSettings": "workprof.profiles.hopkins",
-        "ProfileSettings": "workprof.profiles.settings",
-        "StabilitySettings": "workprof.profiles.stability",
-        "SweepSettings": "workprof.profiles.sweep",
-    },
-)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -16,8 +16,16 @@ from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
 from workprof.formats.fields import REQUESTS
 from workprof.store.catalogue import Entry, one
-from workprof.store.compile import FINISHED, FLAGS, NOT_FINITE, SHORT_YEAR, STILL_RUNNING, UNSTARTED, ZERO_TIME
-from workprof.store.compile import OTHER_UNIT as MOMENT_UNIT
+from workprof.store.compile import (
+    FINISHED,
+    FLAGS,
+    NOT_FINITE,
+    OTHER_UNIT as MOMENT_UNIT,
+    SHORT_YEAR,
+    STILL_RUNNING,
+    UNSTARTED,
+    ZERO_TIME,
+)
 from workprof.store.connection import quoted
 from workprof.store.reports import Check, Column, ColumnProfile, Counts, IngestReport, TimeCoverage
 

@@ -10,8 +10,12 @@ import pandas as pd
 from workprof.core.errors import SettingsError
 from workprof.memory.bin_models import PENALTY
 from workprof.memory.policies import DEFAULT
-from workprof.profiles.settings import DEFAULT_SHARE, EXACT_SILHOUETTE_ROWS, SMALLEST_DEFAULT_SIZE
-from workprof.profiles.settings import PUBLISHED_TARGET_CLUSTERS as TARGET
+from workprof.profiles.settings import (
+    DEFAULT_SHARE,
+    EXACT_SILHOUETTE_ROWS,
+    PUBLISHED_TARGET_CLUSTERS as TARGET,
+    SMALLEST_DEFAULT_SIZE,
+)
 
 
 @dataclass(frozen=True)
