@@ -15,32 +15,23 @@ from pages._frame.visit import Visit
 from pages._parts import clusterings, controls, figures, forms, long_question, running_work, tables, tabs
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
-from workprof.answers.estimates import choice_words
-from workprof.charts.durations.errors import (
-    MEASURE_WORDS,
+from workprof.answers.durations import ObservedView, group_names, observed_sentence, quantile_table
+from workprof.answers.estimates import (
     MEASURES,
     ErrorView,
     baseline_sentence,
-    error_cdf,
-    error_headlines,
+    choice_words,
+    error_figures,
     interval_sentence,
     interval_table,
     predictor_table,
-    predictor_words,
-    profile_error_boxes,
+    tested_words,
 )
-from workprof.charts.durations.observed import (
-    ObservedView,
-    group_curves,
-    group_names,
-    observed_ecdf,
-    observed_name,
-    observed_sentence,
-    quantile_table,
-    quantile_words,
-)
+from workprof.charts.durations.errors import error_cdf, profile_error_boxes
+from workprof.charts.durations.observed import group_curves, observed_ecdf, observed_name
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
+from workprof.charts.shapes import headline
 from workprof.charts.text import label, markdown_text
 from workprof.core.units import GB, format_duration
 from workprof.forecasts import questions
@@ -154,19 +145,9 @@ def _curves(shared: Shared, result: ObservedDurations, view: ObservedView, layou
     figures.show(chart, key=f"durations_{'observed' if together else 'each'}", sentence=False)
     st.header("Quantiles")
     table = quantile_table(result, names, view)
-    shown = quantile_words(table, result.settings.target)
-    headings = {
-        "rows": st.column_config.NumberColumn("runs", format="localized"),
-        "at the cursor": st.column_config.Column(f"at {view.percentile:g} %"),
-    }
-    tables.show(
-        shown,
-        key="durations_quantiles",
-        alt=f"Quantiles of {len(table)} groups",
-        column_config=tables.headings(shown.columns, headings),
-    )
+    tables.answer(table, key="durations_quantiles", alt=f"Quantiles of {len(table.rows)} groups")
     tables.csv(
-        table,
+        table.frame(),
         f"{safe_name(shared.dataset.name)}-{observed_name(result)}-quantiles",
         "durations_quantiles_csv",
         "Download CSV",
@@ -196,7 +177,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             tuple(MEASURES),
             "Relative error: |predicted − true| / true, which the paper computes. Factor: how many times too high or "
             "too low. Signed error: below 0 under-predicts.",
-            shown=MEASURE_WORDS,
+            shown={name: one.label for name, one in MEASURES.items()},
         )
     below = st.container()
     with controls.fold("Evaluation settings", "durations_evaluation"):
@@ -266,7 +247,7 @@ def _show_errors(
         st.caption(PUBLISHED)
     chart = error_cdf(result, view)
     figures.headline(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
-    figures.headline_row(error_headlines(result))
+    figures.headline_row(tuple(map(headline, error_figures(result))))
     figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
     with below:
         st.markdown(f"**{markdown_text(interval_sentence(result), 600)}**")
@@ -281,7 +262,7 @@ def _show_errors(
         notes = f" {'; '.join(result.notes)}." if result.notes else ""
         st.caption(
             markdown_text(
-                f"{result.n_test:,} test runs, seed {result.settings.seed}, computed in "
+                f"{tested_words(result)}, seed {result.settings.seed}, computed in "
                 f"{format_duration(result.seconds)}; dataset {shared.dataset.hash[:8]}.{notes}",
                 800,
             )
@@ -297,7 +278,7 @@ def _intervals(shared: Shared, settings: EstimateEvaluationSettings, result: Est
         result.settings.split: result
     }
     table = interval_table(outcome)
-    tables.show(table, key="durations_intervals", alt=f"Coverage of the interval under {len(outcome)} splits")
+    tables.answer(table, key="durations_intervals", alt=f"Coverage of the interval under {len(outcome)} splits")
     if missing := [SPLITS_SHOWN[split].lower() for split in SPLITS if split not in outcome]:
         st.caption(f"Not evaluated with these settings yet: {', '.join(missing)}.")
 
@@ -316,21 +297,9 @@ def _choices(result: EstimateEvaluation) -> None:
 
 def _predictors(shared: Shared, result: EstimateEvaluation, view: ErrorView) -> None:
     table = predictor_table(result, baselines=view.baselines)
-    words = predictor_words(table, result.settings.target)
-    headings = {
-        "ratio p50": "relative error p50",
-        "ratio p80": "relative error p80",
-        "ratio p90": "relative error p90",
-        "promised too little": "under-predicted",
-    }
-    tables.show(
-        words,
-        key="durations_predictors",
-        alt=f"Errors of {len(table)} predictors",
-        column_config=tables.headings(words.columns, headings),
-    )
+    tables.answer(table, key="durations_predictors", alt=f"Errors of {len(table.rows)} predictors")
     name = f"{safe_name(shared.dataset.name)}-{result.settings.target}-{result.settings.split}-predictors"
-    tables.csv(table, name, "durations_predictors_csv", "Download CSV")
+    tables.csv(table.frame(), name, "durations_predictors_csv", "Download CSV")
 
 
 VIEWS = {"Observed": observed, "Prediction error": errors}

@@ -12,12 +12,13 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
+from workprof.answers.sweep import best_sentence, place, standing_words
 from workprof.charts.estimate import sweep_estimate
 from workprof.charts.profiles.overview import PUBLISHED
-from workprof.charts.sweep.runs import ALGORITHM_WORDS, Standing, best_sentence, place
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP
+from workprof.profiles.settings import ALGORITHM_WORDS
 from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.sweeps import GroupState, SweepState
@@ -50,7 +51,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
         state = _state(visit, dataset, settings)
         if state is None:
             return
-        complete = standing(state).complete and not state.running
+        complete = state.standing.complete and not state.running
         if not complete:
             panel(visit, dataset, settings, state)
         if state.runs:
@@ -78,7 +79,7 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     if settings.mode == "faithful":
         header.published_flag()
         st.caption(PUBLISHED)
-    complete = state.done == len(state.groups)
+    complete = state.standing.complete
     with first:
         figures.headline(markdown_text(best_sentence(state.runs, state.best, complete), 400))
     view = views.View(visit, dataset, state)
@@ -93,30 +94,24 @@ def form(visit: Visit, dataset: Dataset) -> SweepSettings:
     return settings
 
 
-def standing(state: SweepState) -> Standing:
-    """Return how far a sweep is."""
-    return Standing.of([(group.settings, group.result) for group in state.groups])
-
-
 def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> None:
     """Show the running sweep, or the button that starts it or goes on; say which groups failed."""
     if state.running:
-        st.fragment(_running, run_every=running_work.EVERY_S)(visit, dataset, settings, state.done)
+        st.fragment(_running, run_every=running_work.EVERY_S)(visit, dataset, settings, state.standing.groups_done)
         return
     _failures(state)
-    so_far = standing(state)
+    so_far = state.standing
     if so_far.complete:
-        st.caption(
-            f"Complete: {so_far.words()}, computed in {format_duration(state.seconds)}; dataset {_short(dataset)}."
-        )
+        took = format_duration(state.seconds)
+        st.caption(f"Complete: {standing_words(so_far)}, computed in {took}; dataset {_short(dataset)}.")
         return
-    stopped = bool(state.done)
+    stopped = bool(so_far.groups_done)
     cost = sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name))
     if not stopped:
         figures.headline(f"Not run yet: {markdown_text(cost, 400)}")
     with st.container(border=stopped):
         if stopped:
-            st.markdown(f"**Stopped at {so_far.words()}.** The whole sweep: {markdown_text(cost, 400)}")
+            st.markdown(f"**Stopped at {standing_words(so_far)}.** The whole sweep: {markdown_text(cost, 400)}")
         words = "Resume sweep" if stopped else "Start sweep"
         if st.button(words, type="primary", icon=":material/play_arrow:", key="sweep_start"):
             with guard():
@@ -128,13 +123,13 @@ def _running(visit: Visit, dataset: Dataset, settings: SweepSettings, shown: int
     """Show the progress; the whole page renews itself when a group has finished or the sweep has ended."""
     with guard():
         state = visit.workbench.sweep_state(dataset.hash, settings)
-        if not state.running or state.done != shown:
+        if not state.running or state.standing.groups_done != shown:
             st.rerun()
-        so_far, group = standing(state), _active(state)
+        so_far, group = state.standing, _active(state)
         job = group.job if group else None
         with st.container(border=True):
             elapsed = format_duration(round(state.seconds + (job.elapsed_s if job else 0.0)))
-            st.progress(so_far.fraction(job.fraction if job else None), text=f"{so_far.words()} · {elapsed}")
+            st.progress(so_far.fraction(job.fraction if job else None), text=f"{standing_words(so_far)} · {elapsed}")
             now = _name(group) if group and job else "the next settings are being prepared"
             st.caption(
                 f"Now fitting: {markdown_text(now, 160)}. Finished settings are shown below; the pages stay usable."

@@ -23,7 +23,7 @@ def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] 
 
 def answer(table: Table, **further: Any) -> Any:
     """Show a table of an answer as `show` does."""
-    return show(table.shown(), table.held, **further)
+    return show(table.shown(), table.seen, **further)
 
 
 def columns(declared: Sequence[Column]) -> dict[str, Any]:

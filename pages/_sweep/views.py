@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -13,24 +12,26 @@ from pages._frame.cross_link import Link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
-from workprof.charts.sweep.maps import (
-    Names,
-    comparison_headlines,
-    moved_jobs,
-    overlap_heatmap,
-    parallel_coordinates,
-    score_heatmap,
-)
-from workprof.charts.sweep.runs import (
+from workprof.answers.sweep import (
+    PUBLISHED_MEANS,
     REFERENCE,
     SCORES,
+    comparison_answer,
     left_out_table,
-    run_names,
+    ranked,
+    run_name,
     runner_up,
     runs_table,
     summary_sentence,
     summary_table,
-    summary_words,
+)
+from workprof.charts.shapes import headlines
+from workprof.charts.sweep import (
+    Names,
+    moved_jobs,
+    overlap_heatmap,
+    parallel_coordinates,
+    score_heatmap,
     target_bars,
 )
 from workprof.core.question import parameters_of
@@ -52,36 +53,33 @@ class View:
 
 
 TABLE = "sweep_runs"
-HIDDEN = ("n_outliers", "silhouette_method", "silhouette_se", "min_cluster_size", "n_rows", "scores_v3", "ccpm")
 
 
 def runs(view: View) -> None:
     """Show the runs as a table that sorts by a click on a column; rows can be selected."""
-    state, table = view.state, runs_table(view.state.runs, view.state.best)
+    state, order = view.state, ranked(view.state.runs)
+    table = runs_table(state.runs, state.best)
     st.caption("Highest ACQUIRES first. A click on a column sorts; select one setting to open it, or two to compare.")
-    picked = tables.show(
+    picked = tables.answer(
         table,
         key=TABLE,
-        alt=f"{len(table)} settings of the sweep with their scores",
-        column_order=[name for name in table.columns if name not in HIDDEN],
-        column_config=tables.headings(table.columns, _columns()),
+        alt=f"{len(order)} settings of the sweep with their scores",
         on_select="rerun",
         selection_mode="multi-row",
     )
-    _selected(view, [int(table.index[row]) for row in picked["selection"]["rows"] if row < len(table)])
-    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", "Download CSV")
-    left_out = left_out_table([(group.settings, group.result) for group in state.groups])
-    if len(left_out):
-        st.markdown(f"**Excluded: {len(left_out)} sizes**")
-        tables.show(left_out, key="sweep_left_out", alt="Sizes that were excluded and why")
+    _selected(view, [order[row] for row in picked["selection"]["rows"] if row < len(order)])
+    tables.csv(table.frame(), f"{safe_name(view.dataset.name)}-sweep", "sweep_runs_csv", "Download CSV")
+    left_out = left_out_table(state.results)
+    if left_out.rows:
+        st.markdown(f"**{left_out.title}**")
+        tables.answer(left_out, key="sweep_left_out", alt="Sizes that were excluded and why")
     st.caption(REFERENCE)
 
 
 def _selected(view: View, rows: list[int]) -> None:
     """Show what can be done with the selected settings."""
-    names = run_names(view.state.runs)
     if len(rows) == 2:
-        first, second = (names[row] for row in rows)
+        first, second = (run_name(view.state.runs[row]) for row in rows)
         st.button(
             f"Compare {first} with {second}",
             key="sweep_compare",
@@ -97,20 +95,6 @@ def open_best(dataset: Dataset, state: SweepState) -> None:
     """Show the way to the profiles of the best setting, where there is one."""
     if state.best >= 0:
         _open_in_profiles(dataset, state.runs[state.best], "the best setting", "sweep_open")
-
-
-def _columns() -> dict[str, Any]:
-    number = st.column_config.NumberColumn
-    scores = {
-        name: number(score.label, help=f"{score.meaning} {score.better.capitalize()}.", format=f"%.{score.digits}f")
-        for name, score in SCORES.items()
-    }
-    return scores | {
-        "verdict": st.column_config.TextColumn("verdict", pinned=True, width=70),
-        "size": number("minimum size", help="Minimum profile size of the grid, in runs.", format="%d"),
-        "mean_cluster_size": number("mean size", help="Runs per profile.", format="%.0f"),
-        "seconds": number("time (s)", format="%.2f", help="With its share of what several settings have in common."),
-    }
 
 
 def score_map(view: View) -> None:
@@ -147,9 +131,9 @@ def summary(view: View) -> None:
     """Show Table IV."""
     table = summary_table(view.state.summary)
     st.markdown(f"**{summary_sentence(view.state.summary)}**")
-    tables.show(summary_words(table), key="sweep_summary", alt="Each score over all settings")
-    tables.csv(table, f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", "Download CSV")
-    st.caption("Published means: HDBSCAN in the paper's Table IV, of another sample; they were not repeated here.")
+    tables.answer(table, key="sweep_summary", alt="Each score over all settings")
+    tables.csv(table.frame(), f"{safe_name(view.dataset.name)}-sweep-summary", "sweep_summary_csv", "Download CSV")
+    st.caption(PUBLISHED_MEANS)
 
 
 def targets(view: View) -> None:
@@ -170,7 +154,7 @@ def choose(first: str, second: str) -> None:
 @st.fragment
 def compare(view: View) -> None:
     """Show two selectors, and how the runs that they name differ."""
-    names = run_names(view.state.runs)
+    names = tuple(map(run_name, view.state.runs))
     if len(names) < 2:
         st.info("Two finished settings are needed for a comparison.", icon=":material/info:")
         return
@@ -183,7 +167,7 @@ def compare(view: View) -> None:
         comparison = view.visit.workbench.compare_sweep_runs(
             view.dataset.hash, view.state.settings, names.index(first), names.index(second)
         )
-        figures.headline_row(comparison_headlines(comparison))
+        figures.headline_row(headlines(comparison_answer(comparison, first, second)))
         called = _profiles_of(view, names.index(first)), _profiles_of(view, names.index(second))
         figures.show(overlap_heatmap(comparison, first, second, called), key=f"sweep_overlap_{first}_{second}")
         _moved(view, comparison, called)

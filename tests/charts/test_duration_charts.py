@@ -8,28 +8,18 @@ import pandas as pd
 import pytest
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.durations.errors import (
+from workprof.answers.durations import ObservedView, group_names, quantile_table
+from workprof.answers.estimates import (
     MEASURES,
     PREDICTORS,
     ErrorView,
     error_at,
-    error_cdf,
-    error_headlines,
+    error_figures,
     interval_sentence,
     predictor_table,
-    predictor_words,
-    profile_error_boxes,
 )
-from workprof.charts.durations.observed import (
-    MOST_DRAWN,
-    ObservedView,
-    group_curves,
-    group_names,
-    multiples_note,
-    observed_ecdf,
-    quantile_table,
-    quantile_words,
-)
+from workprof.charts.durations.errors import error_cdf, profile_error_boxes
+from workprof.charts.durations.observed import MOST_DRAWN, group_curves, observed_ecdf
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.shapes import NEUTRAL
 from workprof.charts.text import formatted
@@ -130,22 +120,27 @@ def test_axes_say_their_unit(name):
     assert "logarithmic" in title
 
 
+def cells(table):
+    """Return a table as people read it."""
+    return pd.DataFrame([{column.title: column.cell(row) for column in table.seen} for row in table.rows])
+
+
 def test_the_cursor_and_the_slo_read_the_curves():
     table = EVERY["together"].data.set_index("group")
     whole = OBSERVED.everything
     assert table.loc["all runs", "at_cursor"] == value_at(whole, 0.9)
-    assert table.loc["all runs", "within_limit"] == share_within(whole, 600)
+    assert table.loc["all runs", "within_slo"] == share_within(whole, 600)
     assert table.loc["all runs", "p50"] == value_at(whole, 0.5)
     assert "90 % of runs finish within" in EVERY["together"].takeaway
     assert "SLO 10 min 00 s" in EVERY["together"].takeaway
-    words = quantile_words(EVERY["together"].data, "duration_s")
-    assert words["at the cursor"].str.contains("s|min|h|d").all()
-    assert words["within the limit"].str.endswith(" %").all()
+    words = cells(quantile_table(OBSERVED, GROUPS, SLO))
+    assert words["At 90 %"].str.contains("s|min|h|d").all()
+    assert words["Within the limit"].str.endswith(" %").all()
 
 
 def test_without_an_slo_nothing_is_said_of_it():
     chart = observed_ecdf(OBSERVED, GROUPS, ObservedView())
-    assert "within_limit" not in chart.data.columns
+    assert "within_slo" not in chart.data.columns
     assert "SLO" not in chart.takeaway
     assert not any("SLO" in note.text for note in chart.figure.layout.annotations)
 
@@ -164,7 +159,7 @@ def test_bands_stay_between_none_and_all_and_only_few_share_a_picture():
     assert len(OBSERVED.groups) > 4
     assert sum(trace.fill == "toself" for trace in EVERY["together"].figure.data) == 1
     assert "Small multiples" in EVERY["together"].note
-    assert "Small multiples" not in multiples_note(OBSERVED, SLO)
+    assert "Small multiples" not in EVERY["each"].note
     two = observed(groups=2)
     bands = [t for t in observed_ecdf(two, group_names(two), SLO).figure.data if t.fill == "toself"]
     assert len(bands) == len(two.groups)
@@ -295,7 +290,7 @@ def test_the_published_line_has_its_true_unit_and_only_where_it_can_be_compared(
 def test_without_baselines_only_ours_are_left():
     chart = error_cdf(EVALUATION, ErrorView(baselines=False, published=False))
     assert len(chart.figure.data) == len(OURS)
-    assert len(predictor_table(EVALUATION, baselines=False)) == len(OURS)
+    assert len(predictor_table(EVALUATION, baselines=False).rows) == len(OURS)
     assert "best baseline" in chart.takeaway
 
 
@@ -312,7 +307,7 @@ def test_an_infinite_error_ends_the_curve_instead_of_the_page():
         chart = error_cdf(found, ErrorView(measure))
         assert all(np.isfinite(np.asarray(trace.x)).all() for trace in chart.figure.data)
     assert "infinite" in error_cdf(found, ErrorView("ratio")).takeaway
-    assert "infinite" in set(predictor_words(predictor_table(found), "duration_s")["ratio p90"])
+    assert "infinite" in set(cells(predictor_table(found))["Relative error p90"])
 
 
 def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
@@ -337,17 +332,17 @@ def test_the_interval_in_words():
 
 
 def test_the_table_puts_the_best_first_with_shares_and_units():
-    words = predictor_words(predictor_table(EVALUATION), "duration_s")
-    assert words["predictor"].iloc[0] == "workprof ★ best"
-    assert words["≤ 5 %"].str.endswith(" %").all()
-    assert words["factor p50"].str.endswith("×").all()
-    assert words["mean abs. error"].str.contains("s|min|h").all()
-    assert all(headline.meaning for headline in error_headlines(EVALUATION))
+    words = cells(predictor_table(EVALUATION))
+    assert words["Predictor"].iloc[0] == "workprof ★ best"
+    assert words["Within 5 %"].str.endswith(" %").all()
+    assert words["Median factor"].str.endswith("×").all()
+    assert words["Mean absolute error"].str.contains("s|min|h").all()
+    assert all(figure.meaning for figure in error_figures(EVALUATION))
 
 
 def test_faithful_mode_names_its_flaws_and_the_saturated_winner():
     found = evaluation("faithful", interval=False)
-    table = predictor_table(found)
+    table = predictor_table(found).frame()
     assert "as published" in table["label"].iloc[0]
     assert "19 of 20 jobs need more" in " ".join(table["meaning"])
     takeaway = error_cdf(found, ErrorView("ratio")).takeaway
@@ -376,13 +371,10 @@ def test_finished_runs_alone_are_drawn_beside_the_censored_curve_and_said():
     assert f"{done.sum():,} finished runs and {(~done).sum():,} cut short; none excluded." in chart.note
     assert f"Finished runs alone would say {alone} at 90 %." in chart.note
     assert "Hall-Wellner" in chart.note
-    table = quantile_table(result, names, view).set_index("group")
+    table = quantile_table(result, names, view).frame().set_index("group")
     assert table.loc["all runs", "finished_at_cursor"] == value_at(whole.finished, 0.9) < value_at(whole, 0.9)
-    assert table.loc["a", "cut_short"] == (~done & (user == "a")).sum()
-    never = quantile_table(result, names, ObservedView(percentile=99.99))
-    assert (
-        quantile_words(never, "duration_s")["at the cursor"].iloc[-1]
-        == f"over {formatted('duration_s', whole.points[-1])}"
-    )
+    assert table.loc["a", "censored"] == (~done & (user == "a")).sum()
+    never = cells(quantile_table(result, names, ObservedView(percentile=99.99)))
+    assert never["At 99.99 %"].iloc[-1] == f"over {formatted('duration_s', whole.points[-1])}"
     small = group_curves(result, names, view)
     assert "dotted in colour: finished runs of the group alone" in small.note

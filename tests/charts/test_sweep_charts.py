@@ -8,30 +8,24 @@ import pytest
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
-from workprof.charts.estimate import sweep_estimate
-from workprof.charts.sweep.maps import (
-    comparison_headlines,
-    moved_jobs,
-    overlap_heatmap,
-    parallel_coordinates,
-    score_heatmap,
-)
-from workprof.charts.sweep.runs import (
+from workprof.answers.sweep import (
     SCORES,
-    Standing,
     best_sentence,
+    comparison_answer,
     left_out_table,
-    run_names,
+    ranked,
+    run_name,
     runner_up,
     runs_table,
+    standing_words,
     summary_sentence,
     summary_table,
-    summary_words,
-    target_bars,
-    value,
 )
+from workprof.charts.estimate import sweep_estimate
+from workprof.charts.sweep import moved_jobs, overlap_heatmap, parallel_coordinates, score_heatmap, target_bars
 from workprof.charts.theme import BLACK, SCALE, ink, readable, relative_luminance
 from workprof.profiles.sweep import (
+    Standing,
     SweepGroup,
     SweepRun,
     SweepSettings,
@@ -104,7 +98,7 @@ def test_the_heat_map_shows_every_score_of_one_algorithm(score, algorithm):
     mine = [run for run in RUNS if run.settings.algorithm == algorithm]
     cells = chart.data.to_numpy()[:, 1:].astype(float)
     assert cells.shape == (8, 2)
-    assert np.array_equal(cells.ravel(), [value(run, score) for run in mine], equal_nan=True)
+    assert np.array_equal(cells.ravel(), [SCORES[score].of(run) for run in mine], equal_nan=True)
     assert "runs" in chart.figure.layout.xaxis.title.text
 
 
@@ -133,9 +127,9 @@ def test_words_on_the_dark_scale_are_readable_everywhere():
 
 
 def test_the_table_stands_best_first_and_names_the_best_in_words():
-    table = runs_table(RUNS, BEST)
+    table = runs_table(RUNS, BEST).frame()
     assert table["acquires"].is_monotonic_decreasing
-    assert table.index[0] == BEST
+    assert ranked(RUNS)[0] == BEST
     assert list(table["verdict"][:2]) == ["★ best", ""]
     assert "truth_adjusted_rand" not in table
     assert len(table) == len(RUNS)
@@ -143,11 +137,11 @@ def test_the_table_stands_best_first_and_names_the_best_in_words():
 
 def test_planted_truth_adds_its_column():
     known = [replace(RUNS[0], scores=made.scores(truth=0.9))]
-    assert runs_table(known, 0)["truth_adjusted_rand"].tolist() == [0.9]
+    assert runs_table(known, 0).frame()["truth_adjusted_rand"].tolist() == [0.9]
 
 
 def test_run_names_are_unique():
-    names = run_names(RUNS)
+    names = [run_name(run) for run in RUNS]
     assert len(set(names)) == len(names)
     assert names[0] == "HDBSCAN, standard, Euclidean, 50"
 
@@ -156,7 +150,8 @@ def test_the_best_is_told_with_its_target_and_lead():
     sentence = best_sentence(RUNS, BEST, complete=False)
     assert sentence.startswith("Best so far: OPTICS, power scaling, Manhattan, minimum size 100: ACQUIRES ")
     assert (
-        f"ACQUIRES {value(RUNS[BEST], 'acquires'):.3f} (next {value(RUNS[BEST], 'acquires') - 0.005:.3f})" in sentence
+        f"ACQUIRES {SCORES['acquires'].of(RUNS[BEST]):.3f} (next {SCORES['acquires'].of(RUNS[BEST]) - 0.005:.3f})"
+        in sentence
     )
     assert "(next" not in best_sentence(RUNS[:1], 0, complete=True)
     assert "so far" not in best_sentence(RUNS, BEST, complete=True)
@@ -172,26 +167,27 @@ def test_the_runner_up_is_second_by_the_score():
 def test_the_standing_counts_groups_runs_and_what_was_left_out():
     part = [(settings, group if i < 3 else None) for i, (settings, group) in enumerate(PAIRS)]
     standing = Standing.of(part)
-    assert standing.words() == "6 of 109 settings (3 excluded)"
+    assert standing_words(standing) == "6 of 109 settings (3 excluded)"
     assert not standing.complete
     assert standing.fraction(0.5) == pytest.approx(3.5 / 16)
     assert Standing.of(PAIRS).complete
 
 
 def test_left_out_sizes_have_their_reason():
-    table = left_out_table(PAIRS)
+    table = left_out_table(PAIRS).frame()
     assert len(table) == 16
     assert set(table["size"]) == {1000}
     assert "cannot hold" in table["reason"].iloc[0]
-    assert left_out_table([]).empty
+    assert not left_out_table([]).rows
 
 
 def test_table_iv_puts_the_published_means_beside_hdbscan_only():
     table = summary_table(summarise_runs(RUNS))
-    outliers = table[table["score"] == "outliers (runs)"].set_index("algorithm")
-    assert outliers.loc["HDBSCAN", "published mean"] == 40_331
-    assert math.isnan(outliers.loc["OPTICS", "published mean"])
-    assert summary_words(table).loc[0, "published mean"] == "40,331"
+    frame = table.frame()
+    outliers = frame[frame["score"] == "Unclustered runs"].set_index("algorithm")
+    assert outliers.loc["HDBSCAN", "published_mean"] == 40_331
+    assert math.isnan(outliers.loc["OPTICS", "published_mean"])
+    assert table.columns[-1].cell(table.rows[0]) == "40,331"
     assert "HDBSCAN finds 2 to 7 profiles" in summary_sentence(summarise_runs(RUNS))
     assert summary_sentence(()) == "No setting is finished."
 
@@ -199,7 +195,7 @@ def test_table_iv_puts_the_published_means_beside_hdbscan_only():
 def test_targets_name_the_winner_and_keep_the_published_one_apart():
     chart = EVERY["targets"]
     assert list(chart.data["target"]) == [10, 20, 26, 50, 100]
-    assert chart.data.loc[2, "published winner"] == "power, Euclidean, 300"
+    assert chart.data.loc[2, "published_winner"] == "power, Euclidean, 300"
     assert "another sample" in chart.note
     assert "ACQUIRES" in chart.figure.layout.xaxis.title.text
 
@@ -231,7 +227,7 @@ def test_the_overlap_keeps_every_row_and_says_what_dissolved():
 
 
 def test_comparison_figures_carry_their_meaning():
-    headlines = comparison_headlines(SOME)
+    headlines = comparison_answer(SOME, "one", "other").figures
     assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "To outliers", "Moved"]
     assert all(item.meaning for item in headlines)
 

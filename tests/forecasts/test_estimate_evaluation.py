@@ -8,8 +8,7 @@ import pytest
 
 from tests.forecasts.test_estimates import planted_jobs
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.estimates import choice_words, label
-from workprof.charts.durations.errors import interval_sentence, interval_table
+from workprof.answers.estimates import choice_words, interval_sentence, interval_table, label
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
@@ -119,7 +118,7 @@ def test_new_users_are_told_apart(planted):
     assert found.new_users_width_factor > 1
     assert "60 runs of users that training did not see" in interval_sentence(replace(planted, interval=found))
     assert found.fixed_width_factor > 1  # by time the interval follows the runs that ended; both are shown
-    table = interval_table({"by_job": planted, "by_time": replace(planted, interval=found)})
+    table = interval_table({"by_job": planted, "by_time": replace(planted, interval=found)}).frame()
     assert table["runs"].tolist() == ["all", "all", "new users", "all, interval as trained"]
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.pages.conftest import SAMPLE, by_options, problems
-from workprof.charts.durations.errors import MEASURES
+from workprof.answers.estimates import MEASURES
 from workprof.core.question import parameters_of
 from workprof.core.settings import from_environment
 from workprof.forecasts.durations import GROUPINGS, DurationSettings, share_within, value_at
@@ -114,7 +114,7 @@ def test_the_page_shows_the_numbers_of_the_library(app, part, house):
     test.session_state["durations_observed_shown"] = True  # the fold with the chart's own numbers
     test.run()
     shown = test.dataframe[0].value.set_index("group").loc["all runs"]
-    assert (shown["at_cursor"], shown["within_limit"]) == (value, share)
+    assert (shown["at_cursor"], shown["within_slo"]) == (value, share)
 
 
 @pytest.mark.parametrize("target", ["peak_memory_bytes", "cpu_usage_percent", "gpu_usage_percent"])
@@ -225,13 +225,13 @@ def test_the_table_is_that_of_the_library_and_baselines_can_be_left_out(app, par
     asked = EstimateEvaluationSettings(EstimateSettings(split="by_time"))
     found = house().workbench.estimate_evaluation.cached(part, asked).result
     test = app("durations", **TESTED)
-    table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
-    assert table["predictor"].iloc[0] == "workprof ★ best"
-    assert table["within 2×"].iloc[0] == f"{found.predictors['chosen'].within_2x * 100:.1f} %"
+    table = next(frame.value for frame in test.dataframe if "within_2x" in frame.value.columns)
+    assert table["label"].iloc[0] == "workprof ★ best"
+    assert table["within_2x"].iloc[0] == found.predictors["chosen"].within_2x
     assert len(table) == len(found.predictors)
     test.toggle(key="durations_baselines").set_value(False).run()
     assert problems(test) == []
-    table = next(frame.value for frame in test.dataframe if "within 2×" in frame.value.columns)
+    table = next(frame.value for frame in test.dataframe if "within_2x" in frame.value.columns)
     assert len(table) == 6
 
 

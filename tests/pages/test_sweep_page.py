@@ -149,7 +149,7 @@ def test_a_start_runs_is_cancelled_and_goes_on_where_it_was(sweep, swept, house)
     assert problems(test) == []
     assert "Cancel" in labels(test)
     workbench, asked = house().workbench, SweepSettings(sample_rows=ROWS, seed=8)
-    until(lambda: workbench.sweep_state(swept.hash, asked).done >= 1)
+    until(lambda: workbench.sweep_state(swept.hash, asked).standing.groups_done >= 1)
     before = time.monotonic()
     test.run()
     test.button(key="sweep_cancel").click().run()
@@ -157,7 +157,7 @@ def test_a_start_runs_is_cancelled_and_goes_on_where_it_was(sweep, swept, house)
     assert time.monotonic() - before < 5
     test.run()
     assert problems(test) == []
-    done = workbench.sweep_state(swept.hash, asked).done
+    done = workbench.sweep_state(swept.hash, asked).standing.groups_done
     assert 1 <= done < 8
     assert f"Stopped at {7 * done - done} of" in words(test)
     assert "Best so far: " in words(test)

@@ -4,8 +4,8 @@ import pytest
 
 from tests.charts.test_duration_charts import evaluation
 from tests.same.reading import same_figures, same_metrics
-from workprof.cli.forecasts import estimates_json
-from workprof.core.records import to_json
+from workprof.answers.estimates import estimate_answer
+from workprof.core.answer import to_json
 from workprof.core.units import format_share
 from workprof.forecasts.durations import DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
@@ -52,8 +52,8 @@ def test_observed_curves_are_the_reports_and_the_rows(jobs, printed):
 
 def test_errors_are_the_commands(jobs, evaluated, printed):
     told = jobs.command("estimate", "evaluate", "--train", "jobs")
-    assert told.pop("interval_by_split") == {"by_job": told["interval"]}
-    assert to_json(estimates_json(evaluated)) == told
+    assert told["interval_by_split"] == {"by_job": told["interval"]}
+    assert to_json(estimate_answer(evaluated, {"by_job": evaluated})) == told
     page = jobs.page("durations", "jobs", durations_tab="Prediction error")
     assert same_figures(page, printed, "durations") >= {"errors-duration_s-ratio"}
     same_metrics(page, printed, "durations")

@@ -6,10 +6,11 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from tests.same.reading import bar, same_figures
-from workprof.charts.sweep.maps import moved_jobs
-from workprof.charts.sweep.runs import ALGORITHM_WORDS, METRIC_WORDS, SCALER_WORDS, run_names, runner_up
+from workprof.answers.sweep import SCALER_WORDS, run_name, runner_up
+from workprof.charts.sweep import moved_jobs
 from workprof.core.table import csv_bytes
 from workprof.profiles.names import name_at
+from workprof.profiles.settings import ALGORITHM_WORDS, METRIC_WORDS
 from workprof.profiles.sweep import SweepSettings
 
 pytestmark = pytest.mark.slow
@@ -114,5 +115,5 @@ def test_two_runs_differ_as_the_fits_of_their_settings_do(many_jobs, told):
 
 def _overlap_of(state, chosen):
     """Return the key of the picture of two runs."""
-    names = run_names(state.runs)
+    names = [run_name(run) for run in state.runs]
     return f"sweep_overlap_{names[chosen[0]]}_{names[chosen[1]]}"

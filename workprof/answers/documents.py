@@ -1,10 +1,9 @@
-"""Nested documents of memory and of the sweep: what commands, the service and scripts read."""
+"""Nested documents of memory: what commands, the service and scripts read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from workprof.core.units import GB
 from workprof.memory.assessment import Assessment
@@ -18,7 +17,6 @@ from workprof.memory.policies import BY_TASK
 from workprof.memory.policy_figures import PolicyFigures
 from workprof.memory.replay import ReplayResult
 from workprof.memory.why import Why
-from workprof.profiles.sweep import ScoreSummary, SweepRun, TargetWinner
 
 
 def assessment_document(result: Assessment) -> dict[str, Any]:
@@ -239,36 +237,6 @@ def over_time_runs_document(result: OverTimeRuns) -> dict[str, Any]:
                 strict=True,
             )
         ],
-    }
-
-
-class Sweep(Protocol):
-    """A sweep as it stands (`workprof.workbench.sweeps.SweepState`)."""
-
-    runs: tuple[SweepRun, ...]
-    best: int
-    summary: tuple[ScoreSummary, ...]
-    winners: tuple[TargetWinner, ...]
-    groups: Sequence[Any]
-    seconds: float
-
-
-def sweep_document(state: Sweep) -> dict[str, object]:
-    """Return the JSON document of a sweep: every run with its settings and scores."""
-    runs = [
-        asdict(run.settings)
-        | {"features": list(run.settings.features), "grid_size": run.grid_size}
-        | asdict(run.scores)
-        | {"seconds": run.seconds}
-        for run in state.runs
-    ]
-    return {
-        "runs": runs,
-        "best": runs[state.best] if state.best >= 0 else None,
-        "summary": state.summary,
-        "winners_by_target": state.winners,
-        "left_out": [group.result.left_out for group in state.groups if group.result],
-        "seconds": state.seconds,
     }
 
 

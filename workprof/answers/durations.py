@@ -1,21 +1,255 @@
-"""What is said of observed durations: the runs that count, and what a curve reads."""
+"""What is said of observed durations: quantiles of all runs and of groups, and what a curve reads."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from workprof.core.words import counted, formatted
-from workprof.forecasts.durations import PROFILE, DurationCurve, ObservedDurations, value_at
+from workprof.core.answer import Answer, Table
+from workprof.core.table import Column
+from workprof.core.units import format_share
+from workprof.core.words import counted, formatted, shortened
+from workprof.forecasts.durations import (
+    FEWEST_ROWS,
+    PROFILE,
+    DurationCurve,
+    ObservedDurations,
+    share_within,
+    value_at,
+)
+from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+ALL_RUNS = "all runs"
+LONGEST_NAME = 48
+MOST_BANDS = 4
+"""More of them in one picture hide each other; then only that of all runs is drawn."""
+
+
+@dataclass(frozen=True)
+class ObservedView:
+    """What a reader sees of the curves."""
+
+    log_x: bool = True  # logarithmic axis of values
+    complementary: bool = False  # share above a value instead of at or below it
+    percentile: float = 80.0  # cursor, in per cent of the runs
+    limit: float = 0.0  # SLO in the target's unit; 0 = none
+    bands: bool = True  # whether the bands are drawn
+
+    @property
+    def share(self) -> float:
+        """The cursor as a share, 0-1."""
+        return self.percentile / 100
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A group with its name."""
+
+    name: str
+    curve: DurationCurve
+
+
+def group_names(result: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
+    """One name per group: the profile's own, 'other (15 more)', or the value."""
+    return tuple(_name(one, result.settings.by, profiles or {}) for one in result.groups)
+
+
+def _name(group: DurationCurve, by: str, profiles: Mapping[int, str]) -> str:
+    if group.n_merged:
+        return f"other ({group.n_merged} more)"
+    if by != PROFILE:
+        return shortened(group.name, LONGEST_NAME)
+    number = int(group.name)
+    return fitted(profiles.get(number, UNCLUSTERED if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
+
+
+def quantile_table(
+    result: ObservedDurations, names: Sequence[str], view: ObservedView, shares: Sequence[float] = QUANTILES
+) -> Table:
+    """One line per group and one for all runs: quantiles in the target's unit, and what the cursors read."""
+    target = result.settings.target
+
+    def at(name: str, heading: str, share: float, *, alone: bool = False) -> Column:
+        def curve(group: _Group) -> DurationCurve | None:
+            return group.curve.finished if alone and group.curve.n_censored else group.curve
+
+        def value(group: _Group) -> float:
+            return math.nan if (one := curve(group)) is None else value_at(one, share)
+
+        def said(group: _Group) -> str:
+            return "" if (one := curve(group)) is None else value_words(one, target, share)
+
+        return Column(name, value, heading, said=said)
+
+    def within(group: _Group) -> float | None:
+        return _within(group.curve, view.limit)
+
+    censored = result.everything.n_censored > 0
+    columns = (
+        Column("group", "name", "Group"),
+        Column("rows", "curve.n_rows", "Runs", "%,.0f"),
+        Column("effective_jobs", "curve.n_effective", aside=True),
+        Column("few", "curve.few", aside=True),
+        at("at_cursor", f"At {view.percentile:g} %", view.share),
+        *((Column("censored", "curve.n_censored", "Cut short", "%,.0f"),) if censored else ()),
+        *((at("finished_at_cursor", "Finished runs alone", view.share, alone=True),) if censored else ()),
+        Column("within_slo", within, "Within the limit", unit="share", optional=True),
+        *(at(share_name(share), share_name(share), share) for share in shares),
+        Column("max", _longest, said=lambda one: formatted(target, _longest(one))),
+        Column("band", _band, said=lambda one: f"± {format_share(_band(one))}"),
+    )
+    rows = [_Group(*one) for one in (*zip(names, result.groups, strict=True), (ALL_RUNS, result.everything))]
+    return Table("groups", "Quantiles", columns, rows)
+
+
+def share_name(share: float) -> str:
+    """'p95'."""
+    return f"p{share * 100:.10g}"
+
+
+def _within(curve: DurationCurve, limit: float) -> float | None:
+    return share_within(curve, limit) if limit > 0 else None
+
+
+def _longest(one: _Group) -> float:
+    return float(one.curve.points[-1])
+
+
+def _band(one: _Group) -> float:
+    return min(one.curve.band, 1.0)
+
+
+def durations_answer(
+    result: ObservedDurations,
+    names: Sequence[str],
+    view: ObservedView,
+    shares: Sequence[float] = QUANTILES,
+    *,
+    curves: bool = False,
+) -> Answer:
+    """How long runs take, by group; `curves` = its document has the points of every curve."""
+
+    def document(curve: DurationCurve) -> dict[str, Any]:
+        points = {"points": curve.points, "shares": curve.shares, "grid_step": curve.grid_step} if curves else {}
+        return _curve(curve, shares, view.limit) | points
+
+    return Answer(
+        observed_sentence(result, names, view),
+        tables=(quantile_table(result, names, view, shares),),
+        notes=tuple(observed_notes(result, names, view, alone=True)),
+        document={
+            "by": result.settings.by,
+            "target": result.settings.target,
+            "confidence": result.settings.confidence,
+            "all": document(result.everything),
+            "groups": [document(one) for one in result.groups],
+            "n_rows": result.n_rows,
+            "cut_short": result.settings.cut_short,
+            "left_out": {
+                "missing": result.n_missing,
+                "negative": result.n_negative,
+                "zero": result.n_zero,
+                "unfinished": result.n_unfinished,
+            },
+            "n_without_group": result.n_without_group,
+            "seconds": result.seconds,
+        },
+    )
+
+
+def _curve(curve: DurationCurve, shares: Sequence[float], limit: float) -> dict[str, Any]:
+    def quantiles(one: DurationCurve) -> dict[str, float]:
+        return {share_name(share): value_at(one, share) for share in shares}
+
+    return {
+        "group": curve.name,
+        "n_merged": curve.n_merged,
+        "rows": curve.n_rows,
+        "censored": curve.n_censored,
+        "effective_jobs": curve.n_effective,
+        "few": curve.few,
+        "quantiles": quantiles(curve),
+        "finished_alone": None if curve.finished is None else quantiles(curve.finished),
+        "max": float(curve.points[-1]),
+        "within_slo": _within(curve, limit),
+        "band": min(curve.band, 1.0),
+    }
+
+
+def observed_sentence(result: ObservedDurations, names: Sequence[str], view: ObservedView) -> str:
+    """What the cursor and the SLO read over all runs, and the groups at both ends."""
+    target, everything = result.settings.target, result.everything
+    words = f"{view.percentile:g} % of runs {within_words(everything, target, view.share)}"
+    named = [item for item in zip(names, result.groups, strict=True) if not item[1].few and not item[1].n_merged]
+    if len(named) > 1:
+        ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
+        (first, low), (last, high) = ordered[0], ordered[-1]
+        low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
+        words += f", from {low_words} in {first} to {high_words} in {last}"
+    if view.limit > 0:
+        words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
+    return f"{words}."
+
+
+def within_words(curve: DurationCurve, target: str, share: float) -> str:
+    """'finish within 4 min 10 s', or the like for another target."""
+    words = value_words(curve, target, share)
+    if words.startswith("over "):
+        return f"need {words}"
+    return f"{'finish within' if target == 'duration_s' else 'stay at or below'} {words}"
+
+
+def limit_words(target: str, limit: float) -> str:
+    """'SLO 10 min 00 s', or 'limit 2 GB' for another target."""
+    return f"{'SLO' if target == 'duration_s' else 'limit'} {formatted(target, limit)}"
+
+
+def observed_notes(
+    result: ObservedDurations, names: Sequence[str], view: ObservedView, *, alone: bool = False
+) -> list[str]:
+    """What the curves rest on; `alone`: each group has a chart of its own."""
+    few = [name for name, curve in zip(names, result.groups, strict=True) if curve.few]
+    step = max(curve.grid_step for curve in (result.everything, *result.groups))
+    n_effective, confidence = result.everything.n_effective, format_share(result.settings.confidence, 0)
+    source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
+    hidden = len(result.groups) > MOST_BANDS and not alone
+    words = (
+        left_out_words(result),
+        censored_words(result, view.share),
+        f"Bands: {confidence} confidence for the whole curve ({source}). "
+        f"Effective sample size: {n_effective:,.0f} jobs (runs of one job are alike).",
+        "The groups' own bands: layout 'Small multiples'." if hidden else "",
+        f"{counted(len(few), 'group')} with an effective sample size below {FEWEST_ROWS} jobs, too few to compare "
+        f"(dashed in charts): {', '.join(few)}."
+        if few
+        else "",
+        f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else "",
+    )
+    return [one for one in words if one]
+
+
+def cursor_words(name: str, curve: DurationCurve, target: str, view: ObservedView) -> str:
+    """What the cursor reads on the curve of a group."""
+    return f"{name}: {view.percentile:g} % {within_words(curve, target, view.share)}"
+
+
+def small_words(curve: DurationCurve, target: str, view: ObservedView) -> str:
+    """What stands below the name of a group's small chart."""
+    few = f" · n < {FEWEST_ROWS}" if curve.few else ""
+    return f"{view.percentile:g} %: {value_words(curve, target, view.share)}{few}"
 
 
 def value_words(curve: DurationCurve, target: str, share: float) -> str:
-    """Return the value that a share of the runs does not exceed; 'over 2 h' where runs were cut short before."""
+    """The value that a share of the runs does not exceed; 'over 2 h' where runs were cut short before."""
     value = value_at(curve, share)
     return f"over {formatted(target, float(curve.points[-1]))}" if math.isinf(value) else formatted(target, value)
 
 
 def left_out_words(result: ObservedDurations) -> str:
-    """Return the runs, and how many were excluded for which reason."""
+    """The runs, and how many were excluded for which reason."""
     counts = {
         "without a value": result.n_missing,
         "below zero": result.n_negative,
@@ -32,7 +266,7 @@ def left_out_words(result: ObservedDurations) -> str:
 
 
 def censored_words(result: ObservedDurations, share: float) -> str:
-    """Return what the runs that were cut short change; empty where none is censored."""
+    """What the runs that were cut short change; empty where none is censored."""
     whole, target = result.everything, result.settings.target
     if whole.finished is None:
         return ""

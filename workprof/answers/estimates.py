@@ -1,13 +1,22 @@
-"""What is said of predictors: their names, and which one gives the best guess and why."""
+"""What is said of predictors: how far they are off, whether the interval holds, which gives the best guess and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from workprof.core.words import label as target_words, listed
+import numpy as np
+
+from workprof.core.answer import Answer, Figure, Table
+from workprof.core.table import Column, printed
+from workprof.core.units import format_duration, format_share
+from workprof.core.words import counted, formatted, label as target_words, listed
 from workprof.forecasts.choice import SIMPLE
-from workprof.forecasts.estimate_evaluation import EstimateEvaluation
+from workprof.forecasts.errors import PredictorErrors, PublishedErrors, published_errors
+from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
+from workprof.forecasts.splits import SPLITS_SHOWN
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,12 @@ PREDICTORS = {
 
 
 def label(name: str) -> str:
-    """Return what a predictor is called."""
+    """What a predictor is called."""
     return PREDICTORS[name].label if name in PREDICTORS else name.replace("_", " ")
 
 
 def choice_words(result: EstimateEvaluation) -> str:
-    """Return which predictors the folds chose and why; empty as published, where nothing is chosen."""
+    """Which predictors the folds chose and why; empty as published, where nothing is chosen."""
     if not result.chosen:
         return ""
     folds = sum(result.chosen.values())
@@ -70,3 +79,359 @@ def best_guess_words(predictors: Mapping[str, str]) -> str:
         targets.setdefault(label(name), []).append(target_words(target))
     named = [f"{name} ({', '.join(of)})" for name, of in targets.items()]
     return f"best guess by {listed(named)}" if named else ""
+
+
+def is_baseline(name: str) -> bool:
+    """Whether a predictor only serves for comparison."""
+    return name in PREDICTORS and PREDICTORS[name].baseline
+
+
+def shown(result: EstimateEvaluation, *, baselines: bool) -> tuple[str, ...]:
+    """The predictors to show, the best last (it is drawn over the others); the best is never hidden."""
+    others = (name for name in result.predictors if name != result.best)
+    return (*(name for name in others if baselines or not is_baseline(name)), result.best)
+
+
+def flag(result: EstimateEvaluation, name: str) -> str:
+    """'best' for the predictor that validation chose, 'as published' for the one of faithful mode, else ''."""
+    if name != result.best:
+        return ""
+    return "best" if result.settings.mode == "corrected" else "as published"
+
+
+def factor(value: float) -> str:
+    """'15.6×'."""
+    return printed(value, FACTOR)
+
+
+FACTOR = "%,.3g×"
+MEANING = "|predicted − true| / true."
+DOUBLE = "Predictions from half to double the true value."
+INSIDE = "Test runs whose true value lies in their interval."
+
+
+def _ratio(place: str, heading: str) -> Column:
+    def said(one: Any) -> str:
+        value = getattr(one.ratio_error, place)
+        return format_share(value, 0) if math.isfinite(value) else "infinite"
+
+    return Column(f"ratio_error_{place}", f"ratio_error.{place}", heading, help=MEANING, said=said)
+
+
+def _within(share: int) -> Column:
+    return Column(f"share_within_{share}pct", "", f"Within {share} %", unit="share", help="Of the relative error.")
+
+
+MEDIAN_ERROR = _ratio("p50", "Median relative error")
+WITHIN_2X = Column("within_2x", "", "Within a factor 2", unit="share", help=DOUBLE)
+ERRORS = (
+    *map(_within, (5, 20, 100, 500)),
+    MEDIAN_ERROR,
+    _ratio("p80", "Relative error p80"),
+    _ratio("p90", "Relative error p90"),
+    Column("factor_error_p50", "factor_error.p50", "Median factor", FACTOR),
+    Column("factor_error_p90", "factor_error.p90", "Factor p90", FACTOR),
+    WITHIN_2X,
+)
+UNDER = Column("under_predicted_share", "", "Under-predicted", unit="share", help="Runs that need more than predicted.")
+COVERAGE = Column("coverage", "", "Interval covers", unit="share", help=INSIDE)
+WIDTH = Column("median_width_factor", "", "Interval width", FACTOR, "Upper / lower end, median.")
+
+
+def predictor_table(result: EstimateEvaluation, *, baselines: bool = True) -> Table:
+    """One line per predictor, the best first; shares 0-1, errors as ratios and factors, mae in the target's unit."""
+
+    def called(one: PredictorErrors) -> str:
+        flagged = flag(result, one.name)
+        return f"{label(one.name)}{f' ★ {flagged}' if flagged else ''}"
+
+    def meaning(one: PredictorErrors) -> str:
+        flaw = FLAWS.get(one.name.removeprefix("profile_"), "") if result.settings.mode == "faithful" else ""
+        return flaw or (PREDICTORS[one.name].meaning if one.name in PREDICTORS else "")
+
+    columns = (
+        Column("predictor", "name", aside=True),
+        Column("label", called, "Predictor"),
+        *ERRORS,
+        Column("mae", "", "Mean absolute error", said=lambda one: formatted(result.settings.target, one.mae)),
+        UNDER,
+        Column("meaning", meaning, "Meaning"),
+    )
+    rows = [result.predictors[name] for name in reversed(shown(result, baselines=baselines))]
+    return Table("predictors", "Predictors", columns, rows)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """How the interval held on some runs."""
+
+    tested_on: str
+    runs: str
+    n_test: int
+    coverage: float | None
+    median_width_factor: float | None
+
+
+HELD = (
+    Column("tested_on", "", "Tested on"),
+    Column("runs"),
+    Column("n_test", "", "Test runs", "%,.0f"),
+    COVERAGE,
+    WIDTH,
+)
+
+
+def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> Table:
+    """How the interval holds under each split that was evaluated, for all runs and for those of new users."""
+    rows = []
+    for split, result in by_split.items():
+        if (held := result.interval) is not None:
+            parts = (
+                ("all", result.n_test, held.coverage, held.median_width_factor),
+                ("new users", held.n_new_users, held.new_users_coverage, held.new_users_width_factor),
+                ("all, interval as trained", result.n_test, held.fixed_coverage, held.fixed_width_factor),
+            )
+            rows += [_Held(SPLITS_SHOWN[split], *part) for part in parts if None not in part]
+    return Table("intervals", "The interval by split", HELD, rows)
+
+
+def estimate_answer(result: EstimateEvaluation, by_split: Mapping[str, EstimateEvaluation] | None = None) -> Answer:
+    """How far every predictor is off, and how the interval holds, under other evaluated splits too."""
+    splits = {result.settings.split: result} if by_split is None else by_split
+    own = {} if by_split is None else {"interval_by_split": {name: _interval(one) for name, one in by_split.items()}}
+    return Answer(
+        error_sentence(result, ErrorView()),
+        error_figures(result),
+        (predictor_table(result), *((held,) if (held := interval_table(splits)).rows else ())),
+        tuple(one for one in (interval_sentence(result), choice_words(result), *_about(result)) if one),
+        {
+            "n_train": result.n_train,
+            "n_test": result.n_test,
+            "n_left_out": result.n_left_out,
+            "predictors": {name: _errors(errors) for name, errors in result.predictors.items()},
+            "differences": {name: asdict(one) for name, one in result.differences.items()},
+            "interval": _interval(result),
+            "best": result.best,
+            "chosen": result.chosen,
+            "over_best": result.over_best,
+            "why": choice_words(result),
+            "choices": list(result.choices),
+            "by_profile": [
+                {"profile": one.profile, "n": one.n_rows, "ratio_error_p50": one.quantiles[2]}
+                | {"beyond_100pct_share": one.beyond_100pct_share}
+                for one in result.by_profile
+            ],
+            "settings": asdict(result.settings),
+            "notes": list(result.notes),
+            "seconds": result.seconds,
+            **own,
+        },
+    )
+
+
+def _errors(errors: PredictorErrors) -> dict[str, Any]:
+    return {name: value for name, value in asdict(errors).items() if name not in ("name", "curve")}
+
+
+def _interval(result: EstimateEvaluation) -> dict[str, Any] | None:
+    return asdict(result.interval) if result.interval else None
+
+
+def _about(result: EstimateEvaluation) -> tuple[str, ...]:
+    return (
+        baseline_sentence(result),
+        *result.notes,
+        f"{tested_words(result)}, computed in {format_duration(result.seconds)}.",
+    )
+
+
+def tested_words(result: EstimateEvaluation) -> str:
+    """What was tested."""
+    split = result.settings.split.replace("_", " ")
+    return f"{counted(result.n_test, 'test run')}, about {result.n_train:,} training runs per fold, split {split}"
+
+
+def error_figures(result: EstimateEvaluation) -> tuple[Figure, ...]:
+    """The best predictor's errors and the interval."""
+    best, held = result.predictors[result.best], result.interval
+    errors = Figure(MEDIAN_ERROR, best), Figure(WITHIN_2X, best)
+    if held is None:
+        return errors
+    nominal, alone = format_share(held.nominal, 0), factor(held.global_width_factor)
+    return (*errors, Figure(COVERAGE, held, f"nominal {nominal}"), Figure(WIDTH, held, f"without a model {alone}"))
+
+
+def interval_sentence(result: EstimateEvaluation) -> str:
+    """How the interval held, or that these definitions have none."""
+    held = result.interval
+    if held is None:
+        return "The published estimators give no interval."
+    words = (
+        f"The {format_share(held.nominal, 0)} interval covers {COVERAGE.text(held)} of the test runs and spans "
+        f"{WIDTH.text(held)} (upper / lower end, median); without a model it would span "
+        f"{factor(held.global_width_factor)}."
+    )
+    if held.fixed_coverage is not None and held.fixed_width_factor is not None:
+        words += (
+            " It follows the runs that had ended when each began; left as it was trained it covers "
+            f"{format_share(held.fixed_coverage)} and spans {factor(held.fixed_width_factor)}."
+        )
+    if held.new_users_coverage is None or held.new_users_width_factor is None:
+        return words
+    return (
+        f"{words} For the {held.n_new_users:,} runs of users that training did not see it covers "
+        f"{format_share(held.new_users_coverage)} and spans {factor(held.new_users_width_factor)}."
+    )
+
+
+def baseline_sentence(result: EstimateEvaluation) -> str:
+    """Where a baseline's errors are smaller than the best's by more than the bootstrap error; '' without one."""
+    baselines = {name: one for name, one in result.differences.items() if is_baseline(name)}
+    if result.settings.mode == "faithful" or not baselines:
+        return ""
+    worse = [
+        f"{label(name)} at p{share} (by {_number(difference)}, {_number(low)} to {_number(high)})"
+        for name, one in baselines.items()
+        for share, difference, low, high in zip((50, 80, 90), one.difference, one.low, one.high, strict=True)
+        if low > 0
+    ]
+    if worse:
+        return f"Beyond the bootstrap error its relative error is larger than that of {', '.join(worse)}."
+    return "No baseline has a smaller relative error at p50, p80 or p90 beyond the bootstrap error (95 %, by job)."
+
+
+def _number(value: float) -> str:
+    return printed(float(value), "%,.3g")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """An error measure: its name, its axis title, its row of `PredictorErrors.curve`, and where its axis begins."""
+
+    label: str
+    title: str
+    row: int
+    scale: float
+    least: float
+    suffix: str = ""
+
+
+_RELATIVE = "Relative error |predicted − true| / true"
+MEASURES = {
+    "ratio": Measure("Relative error", f"{_RELATIVE} (1 = 100 %), logarithmic", 1, 1.0, 0.01),
+    "percent": Measure("Relative error (%)", f"{_RELATIVE} (%), logarithmic", 1, 100.0, 1.0, " %"),
+    "factor": Measure("Factor", "Factor between predicted and true (1 = exact), logarithmic", 2, 1.0, 1.0, "×"),
+    "signed": Measure(
+        "Signed error (%)", "Signed error (predicted − true) / true (%), logarithmic", 0, 100.0, 0.01, " %"
+    ),
+}
+"""ratio: what the paper computes and reads as per cent."""
+MOSTLY = 0.75
+"""A predictor that under-predicts more often cannot be far off in ratio: an error of 1 is its worst."""
+
+
+@dataclass(frozen=True)
+class ErrorView:
+    """What a reader sees of the errors: measure, percentile cursor (per cent), baselines, published lines."""
+
+    measure: str = "ratio"
+    percentile: float = 80.0
+    baselines: bool = True
+    published: bool = True
+
+
+def error_at(result: EstimateEvaluation, name: str, measure: str, share: float) -> float:
+    """The error that a share of the tested runs does not exceed, in the measure's unit."""
+    kind = MEASURES[measure]
+    curve = result.predictors[name].curve[kind.row] * kind.scale
+    at = min(int(np.ceil(share * (len(curve) - 1) - 1e-9)), len(curve) - 1)
+    return float(curve[at])
+
+
+def best_baseline(result: EstimateEvaluation, view: ErrorView) -> str:
+    """The baseline with the smallest error at the cursor; '' = there is none."""
+    rivals = [name for name in result.predictors if is_baseline(name) and name != result.best]
+    return min(rivals, key=lambda name: error_at(result, name, view.measure, view.percentile / 100), default="")
+
+
+def published_lines(result: EstimateEvaluation, view: ErrorView) -> tuple[PublishedErrors, ...]:
+    """The published errors that a measure can be compared with."""
+    comparable = view.measure in ("ratio", "percent")
+    return published_errors(result.settings.target) if view.published and comparable else ()
+
+
+def published_words(line: PublishedErrors) -> str:
+    """What a published line is called."""
+    return f"published, {counted(line.n_rows, 'job')} ({line.unit})"
+
+
+def error_sentence(result: EstimateEvaluation, view: ErrorView) -> str:
+    """What the cursor reads for the best predictor, and for the best of the baselines."""
+    share, rival = view.percentile / 100, best_baseline(result, view)
+    own, of = error_at(result, result.best, view.measure, share), f"{view.percentile:g} % of predictions"
+    true = f"true {target_words(result.settings.target)}"
+    if view.measure == "signed":
+        amount, side = _amount(abs(own), "percent"), "above" if own >= 0 else "below"
+        return (
+            f"{of} are at most {amount} {side} the {true}; {UNDER.text(result.predictors[result.best])} are below it."
+        )
+    miss = "are within a factor of" if view.measure == "factor" else "miss by at most"
+    words = f"{of} {miss} {_amount(own, view.measure)} of the {true}"
+    if not rival:
+        return f"{words}."
+    worst = result.predictors[rival]
+    too_low = f", which under-predicts {UNDER.text(worst)}" if worst.under_predicted_share > MOSTLY else ""
+    amount = _amount(error_at(result, rival, view.measure, share), view.measure)
+    return f"{words} (best baseline, {label(rival)}: {amount}{too_low})."
+
+
+def _amount(error: float, measure: str) -> str:
+    """An error in words: '94 %', '3.1'."""
+    if measure == "factor" or not math.isfinite(error):
+        return _number(error)
+    return format_share(error / 100 if measure == "percent" else error, 0)
+
+
+def error_note(result: EstimateEvaluation, view: ErrorView) -> str:
+    """What was tested, and what the published lines are of."""
+    references = "".join(f" Reference: {line.words}." for line in published_lines(result, view))
+    return f"{tested_words(result)}.{references}"
+
+
+NOTABLE_SHARE = 0.1
+"""Of a profile's runs off by more than 100 %: one in ten, the tail beyond the usual p90."""
+OFTEN = format_share(NOTABLE_SHARE, 0)
+BOXES_NOTE = (
+    "Boxes: quartiles, whiskers at the 5th and 95th percentile of the relative error; orange and named: more than "
+    f"{OFTEN} of the profile's runs are off by more than 100 %. Errors below 0.001 stand at the left end. "
+    "The published figure writes these ratios as per cent."
+)
+
+
+def beyond_words(one: ProfileErrors) -> str:
+    """'55 % beyond'."""
+    return f"{format_share(one.beyond_100pct_share, 0)} beyond"
+
+
+def box_words(one: ProfileErrors, name: str) -> str:
+    """What stands at the box of a profile."""
+    median, beyond = _number(one.quantiles[2]), format_share(one.beyond_100pct_share)
+    return f"{name}: {counted(one.n_rows, 'run')}, median {median}, {beyond} beyond 100 %"
+
+
+def profiles_sentence(result: EstimateEvaluation, named: Callable[[ProfileErrors], str]) -> str:
+    """In which profiles the best predictor is often far off."""
+    often = sorted((one for one in result.by_profile if one.beyond_100pct_share > NOTABLE_SHARE), key=_beyond)
+    best = label(result.best)
+    if not often:
+        return f"In every profile {best} is off by more than 100 % for at most {OFTEN} of the runs."
+    worst = ", ".join(f"{named(one)} ({format_share(one.beyond_100pct_share, 0)})" for one in often[:3])
+    others = f" and {len(often) - 3} more" if len(often) > 3 else ""
+    return (
+        f"In {len(often)} of {len(result.by_profile)} profiles {best} is off by more than 100 % for over {OFTEN} of "
+        f"the runs: {worst}{others}."
+    )
+
+
+def _beyond(one: ProfileErrors) -> float:
+    return -one.beyond_100pct_share

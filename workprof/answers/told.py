@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import bins, documents, forecasts, nodes, phases, profiles, verdict
+from workprof.answers import bins, documents, estimates, forecasts, nodes, phases, profiles, sweep, verdict
 from workprof.core.answer import Answer, to_json
 from workprof.core.question import Question
 from workprof.core.records import to_json as fields_of
@@ -35,9 +35,11 @@ TOLD: Mapping[str, Tells] = {
     of_forecasts.EVALUATE_CLASSIFIER.name: forecasts.classifier_answer,
     of_forecasts.EXPLAIN.name: forecasts.explanation_answer,
     of_forecasts.OBSERVE.name: forecasts.observed_answer,
+    of_forecasts.EVALUATE_ESTIMATES.name: estimates.estimate_answer,
     of_profiles.BASELINE.name: profiles.baseline_answer,
     of_profiles.HOPKINS.name: profiles.hopkins_answer,
     of_profiles.STABILITY.name: profiles.stability_answer,
+    of_profiles.SWEEP.name: sweep.sweep_answer,
     memory.BINS.name: bins.answer,
     memory.PROFILE_BINS.name: bins.profile_answer,
     memory.VERDICT.name: verdict.verdict_answer,
@@ -49,7 +51,6 @@ TOLD: Mapping[str, Tells] = {
 
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     of_phases.RUNS.name: phases.runs_document,  # a list
-    of_profiles.SWEEP.name: documents.sweep_document,
     memory.ASSESS.name: documents.assessment_document,
     memory.TRAIN.name: documents.models_document,
     memory.TABLES.name: documents.tables_document,

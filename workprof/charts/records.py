@@ -11,11 +11,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.answers import bins
+from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
 from workprof.charts.classify.job import Naming, predictions_table
 from workprof.charts.downloads import summary_table
-from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.ranking import node_table, ranked_bars
@@ -104,7 +105,7 @@ def _plain(item: Any) -> dict[str, Any]:
 
 
 def _durations(result: ObservedDurations) -> pd.DataFrame:
-    return quantile_table(result, group_names(result), ObservedView())
+    return quantile_table(result, group_names(result), ObservedView()).frame()
 
 
 MOST_SERIES = 12

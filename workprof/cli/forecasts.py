@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from workprof.answers.durations import censored_words, left_out_words, value_words
-from workprof.answers.estimates import best_guess_words, choice_words
+from workprof.answers.durations import QUANTILES, ObservedView, durations_answer, group_names
+from workprof.answers.estimates import best_guess_words, estimate_answer
 from workprof.answers.forecasts import forecast_document, observed_answer
 from workprof.cli.console import (
     OUT,
     Dataset,
-    emit,
     emit_answer,
     emit_of,
     names,
@@ -34,15 +33,8 @@ from workprof.core.words import formatted
 from workprof.forecasts import questions
 from workprof.forecasts.durations import (
     EVERYTHING,
-    FEWEST_ROWS,
     PROFILE,
-    DurationCurve,
-    ObservedDurations,
-    share_within,
-    value_at,
 )
-from workprof.forecasts.errors import PredictorErrors
-from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.one_job import JobForecast
 from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions
@@ -51,7 +43,6 @@ from workprof.workbench.forecasts import EXPLAINED_ROWS, FileForecasts
 SHOWN_ROWS = 20
 SHOWN_PROFILES = 3
 SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
-QUANTILES = "0.05,0.25,0.5,0.75,0.9,0.95,0.99"
 
 
 def _predict(
@@ -111,73 +102,7 @@ def _evaluate_estimates(train: str, home: Path | None, as_json: bool, **given: A
     with opened(home) as workbench:
         result = workbench.estimate_evaluation(train, settings, progress_line())
         evaluations = workbench.estimate_evaluations(train, settings)
-    for note in result.notes:
-        warn(f"note: {note}")
-    intervals = {split: asdict(one.interval) for split, one in evaluations.items() if one.interval is not None}
-    emit(estimates_json(result) | {"interval_by_split": intervals}, as_json, lambda: _estimates_text(result))
-
-
-def estimates_json(result: EstimateEvaluation) -> dict[str, Any]:
-    """Return the JSON document of an evaluation."""
-    return {
-        "n_train": result.n_train,
-        "n_test": result.n_test,
-        "n_left_out": result.n_left_out,
-        "predictors": {name: _errors_json(errors) for name, errors in result.predictors.items()},
-        "differences": {name: asdict(one) for name, one in result.differences.items()},
-        "interval": asdict(result.interval) if result.interval else None,
-        "best": result.best,
-        "chosen": result.chosen,
-        "over_best": result.over_best,
-        "why": choice_words(result),
-        "choices": list(result.choices),
-        "by_profile": [
-            {"profile": one.profile, "n": one.n_rows, "ratio_error_p50": one.quantiles[2]}
-            | {"beyond_100pct_share": one.beyond_100pct_share}
-            for one in result.by_profile
-        ],
-        "settings": asdict(result.settings),
-        "notes": list(result.notes),
-        "seconds": result.seconds,
-    }
-
-
-def _errors_json(errors: PredictorErrors) -> dict[str, Any]:
-    return {name: value for name, value in asdict(errors).items() if name not in ("name", "curve")}
-
-
-def _estimates_text(result: EstimateEvaluation) -> str:
-    rows: list[dict[str, object]] = [
-        {
-            "predictor": name,
-            "median relative error": f"{errors.ratio_error.p50:.3f}",
-            "p90": f"{errors.ratio_error.p90:.2f}",
-            "within 100 %": format_share(errors.share_within_100pct),
-            "median factor": f"{errors.factor_error.p50:.2f}",
-            "under-predicted": format_share(errors.under_predicted_share),
-        }
-        for name, errors in result.predictors.items()
-    ]
-    quantity = _QUANTITIES[result.settings.target]
-    head = f"{quantity}, split {result.settings.split}: {result.n_test:,} test runs, {result.seconds:.0f} s"
-    interval = result.interval
-    if interval is None:
-        return f"{head}; as published\n\n{table(rows)}"
-    covered = (
-        f"the {interval.nominal * 100:.0f} % interval covers {format_share(interval.coverage)} and spans "
-        f"{interval.median_width_factor:.1f}x (without a model {interval.global_width_factor:.0f}x)"
-    )
-    if interval.new_users_coverage is not None:
-        covered += (
-            f"; for {interval.n_new_users:,} runs of new users {format_share(interval.new_users_coverage)} and "
-            f"{interval.new_users_width_factor:.1f}x"
-        )
-    if interval.fixed_coverage is not None:
-        covered += (
-            f"; it follows the runs that ended: without, {format_share(interval.fixed_coverage)} and "
-            f"{interval.fixed_width_factor:.1f}x"
-        )
-    return f"{head}\n{choice_words(result)}\n{covered}\n\n{table(rows)}"
+    emit_answer(estimate_answer(result, evaluations), as_json)
 
 
 def _observe(
@@ -210,66 +135,12 @@ def _durations(
         fit = fit_of(given["fit"])
         settings, lacking = workbench.duration_groups(dataset, settings, fit, progress_line())
         result = workbench.observed_durations(dataset, settings, progress_line(), fit=fit)
-        called = workbench.profile_names(dataset, fit) if settings.by == PROFILE else None
+        called = workbench.profile_names(dataset, fit) if settings.by == PROFILE else ()
     if lacking:
         groups = "all runs together" if settings.by == EVERYTHING else "by task"
         warn(f"note: there are no profiles, so the durations are {groups}: {lacking}")
-    few = [one.name for one in result.groups if one.few]
-    if words := censored_words(result, shares[-1]):
-        warn(f"note: {words}")
-    if few:
-        warn(f"note: effective sample size below {FEWEST_ROWS} jobs, too few to compare: {', '.join(few)}")
-    emit(durations_json(result, shares, slo, curves), as_json, lambda: _durations_text(result, shares, slo, called))
-
-
-def durations_json(
-    result: ObservedDurations, shares: tuple[float, ...], slo: float | None, curves: bool = False
-) -> dict[str, Any]:
-    """Return the JSON document of observed curves: values in the target's unit, shares 0-1."""
-
-    def with_points(curve: DurationCurve) -> dict[str, Any]:
-        points = {"points": curve.points, "shares": curve.shares, "grid_step": curve.grid_step} if curves else {}
-        return _curve(curve, shares, slo) | points
-
-    return {
-        "by": result.settings.by,
-        "target": result.settings.target,
-        "confidence": result.settings.confidence,
-        "all": with_points(result.everything),
-        "groups": [with_points(one) for one in result.groups],
-        "n_rows": result.n_rows,
-        "cut_short": result.settings.cut_short,
-        "left_out": {
-            "missing": result.n_missing,
-            "negative": result.n_negative,
-            "zero": result.n_zero,
-            "unfinished": result.n_unfinished,
-        },
-        "n_without_group": result.n_without_group,
-        "seconds": result.seconds,
-    }
-
-
-def _curve(curve: DurationCurve, shares: tuple[float, ...], slo: float | None) -> dict[str, Any]:
-    return {
-        "group": curve.name,
-        "n_merged": curve.n_merged,
-        "rows": curve.n_rows,
-        "censored": curve.n_censored,
-        "effective_jobs": curve.n_effective,
-        "few": curve.few,
-        "quantiles": {_quantile_name(share): value_at(curve, share) for share in shares},
-        "finished_alone": None
-        if curve.finished is None
-        else {_quantile_name(share): value_at(curve.finished, share) for share in shares},
-        "max": float(curve.points[-1]),
-        "within_slo": None if slo is None else share_within(curve, slo),
-        "band": min(curve.band, 1.0),
-    }
-
-
-def _quantile_name(share: float) -> str:
-    return f"p{share * 100:.10g}"
+    names = group_names(result, dict(enumerate(called[:-1])))
+    emit_answer(durations_answer(result, names, ObservedView(limit=slo or 0.0), shares, curves=curves), as_json)
 
 
 def _shares(text: str) -> tuple[float, ...]:
@@ -280,27 +151,6 @@ def _shares(text: str) -> tuple[float, ...]:
     if not shares or not all(0 < share <= 1 for share in shares):
         raise SettingsError(f"--quantile is {text!r}; give shares above 0, up to 1, such as 0.5,0.95")
     return shares
-
-
-def _durations_text(
-    result: ObservedDurations, shares: tuple[float, ...], slo: float | None, called: Sequence[str] | None
-) -> str:
-    rows: list[dict[str, object]] = []
-    for curve in (*result.groups, result.everything):
-        within = {} if slo is None else {f"within {slo:g}": format_share(share_within(curve, slo))}
-        values = {_quantile_name(share): value_words(curve, result.settings.target, share) for share in shares}
-        if curve.finished is not None:
-            name = f"finished {_quantile_name(shares[-1])}"
-            values[name] = value_words(curve.finished, result.settings.target, shares[-1])
-        more = f" ({curve.n_merged} groups)" if curve.n_merged else ""
-        is_profile = called is not None and not curve.n_merged and curve is not result.everything
-        name = name_at(called or (), int(curve.name)) if is_profile else curve.name
-        rows.append({"group": f"{name}{more}", "runs": f"{curve.n_rows:,}", **within, **values})
-    quantity = _QUANTITIES[result.settings.target]
-    return f"{quantity} by {result.settings.by}: {left_out_words(result)}\n\n{table(rows)}"
-
-
-_QUANTITIES = questions.OBSERVED_DURATIONS.leaf("target").about.shown
 
 
 _SET = typer.Option("--set", help="field=value; repeat.", show_default=False)
@@ -363,7 +213,7 @@ def register(tree: typer.Typer) -> None:
         _durations,
         [
             parameter("dataset", Dataset),
-            parameter("quantile", Annotated[str, _QUANTILE], QUANTILES),
+            parameter("quantile", Annotated[str, _QUANTILE], ",".join(map(str, QUANTILES))),
             parameter("slo", Annotated[float | None, _SLO], None),
             parameter("curves", Annotated[bool, _CURVES], False),
             *options(questions.OBSERVED_DURATIONS),

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from workprof.answers.profiles import assigned_answer, fit_answer, stability_answer
-from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, progress_line, register, table
-from workprof.cli.questions import Face, add, add_others, answered, options, settings_of
+from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, progress_line, register
+from workprof.cli.questions import add, add_others, answered, options, settings_of
 from workprof.core.fields import put, read
 from workprof.profiles.questions import BASELINE, FIT, HOPKINS, QUESTIONS, STABILITY, SWEEP
 from workprof.profiles.settings import ProfileSettings, preset as preset_overrides
-from workprof.profiles.sweep import SweepRun
 from workprof.store.outputs import checked_output
 
 app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
@@ -48,25 +47,7 @@ register(
 )
 
 
-def _sweep_row(run: SweepRun) -> dict[str, object]:
-    settings, scores = run.settings, run.scores
-    return {
-        "algorithm": settings.algorithm,
-        "scaler": settings.scaler,
-        "metric": settings.metric,
-        "size": run.grid_size,
-        "clusters": scores.n_clusters,
-        "outliers": f"{scores.n_outliers:,}",
-        "silhouette": f"{scores.avg_silhouette:.3f}",
-        "davies_bouldin": f"{scores.davies_bouldin:.3f}",
-        "acquires": f"{scores.acquires:.3f}",
-        "seconds": f"{run.seconds:.1f}",
-    }
-
-
-add(app, Face(SWEEP, lambda state: table([_sweep_row(run) for run in state.runs])))
-
-
+add(app, answered(SWEEP))
 add(app, answered(BASELINE))
 add(app, answered(HOPKINS))
 

@@ -67,12 +67,17 @@ class Table:
         """Numbers in one unit a column, both ends of intervals, under the names in files."""
         return frame(self.held, self.rows)
 
+    @property
+    def seen(self) -> tuple[Column, ...]:
+        """The columns that people see; files have those aside, too."""
+        return tuple(one for one in self.held if not one.aside)
+
     def shown(self) -> pd.DataFrame:
-        """As a page shows it: numbers as they are, an interval as 'low to high' under its lower end's name."""
+        """As a page shows it: numbers as they are, texts and intervals ('low to high') under the lower end's name."""
         return pd.DataFrame(
             {
-                column.name: [column.cell(row) if column.to else column.of(row) for row in self.rows]
-                for column in self.held
+                column.name: [column.cell(row) if column.to or column.said else column.of(row) for row in self.rows]
+                for column in self.seen
             }
         )
 
@@ -168,11 +173,11 @@ def _aligned(table: Table, width: int | None, *, heading: bool = True) -> str:
     if not table.rows:
         return "(none)"
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=heading)
-    for column in table.held:
+    for column in table.seen:
         right = all(isinstance(column.of(row), (int, float, np.number)) for row in table.rows) and column.to is None
         grid.add_column(Text(_line(column.title)), justify="right" if right else "left", overflow="fold")
     for row in table.rows:
-        grid.add_row(*(Text(_line(column.cell(row))) for column in table.held))
+        grid.add_row(*(Text(_line(column.cell(row))) for column in table.seen))
     target = io.StringIO()
     Console(file=target, width=width or LONGEST_TEXT, color_system=None, soft_wrap=False).print(grid)
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines())
@@ -190,9 +195,9 @@ def to_markdown(answer: Answer) -> str:
     ]
     parts += ["\n".join(figures)] if figures else []
     for table in answer.tables:
-        head = [_marked(column.title) for column in table.held]
-        rule = ["--:" if column.number else "---" for column in table.held]
-        body = [[_marked(column.cell(row) or MISSING) for column in table.held] for row in table.rows]
+        head = [_marked(column.title) for column in table.seen]
+        rule = ["--:" if column.number else "---" for column in table.seen]
+        body = [[_marked(column.cell(row) or MISSING) for column in table.seen] for row in table.rows]
         lines = "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
         parts.append(f"{f'{_marked(table.title)}' if table.title else ''}\n\n{lines}".strip())
     return "\n\n".join(part for part in (*parts, *map(_marked, answer.notes)) if part)

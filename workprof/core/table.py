@@ -61,6 +61,8 @@ class Column:
     to: Column | None = None  # the upper end, where this is the lower one: shown as 'low to high'
     optional: bool = False  # where no row has a value it is in the JSON document only
     shown: bool = True  # False = it is in the JSON document only
+    aside: bool = False  # in documents and files only: neither on a page nor in a shell
+    said: Callable[[Any], str] | None = None  # of a record: its text for people, where the unit's words will not do
     also: tuple[str, ...] = field(default=(), kw_only=True)  # former names, kept in JSON documents for a release
 
     def of(self, record: Any) -> Any:
@@ -87,7 +89,7 @@ class Column:
     @property
     def number(self) -> bool:
         """Whether its cells are numbers on a page."""
-        return bool(self.form or self.unit) and self.to is None
+        return bool(self.form or self.unit) and self.to is None and self.said is None
 
     @property
     def shown_form(self) -> str:
@@ -103,6 +105,8 @@ class Column:
         return self._span(record, self._words)
 
     def _span(self, record: Any, written: Callable[[Any], str]) -> str:
+        if self.said is not None:
+            return self.said(record)
         low, *high = (end.of(record) for end in self.ends())
         if is_missing(low):
             return "" if is_missing(high[0] if high else low) else f"up to {written(high[0])}"
@@ -136,7 +140,7 @@ def printed(value: float, form: str) -> str:
     """A number as printf has it; '%.3g' has no exponent: all digits before the point, three in all after it."""
     found = _FORM.fullmatch(form)
     if found is None or not math.isfinite(value):
-        return "no data" if math.isnan(value) else form % value
+        return "no data" if math.isnan(value) else "infinite" if math.isinf(value) else form % value
     separator, digits, kind, mark = found[1], int(found[2]), found[3], found[4].replace("%%", "%")
     if kind == "f":
         return f"{value:{separator}.{digits}f}{mark}"

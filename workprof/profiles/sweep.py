@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,6 +215,37 @@ class SweepGroup(Shown):
     seconds: float  # of the whole group
 
 
+Pairs = Sequence[tuple[GroupSettings, "SweepGroup | None"]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a sweep is: left-out sizes, which the rows cannot hold, count as neither done nor open."""
+
+    groups: int  # of the grid
+    groups_done: int
+    runs: int  # of the grid
+    runs_done: int
+    runs_left_out: int
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Standing:
+        """The standing of a grid's groups, each with its result or None."""
+        results = [result for _, result in pairs if result is not None]
+        left_out = sum(len(result.left_out) for result in results)
+        request = sum(len(settings.sizes) for settings, _ in pairs)
+        return cls(len(pairs), len(results), request - left_out, sum(len(result.runs) for result in results), left_out)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.groups_done == self.groups
+
+    def fraction(self, of_running_group: float | None) -> float:
+        """The share of the groups that is done, 0-1, the part of the running one included."""
+        return min(1.0, (self.groups_done + (of_running_group or 0.0)) / max(1, self.groups))
+
+
 def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress = silent) -> SweepGroup:
     """The runs of one group: the rows scaled once, the neighbours searched once for every size.
 
@@ -332,6 +363,34 @@ class RunComparison:
     after: NDArray[np.int64]  # (n_moved,) labels of those rows
     n_common: int  # rows that both runs clustered
     overlap: NDArray[np.int64]  # (n_before + 1, n_after + 1) rows per pair of labels, outliers first
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep as it stands."""
+
+    settings: SweepSettings  # as requested
+    results: Pairs  # of every group of the grid
+    runs: tuple[SweepRun, ...]  # the finished ones, in the order of the groups
+    best: int  # position in `runs` of the highest ACQUIRES, -1 = none
+    summary: tuple[ScoreSummary, ...]  # Table IV over the finished runs
+    winners: tuple[TargetWinner, ...]  # best run by target number of clusters
+    seconds: float  # of the finished groups
+
+    @classmethod
+    def of(cls, settings: SweepSettings, results: Pairs, **more: Any) -> Self:
+        """The sweep of these groups, each with its result or None."""
+        found = [result for _, result in results if result is not None]
+        runs = tuple(at_target(run, settings.target_clusters) for result in found for run in result.runs)
+        seconds = sum(result.seconds for result in found)
+        return cls(
+            settings, results, runs, best_run(runs), summarise_runs(runs), winners_by_target(runs), seconds, **more
+        )
+
+    @property
+    def standing(self) -> Standing:
+        """How far it is."""
+        return Standing.of(self.results)
 
 
 def at_target(run: SweepRun, target_clusters: int) -> SweepRun:

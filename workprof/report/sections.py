@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workprof.answers.estimates import choice_words
+from workprof.answers.durations import ObservedView, group_names, quantile_table
+from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.nodes import (
     decision_sentence,
     degradation_sentence,
@@ -12,21 +13,15 @@ from workprof.answers.nodes import (
     search_sentence,
 )
 from workprof.answers.phases import evaluation_sentence
+from workprof.answers.sweep import summary_sentence, sweep_answer
 from workprof.answers.verdict import notes, sentence, verdict_answer
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.clusterability import hopkins_line
 from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
 from workprof.charts.downloads import summary_table
-from workprof.charts.durations.errors import (
-    ErrorView,
-    error_cdf,
-    error_headlines,
-    interval_sentence,
-    predictor_table,
-    profile_error_boxes,
-)
-from workprof.charts.durations.observed import ObservedView, group_names, observed_ecdf, quantile_table
+from workprof.charts.durations.errors import error_cdf, profile_error_boxes
+from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
 from workprof.charts.memory.boxes import task_boxes
 from workprof.charts.memory.ledger import (
@@ -99,8 +94,8 @@ from workprof.charts.profiles.overview import (
     silhouette_boxes,
     size_bars,
 )
-from workprof.charts.sweep import runs as sweep_runs
-from workprof.charts.sweep.maps import parallel_coordinates, score_heatmap
+from workprof.charts.shapes import headline
+from workprof.charts.sweep import parallel_coordinates, score_heatmap, target_bars
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.forecasts.classifier import ClassifierSettings
@@ -201,22 +196,16 @@ SCORE = "acquires"
 
 def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     state = workbench.sweep(dataset.hash, SweepSettings(), progress)
-    algorithm = state.runs[state.best].settings.algorithm
+    answer, algorithm = sweep_answer(state), state.runs[state.best].settings.algorithm
     return Content(
         settings={"sweep": state.settings},
-        words=(
-            sweep_runs.best_sentence(state.runs, state.best, complete=True),
-            sweep_runs.summary_sentence(state.summary),
-        ),
+        words=(answer.sentence, summary_sentence(state.summary)),
         charts=(
             score_heatmap(state.runs, SCORE, algorithm),
             parallel_coordinates(state.runs, state.best),
-            sweep_runs.target_bars(state.winners, state.runs),
+            target_bars(state.winners, state.runs),
         ),
-        tables=(
-            Table("Runs", "sweep-runs", sweep_runs.runs_table(state.runs, state.best)),
-            Table("Each score over all runs", "sweep-summary", sweep_runs.summary_table(state.summary)),
-        ),
+        tables=tuple(Table(one.title, f"sweep-{one.name}", one.frame()) for one in answer.tables),
     )
 
 
@@ -269,12 +258,12 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     )
     return Content(
         settings={"observed": by_profile, "errors": tested},
-        headlines=error_headlines(errors),
+        headlines=tuple(map(headline, error_figures(errors))),
         words=(choice_words(errors), interval_sentence(errors), *errors.notes),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
-            Table("Quantiles by profile", "quantiles", quantile_table(observed, names, view)),
-            Table("Predictors", "predictors", predictor_table(errors)),
+            Table("Quantiles by profile", "quantiles", quantile_table(observed, names, view).frame()),
+            Table("Predictors", "predictors", predictor_table(errors).frame()),
         ),
     )
 

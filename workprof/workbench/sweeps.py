@@ -10,20 +10,7 @@ from workprof.core.settings import Settings
 from workprof.jobs import JobView
 from workprof.profiles.questions import GROUP
 from workprof.profiles.settings import FEATURE_SETS
-from workprof.profiles.sweep import (
-    GroupSettings,
-    RunComparison,
-    ScoreSummary,
-    SweepGroup,
-    SweepRun,
-    SweepSettings,
-    TargetWinner,
-    at_target,
-    best_run,
-    compare_runs,
-    summarise_runs,
-    winners_by_target,
-)
+from workprof.profiles.sweep import GroupSettings, RunComparison, Sweep, SweepGroup, SweepSettings, compare_runs
 from workprof.store.reports import Dataset
 from workprof.workbench.profiles import ProfileQuestions
 from workprof.workbench.question_methods import ask
@@ -40,22 +27,11 @@ class GroupState:
 
 
 @dataclass(frozen=True)
-class SweepState:
-    """A sweep as it stands."""
+class SweepState(Sweep):
+    """A sweep as it stands, with the jobs that make it."""
 
-    settings: SweepSettings  # as asked
-    groups: tuple[GroupState, ...]  # every group of the grid
-    runs: tuple[SweepRun, ...]  # the finished runs, in the order of the groups
-    best: int  # position in `runs` of the highest ACQUIRES, -1 = none
-    summary: tuple[ScoreSummary, ...]  # Table IV over the finished runs
-    winners: tuple[TargetWinner, ...]  # best run by target number of clusters
+    groups: tuple[GroupState, ...]  # of the grid
     running: bool  # whether it goes on by itself
-    seconds: float  # of the finished groups
-
-    @property
-    def done(self) -> int:
-        """Number of finished groups."""
-        return sum(group.result is not None for group in self.groups)
 
 
 class SweepQuestions(ProfileQuestions):
@@ -88,18 +64,8 @@ class SweepQuestions(ProfileQuestions):
         """What is kept of a sweep and what runs of it, without computing anything."""
         entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
         groups = tuple(self._group_state(entry, group) for group in resolved.groups())
-        results = [group.result for group in groups if group.result is not None]
-        runs = tuple(at_target(run, resolved.target_clusters) for result in results for run in result.runs)
-        return SweepState(
-            settings=resolved,
-            groups=groups,
-            runs=runs,
-            best=best_run(runs),
-            summary=summarise_runs(runs),
-            winners=winners_by_target(runs),
-            running=self._sweeper(entry, resolved).is_running(),
-            seconds=sum(result.seconds for result in results),
-        )
+        results = tuple((group.settings, group.result) for group in groups)
+        return SweepState.of(resolved, results, groups=groups, running=self._sweeper(entry, resolved).is_running())
 
     def start_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Start the groups that are not kept, one after another in child processes; goes on without a viewer."""

@@ -1,57 +1,33 @@
-"""Observed durations: quantiles and curves of all jobs and of groups, in words, tables and figures."""
+"""Observed durations drawn: the curves of all runs and of groups, together or in small multiples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.answers.durations import censored_words, left_out_words, value_words
+from workprof.answers.durations import (
+    ALL_RUNS,
+    MOST_BANDS,
+    ObservedView,
+    cursor_words,
+    limit_words,
+    observed_notes,
+    observed_sentence,
+    quantile_table,
+    small_words,
+)
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
-from workprof.charts.text import counted, formatted, label, plotly_text, shortened, title
+from workprof.charts.text import counted, formatted, label, plotly_text, title
 from workprof.charts.theme import COLOURS, OUTLIERS
 from workprof.core.arrays import Floats, Ints
 from workprof.core.units import format_bytes, format_share
-from workprof.forecasts.durations import (
-    EVERYTHING,
-    FEWEST_ROWS,
-    PROFILE,
-    DurationCurve,
-    ObservedDurations,
-    share_within,
-    value_at,
-)
+from workprof.forecasts.durations import EVERYTHING, FEWEST_ROWS, PROFILE, DurationCurve, ObservedDurations, value_at
 from workprof.profiles.names import UNCLUSTERED, fitted
-
-
-@dataclass(frozen=True)
-class ObservedView:
-    """What a reader asks of the curves.
-
-    Attributes:
-        log_x: logarithmic axis of values.
-        complementary: share above a value instead of at or below it.
-        percentile: cursor, in per cent of the jobs.
-        limit: SLO in the target's unit; 0 = none.
-        bands: whether the bands are drawn.
-    """
-
-    log_x: bool = True
-    complementary: bool = False
-    percentile: float = 80.0
-    limit: float = 0.0
-    bands: bool = True
-
-    @property
-    def share(self) -> float:
-        """The cursor as a share, 0-1."""
-        return self.percentile / 100
 
 
 @dataclass(frozen=True)
@@ -79,33 +55,6 @@ def value_axis(target: str, *, log: bool) -> ValueAxis:
     return ValueAxis(f"{title(target)}{scale}", (), ())
 
 
-def within_words(curve: DurationCurve, target: str, share: float) -> str:
-    """Return 'finish within 4 min 10 s', or the like for another target."""
-    words = value_words(curve, target, share)
-    if words.startswith("over "):
-        return f"need {words}"
-    verb = "finish within" if target == "duration_s" else "stay at or below"
-    return f"{verb} {words}"
-
-
-def limit_words(target: str, limit: float) -> str:
-    """Return 'SLO 10 min 00 s', or 'limit 2 GB' for another target."""
-    return f"{'SLO' if target == 'duration_s' else 'limit'} {formatted(target, limit)}"
-
-
-def number(value: float) -> str:
-    """Return an error as people read it: '0.331', '16.6', '1,742'."""
-    if not math.isfinite(value):
-        return "infinite"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """Return a round share: '90 %'."""
-    return f"{100 * share:.0f} %"
-
-
-LONGEST_NAME = 48
 LONGEST_LABEL, ON_A_PHONE = 28, 25
 _DASHES = ("solid", "longdashdot", "dashdot", "longdash")
 """One per turn through the colours."""
@@ -120,11 +69,6 @@ class Look:
     width: float
 
 
-def group_names(result: ObservedDurations, profiles: Mapping[int, str] | None = None) -> tuple[str, ...]:
-    """Return one name per group: the profile's own, 'other (15 more)', or the value."""
-    return tuple(_name(result, position, profiles or {}) for position in range(len(result.groups)))
-
-
 def look(result: ObservedDurations, position: int) -> Look:
     """Return how a group is drawn: dashed with few jobs, grey for the sums and the outliers."""
     group = result.groups[position]
@@ -135,82 +79,6 @@ def look(result: ObservedDurations, position: int) -> Look:
         return Look(NEUTRAL, "dash" if group.few else "dot", 2.0)
     dash = _DASHES[number // len(COLOURS) % len(_DASHES)]
     return Look(COLOURS[number % len(COLOURS)], "dash" if group.few else dash, 1.5 if group.few else 2.2)
-
-
-def _name(result: ObservedDurations, position: int, profiles: Mapping[int, str]) -> str:
-    group = result.groups[position]
-    if group.n_merged:
-        return f"other ({group.n_merged} more)"
-    if result.settings.by != PROFILE:
-        return shortened(group.name, LONGEST_NAME)
-    number = int(group.name)
-    return fitted(profiles.get(number, UNCLUSTERED if number == OUTLIERS else f"P{number}"), LONGEST_NAME)
-
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-ALL_JOBS = "all runs"
-
-
-def quantile_table(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> pd.DataFrame:
-    """Return one line per group and one for all jobs: rows, quantiles in the target's unit, what the cursors read."""
-    curves = [*zip(names, result.groups, strict=True), (ALL_JOBS, result.everything)]
-    censored = result.everything.n_censored > 0
-    return pd.DataFrame([_line(name, curve, view, censored=censored) for name, curve in curves])
-
-
-def quantile_words(table: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Return the table as people read it: values with their units, shares in per cent."""
-    words = table.drop(columns=["effective_jobs", "few"])
-    for name in words.columns:
-        if name.startswith("p") or name in ("max", "at_cursor", "finished_at_cursor"):
-            words[name] = [
-                f"over {formatted(target, last)}" if math.isinf(value) else formatted(target, value)
-                for value, last in zip(table[name].astype(float), table["max"].astype(float), strict=True)
-            ]
-        elif name in ("band", "within_limit"):
-            words[name] = [format_share(float(value)) for value in words[name]]
-    words["band"] = "± " + words["band"]
-    renamed = {
-        "at_cursor": "at the cursor",
-        "finished_at_cursor": "finished runs alone",
-        "within_limit": "within the limit",
-    }
-    return words.rename(columns=renamed)
-
-
-def observed_sentence(result: ObservedDurations, names: tuple[str, ...], view: ObservedView) -> str:
-    """Return what the cursor and the SLO read over all jobs, and the groups at both ends."""
-    target, everything = result.settings.target, result.everything
-    words = f"{view.percentile:g} % of runs {within_words(everything, target, view.share)}"
-    named = [item for item in zip(names, result.groups, strict=True) if not item[1].few and not item[1].n_merged]
-    if len(named) > 1:
-        ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
-        (first, low), (last, high) = ordered[0], ordered[-1]
-        low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        words += f", from {low_words} in {first} to {high_words} in {last}"
-    if view.limit > 0:
-        words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
-    return f"{words}."
-
-
-def _line(name: str, curve: DurationCurve, view: ObservedView, *, censored: bool) -> dict[str, object]:
-    line: dict[str, object] = {
-        "group": name,
-        "rows": curve.n_rows,
-        "effective_jobs": curve.n_effective,
-        "few": curve.few,
-        "at_cursor": value_at(curve, view.share),
-    }
-    if censored:
-        alone = curve if not curve.n_censored else curve.finished
-        line |= {
-            "cut_short": curve.n_censored,
-            "finished_at_cursor": math.nan if alone is None else value_at(alone, view.share),
-        }
-    if view.limit > 0:
-        line["within_limit"] = share_within(curve, view.limit)
-    line |= {f"p{level * 100:g}": value_at(curve, level) for level in QUANTILES}
-    return line | {"max": float(curve.points[-1]), "band": min(curve.band, 1.0)}
 
 
 MOST_DRAWN = 10_000
@@ -283,8 +151,7 @@ def scaled_axes(view: ObservedView, target: str, low: float, high: float) -> tup
     elif target == "duration_s" or target.endswith("_bytes"):
         ticks = np.linspace(0, high, 5).tolist()
         values |= {"tickvals": ticks, "ticktext": [formatted(target, value) for value in ticks]}
-    words = "Share of runs above" if view.complementary else "Share of runs at or below"
-    return values, {"title": words, "range": [-0.02, 1.02], "tickformat": ".0%"}
+    return values, {"title": _shares_title(view), "range": [-0.02, 1.02], "tickformat": ".0%"}
 
 
 def span(curves: list[DurationCurve], limit: float) -> tuple[float, float]:
@@ -322,9 +189,6 @@ def _translucent(colour: str) -> str:
     return f"rgba({red},{green},{blue},{_BAND_OPACITY})"
 
 
-MOST_BANDS = 4
-"""More of them in one picture hide each other; then only that of all jobs is drawn."""
-
 PLOT_PX = 420
 LEGEND_PX = 14
 """Per entry: about two stand side by side on a phone."""
@@ -351,7 +215,7 @@ def observed_ecdf(result: ObservedDurations, names: tuple[str, ...], view: Obser
     for position, curve in enumerate(result.groups):
         legend = f"{names[position]} (n < {FEWEST_ROWS})" if curve.few else names[position]
         traces.append(curve_line(curve, view, look(result, position), target, legend, points))
-    traces.append(curve_line(result.everything, view, whole, target, "all runs", points))
+    traces.append(curve_line(result.everything, view, whole, target, ALL_RUNS, points))
     alone_too = result.everything.finished
     if alone_too is not None:
         dotted = replace(whole, dash="dot", width=1.4)
@@ -369,62 +233,24 @@ def observed_ecdf(result: ObservedDurations, names: tuple[str, ...], view: Obser
         name=observed_name(result),
         figure=figure,
         takeaway=observed_sentence(result, names, view),
-        shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(result.groups)), 'group')} with "
-        f"{percent(result.settings.confidence)} bands.",
-        data=quantile_table(result, names, view),
-        note=" ".join(
-            word
-            for word in (
-                left_out_words(result),
-                censored_words(result, view.share),
-                band_words(result),
-                few_words(result),
-                grid_words(result),
-            )
-            if word
-        ),
+        shows=f"Cumulative distribution of {label(target)} for {counted(max(1, len(result.groups)), 'group')}, with "
+        "confidence bands.",
+        data=quantile_table(result, names, view).frame(),
+        note=" ".join(observed_notes(result, names, view)),
     )
 
 
-def band_words(result: ObservedDurations, *, alone: bool = False) -> str:
-    """Return what the bands promise, and where those of many groups are; `alone`: each chart has one group's."""
-    hidden = len(result.groups) > MOST_BANDS and not alone
-    many = " The groups' own bands: layout 'Small multiples'." if hidden else ""
-    source = "Hall-Wellner" if result.everything.n_censored else "Dvoretzky-Kiefer-Wolfowitz"
-    return (
-        f"Bands: {percent(result.settings.confidence)} confidence for the whole curve ({source}). "
-        f"Effective sample size: {result.everything.n_effective:,.0f} jobs (runs of one job are alike).{many}"
-    )
-
-
-def few_words(result: ObservedDurations) -> str:
-    """Return which curves are too few to compare."""
-    few = sum(curve.few for curve in result.groups)
-    words = f"effective sample size below {FEWEST_ROWS} jobs, too few to compare"
-    return f"Dashed: {counted(few, 'group')} with an {words}." if few else ""
-
-
-def grid_words(result: ObservedDurations) -> str:
-    """Return how exact the curves are."""
-    step = max([result.everything.grid_step, *(curve.grid_step for curve in result.groups)])
-    return f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else ""
-
-
-def multiples_note(result: ObservedDurations, view: ObservedView) -> str:
-    """Return what the small charts draw (there is no room for titles in them), and what they rest on."""
-    share = "above" if view.complementary else "at or below"
+def _axes_note(result: ObservedDurations, view: ObservedView) -> str:
+    """Return what the small charts draw: there is no room for titles in them."""
     axis = value_axis(result.settings.target, log=view.log_x).title
     alone = "" if result.everything.finished is None else "; dotted in colour: finished runs of the group alone"
-    axes = f"Vertical: share of runs {share}; horizontal: {axis[:1].lower()}{axis[1:]}. Dotted: all runs{alone}."
-    words = (
-        axes,
-        left_out_words(result),
-        censored_words(result, view.share),
-        band_words(result, alone=True),
-        few_words(result),
-        grid_words(result),
-    )
-    return " ".join(word for word in words if word)
+    share = _shares_title(view)
+    lower = (f"{one[:1].lower()}{one[1:]}" for one in (share, axis))
+    return "Vertical: {}; horizontal: {}. Dotted: all runs{}.".format(*lower, alone)
+
+
+def _shares_title(view: ObservedView) -> str:
+    return f"Share of runs {'above' if view.complementary else 'at or below'}"
 
 
 BESIDE, BESIDE_ON_A_PHONE = 4, 2
@@ -490,7 +316,7 @@ def group_curves(
     for position, (curve, name) in enumerate(zip(result.groups, names, strict=True)):
         colour = NEUTRAL if curve.n_merged or name == UNCLUSTERED else COLOURS[0]
         own = Look(colour, "dash" if curve.few else "solid", 2.2)
-        behind.append(_placed(curve_line(result.everything, view, own, target, "all runs", points), at, position))
+        behind.append(_placed(curve_line(result.everything, view, own, target, ALL_RUNS, points), at, position))
         if curve.finished is not None:
             alone.append(_placed(curve_line(curve.finished, view, own, target, name, points), at, position))
         drawn.setdefault((colour, own.dash), []).append(
@@ -499,11 +325,9 @@ def group_curves(
         if view.bands:
             bands.setdefault(colour, []).append(_placed(band_area(curve, view, own, name), at, position))
         reads = value_at(curve, view.share)
-        within = within_words(curve, target, view.share)
-        marks.append((reads, colour, f"{name}: {view.percentile:g} % {within}"))
+        marks.append((reads, colour, cursor_words(name, curve, target, view)))
         shown = plotly_text(fitted(name, ON_A_PHONE if narrow else LONGEST_LABEL))
-        few = f" · n < {FEWEST_ROWS}" if curve.few else ""
-        labels.append(f"<b>{shown}</b><br>{view.percentile:g} %: {value_words(curve, target, view.share)}{few}")
+        labels.append(f"<b>{shown}</b><br>{small_words(curve, target, view)}")
     everyone = range(count)
     level = 1 - view.share if view.complementary else view.share
     traces = [
@@ -555,8 +379,8 @@ def group_curves(
         takeaway=observed_sentence(result, names, view),
         shows=f"Small multiples: cumulative distribution of {label(target)} of {counted(count, 'group')}, each with "
         "all runs dotted behind.",
-        data=quantile_table(result, names, view),
-        note=multiples_note(result, view),
+        data=quantile_table(result, names, view).frame(),
+        note=" ".join([_axes_note(result, view), *observed_notes(result, names, view, alone=True)]),
     )
 
 

@@ -1,8 +1,7 @@
-"""Scores of a sweep as a heat map and as parallel coordinates, and two of its runs side by side."""
+"""A sweep drawn: its scores as a heat map and as parallel coordinates, each target's winner, two settings compared."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,26 +10,29 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Headline, figure_of
-from workprof.charts.sweep.runs import (
-    ALGORITHM_WORDS,
+from workprof.answers.sweep import (
+    LINES_NOTE,
     LOWER,
-    METRIC_WORDS,
-    NEITHER,
-    SCALER_WORDS,
+    PLACE,
     SCORES,
+    TARGETS_NOTE,
+    comparison_answer,
+    lead_sentence,
     place,
     run_name,
-    setting_words,
-    value,
-    written,
+    score_note,
+    score_sentence,
+    targets_sentence,
+    targets_table,
+    winner_words,
 )
-from workprof.charts.text import counted, listed
-from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR
-from workprof.core.units import format_count, format_share
+from workprof.charts import shapes
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
+from workprof.core.table import printed
+from workprof.core.units import format_share
 from workprof.profiles.names import fitted, name_at
-from workprof.profiles.sweep import RunComparison, SweepRun
+from workprof.profiles.sweep import RunComparison, SweepRun, TargetWinner
 
 LONGEST_GROUP = 24
 HEAT_LINE_PX = 38
@@ -48,7 +50,7 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
     sizes = sorted({run.grid_size for run in mine})
     values = np.full((len(places), len(sizes)), np.nan)
     for run in mine:
-        values[places.index(place(run.settings)), sizes.index(run.grid_size)] = value(run, score)
+        values[places.index(place(run.settings)), sizes.index(run.grid_size)] = SCORES[score].of(run)
     words = SCORES[score]
     across, down = list(range(len(sizes))), list(range(len(places)))
     lines = [line.replace(", ", "<br>") for line in places]
@@ -60,7 +62,7 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         gap=2,
         hover=f"%{{customdata}}: {words.label} %{{text}}",
         customdata=[[f"{line}, size {size}" for size in sizes] for line in places],
-        text=[[written(score, number) for number in line] for line in values],
+        text=[[words.written(number) for number in line] for line in values],
         colorscale=LIGHT_SCALE,
         reversescale=words.better == LOWER,
         hoverongaps=False,
@@ -82,35 +84,26 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
     return Chart(
         name=f"sweep-{score.replace('_', '-')}-{algorithm}",
         figure=figure,
-        takeaway=_heat_takeaway(table, score),
+        takeaway=score_sentence(mine, score),
         shows=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
         f"{len(sizes)} sizes (columns).",
         data=table.rename_axis("transform, metric").reset_index(),
-        note=f"{ALGORITHM_WORDS[algorithm]}, {len(mine)} settings. {words.label}: {words.meaning} "
-        f"{words.better.capitalize()}. An empty cell: not finished, excluded, or without a score.",
+        note=score_note(mine, score),
     )
 
 
 def _cell_words(values: np.ndarray, score: str) -> list[dict[str, Any]]:
-    digits = min(2, SCORES[score].digits)
+    kind = SCORES[score].column
+    form = "%,.0f" if kind.unit == "count" else "%,.2f"
     return [
-        shapes.words(f"{number:,.{digits}f}", x=int(column), y=int(line))
+        shapes.words(
+            format_share(float(number), 0) if kind.unit == "share" else printed(float(number), form),
+            x=int(column),
+            y=int(line),
+        )
         for (line, column), number in np.ndenumerate(values)
         if np.isfinite(number)
     ]
-
-
-def _heat_takeaway(table: pd.DataFrame, score: str) -> str:
-    words, values = SCORES[score], table.to_numpy(dtype=np.float64)
-    if not np.isfinite(values).any():
-        return f"No finished setting has a value of {words.label}."
-    if words.better == NEITHER:
-        low, high = (written(score, float(number)) for number in (np.nanmin(values), np.nanmax(values)))
-        return f"{words.label}: {low} to {high} over the grid."
-    best = np.nanargmin(values) if words.better == LOWER else np.nanargmax(values)
-    line, column = divmod(int(best), values.shape[1])
-    number = written(score, float(values[line, column]))
-    return f"{words.label} is best ({number}) with {table.index[line]}, minimum size {table.columns[column]}."
 
 
 CATEGORIES = ("algorithm", "transform", "metric", "size")
@@ -133,12 +126,10 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     table = pd.DataFrame(
         [
             {
-                "name": run_name(run.settings, run.grid_size),
-                "algorithm": ALGORITHM_WORDS[run.settings.algorithm],
-                "transform": SCALER_WORDS[run.settings.scaler],
-                "metric": METRIC_WORDS[run.settings.metric],
+                "name": run_name(run),
+                **{name: column.of(run) for name, column in zip(CATEGORIES, PLACE, strict=False)},
                 "size": run.grid_size,
-                **{label: value(run, score) for score, label in SHOWN.items()},
+                **{label: SCORES[score].of(run) for score, label in SHOWN.items()},
             }
             for run in runs
         ]
@@ -164,11 +155,10 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     return Chart(
         name="sweep-parallel-coordinates",
         figure=figure,
-        takeaway=_parallel_takeaway(runs, best),
+        takeaway=lead_sentence(runs, best),
         shows=f"Parallel coordinates of {len(table)} settings over {', '.join(axes)}.",
         data=table.drop(columns="name"),
-        note="A line is a setting: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes "
-        "of the scores the better end is at the right (the number of profiles has none). Silhouette: without outliers.",
+        note=LINES_NOTE,
     )
 
 
@@ -199,7 +189,7 @@ def _ends(numbers: np.ndarray) -> tuple[float, float]:
 def _line(table: pd.DataFrame, places: pd.DataFrame, i: int, best: int, upper: set[int]) -> dict[str, Any]:
     colour, width = (BEST, 4.0) if i == best else (UPPER, 2.0) if i in upper else (REST, 1.0)
     row: Any = table.iloc[i]
-    text = ", ".join(f"{label} {written(score, row[label])}" for score, label in SHOWN.items())
+    text = ", ".join(f"{label} {SCORES[score].written(row[label])}" for score, label in SHOWN.items())
     return shapes.line(
         places.iloc[i].to_numpy(),
         list(range(places.shape[1])),
@@ -223,64 +213,16 @@ def _name_ticks(figure: go.Figure, table: pd.DataFrame, axis: str, row: int) -> 
     else:
         score, (low, high) = _score(axis), _ends(table[axis].to_numpy(dtype=np.float64))
         left, right = (high, low) if SCORES[score].better == LOWER else (low, high)
-        _write(figure, 0.0, row, written(score, left), xanchor="right", xshift=-8)
-        _write(figure, 1.0, row, written(score, right), xanchor="left", xshift=8)
+        _write(figure, 0.0, row, SCORES[score].written(left), xanchor="right", xshift=-8)
+        _write(figure, 1.0, row, SCORES[score].written(right), xanchor="left", xshift=8)
 
 
 def _write(figure: go.Figure, x: float, y: int, text: str, **where: Any) -> None:
     figure.add_annotation(x=x, y=y, text=text, showarrow=False, font={"size": 12}, **where)
 
 
-def _parallel_takeaway(runs: Sequence[SweepRun], best: int) -> str:
-    if best < 0:
-        return "No setting has a score yet."
-    run = runs[best]
-    same = [value(other, "acquires") for other in runs if _same_place(other, run)]
-    low, high = (written("acquires", number) for number in (np.nanmin(same), np.nanmax(same)))
-    spread = f"; other sizes score as low as {low}" if low != high else ""
-    return f"Highest ACQUIRES ({high}): {setting_words(run.settings, run.grid_size)}{spread}."
-
-
-def _same_place(one: SweepRun, other: SweepRun) -> bool:
-    here, there = one.settings, other.settings
-    return (here.algorithm, here.scaler, here.metric) == (there.algorithm, there.scaler, there.metric)
-
-
 COMPARISON_LINE_PX = 20
-MOST_NAMED = 4
-"""Profiles that a sentence lists by their numbers."""
 COMPARISON_AROUND_PX = 150
-
-
-def comparison_headlines(comparison: RunComparison) -> tuple[Headline, ...]:
-    """Return agreement and moved jobs as figures."""
-    moved = len(comparison.row_ids)
-    return (
-        Headline(
-            "Adjusted Rand",
-            _number(comparison.adjusted_rand),
-            "Agreement on the runs that are in a profile both times: 1 = the same groups, 0 = chance.",
-            "without outliers",
-        ),
-        Headline(
-            "Adjusted Rand",
-            _number(comparison.adjusted_rand_all),
-            "Agreement on all common runs, the outliers as a group of their own.",
-            "outliers as a group",
-        ),
-        Headline(
-            "To outliers",
-            format_count(_into_outliers(comparison)),
-            "Runs in a profile of the first setting and outliers of the second; whole profiles may go.",
-            f"from outliers {format_count(_out_of_outliers(comparison))}",
-        ),
-        Headline(
-            "Moved",
-            format_count(moved),
-            "Runs that changed group: in the second setting they are not where most of their first group is.",
-            f"{format_share(moved / comparison.n_common)} of {comparison.n_common:,} runs",
-        ),
-    )
 
 
 Names = tuple[Sequence[str], Sequence[str]]
@@ -300,6 +242,7 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str, names: N
     counts = comparison.overlap[:, order]
     columns = [columns[i] for i in order]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    answer = comparison_answer(comparison, before, after, names[0])
     figure = figure_of(
         [
             shapes.heat(
@@ -321,12 +264,11 @@ def overlap_heatmap(comparison: RunComparison, before: str, after: str, names: N
     return Chart(
         name="sweep-overlap",
         figure=figure,
-        takeaway=_comparison_takeaway(comparison, before, after, names[0]),
+        takeaway=answer.sentence,
         shows=f"Heat map of {len(lines)} groups of the first setting against {len(columns)} of the second, as shares "
         "of the first one's groups.",
         data=pd.DataFrame(counts, index=lines, columns=columns).rename_axis("first run").reset_index(),
-        note=f"First: {before}; second: {after}. Each line adds up to 100 % of a group of the first; the table "
-        "holds the runs. The numbers of the profiles are each setting's own: P3 here and P3 there need not be alike.",
+        note=" ".join(answer.notes),
     )
 
 
@@ -346,27 +288,35 @@ def _matched_order(overlap: NDArray[np.int64]) -> list[int]:
     return [0, *sorted(range(1, overlap.shape[1]), key=lambda column: (best[column] or overlap.shape[0], column))]
 
 
-def _comparison_takeaway(comparison: RunComparison, before: str, after: str, names: Sequence[str]) -> str:
-    if before == after:
-        return "The same setting twice: nothing moved."
-    moved, common = len(comparison.row_ids), comparison.n_common
-    profiles = len(comparison.overlap) - 1
-    gone = np.flatnonzero(comparison.overlap[1:].argmax(axis=1) == 0).tolist() if profiles else []
-    lost = ""
-    if gone:
-        named = listed([name_at(names, label) for label in gone[:MOST_NAMED]])
-        which = named if len(gone) <= MOST_NAMED else f"{len(gone)} of {profiles} profiles"
-        lost = f"; {which} {'becomes' if len(gone) == 1 else 'become'} outliers in the second setting"
-    return f"{counted(moved, 'run')} of {common:,} ({format_share(moved / common)}) change group{lost}."
+LINE_PX = 26
 
 
-def _into_outliers(comparison: RunComparison) -> int:
-    return int(comparison.overlap[1:, 0].sum())
-
-
-def _out_of_outliers(comparison: RunComparison) -> int:
-    return int(comparison.overlap[0, 1:].sum())
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "no data"
+def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Chart:
+    """Return the best run and its ACQUIRES for each target; above it the run's settings and profiles."""
+    table = targets_table(winners, runs).frame()
+    figure = figure_of(
+        [
+            shapes.bars(
+                table["acquires"],
+                [f"target {target}" for target in table["target"]],
+                colour=NEUTRAL,
+                hover="%{y}: %{customdata}, ACQUIRES %{x:.4f}",
+                width=0.4,
+                customdata=table["winner"],
+            )
+        ],
+        x={"title": "ACQUIRES of the winner (1 = best)", "range": [0, 1]},
+        y={"autorange": "reversed", "showgrid": False},
+        height=rows_height(len(table)) + LINE_PX * len(table),
+    )
+    for one in winners:
+        above: dict[str, Any] = {"x": 0, "y": f"target {one.target_clusters}", "xanchor": "left", "yshift": 20}
+        figure.add_annotation(shapes.words(winner_words(one, runs), **above))
+    return Chart(
+        name="sweep-targets",
+        figure=figure,
+        takeaway=targets_sentence(winners, runs),
+        shows="Bars of the winner's ACQUIRES per target number of profiles.",
+        data=table,
+        note=TARGETS_NOTE,
+    )
