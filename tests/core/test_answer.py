@@ -74,6 +74,26 @@ def test_further_keys_of_a_document_stand_beside_the_answer():
     assert (told["edges"], told["n_runs"]) == ([1.0, None], 3)
 
 
+def test_a_narrow_shell_breaks_no_word_and_names_the_columns_that_find_no_room():
+    columns = tuple(Column(f"column_{i}", lambda row, i=i: row[i], f"Column {i}") for i in range(9))
+    wide = Answer("Many.", tables=(Table("rows", "", columns, [[f"word{i} and more" for i in range(9)]] * 3),))
+    whole, narrow = to_text(wide), to_text(wide, 40)
+    assert "no room" not in whole
+    assert narrow.endswith("(no room for: Column 5, Column 6, Column 7, Column 8)")
+    assert {word for word in narrow.split() if word.startswith("word")} == {f"word{i}" for i in range(5)}
+    assert "word0" in to_text(wide, 5)
+
+
+def test_what_stands_aside_is_in_files_and_documents_only():
+    said = Column("took_s", "saved", "Took", said=lambda row: f"{row.saved * 60:.0f} min")
+    table = Table("rows", "", (TASK, Column("runs", aside=True), said), ROWS[:1])
+    told = Answer("One.", tables=(table,))
+    assert to_json(told)["rows"] == [{"task": "align", "runs": 12345, "took_s": 0.314159}]
+    assert to_csv(told).decode().splitlines() == ["task,runs,took_s", "align,12345,0.314159"]
+    assert to_text(told).splitlines()[2:] == ["Task     Took", "align  19 min"]
+    assert table.shown().to_dict("list") == {"task": ["align"], "took_s": ["19 min"]}
+
+
 def test_a_shell_has_units_in_headings_and_numbers_to_the_right():
     lines = to_text(answer()).splitlines()
     assert lines[0] == "Better requests save half."

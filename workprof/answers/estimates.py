@@ -11,7 +11,7 @@ import numpy as np
 
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column, printed
-from workprof.core.units import format_duration, format_share
+from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, label as target_words, listed
 from workprof.forecasts.choice import SIMPLE
 from workprof.forecasts.errors import PredictorErrors, PublishedErrors, published_errors
@@ -199,11 +199,12 @@ def estimate_answer(result: EstimateEvaluation, by_split: Mapping[str, EstimateE
     """How far every predictor is off, and how the interval holds, under other evaluated splits too."""
     splits = {result.settings.split: result} if by_split is None else by_split
     own = {} if by_split is None else {"interval_by_split": {name: _interval(one) for name, one in by_split.items()}}
+    said = interval_sentence(result), choice_words(result)
     return Answer(
         error_sentence(result, ErrorView()),
         error_figures(result),
         (predictor_table(result), *((held,) if (held := interval_table(splits)).rows else ())),
-        tuple(one for one in (interval_sentence(result), choice_words(result), *_about(result)) if one),
+        tuple(one for one in (*said, baseline_sentence(result), *result.notes, f"{tested_words(result)}.") if one),
         {
             "n_train": result.n_train,
             "n_test": result.n_test,
@@ -235,14 +236,6 @@ def _errors(errors: PredictorErrors) -> dict[str, Any]:
 
 def _interval(result: EstimateEvaluation) -> dict[str, Any] | None:
     return asdict(result.interval) if result.interval else None
-
-
-def _about(result: EstimateEvaluation) -> tuple[str, ...]:
-    return (
-        baseline_sentence(result),
-        *result.notes,
-        f"{tested_words(result)}, computed in {format_duration(result.seconds)}.",
-    )
 
 
 def tested_words(result: EstimateEvaluation) -> str:

@@ -19,6 +19,8 @@ MOST_FIGURES = 4
 MOST_ROWS = 30
 """Rows of a table in a shell; documents and files have all of them."""
 LONGEST_TEXT = 10_000
+BROKEN_FROM = 12
+"""Characters of a word that a narrow shell may break rather than leave out a column."""
 
 
 @dataclass(frozen=True)
@@ -172,15 +174,27 @@ def _aligned(table: Table, width: int | None, *, heading: bool = True) -> str:
 
     if not table.rows:
         return "(none)"
+    cells = [[_line(column.title), *(_line(column.cell(row)) for row in table.rows)] for column in table.seen]
+    count = _fitting(cells, width)
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=heading)
-    for column in table.seen:
+    for column in table.seen[:count]:
         right = all(isinstance(column.of(row), (int, float, np.number)) for row in table.rows) and column.to is None
         grid.add_column(Text(_line(column.title)), justify="right" if right else "left", overflow="fold")
-    for row in table.rows:
-        grid.add_row(*(Text(_line(column.cell(row))) for column in table.seen))
+    for row in list(zip(*cells[:count], strict=True))[1:]:
+        grid.add_row(*map(Text, row))
     target = io.StringIO()
     Console(file=target, width=width or LONGEST_TEXT, color_system=None, soft_wrap=False).print(grid)
-    return "\n".join(line.rstrip() for line in target.getvalue().splitlines())
+    aside = ", ".join(column[0] for column in cells[count:])
+    return "\n".join(
+        [line.rstrip() for line in target.getvalue().splitlines()] + [f"(no room for: {aside})"] * bool(aside)
+    )
+
+
+def _fitting(cells: Sequence[Sequence[str]], width: int | None) -> int:
+    """How many columns find room without breaking short words; at least one."""
+    least = [2 + min(BROKEN_FROM, max(map(len, " ".join(column).split()), default=0)) for column in cells]
+    fitting = [count for count in range(1, len(cells) + 1) if width is None or sum(least[:count]) - 2 <= width]
+    return max(fitting, default=1)
 
 
 def _line(text: str) -> str:
