@@ -205,7 +205,7 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conten
             parallel_coordinates(state.runs, state.best),
             target_bars(state.winners, state.runs),
         ),
-        tables=tuple(Table(one.title, f"sweep-{one.name}", one.frame()) for one in answer.tables),
+        tables=tuple(Table(one.title, f"sweep-{one.name}", one.frame()) for one in answer.tables[:2]),
     )
 
 
