@@ -116,11 +116,7 @@ class Answer:
             raise ValueError(f"{len(self.figures)} figures; an answer has at most {MOST_FIGURES}")
 
     def table(self, name: str = "") -> Table:
-        """A table by name; '' = the first.
-
-        Raises:
-            KeyError: for a name that there is not.
-        """
+        """A table by name; '' = the first. Raises KeyError for a name that there is not."""
         return next(one for one in self.tables if name in ("", one.name)) if self.tables else _no_table(name)
 
     def _repr_markdown_(self) -> str:

@@ -38,11 +38,7 @@ class Made:
 
 
 def pack(record: object) -> Packed:
-    """The stored form of a record.
-
-    Raises:
-        TypeError: for a value that has no safe stored form.
-    """
+    """The stored form of a record; raises TypeError for a value that has no safe stored form."""
     arrays: Arrays = {}
     return Packed(_to_document(record, "r", arrays), arrays)
 

@@ -38,11 +38,7 @@ class Shown:
         return result
 
     def figure(self) -> go.Figure:
-        """The figure that the dashboard leads with.
-
-        Raises:
-            WorkprofError: when the record has none.
-        """
+        """The figure that the dashboard leads with; raises WorkprofError when the record has none."""
         return importlib.import_module(VIEWS).figure(self)
 
     def __repr__(self) -> str:

@@ -91,8 +91,7 @@ def saving_interval(charged: Floats, before: Floats, seed: int = 0, confidence: 
 def holm(probabilities: list[float]) -> list[float]:
     """The probabilities adjusted so that the chance of any false finding is kept.
 
-    Source:
-        Holm 1979; nothing differs.
+    Source: Holm 1979; nothing differs.
     """
     given = np.asarray(probabilities, dtype=np.float64)
     order = np.argsort(given, kind="stable")

@@ -65,8 +65,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         probabilities_: (n_rows,) membership strength, 0-1.
         n_features_in_: columns.
 
-    Source:
-        HDBSCAN on scaled rows, see `workprof.profiles.fit`; missing values are imputed by the median.
+    Source: HDBSCAN on scaled rows, see `workprof.profiles.fit`; missing values are imputed by the median.
     """
 
     def __init__(

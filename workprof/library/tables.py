@@ -61,11 +61,7 @@ class Jobs:
 
 
 def source_of(argument: str, given: object) -> FieldSource:
-    """The column, and unit, that an argument names.
-
-    Raises:
-        SettingsError: when it names none.
-    """
+    """The column, and unit, that an argument names; raises SettingsError when it names none."""
     if isinstance(given, str) and given:
         return FieldSource(given)
     if isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, str) and part for part in given):

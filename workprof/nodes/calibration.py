@@ -51,9 +51,8 @@ def logistic(values: Floats) -> Floats:
 def learn_calibration(scores: Floats, anomalous: Bools) -> Calibration:
     """How scores (n,), higher = more anomalous, become probabilities; from runs that the detector had not seen.
 
-    Source:
-        Platt, Probabilistic outputs for support vector machines (1999), with its smoothed targets; Zadrozny and Elkan
-        (2002) for the isotonic curve, which ours keeps away from 0 and 1 by one run.
+    Source: Platt, Probabilistic outputs for support vector machines (1999), with its smoothed targets; Zadrozny and
+    Elkan (2002) for the isotonic curve, which ours keeps away from 0 and 1 by one run.
     """
     if not anomalous.any() or anomalous.all():
         return AS_GIVEN

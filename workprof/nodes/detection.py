@@ -206,9 +206,8 @@ def detect_degradation(
         NotEnoughData: when there are too few runs to train on.
         SettingsError: for a detector that needs labels where there are none.
 
-    Source:
-        Perona (Scheinert et al. 2022). Ours splits by time, feeds verdicts forward instead of true labels, calibrates,
-        and lets validation inside the training part choose between the network and simpler detectors.
+    Source: Perona (Scheinert et al. 2022). Ours splits by time, feeds verdicts forward instead of true labels,
+    calibrates, and lets validation inside the training part choose between the network and simpler detectors.
     """
     started = time.perf_counter()
     progress(0.0, "Reading the runs")

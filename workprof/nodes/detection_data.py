@@ -52,11 +52,7 @@ def detector_word(name: str, *, alone: bool) -> str:
 
 @settings
 class DetectSettings:
-    """How degraded runs are looked for.
-
-    Raises:
-        SettingsError: for a value out of bounds.
-    """
+    """How degraded runs are looked for; raises SettingsError for a value out of bounds."""
 
     mode: Annotated[
         str,

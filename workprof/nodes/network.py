@@ -47,11 +47,7 @@ SPACE: dict[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a network is made of and how it is trained.
-
-    Raises:
-        SettingsError: for a number out of bounds.
-    """
+    """What a network is made of and how it is trained; raises SettingsError for a number out of bounds."""
 
     heads: int = 3  # attention heads, averaged
     beta: bool = False  # and `root_weight`: switches of the transformer convolution

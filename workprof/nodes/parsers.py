@@ -141,11 +141,7 @@ _WORDS = {"operation": r"^[ \t]*operation:[ \t]*(\S+)[ \t\r]*$", "scope": r"^[ \
 
 
 def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """The metrics of `sysbench cpu`.
-
-    Raises:
-        TraceError: when the output is cut short or a unit is unknown.
-    """
+    """The metrics of `sysbench cpu`; raises TraceError when the output is cut short or a unit is unknown."""
     del argv  # everything that matters is printed
     benchmark, stdout = "cpu-sysbench", whole_lines(stdout)
     values = _shared(benchmark, stdout) | _numbers(benchmark, stdout, _CPU)
@@ -157,11 +153,7 @@ def parse_cpu(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
 
 
 def parse_memory(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
-    """The metrics of `sysbench memory`.
-
-    Raises:
-        TraceError: when the output is cut short or a unit is unknown.
-    """
+    """The metrics of `sysbench memory`; raises TraceError when the output is cut short or a unit is unknown."""
     del argv  # everything that matters is printed
     benchmark, stdout = "memory-sysbench", whole_lines(stdout)
     values = _shared(benchmark, stdout) | _numbers(benchmark, stdout, _MEMORY)

@@ -72,10 +72,9 @@ class HostScaling:
 def windows_of(histories: Histories, rows: Ints, normal: Bools, *, published: bool = False) -> Windows:
     """The windows of rows that have three earlier normal runs; `normal` is (n_runs,).
 
-    Source:
-        Perona's public code, which looks for anomalous runs among those of the window only (`published`), where the
-        paper speaks of executions in between. A run is judged by what `normal` says of those before it: labels in
-        training, verdicts later.
+    Source: Perona's public code, which looks for anomalous runs among those of the window only (`published`), where the
+    paper speaks of executions in between. A run is judged by what `normal` says of those before it: labels in training,
+    verdicts later.
     """
     places = np.array([[*histories.normal_before(row, normal)[-(WINDOW - 1) :], row] for row in rows.tolist()])
     places = places.reshape(-1, WINDOW).astype(np.int64)
@@ -116,9 +115,8 @@ def edges_of(table: RunTable, windows: Windows, scaling: HostScaling) -> Floats:
     Host values of a, closeness 2^-(b-a), what `Windows` tells, four views of the time between, host values of b;
     a missing host value is 0.5.
 
-    Source:
-        Perona's public code. Its host values are differences to the minute before the run; ours are the run's own where
-        nothing was recorded before it. Its time between runs loses whole days; ours does not.
+    Source: Perona's public code. Its host values are differences to the minute before the run; ours are the run's own
+    where nothing was recorded before it. Its time between runs loses whole days; ours does not.
     """
     hosts = _host_numbers(table.host, inverted=scaling.inverted)
     span = np.where(scaling.high > scaling.low, scaling.high - scaling.low, 1.0)
@@ -326,11 +324,10 @@ def search_recipe(
 
     What is not in the published space stays as `recipe` has it.
 
-    Source:
-        Perona's public code (its Table II): tree-structured Parzen estimator. Ours judges by folds that have not seen
-        the runs. As published, one validation part judges, a quarter of the training part drawn by node, benchmark and
-        label, by `training.selection_loss`; unlike there the seed of the network is not searched, no trial is ended
-        early, and the network is then trained on the whole training part.
+    Source: Perona's public code (its Table II): tree-structured Parzen estimator. Ours judges by folds that have not
+    seen the runs. As published, one validation part judges, a quarter of the training part drawn by node, benchmark and
+    label, by `training.selection_loss`; unlike there the seed of the network is not searched, no trial is ended early,
+    and the network is then trained on the whole training part.
     """
     optuna = needed("optuna", "nodes")
 

@@ -73,9 +73,8 @@ def learn_preparation(table: RunTable, train: Ints) -> Preparation:
     Raises:
         NotEnoughData: when no metric varies.
 
-    Source:
-        Ours, after `learn_published`: keeps by relative spread, orients by declaration, takes logarithms so that ratios
-        keep their size on every machine, and never fills in a value where reconstruction is judged.
+    Source: Ours, after `learn_published`: keeps by relative spread, orients by declaration, takes logarithms so that
+    ratios keep their size on every machine, and never fills in a value where reconstruction is judged.
     """
     used, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):
@@ -231,8 +230,7 @@ def learn_published(table: RunTable, train: Ints) -> Preparation:
     Raises:
         NotEnoughData: when no metric is left.
 
-    Source:
-        Perona's public code. Ours differs where a run lacks a metric: NaN there, 0 as published.
+    Source: Perona's public code. Ours differs where a run lacks a metric: NaN there, 0 as published.
     """
     used, dropped = [], []
     for column, name in enumerate(table.parsed.metrics):

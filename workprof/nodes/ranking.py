@@ -387,11 +387,7 @@ MOST_COMPARED = 4
 
 @dataclass(frozen=True)
 class NodeScenario:
-    """One scenario, as it is kept and compared.
-
-    Raises:
-        SettingsError: for a name that is empty or too long.
-    """
+    """One scenario, as it is kept and compared; raises SettingsError for a name that is empty or too long."""
 
     name: str  # given by the user, not empty
     dataset_hash: str  # of the benchmark runs

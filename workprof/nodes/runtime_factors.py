@@ -55,11 +55,7 @@ has no linpack and memory."""
 
 
 def scores_of(machine: str, scores: Mapping[str, MachineScores]) -> MachineScores:
-    """The scores of a machine.
-
-    Raises:
-        NotEnoughData: when there are none.
-    """
+    """The scores of a machine; raises NotEnoughData when there are none."""
     try:
         return scores[machine]
     except KeyError:
@@ -302,11 +298,7 @@ on n1 or c2 instead of n2, and each pair with the third machine as history test 
 
 
 def factor_named(name: str) -> Factor:
-    """The factor of that name.
-
-    Raises:
-        SettingsError: when there is none.
-    """
+    """The factor of that name; raises SettingsError when there is none."""
     try:
         return FACTORS[name]
     except KeyError:

@@ -336,8 +336,7 @@ def search(
 def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
     """(n,) by how much a cost is expected to be below the best one, E max(best - cost, 0), costs normal.
 
-    Source:
-        Jones, Schonlau and Welch (1998), equation 15, for a minimum.
+    Source: Jones, Schonlau and Welch (1998), equation 15, for a minimum.
     """
     from scipy.special import ndtr  # noqa: PLC0415  heavy
 

@@ -232,8 +232,7 @@ def train(
     `shares` is (n_members, n_windows), 1 = the member learns from the window, 0 = it never sees it; `seeds`
     (n_members,) are of first weights and of every draw; `start` (n_members, ...) replaces the first weights.
 
-    Source:
-        Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
+    Source: Perona's public code; ours has no checkpoint picked on the validation part, the averaged weights stand.
     """
     sizes = Sizes(inputs.runs.shape[-1], inputs.edges.shape[-1], int(inputs.kind.max()) + 1, inputs.evidence.shape[-1])
     fresh = [first_weights(recipe, sizes, int(seed)) for seed in seeds]
@@ -298,9 +297,8 @@ def _gradient(
 def selection_loss(weights: Weights, inputs: Inputs, recipe: Recipe) -> float:
     """The loss by which the published search chooses: that of training with cross-entropy in place of focal.
 
-    Source:
-        Perona's public code: mean over batches, an anomalous run counts normal / anomalous times. Its count is over
-        all parts of the data; ours is over the validation part.
+    Source: Perona's public code: mean over batches, an anomalous run counts normal / anomalous times. Its count is over
+    all parts of the data; ours is over the validation part.
     """
     label = inputs.label[:, -1]
     positive = float((1 - label).sum() / label.sum()) if 0 < label.sum() < len(label) else 1.0

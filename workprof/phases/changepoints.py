@@ -243,9 +243,8 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
     Raises:
         NotEnoughData: when `values` is not a table.
 
-    Source:
-        CWD, equations 1-4, with the priors of the settings; alternatives from ruptures. CWD says nothing of gaps; a
-        bridged gap is quieter than noise, and would be a phase of its own.
+    Source: CWD, equations 1-4, with the priors of the settings; alternatives from ruptures. CWD says nothing of gaps; a
+    bridged gap is quieter than noise, and would be a phase of its own.
     """
     started = time.perf_counter()
     series = standard_series(values, settings)
@@ -409,8 +408,7 @@ def noise_sd(series: Floats) -> Floats:
     that hardly ever moves (a count that is nearly always 0) would have no noise then, and each spike would be a phase:
     its noise is at least a tenth of what all differences say.
 
-    Source:
-        Difference-based variance (von Neumann); CWD leaves the scale of its prior open.
+    Source: Difference-based variance (von Neumann); CWD leaves the scale of its prior open.
     """
     squares = np.sort(np.diff(series, axis=1) ** 2, axis=1)
     n_central = max(1, round(CENTRAL_SHARE * squares.shape[1]))

@@ -76,10 +76,9 @@ def fit_phase_model(runs: Sequence[Stretches], labels: Ints, seed: int) -> Phase
     Raises:
         NotEnoughData: without two workloads, or without two runs of one.
 
-    Source:
-        The covariance is shrunk as by Ledoit and Wolf (2004). The mean log distance to the nearest neighbour is the
-        part of an estimate of divergence (Wang, Kulkarni and Verdú, 2009) that depends on the known runs. Matching in
-        time, and within workloads for the covariance, is ours.
+    Source: The covariance is shrunk as by Ledoit and Wolf (2004). The mean log distance to the nearest neighbour is the
+    part of an estimate of divergence (Wang, Kulkarni and Verdú, 2009) that depends on the known runs. Matching in time,
+    and within workloads for the covariance, is ours.
     """
     from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415  heavy
 

@@ -105,9 +105,8 @@ def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: Fin
 def normalised(run: Run, normaliser: Normaliser, settings: FingerprintSettings) -> Normalised:
     """One run in standard deviations.
 
-    Source:
-        CWD, y = |x - mean| / sd "of time series data"; the paper leaves open of which. `settings.normalise` names the
-        readings; signed values and logarithms are ours.
+    Source: CWD, y = |x - mean| / sd "of time series data"; the paper leaves open of which. `settings.normalise` names
+    the readings; signed values and logarithms are ours.
     """
     values = _scaled(run.values[normaliser.kept], settings)
     empty: Bools = np.asarray(np.isnan(values).all(axis=1))
@@ -159,9 +158,8 @@ def phase_statistics(series: Floats, changes: Ints, distribution: str = "quantil
     A phase without a sample is 0 throughout. `changes` (n_phases - 1,) are first samples of the phases after the first.
     'hist' gives the shares of |y| in 0 - .25 - .5 - 1 - 2 - inf.
 
-    Source:
-        CWD: mean, median, variance, ADF statistic, "the distribution". Four quantiles stand for that: they are defined
-        from two samples on. Variance in population form.
+    Source: CWD: mean, median, variance, ADF statistic, "the distribution". Four quantiles stand for that: they are
+    defined from two samples on. Variance in population form.
     """
     edges = [0, *changes.tolist(), len(series)]
     return np.array([_summary(series[a:b], distribution) for a, b in itertools.pairwise(edges)])
@@ -196,9 +194,8 @@ def adf_statistic(values: Floats) -> float:
 
     Fewer than 5 samples, a constant series and one that follows its own past exactly give 0.
 
-    Source:
-        Closed form of statsmodels' adfuller(maxlag=0, regression='c', autolag=None); phases are too short for lags.
-        The bounds and the zeros are ours.
+    Source: Closed form of statsmodels' adfuller(maxlag=0, regression='c', autolag=None); phases are too short for lags.
+    The bounds and the zeros are ours.
     """
     if len(values) < SHORTEST:
         return 0.0
@@ -262,9 +259,8 @@ def fingerprint(
 ) -> Fingerprint:
     """The fingerprint of a run.
 
-    Source:
-        CWD, section on fingerprints: n counters x q phases x k statistics, padded with zeros. The paper's "q <= p" is
-        read as q >= p.
+    Source: CWD, section on fingerprints: n counters x q phases x k statistics, padded with zeros. The paper's "q <= p"
+    is read as q >= p.
     """
     series = normalised(run, normaliser, settings)
     phases = change_points(series.for_phases, settings.change_points, progress)

@@ -118,11 +118,7 @@ def learn(frames: Mapping[str, pd.DataFrame], settings: LibrarySettings, progres
 
 
 def library_of(runs: Runs, settings: LibrarySettings, progress: Progress = silent) -> Library:
-    """A library of labelled runs.
-
-    Raises:
-        NotEnoughData: without a labelled run.
-    """
+    """A library of labelled runs; raises NotEnoughData without a labelled run."""
     labelled = tuple(run for run in runs.runs if run.workload)
     if not labelled:
         raise NotEnoughData("no run has a workload; label the runs to learn from in column 'workload'")

@@ -194,11 +194,7 @@ class LiveLibrary(Shown):
 
 
 def live_library(frames: Mapping[str, pd.DataFrame], settings: LiveSettings, progress: Progress) -> LiveLibrary:
-    """The library of 'samples' with the noise of its counters.
-
-    Raises:
-        NotEnoughData: without a labelled run.
-    """
+    """The library of 'samples' with the noise of its counters; raises NotEnoughData without a labelled run."""
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
     settings_of_runs = replace(settings.library, counters=runs.counters)  # named: a recording is read by them
     library = library_of(runs, settings_of_runs, lambda share, words: progress(LIBRARY_SHARE * (share or 0.0), words))

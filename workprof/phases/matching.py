@@ -115,9 +115,8 @@ def match_run(frames: Mapping[str, pd.DataFrame], settings: MatchRunSettings, pr
 def match(library: Library, unknown: Fingerprint, detector: Detector | None) -> Match:
     """A fingerprint against a library; the detector decides where there is one, else distance and threshold.
 
-    Source:
-        CWD, detection: candidates are the training runs with as many phases, all where there are none. With the
-        detector all runs are candidates.
+    Source: CWD, detection: candidates are the training runs with as many phases, all where there are none. With the
+    detector all runs are candidates.
     """
     settings = library.settings.match
     lines = []

@@ -322,11 +322,7 @@ class RunList(Shown):
 
 
 def run_list(frames: Mapping[str, pd.DataFrame], settings: RunListSettings, progress: Progress) -> RunList:
-    """The runs of `frames['samples']`.
-
-    Raises:
-        ColumnMissing: without a column 'run' or 't'.
-    """
+    """The runs of `frames['samples']`; raises ColumnMissing without a column 'run' or 't'."""
     del settings, progress
     samples = frames["samples"]
     rows_by_run = _rows_by_run(samples)

@@ -106,8 +106,7 @@ _DIP = 3.0
 def belief_of(prior: Prior, longest: int, n_counters: int) -> Belief:
     """The prior as the compiled loops take it, with the evidence of all lengths up to `longest`.
 
-    Source:
-        The log evidence of a stretch under a Normal-Inverse-Gamma prior, without the term in its own scale.
+    Source: The log evidence of a stretch under a Normal-Inverse-Gamma prior, without the term in its own scale.
     """
     n = np.arange(longest + 1, dtype=np.float64)
     kappa, alpha = prior.kappa0 + n, prior.alpha0 + n / 2
@@ -315,8 +314,7 @@ def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
 
     `values` are (n_counters, T), finite, in units of their noise.
 
-    Source:
-        ruptures (Truong, Oudre & Vayatis 2020): KernelCPD, Binseg.
+    Source: ruptures (Truong, Oudre & Vayatis 2020): KernelCPD, Binseg.
     """
     ruptures = needed("ruptures", "phases")
 

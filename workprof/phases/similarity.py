@@ -109,8 +109,7 @@ def scale_of(prints: tuple[Fingerprint, ...], settings: MatchSettings) -> Distan
 def euclidean(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
     """The mean Euclidean distance of paired phases, at the offset where it is least.
 
-    Source:
-        CWD, equation 5; an offset of 0 is allowed, which the paper's natural numbers leave open.
+    Source: CWD, equation 5; an offset of 0 is allowed, which the paper's natural numbers leave open.
     """
     short, long = _ordered(phases_of(a, scale), phases_of(b, scale))
     local = np.sqrt(((short[:, None] - long[None]) ** 2).sum(axis=-1))
@@ -123,9 +122,8 @@ def euclidean(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: Ma
 def warping(a: Fingerprint, b: Fingerprint, scale: DistanceScale, settings: MatchSettings) -> Distance:
     """The cost of the cheapest warping path between two sequences of phases, Manhattan between phases.
 
-    Source:
-        CWD, section on DTW: its text says Manhattan, its equation 6 squares; the text wins. `flat` warps the
-        flattened fingerprints as one series, which is what the paper's figures look like.
+    Source: CWD, section on DTW: its text says Manhattan, its equation 6 squares; the text wins. `flat` warps the
+    flattened fingerprints as one series, which is what the paper's figures look like.
     """
     from workprof.phases.kernels import warping_cost  # noqa: PLC0415  numba
 
@@ -188,9 +186,8 @@ class Threshold:
 def thresholds_of(workloads: Sequence[str], distances: Floats, settings: MatchSettings) -> tuple[Threshold, ...]:
     """Mean and deviation, pooled or own, of the distances (n_runs, n_runs) inside each workload.
 
-    Source:
-        CWD: mean ± one standard deviation of the distances among runs of one workload, on 70 % of the runs. The pooled
-        spread is ours: three runs are three pairs.
+    Source: CWD: mean ± one standard deviation of the distances among runs of one workload, on 70 % of the runs. The
+    pooled spread is ours: three runs are three pairs.
     """
     labels = np.array(workloads)
     pairs = {}

@@ -92,8 +92,7 @@ def decided(library: Library, detector: Detector | None, prints: Sequence[Finger
 def candidates(library: Library, unknown: Fingerprint, settings: LibrarySettings) -> Bools:
     """Which training runs a run is compared with (n_train,).
 
-    Source:
-        CWD: those with as many phases. Ours: all, as the shorter is looked for inside the longer.
+    Source: CWD: those with as many phases. Ours: all, as the shorter is looked for inside the longer.
     """
     same = np.array([known.phases == unknown.phases for known in library.prints])
     if settings.mode == "faithful" and same.any():
@@ -148,8 +147,8 @@ def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
     Raises:
         NotEnoughData: when there are fewer than two workloads.
 
-    Source:
-        CWD: gradient-boosted trees on fingerprints, "binary" while its Table III has several classes; ours has several.
+    Source: CWD: gradient-boosted trees on fingerprints, "binary" while its Table III has several classes; ours has
+    several.
     """
     phases = max(one.phases for one in prints)
     labels = np.array([one.workload for one in prints])

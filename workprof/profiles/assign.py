@@ -57,8 +57,7 @@ class Assigner:
         Raises:
             NotEnoughData: when the columns are not those of the fit, or a value is not finite.
 
-        Source:
-            `hdbscan.approximate_predict`, of which this is an exact equal unless `rim` is given.
+        Source: `hdbscan.approximate_predict`, of which this is an exact equal unless `rim` is given.
         """
         labels, strength, _ = self.assign_with_core(points, report)
         return labels, strength

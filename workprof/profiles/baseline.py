@@ -196,9 +196,8 @@ def label_baseline(
         ColumnMissing: when a named feature or label is absent, or the rows are 'clustered' ones without `profile`.
         NotEnoughData: with fewer than 5 rows or two usable features.
 
-    Source:
-        PolarisProfiler, Table II, for which no code is public. Ours differs: rows whose label is missing are left out
-        and counted, and a sample carries its standard error.
+    Source: PolarisProfiler, Table II, for which no code is public. Ours differs: rows whose label is missing are left
+    out and counted, and a sample carries its standard error.
     """
     jobs = frames["jobs"]
     _refuse(jobs, settings)

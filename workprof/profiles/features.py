@@ -47,8 +47,7 @@ def log_magnitude_centre(values: Floats) -> Floats:
 def yeo_johnson(values: Floats, exponent: Floats, log_centre: Floats) -> Floats:
     """The transformed values, none missing, up to the factor and shift that standardising removes.
 
-    Source:
-        Yeo and Johnson 2000; factor and shift differ (module docstring).
+    Source: Yeo and Johnson 2000; factor and shift differ (module docstring).
     """
     logs, negative = np.log1p(np.abs(values)), values < 0
     columns = [
@@ -61,9 +60,8 @@ def yeo_johnson(values: Floats, exponent: Floats, log_centre: Floats) -> Floats:
 def best_exponent(column: Floats, log_centre: float) -> float:
     """The exponent of the largest normal likelihood (1 for a constant column); no value is missing.
 
-    Source:
-        The profile likelihood of Yeo and Johnson 2000, as in scikit-learn's PowerTransformer; the optimum is the same
-        where theirs is numerically sound.
+    Source: The profile likelihood of Yeo and Johnson 2000, as in scikit-learn's PowerTransformer; the optimum is the
+    same where theirs is numerically sound.
     """
     from scipy.optimize import minimize_scalar  # noqa: PLC0415  heavy
 
@@ -118,11 +116,10 @@ class FittedTransform:
 def fit_transform(matrix: FeatureMatrix, scaler: str, mode: str) -> FittedTransform:
     """The transform fitted on the rows of `matrix`.
 
-    Source:
-        The grid of the paper (scikit-learn's StandardScaler, MinMaxScaler, RobustScaler, PowerTransformer with
-        standardisation). Ours differs: it is stored with the model, missing values are imputed by the median and marked
-        where they are not rare, a feature whose quartiles coincide is divided by its standard deviation instead of 1,
-        and the power is taken around the centre of the logarithms, so that columns of 1e12 bytes keep their digits.
+    Source: The grid of the paper (scikit-learn's StandardScaler, MinMaxScaler, RobustScaler, PowerTransformer with
+    standardisation). Ours differs: it is stored with the model, missing values are imputed by the median and marked
+    where they are not rare, a feature whose quartiles coincide is divided by its standard deviation instead of 1, and
+    the power is taken around the centre of the logarithms, so that columns of 1e12 bytes keep their digits.
     """
     missing = np.isnan(matrix.numbers)
     fill = np.zeros(len(matrix.names)) if mode == "faithful" else np.nanmedian(matrix.numbers, axis=0)
@@ -243,8 +240,7 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
         SettingsError: when such a column holds text.
         NotEnoughData: when fewer than two columns can be used.
 
-    Source:
-        PolarisProfiler sets NULL to 0 (faithful); corrected mode never does.
+    Source: PolarisProfiler sets NULL to 0 (faithful); corrected mode never does.
     """
     named, _ = expand_features(features)
     _refuse_absent(jobs, [name for name, alone in named.items() if alone])

@@ -307,10 +307,9 @@ def _assign(
 ) -> _Every:
     """What is found of the clustered rows and, in the order of the table, of those that are assigned.
 
-    Source:
-        Profiles as `hdbscan.approximate_predict` gives them, but for core distances, in which here the row itself does
-        not count, as in the clustering, and but for the rims of the profiles, which are those of all rows
-        (`settle_rim`): so a clustered row at a rim may change, too.
+    Source: Profiles as `hdbscan.approximate_predict` gives them, but for core distances, in which here the row itself
+    does not count, as in the clustering, and but for the rims of the profiles, which are those of all rows
+    (`settle_rim`): so a clustered row at a rim may change, too.
     """
     settings, n_rows = prepared.settings, len(prepared.table)
     _, fall = cut_with_fall(tree, settings.min_cluster_size, settings.method, settings.epsilon)

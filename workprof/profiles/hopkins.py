@@ -116,10 +116,9 @@ def hopkins(frames: Mapping[str, pd.DataFrame], settings: HopkinsSettings, progr
         ColumnMissing: when a feature that was named by itself is absent.
         NotEnoughData: with fewer than 10 rows or two usable features.
 
-    Source:
-        Hopkins and Skellam 1954, Cross and Jain 1982 (any dimension), Wright 2022 (the confusion of definitions). The
-        plain form is pyclustertend's `hopkins`, a Python program with the paper's convention; what the paper used is
-        not known. Ours differs in the mean over several seeded draws.
+    Source: Hopkins and Skellam 1954, Cross and Jain 1982 (any dimension), Wright 2022 (the confusion of definitions).
+    The plain form is pyclustertend's `hopkins`, a Python program with the paper's convention; what the paper used is
+    not known. Ours differs in the mean over several seeded draws.
     """
     from scipy.spatial import KDTree  # noqa: PLC0415  heavy
 

@@ -44,9 +44,8 @@ class ProfileScores:
 def size_term(n_clusters: float, target_clusters: int) -> float:
     """s_k = 1 - |target - k| / max(target, k), 0 to 1.
 
-    Source:
-        PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k, which
-        makes the term about 0.009 whatever the clustering is.
+    Source: PolarisProfiler's notebook with target 26. Its package passes the mean cluster *size* as k, which makes the
+    term about 0.009 whatever the clustering is.
     """
     return 1.0 - abs(target_clusters - n_clusters) / max(target_clusters, n_clusters)
 
@@ -59,8 +58,7 @@ def outlier_term(n_outliers: int, n_rows: int) -> float:
 def acquires(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
     """ACQUIRES (the paper's scores_v1): the mean of silhouette, size and outlier term.
 
-    Source:
-        PolarisProfiler; nothing differs, except that the target (26 in the paper) is a parameter.
+    Source: PolarisProfiler; nothing differs, except that the target (26 in the paper) is a parameter.
     """
     return (avg_silhouette + size_term(n_clusters, target_clusters) + outlier_term(n_outliers, n_rows)) / 3.0
 
@@ -68,8 +66,7 @@ def acquires(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: 
 def scores_v3(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows: int, target_clusters: int) -> float:
     """0.4 s_s + 0.1 s_k + 0.5 s_o.
 
-    Source:
-        PolarisProfiler's notebook; nothing differs.
+    Source: PolarisProfiler's notebook; nothing differs.
     """
     size, outliers = size_term(n_clusters, target_clusters), outlier_term(n_outliers, n_rows)
     return 0.4 * avg_silhouette + 0.1 * size + 0.5 * outliers
@@ -78,8 +75,7 @@ def scores_v3(avg_silhouette: float, n_clusters: float, n_outliers: int, n_rows:
 def ccpm(avg_silhouette: float, davies_bouldin: float) -> float:
     """CCPM = silhouette + 1 / Davies-Bouldin.
 
-    Source:
-        PolarisProfiler's notebook; nothing differs. NaN where Davies-Bouldin is 0 or undefined.
+    Source: PolarisProfiler's notebook; nothing differs. NaN where Davies-Bouldin is 0 or undefined.
     """
     return avg_silhouette + 1.0 / davies_bouldin if davies_bouldin else float("nan")
 
@@ -87,8 +83,7 @@ def ccpm(avg_silhouette: float, davies_bouldin: float) -> float:
 def davies_bouldin(points: Floats, labels: Ints) -> float:
     """The Davies-Bouldin index of all rows (each label, -1 too, is a cluster); NaN below two clusters.
 
-    Source:
-        Davies and Bouldin 1979, Euclidean as in scikit-learn; coinciding centroids count as 0 like there.
+    Source: Davies and Bouldin 1979, Euclidean as in scikit-learn; coinciding centroids count as 0 like there.
     """
     groups, codes = np.unique(labels, return_inverse=True)
     if len(groups) < 2 or len(groups) == len(labels):
@@ -108,9 +103,8 @@ def davies_bouldin(points: Floats, labels: Ints) -> float:
 def relative_validity(tree: SpanningTree, labels: Ints) -> float:
     """Hdbscan's quick stand-in for the validity index, -1 to 1; NaN without profiles.
 
-    Source:
-        hdbscan's `relative_validity_`: sparseness and separation are taken from the mutual-reachability spanning tree
-        instead of all pairs, so values compare only within one data set. It is not the index of Moulavi et al. 2014.
+    Source: hdbscan's `relative_validity_`: sparseness and separation are taken from the mutual-reachability spanning
+    tree instead of all pairs, so values compare only within one data set. It is not the index of Moulavi et al. 2014.
     """
     n_clusters = int(labels.max(initial=-1)) + 1
     if n_clusters == 0 or not len(tree.weight):
@@ -141,9 +135,8 @@ def density_validity(points: Floats, labels: Ints, metric: str, seed: int) -> fl
 
     Of more than `MOST_VALIDITY_ROWS` rows so many are drawn.
 
-    Source:
-        Moulavi et al. 2014, equations 2 to 6, by `hdbscan.validity.validity_index`. Ours differs where the drawn rows
-        hold a single one of a profile, for which the index is not defined: there it counts as an outlier.
+    Source: Moulavi et al. 2014, equations 2 to 6, by `hdbscan.validity.validity_index`. Ours differs where the drawn
+    rows hold a single one of a profile, for which the index is not defined: there it counts as an outlier.
     """
     from hdbscan.validity import validity_index  # noqa: PLC0415  heavy
 

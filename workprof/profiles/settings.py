@@ -205,9 +205,8 @@ def default_features(mode: str) -> tuple[str, ...]:
 def preset(name: str, n_rows: int) -> dict[str, str | int]:
     """The settings that a preset changes; the features stay as they are.
 
-    Source:
-        'paper' is the run that the PolarisProfiler paper chose (power transform, Euclidean, 300 rows); 'fine' and
-        'coarse' are ours.
+    Source: 'paper' is the run that the PolarisProfiler paper chose (power transform, Euclidean, 300 rows); 'fine' and
+    'coarse' are ours.
 
     Raises:
         SettingsError: for an unknown name.

@@ -48,8 +48,7 @@ def exact_silhouettes(
     Raises:
         SettingsError: for another metric.
 
-    Source:
-        Rousseeuw 1987, as in scikit-learn (a group of one row has 0); equal to it within 1e-4.
+    Source: Rousseeuw 1987, as in scikit-learn (a group of one row has 0); equal to it within 1e-4.
     """
     rows = np.arange(len(labels), dtype=np.int64)
     published, clustered = row_silhouettes(points, labels, metric, rows, report)

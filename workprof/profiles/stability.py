@@ -171,11 +171,10 @@ def stability(
         ColumnMissing: when a feature that was named by itself is absent.
         NotEnoughData: when the rows, or those of a resample, cannot hold two profiles.
 
-    Source:
-        Hennig 2007, cluster-wise Jaccard similarity to the most similar cluster on the rows that both saw. Ours draws
-        without replacement (a bootstrap's copies of rows would be dense spots that a density-based method takes for
-        clusters), shrinks min_cluster_size and min_samples with the rows, so that distances to the min_samples-th
-        neighbour stay what they were, and keeps the reference's transform: the clustering is tested, not the scaling.
+    Source: Hennig 2007, cluster-wise Jaccard similarity to the most similar cluster on the rows that both saw. Ours
+    draws without replacement (a bootstrap's copies of rows would be dense spots that a density-based method takes for
+    clusters), shrinks min_cluster_size and min_samples with the rows, so that distances to the min_samples-th neighbour
+    stay what they were, and keeps the reference's transform: the clustering is tested, not the scaling.
     """
     progress(0.0, "Getting ready")
     warm_kernels(settings.fit)

@@ -178,11 +178,7 @@ class SweepSettings:
 
 
 def whole_sweep(group: GroupSettings) -> SweepSettings:
-    """The sweep of one algorithm that a group is part of.
-
-    Raises:
-        NotEnoughData: when no sweep holds such a group.
-    """
+    """The sweep of one algorithm that a group is part of; raises NotEnoughData when no sweep holds such a group."""
     shared = ("min_samples", "silhouette", "features", "mode", "sample_rows", "seed")
     result = SweepSettings(algorithms=(group.algorithm,), **{name: getattr(group, name) for name in shared})
     if group not in result.groups():

@@ -146,10 +146,8 @@ def build_spanning_tree(
     Raises:
         SettingsError: when `min_samples` was not searched.
 
-    Source:
-        Campello et al. 2013 for the graph; Boruvka 1926 in the arrangement of McInnes and Healy 2017, with blocks
-        instead of
-        trees: most rows are joined from their neighbour lists alone, the rest by pruned search.
+    Source: Campello et al. 2013 for the graph; Boruvka 1926 in the arrangement of McInnes and Healy 2017, with blocks
+    instead of trees: most rows are joined from their neighbour lists alone, the rest by pruned search.
     """
     return span(neighbours, neighbours.core_of(min_samples), min_samples, report)
 
@@ -218,9 +216,8 @@ def cut(tree: SpanningTree, min_cluster_size: int, method: str = "eom", epsilon:
 
     A cluster has at least `min_cluster_size` (2 or more) rows; those that part below the distance epsilon are merged.
 
-    Source:
-        Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability and
-        get_clusters on the same tree, except that clusters are numbered by size.
+    Source: Campello et al. 2013; Malzer and Baum 2020 (epsilon). Equal to hdbscan's condense_tree, compute_stability
+    and get_clusters on the same tree, except that clusters are numbered by size.
     """
     return cut_with_fall(tree, min_cluster_size, method, epsilon)[0]
 
@@ -370,9 +367,8 @@ def run_optics(points: Floats, metric: str, min_samples: int) -> Clusters:
 
     The caller draws a sample of at most 10,000 rows, because the library visits the rows one by one.
 
-    Source:
-        Ankerst et al. 1999 in scikit-learn with its defaults, as the paper. Membership strengths do not exist there: 1
-        for the rows of a cluster.
+    Source: Ankerst et al. 1999 in scikit-learn with its defaults, as the paper. Membership strengths do not exist
+    there: 1 for the rows of a cluster.
     """
     from sklearn.cluster import OPTICS  # noqa: PLC0415  heavy
 

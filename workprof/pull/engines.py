@@ -54,11 +54,7 @@ class Address:
 
     @classmethod
     def parse(cls, given: str) -> Address:
-        """What an address names.
-
-        Raises:
-            SettingsError: when it is none of the kinds; lists them.
-        """
+        """What an address names; raises SettingsError, which lists the kinds, when it is none of them."""
         scheme = given.partition(":")[0].lower() if "://" in given or given.startswith("spark") else ""
         if scheme in ("postgres", "postgresql", "trino", "bigquery"):
             return cls(scheme.removesuffix("ql"), given, without_password(given))
@@ -238,11 +234,7 @@ def _spark(master: str) -> Any:
 
 
 def extra(module: str, name: str) -> Any:
-    """A module of an extra.
-
-    Raises:
-        SettingsError: when it is not installed; says the command.
-    """
+    """A module of an extra; raises SettingsError, which says the command, when it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -33,11 +33,7 @@ class Join:
 
     @classmethod
     def parse(cls, given: str) -> Join:
-        """The join that TABLE:COLUMN,COLUMN names.
-
-        Raises:
-            SettingsError: when it is written otherwise.
-        """
+        """The join that TABLE:COLUMN,COLUMN names; raises SettingsError when it is written otherwise."""
         table, colon, keys = given.rpartition(":")
         names = tuple(filter(None, (key.strip() for key in keys.split(","))))
         if not (colon and table and names):

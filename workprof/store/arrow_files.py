@@ -24,11 +24,7 @@ def is_arrow(head: bytes) -> bool:
 
 
 def arrow_schema(path: Path) -> pa.Schema:
-    """Return the columns of an Arrow or Feather file.
-
-    Raises:
-        TraceError: when it is broken.
-    """
+    """Return the columns of an Arrow or Feather file; raises TraceError when it is broken."""
     with _batches(path) as (schema, _):
         return schema
 

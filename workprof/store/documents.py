@@ -197,11 +197,7 @@ class MappingTables:
         return replace(result, name=called)
 
     def remove_mapping(self, name: str) -> SavedMapping:
-        """Forget a mapping and return what it was.
-
-        Raises:
-            SettingsError: when there is no such mapping.
-        """
+        """Forget a mapping and return what it was; raises SettingsError when there is no such mapping."""
         self._database.refuse_if_readonly()
         result = self.mapping(name)
         with self._database.writing(), self._database.transaction() as cursor:

@@ -127,11 +127,7 @@ def page(cursor: duckdb.DuckDBPyConnection, entry: Entry, limit: int, offset: in
 
 
 def rows(cursor: duckdb.DuckDBPyConnection, entry: Entry, row_ids: Sequence[int], names: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of these ids, in the order asked.
-
-    Raises:
-        SettingsError: when an id is none of the dataset's.
-    """
+    """Return the rows of these ids, in the order asked; raises SettingsError when an id is none of the dataset's."""
     ids = [int(row_id) for row_id in row_ids]
     unknown = [row_id for row_id in ids if not 0 <= row_id < entry.dataset.rows]
     if unknown:
@@ -214,11 +210,7 @@ def search(
 
 
 def nth_finished(cursor: duckdb.DuckDBPyConnection, entry: Entry, position: int) -> int:
-    """Return the row id of the finished row at a position, counted from 0.
-
-    Raises:
-        NoRows: when there is none.
-    """
+    """Return the row id of the finished row at a position, counted from 0; raises NoRows when there is none."""
     result = cursor.execute(
         f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} ORDER BY rowid LIMIT 1 OFFSET ?", [position]
     ).fetchone()
@@ -273,8 +265,7 @@ def shares(counts: Mapping[str | None, int], rows: int, seed: int) -> dict[str |
     Every stratum gets the whole part of its share; what is left goes, one each, to the largest remainders (of equal
     ones: by a seeded hash of the value).
 
-    Source:
-        Hamilton's method of the largest remainder.
+    Source: Hamilton's method of the largest remainder.
     """
     total = sum(counts.values())
     parts = {value: divmod(count * rows, total) for value, count in counts.items()}

@@ -154,11 +154,7 @@ def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
 
 
 def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
-    """Return schema and footer of a Parquet file.
-
-    Raises:
-        TraceError: when it is broken.
-    """
+    """Return schema and footer of a Parquet file; raises TraceError when it is broken."""
     try:
         with pq.ParquetFile(spooled.path) as file:
             schema = file.schema_arrow

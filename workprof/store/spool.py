@@ -479,11 +479,7 @@ def _watched(source: Iterable[bytes], path: Path, plain: bool, progress: Progres
 
 
 def write_bytes(source: Iterable[bytes], target: Path) -> None:
-    """Write chunks into a file of our own.
-
-    Raises:
-        OSError: before they fill the disk.
-    """
+    """Write chunks into a file of our own; raises OSError before they fill the disk."""
     free = free_bytes(target.parent) - SPARE_DISK_BYTES
     written = 0
     with open_private_bytes(target) as stream:

@@ -26,11 +26,7 @@ def load(
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
-    """Return what was staged from the raw tables.
-
-    Raises:
-        NoRows: when the joins leave nothing.
-    """
+    """Return what was staged from the raw tables; raises NoRows when the joins leave nothing."""
     rejects.create_table(cursor, stage.rejects)
     tables = opened(files, options.accept_loss, progress)
     faithful = options.join == "faithful"

@@ -216,11 +216,7 @@ NO_HOST_SHARE = 0.02
 
 @dataclass(frozen=True)
 class BenchmarkTraceSettings:
-    """What is simulated.
-
-    Raises:
-        SettingsError: for a number out of bounds.
-    """
+    """What is simulated; raises SettingsError for a number out of bounds."""
 
     nodes: int = 3  # number of nodes; their speeds halve from one to the next, so that the order is known
     repeat: int = 30  # runs of each (node, benchmark)

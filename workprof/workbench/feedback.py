@@ -160,11 +160,7 @@ class FeedbackQuestions(ForecastQuestions):
         return feedback_now(state, model, loop.settings) if state and model else None
 
     def adopt_refit(self, dataset: str, key: str, settings: FeedbackSettings | None = None) -> FeedbackState:
-        """The state that goes on from a finished refit.
-
-        Raises:
-            NotEnoughData: when there is no such refit.
-        """
+        """The state that goes on from a finished refit; raises NotEnoughData when there is no such refit."""
         loop = self._loop(dataset, settings)
         made = self._cache.get(key, Refit)
         if made is None:

@@ -392,11 +392,7 @@ class ForecastQuestions(SweepQuestions):
         return self._store.search_jobs(entry.hash, fields, text, limit)
 
     def random_job(self, dataset: str, seed: int) -> int:
-        """The row id of a finished job drawn with a seed.
-
-        Raises:
-            NoRows: when the dataset has no finished job.
-        """
+        """The row id of a finished job drawn with a seed; raises NoRows when the dataset has no finished job."""
         entry = self._jobs_of(dataset)
         position = int(np.random.default_rng(seed).integers(max(entry.finished_rows, 1)))
         return self._store.nth_finished(entry.hash, position)

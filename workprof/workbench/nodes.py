@@ -247,11 +247,7 @@ class NodeQuestions(ProfileQuestions):
         return tuple(one for one in needed if self.degradation.cached(dataset, one).result is None)
 
     def report_machines(self, folder: Path) -> tuple[str, ...]:
-        """The machines that have execution reports in a folder.
-
-        Raises:
-            NoRows: when there are none.
-        """
+        """The machines that have execution reports in a folder; raises NoRows when there are none."""
         machines = _machines_of(folder)
         if not machines:
             raise NoRows(f"{folder.name} holds no MACHINE/.../execution_report_*.csv; choose another folder")

@@ -150,11 +150,7 @@ class OpenHome:
     """One home folder, opened."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open the home folder.
-
-        Raises:
-            HomeBusy: when another process writes for longer than one waits.
-        """
+        """Open the home folder; raises HomeBusy when another process writes for longer than one waits."""
         self.settings = settings
         self._store = TraceStore(settings)
         memory = settings.memory_limit_bytes // MEMORY_SHARE_OF_CACHE

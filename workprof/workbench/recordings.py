@@ -36,11 +36,7 @@ def recordings(settings: Settings) -> dict[str, Path]:
 
 
 def recording(settings: Settings, name: str) -> Path:
-    """The file of a recording in progress.
-
-    Raises:
-        SettingsError: when there is none of that name.
-    """
+    """The file of a recording in progress; raises SettingsError when there is none of that name."""
     known = recordings(settings)
     if name not in known:
         raise SettingsError(f"there is no recording {name!r} in progress; choose from {', '.join(known) or 'none'}")

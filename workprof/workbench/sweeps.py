@@ -40,11 +40,7 @@ class SweepQuestions(ProfileQuestions):
     sweep_group = ask(GROUP)
 
     def __init__(self, settings: Settings) -> None:
-        """Open the home folder.
-
-        Raises:
-            HomeBusy: when another process writes for longer than one waits.
-        """
+        """Open the home folder; raises HomeBusy when another process writes for longer than one waits."""
         super().__init__(settings)
         self._sweepers: dict[tuple[str, tuple[GroupSettings, ...]], _Sweeper] = {}
 
