@@ -22,7 +22,7 @@ from workprof.memory.decided import decided
 from workprof.memory.exports import Origin
 from workprof.store.outputs import checked_output, write_whole
 from workprof.store.reports import IngestOptions
-from workprof.workbench.passing import passing_workbench
+from workprof.workbench import passing_workbench
 
 
 def _size(

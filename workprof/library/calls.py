@@ -44,7 +44,7 @@ from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
 from workprof.store.in_memory import Given, is_column, is_path, is_table
 from workprof.store.mapping import shown
-from workprof.workbench.passing import passing_workbench
+from workprof.workbench import passing_workbench
 
 Columns = Mapping[str, Source]
 

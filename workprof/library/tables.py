@@ -21,9 +21,8 @@ from workprof.formats.fields import FIELDS, TEXT_FIELDS, TIME_FIELDS
 from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table, written
 from workprof.store.mapping import shown, units_of, words_of
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport
-from workprof.workbench import Workbench
+from workprof.workbench import Workbench, passing_workbench
 from workprof.workbench.datasets import IN_MEMORY
-from workprof.workbench.passing import passing_workbench
 
 Source = str | tuple[str, str]
 """A column, or a column and its unit: 'rss' or ('rss', 'MiB')."""

@@ -3,6 +3,13 @@
 The only package that uses the store, the cache and the methods together.
 """
 
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from workprof.core.settings import from_environment
 from workprof.workbench.datasets import UnreadableQuestions
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
@@ -12,7 +19,7 @@ from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
 from workprof.workbench.runs import RunQuestions
 
-__all__ = ["JOBS", "WORDS", "CachedResult", "Workbench"]
+__all__ = ["JOBS", "WORDS", "CachedResult", "Workbench", "passing_workbench"]
 
 
 class Workbench(
@@ -29,3 +36,12 @@ class Workbench(
 for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
     if not hasattr(Workbench, _question.call):
         setattr(Workbench, _question.call, ask(_question))
+
+
+@contextlib.contextmanager
+def passing_workbench() -> Iterator[Workbench]:
+    """A workbench that keeps nothing: its home is a temporary folder, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="workprof-") as folder:
+        home = Path(folder) / "home"
+        with Workbench(replace(from_environment().at(home), readonly=False)) as bench:
+            yield bench

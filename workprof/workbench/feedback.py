@@ -147,11 +147,6 @@ class FeedbackQuestions(ForecastQuestions):
             result = replace(result, refitted=True, history=self._observed_state(loop).history)
         return replace(result, notes=(*notes, *result.notes), seconds=time.perf_counter() - started)
 
-    def feedback_state(self, dataset: str, settings: FeedbackSettings | None = None) -> FeedbackState | None:
-        """The loop's memory, or None before the first observation."""
-        loop = self._loop(dataset, settings)
-        return self._store.feedback(loop.entry.hash, loop.digest, FeedbackState)
-
     def feedback(self, dataset: str, settings: FeedbackSettings | None = None) -> FeedbackNow | None:
         """How the loop stands, or None before the first observation or where its model is not kept."""
         loop = self._loop(dataset, settings)
