@@ -13,13 +13,7 @@ from pages._frame.visit import Visit
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from workprof.charts.over_time import (
-    CELL_COLUMNS,
-    cell_sentence,
-    cell_table,
-    moment,
-    over_time_chart,
-)
+from workprof.charts.over_time import CELL_COLUMNS, cell_sentence, cell_table, moment, over_time_chart
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import counted, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData

@@ -28,15 +28,7 @@ from workprof.charts.text import markdown_text, option_words
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.memory.assessment import (
-    AUTO,
-    FIXED,
-    LIGHT_GB,
-    MODERATE_GB,
-    Assessment,
-    AssessmentSettings,
-    ClassSettings,
-)
+from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, AssessmentSettings, ClassSettings
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.questions import ASSESS
 from workprof.memory.usage import TARGET_WORDS, evidence_words

@@ -26,14 +26,7 @@ from workprof.answers.sweep import (
     summary_table,
 )
 from workprof.charts.shapes import headlines
-from workprof.charts.sweep import (
-    Names,
-    moved_jobs,
-    overlap_heatmap,
-    parallel_coordinates,
-    score_heatmap,
-    target_bars,
-)
+from workprof.charts.sweep import Names, moved_jobs, overlap_heatmap, parallel_coordinates, score_heatmap, target_bars
 from workprof.core.question import parameters_of
 from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name

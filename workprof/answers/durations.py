@@ -11,14 +11,7 @@ from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, shortened
-from workprof.forecasts.durations import (
-    FEWEST_ROWS,
-    PROFILE,
-    DurationCurve,
-    ObservedDurations,
-    share_within,
-    value_at,
-)
+from workprof.forecasts.durations import FEWEST_ROWS, PROFILE, DurationCurve, ObservedDurations, share_within, value_at
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

@@ -31,10 +31,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.units import format_share
 from workprof.core.words import formatted
 from workprof.forecasts import questions
-from workprof.forecasts.durations import (
-    EVERYTHING,
-    PROFILE,
-)
+from workprof.forecasts.durations import EVERYTHING, PROFILE
 from workprof.forecasts.one_job import JobForecast
 from workprof.profiles.names import name_at
 from workprof.store.reports import IngestOptions

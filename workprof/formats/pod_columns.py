@@ -15,18 +15,7 @@ import numpy as np
 from workprof.core.units import KIB, MINUTE_S
 from workprof.formats.pod_names import BYTES, CORES, PERCENT, UNITS, Named
 from workprof.formats.pod_runs import PodRuns
-from workprof.formats.pod_series import (
-    CONTAINER,
-    CPU,
-    LIMIT,
-    MEMORY,
-    POD,
-    REQUEST,
-    Quantity,
-    Series,
-    in_order,
-    label,
-)
+from workprof.formats.pod_series import CONTAINER, CPU, LIMIT, MEMORY, POD, REQUEST, Quantity, Series, in_order, label
 
 
 @dataclass

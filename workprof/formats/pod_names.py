@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workprof.core.units import KIB
-from workprof.formats.pod_series import (
-    POD,
-    UNKNOWN,
-    WORDS,
-    Quantity,
-    label,
-    quantity_of,
-    request_and_resource,
-)
+from workprof.formats.pod_series import POD, UNKNOWN, WORDS, Quantity, label, quantity_of, request_and_resource
 from workprof.formats.values import MOMENTS
 
 BYTES, CORES, PERCENT = "bytes", "cores", "percent"

@@ -15,14 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
 from workprof.core.text import near
-from workprof.forecasts.boosting import (
-    ROUNDS,
-    Tuning,
-    grow_trees,
-    margins,
-    softmax,
-    tune,
-)
+from workprof.forecasts.boosting import ROUNDS, Tuning, grow_trees, margins, softmax, tune
 from workprof.forecasts.candidates import boost, boosted_quantiles
 from workprof.forecasts.classifier import ClassifierSettings, with_categories
 from workprof.forecasts.encoder import (

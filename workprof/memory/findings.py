@@ -16,15 +16,7 @@ from workprof.core.arrays import Bools, Ints
 from workprof.memory.advice import ADVISED_BY, Advised, Keyed, keyed
 from workprof.memory.assessment import most_common
 from workprof.memory.decided import row_key
-from workprof.memory.ledger_rules import (
-    CAUSES_OF,
-    NODES,
-    OF_RESOURCE,
-    Broken,
-    Unjudged,
-    broken_rules,
-    lost_resource,
-)
+from workprof.memory.ledger_rules import CAUSES_OF, NODES, OF_RESOURCE, Broken, Unjudged, broken_rules, lost_resource
 from workprof.memory.ledger_runs import LedgerRuns
 from workprof.memory.ledger_settings import (
     CORES,

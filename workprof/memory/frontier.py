@@ -10,10 +10,7 @@ import numpy as np
 
 from workprof.core.units import GB
 from workprof.memory.charges import Charges
-from workprof.memory.policies import (
-    DEFAULT,
-    SizingSettings,
-)
+from workprof.memory.policies import DEFAULT, SizingSettings
 from workprof.memory.policy_figures import PolicyFigures, TaskFigures
 
 

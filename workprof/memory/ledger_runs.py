@@ -13,16 +13,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.causes import LOWER_BOUND, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.units import DAY_S, HOUR_S
-from workprof.memory.ledger_settings import (
-    GROUPINGS,
-    LIMIT,
-    MEMORY,
-    PROFILE,
-    RESOURCES,
-    TASK,
-    WEEK,
-    LedgerSettings,
-)
+from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, TASK, WEEK, LedgerSettings
 from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
 
 if TYPE_CHECKING:

@@ -12,15 +12,7 @@ from workprof.core.causes import KILLS, LOWER_BOUND
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.memory.bin_models import FAITHFUL, LearningRows, PredictorSettings
 from workprof.memory.bin_search import BinSettings
-from workprof.memory.bins import (
-    SizedRuns,
-    bin_runs,
-    edge_choices,
-    effect_of_edges,
-    needed_bytes,
-    own_bins,
-    saved_share,
-)
+from workprof.memory.bins import SizedRuns, bin_runs, edge_choices, effect_of_edges, needed_bytes, own_bins, saved_share
 from workprof.memory.facts import AFTER, BEFORE, REQUEST_COLUMNS, known_when
 from workprof.memory.usage import USAGE_COLUMNS, Runs, runs_of, with_killed
 

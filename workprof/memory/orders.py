@@ -12,13 +12,8 @@ import numpy as np
 
 from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NotEnoughData
-from workprof.memory.policies import (
-    Sequence,
-)
-from workprof.memory.usage import (
-    Runs,
-    rows_by_task,
-)
+from workprof.memory.policies import Sequence
+from workprof.memory.usage import Runs, rows_by_task
 
 if TYPE_CHECKING:
     from workprof.memory.conditional import Outlook

@@ -54,14 +54,7 @@ from workprof.memory.policies import (
 )
 from workprof.memory.policy_figures import Compared, PolicyFigures, TaskFigures, figures_of, task_figures_of
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.usage import (
-    Evidence,
-    Runs,
-    evidence_of,
-    finished_for_sizes,
-    killed_for_memory,
-    runs_of,
-)
+from workprof.memory.usage import Evidence, Runs, evidence_of, finished_for_sizes, killed_for_memory, runs_of
 
 if TYPE_CHECKING:
     import pandas as pd

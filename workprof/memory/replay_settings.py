@@ -9,18 +9,9 @@ from workprof.core.arrays import MOST_USED, LatestRuns
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.memory.orders import FINISHED, SIZEY, SUBMIT_TIME, SUBMITTED
-from workprof.memory.policies import (
-    FURTHER,
-    OURS,
-    PEERS,
-    POLICIES,
-    POLICY_WORDS,
-    SizingSettings,
-)
+from workprof.memory.policies import FURTHER, OURS, PEERS, POLICIES, POLICY_WORDS, SizingSettings
 from workprof.memory.retry import RetrySettings
-from workprof.memory.usage import (
-    Target,
-)
+from workprof.memory.usage import Target
 
 SIZEY_TARGET, SIZEY_INPUT = "rss", "rchar"
 

@@ -25,15 +25,7 @@ from workprof.core.stats import Interval
 from workprof.core.units import GB
 from workprof.memory.decisions import Decision
 from workprof.memory.known import SizedRuns, first_of
-from workprof.memory.origins import (
-    APPLIED,
-    N_BLOCKS,
-    TABLE,
-    Judgement,
-    Origin,
-    Sizing,
-    Windows,
-)
+from workprof.memory.origins import APPLIED, N_BLOCKS, TABLE, Judgement, Origin, Sizing, Windows
 from workprof.memory.resources import MEMORY, Resource, further_resources, resources_of, with_windows
 from workprof.memory.usage import Request, Target
 from workprof.memory.verdict_rows import TOO_SHORT, VerdictRow, rows_of

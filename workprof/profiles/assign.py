@@ -10,15 +10,7 @@ import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
 from workprof.core.errors import NotEnoughData
-from workprof.profiles.tree import (
-    Blocks,
-    Fall,
-    SpanningTree,
-    cut_with_fall,
-    find_neighbours,
-    make_blocks,
-    span,
-)
+from workprof.profiles.tree import Blocks, Fall, SpanningTree, cut_with_fall, find_neighbours, make_blocks, span
 
 BLOCKS_PER_CHUNK = 8
 RIM = 0.6

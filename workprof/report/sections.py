@@ -36,10 +36,7 @@ from workprof.charts.memory.ledger import (
 )
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
-from workprof.charts.memory.scenarios import (
-    comparison_table,
-    scenario_table,
-)
+from workprof.charts.memory.scenarios import comparison_table, scenario_table
 from workprof.charts.memory.tasks import (
     assessment_headlines,
     assessment_sentence,

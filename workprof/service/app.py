@@ -18,14 +18,7 @@ from workprof.answers.decisions import decision_document
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import sentence, why
 from workprof.core.answer import to_json as answer_json
-from workprof.core.errors import (
-    DatasetUnknown,
-    DiskFull,
-    HomeBusy,
-    SettingsError,
-    StepFailed,
-    WorkprofError,
-)
+from workprof.core.errors import DatasetUnknown, DiskFull, HomeBusy, SettingsError, StepFailed, WorkprofError
 from workprof.core.fields import Leaf, by_name, leaves, put, read
 from workprof.core.question import Question
 from workprof.core.records import to_json

@@ -33,12 +33,7 @@ from workprof.forecasts.encoder import METADATA_FIELDS, SUBMIT_FIELDS
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import LEFT_OUT, TARGETS, EstimateEvaluationSettings
 from workprof.forecasts.explain import GlobalExplanation, explain_all
-from workprof.forecasts.forecaster import (
-    ExplanationSettings,
-    Forecaster,
-    ForecasterSettings,
-    LoadedForecaster,
-)
+from workprof.forecasts.forecaster import ExplanationSettings, Forecaster, ForecasterSettings, LoadedForecaster
 from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.history import TIMES
 from workprof.forecasts.one_job import JobForecast, job_forecasts

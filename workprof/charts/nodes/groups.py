@@ -9,13 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.nodes import (
-    NO_DATA,
-    members_words,
-    resource,
-    transfer_sentence,
-    weight_words,
-)
+from workprof.answers.nodes import NO_DATA, members_words, resource, transfer_sentence, weight_words
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
 from workprof.charts.text import counted, listed

@@ -13,14 +13,7 @@ import workprof
 from workprof.answers.phases import NONE, SAME, SIMILAR, match_sentence, seconds, signed, verdict_kind, verdict_words
 from workprof.charts import shapes
 from workprof.charts.phases.timeline import counter_names, counter_unit, number
-from workprof.charts.shapes import (
-    NEUTRAL,
-    Chart,
-    Headline,
-    figure_of,
-    rows_axis,
-    vertical,
-)
+from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats

@@ -18,13 +18,7 @@ from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
-from workprof.forecasts.estimates import (
-    TARGETS,
-    ErrorsAtFit,
-    LogScale,
-    errors_at_fit,
-    known_jobs,
-)
+from workprof.forecasts.estimates import TARGETS, ErrorsAtFit, LogScale, errors_at_fit, known_jobs
 from workprof.forecasts.feedback.assignment import OUTLIER, ProfileAssigner, fit_assigner, job_units
 from workprof.forecasts.feedback.windows import ProfileReference, sketch
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, part_of, train_forecaster
