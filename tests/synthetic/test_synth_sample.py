@@ -13,9 +13,10 @@ import pytest
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
 from workprof.core.errors import SettingsError
 from workprof.synthetic import SAMPLE_COLUMNS, TRUTH_COLUMNS, pai_sample_tables, write_pai_sample
-from workprof.synthetic.pai import BLOCK_ROWS, block_sizes
+from workprof.synthetic.pai import BLOCK_ROWS
 from workprof.synthetic.pai_behaviours import MEMORY_STEP, WORKLOAD_ROWS
 from workprof.synthetic.pai_jobs import largest_remainder
+from workprof.synthetic.report import block_sizes
 
 METADATA = ["user", "group", "workload", "task_name", "plan_cpu", "plan_mem", "plan_gpu", "inst_num"]
 
@@ -54,7 +55,7 @@ def test_rows_do_not_depend_on_how_they_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "sample.parquet"
     write_pai_sample(path, rows, seed=2)
     tables = list(pai_sample_tables(rows, seed=2))
-    assert [table.num_rows for table in tables] == block_sizes(rows)
+    assert [table.num_rows for table in tables] == block_sizes(rows, BLOCK_ROWS)
     assert pq.read_table(path).equals(pa.concat_tables(tables))
     assert len(tables) == 2
 
@@ -91,7 +92,7 @@ def test_an_interrupted_file_is_not_left_behind(tmp_path: Path) -> None:
 
 def test_block_sizes_add_up() -> None:
     for rows in (1, 99_999, 100_001, 150_001, 1_234_567):
-        sizes = block_sizes(rows)
+        sizes = block_sizes(rows, BLOCK_ROWS)
         assert sum(sizes) == rows
         assert max(sizes) <= 1.5 * BLOCK_ROWS
 

@@ -190,12 +190,8 @@ class Metric:
 def _metrics() -> Iterator[Metric]:
     for benchmark in BENCHMARKS:
         for row in DECLARED[benchmark]:
-            yield from _of_row(benchmark, row)
-
-
-def _of_row(benchmark: str, row: Row) -> Iterator[Metric]:
-    for short in row.names.split():
-        yield Metric(f"{benchmark}.{short}", benchmark, row.unit, row.direction, row.scored, row.published)
+            for short in row.names.split():
+                yield Metric(f"{benchmark}.{short}", benchmark, row.unit, row.direction, row.scored, row.published)
 
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _metrics()}

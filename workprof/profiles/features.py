@@ -243,7 +243,8 @@ def read_features(jobs: pd.DataFrame, features: tuple[str, ...], mode: str) -> F
     Source: PolarisProfiler sets NULL to 0 (faithful); corrected mode never does.
     """
     named, _ = expand_features(features)
-    _refuse_absent(jobs, [name for name, alone in named.items() if alone])
+    if absent := [name for name, alone in named.items() if alone and name not in jobs.columns]:
+        raise ColumnMissing(f"the table has no column {', '.join(absent)}; {_what_there_is(jobs)}")
     columns: dict[str, Floats] = {}
     left_out: dict[str, str] = {}
     missing: dict[str, int] = {}
@@ -273,12 +274,6 @@ def numeric_columns(jobs: pd.DataFrame) -> tuple[str, ...]:
     """The columns that could serve as features: numbers, without row ids and planted truth."""
     numbers = (str(name) for name in jobs.select_dtypes("number").columns)
     return tuple(name for name in numbers if not name.startswith(("row_id", "truth_")))
-
-
-def _refuse_absent(jobs: pd.DataFrame, names: list[str]) -> None:
-    absent = [name for name in names if name not in jobs.columns]
-    if absent:
-        raise ColumnMissing(f"the table has no column {', '.join(absent)}; {_what_there_is(jobs)}")
 
 
 def _refuse_text(column: pd.Series, values: Floats) -> None:

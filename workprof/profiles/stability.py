@@ -180,7 +180,9 @@ def stability(
     warm_kernels(settings.fit)
     watch = Stopwatch(progress, STEPS)
     with watch.step("scale", "Scaling the features"):
-        prepared = prepare(_clustered_jobs(frames["jobs"]), settings.fit)
+        jobs = frames["jobs"]
+        given = numbers_if_present(jobs, PROFILE)  # of a reference clustering, which may not have seen every row
+        prepared = prepare(jobs if given is None else jobs.loc[~np.isnan(given)], settings.fit)
     reference = _reference(prepared, watch)
     n_profiles = int(reference.max(initial=-1)) + 1
     n_resampled, fit = _plan(settings, prepared)
@@ -206,12 +208,6 @@ def stability(
         notes=prepared.notes + _notes(settings, prepared, n_resampled, n_profiles),
         seconds=watch.seconds,
     )
-
-
-def _clustered_jobs(jobs: pd.DataFrame) -> pd.DataFrame:
-    """The rows that the given reference clustering has seen; all where none is given."""
-    given = numbers_if_present(jobs, PROFILE)
-    return jobs if given is None else jobs.loc[~np.isnan(given)]
 
 
 def _reference(prepared: Prepared, watch: Stopwatch) -> Ints:

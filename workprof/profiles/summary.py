@@ -205,15 +205,10 @@ def takeaway(
     name = f"Profile {profile}" if profile >= 0 else "Outliers"
     parts = [f"{name}: {format_count(size)} rows ({format_share(share)})"]
     if cell is not None:
-        parts.append(f"{_how_much(cell.share)} {cell.value}")
+        how_much = "all" if cell.share == 1.0 else "mostly" if cell.share >= 0.5 else "most often"
+        parts.append(f"{how_much} {cell.value}")
     parts.extend(part for part in (_duration_words(shape), _feature_words(profile, spread)) if part)
     return "; ".join(parts) + "."
-
-
-def _how_much(share: float) -> str:
-    if share == 1.0:
-        return "all"
-    return "mostly" if share >= 0.5 else "most often"
 
 
 def _duration_words(shape: DurationShape) -> str:

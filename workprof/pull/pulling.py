@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from workprof.core.errors import Cancelled, SettingsError, TraceError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.formats import FORMATS, MEASUREMENTS, TABLES, generic
-from workprof.formats.declare import Format
 from workprof.pull import expressions
 from workprof.pull.engines import Address, Engine, opened, parquet_dataset
 from workprof.pull.expressions import Join
@@ -149,17 +148,14 @@ def _columns(
     if name == TABLES or name in MEASUREMENTS or (name in FORMATS and FORMATS[name].reader is not None):
         raise SettingsError(f"format {name} is read from files, not from a table; load it with workprof ingest")
     options = replace(options, format=name)
-    folds = name in FORMATS and _folds(FORMATS[name])
+    folded = ("steps", "windows", "events")
+    folds = name in FORMATS and any(getattr(FORMATS[name], each, None) for each in folded)
     if folds and (settings.sample or settings.run):
         raise SettingsError(
             f"rows of format {name} are parts of runs that the import folds; leave --sample and --run out, or give "
             f"--format generic with --map and --run"
         )
     return store.with_mapping(head, options) if name == generic.FORMAT.name and not options.mapping else options
-
-
-def _folds(declared: Format) -> bool:
-    return any(getattr(declared, name, None) for name in ("steps", "windows", "events"))
 
 
 def _fields(options: IngestOptions, table: Any) -> dict[str, str]:

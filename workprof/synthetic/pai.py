@@ -43,7 +43,7 @@ from workprof.synthetic.pai_population import (
     sample_jobs,
     take_names,
 )
-from workprof.synthetic.report import SynthReport, check_room, check_size
+from workprof.synthetic.report import SynthReport, block_sizes, check_room, check_size
 
 _NUMBERS = (
     "inst_num", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu",
@@ -158,12 +158,6 @@ ROW_BYTES = 130
 _DRAWN = ("start_time", "end_time", *SENSOR_COLUMNS)
 
 
-def block_sizes(rows: int) -> list[int]:
-    """Nearly equal block sizes that add up to `rows`."""
-    blocks = max(1, round(rows / BLOCK_ROWS))
-    return [rows // blocks + (number < rows % blocks) for number in range(blocks)]
-
-
 def pai_sample_tables(rows: int, seed: int = 0) -> Iterator[Any]:
     """Yield Arrow tables that together are the sample, one per block.
 
@@ -171,7 +165,7 @@ def pai_sample_tables(rows: int, seed: int = 0) -> Iterator[Any]:
         SettingsError: when rows or seed are out of bounds.
     """
     check_size("rows", rows, seed, MOST_ROWS)
-    sizes = block_sizes(rows)
+    sizes = block_sizes(rows, BLOCK_ROWS)
     population = draw_population(sample_jobs(sizes[0]), seed)
     first = 0
     for block, size in enumerate(sizes):

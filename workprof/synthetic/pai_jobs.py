@@ -107,7 +107,8 @@ def draw_durations(
     shape = templates.spike_chance.shape
     run_sd = np.where(templates.heavy, HEAVY_RUN_SD, RUN_SD)[:, None]
     run = rng.standard_normal((shape[0], 1)) * run_sd + rng.standard_normal(shape) * ROLE_SD
-    medians = np.log([_median_s(role.profile) for role in kind.roles])
+    profiles = [role.profile for role in kind.roles]
+    medians = np.log([OUTLIER_DURATION_S if one == OUTLIER else BEHAVIOURS[one].duration_s for one in profiles])
     further_sd = (OUTLIER_SD if kind.workload else UNTAGGED_SD) if kind.scattered else 0.0
     scatter = rng.normal(0, further_sd, (shape[0], 1))
     log_duration = medians + templates.log_factor[:, None] + run + scatter
@@ -115,11 +116,6 @@ def draw_durations(
     spiked = np.where(rng.random(shape) < SPIKE_NEXT_SHARE, SPIKE_S + 1, SPIKE_S)
     duration = np.clip(np.round(np.exp(log_duration)), SHORTEST_S, LONGEST_S)
     return np.where(spike, spiked, duration).astype(np.float64), spike
-
-
-def _median_s(profile: int) -> float:
-    """The typical duration of a behaviour."""
-    return OUTLIER_DURATION_S if profile == OUTLIER else BEHAVIOURS[profile].duration_s
 
 
 HIDDEN_PROFILES = frozenset({5, 6, 22, 23, 24, 25})

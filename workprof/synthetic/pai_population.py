@@ -318,14 +318,10 @@ def _instances(kind: JobKind, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _spike_chances(kind: JobKind, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """The chance of a 13-second run per template and role."""
-    share = np.array([_spike_share(role) for role in kind.roles])
+    profiles = [role.profile for role in kind.roles]
+    share = np.array([0.05 if one == OUTLIER else BEHAVIOURS[one].spike_share for one in profiles])
     spiky = rng.random((count, 1)) < share
     return np.where(spiky, SPIKE_IF_SPIKY, np.where(share > 0, SPIKE_IF_NOT, 0.0))
-
-
-def _spike_share(role: Role) -> float:
-    """The share of spiky templates of a role."""
-    return 0.05 if role.profile == OUTLIER else BEHAVIOURS[role.profile].spike_share
 
 
 KINDS = REGULAR_KINDS + OUTLIER_KINDS

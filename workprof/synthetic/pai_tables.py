@@ -50,7 +50,7 @@ from workprof.synthetic.pai_population import (
     hex_names,
     take_names,
 )
-from workprof.synthetic.report import SynthReport, check_room, check_size
+from workprof.synthetic.report import SynthReport, block_sizes, check_room, check_size
 
 TABLE_COLUMNS = {
     "pai_job_table": ("job_name", "inst_id", "user", "status", "start_time", "end_time"),
@@ -297,7 +297,7 @@ def _write_tables(folder: Path, jobs: int, seed: int, progress: Progress) -> dic
     with TableFiles(folder) as files:
         files.write("pai_machine_spec", machine_table(population))
         done = 0
-        for block, size in enumerate(_block_sizes(jobs)):
+        for block, size in enumerate(block_sizes(jobs, BLOCK_JOBS)):
             batch = trace_batch(population, size, block, seed)
             rng = np.random.default_rng([seed, 4, block])
             for name, table in BlockTables(batch, draw_states(batch, rng), population, rng).tables().items():
@@ -341,9 +341,3 @@ class TableFiles:
             return pq.ParquetWriter(path, schema, compression="zstd")
         options = pc.WriteOptions(include_header=False, quoting_style="none")
         return pc.CSVWriter(path, schema, write_options=options)
-
-
-def _block_sizes(jobs: int) -> list[int]:
-    """Nearly equal block sizes that add up to `jobs`."""
-    blocks = max(1, round(jobs / BLOCK_JOBS))
-    return [jobs // blocks + (number < jobs % blocks) for number in range(blocks)]

@@ -44,3 +44,9 @@ def check_room(path: Path, what: str, size_bytes: float) -> None:
     if size_bytes > free_bytes(path):
         text = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"
         raise no_room(path.parent, text, "give another place, or write less")
+
+
+def block_sizes(total: int, block: int) -> list[int]:
+    """Nearly equal sizes of about `block` that add up to `total`."""
+    blocks = max(1, round(total / block))
+    return [total // blocks + (number < total % blocks) for number in range(blocks)]
