@@ -94,7 +94,6 @@ class SearchSettings:
         Setting(
             "Columns that a configuration consists of beside machine and count, where the table has them.",
             empty="none",
-            key="nodes_options",
         ),
     ] = ("threads", "workers", "memory_mib", "memory_gb")
     runs: Annotated[

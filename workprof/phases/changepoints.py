@@ -78,7 +78,6 @@ class ChangePointSettings:
             "Whose phases.",
             choices={"per_counter": "each counter has its own", "joint": "one set of phases for all counters together"},
             shown={"per_counter": "Per counter", "joint": "Joint"},
-            label="Phases",
         ),
     ] = "per_counter"
     hazard_samples: Annotated[

@@ -68,7 +68,6 @@ class MatchSettings:
             unit="share",
             above=0,
             most=0.5,
-            label="False rejects",
         ),
     ] = 0.25
 

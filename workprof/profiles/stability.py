@@ -98,7 +98,7 @@ class StabilitySettings:
 
     fit: Annotated[
         ProfileSettings,
-        Setting("The clustering whose profiles are tested: options of `profiles fit`, as A=1;B=2.", flag="--fit"),
+        Setting("The clustering whose profiles are tested: options of `profiles fit`, as A=1;B=2."),
     ] = field(default_factory=ProfileSettings)
     resamples: Annotated[int, Setting("How often rows are drawn and clustered again.", least=1)] = 10
     share: Annotated[

@@ -18,11 +18,7 @@ END_WITHIN_S = 5
 
 
 def main(options: dict[str, str | int | float]) -> None:
-    """Serve until a signal ends the process.
-
-    Args:
-        options: host, port, dataset, rate, timeout_s and body_bytes.
-    """
+    """Serve until a signal ends the process; options are host, port, dataset, rate, timeout_s and body_bytes."""
     with Workbench(from_environment()) as workbench:
         state = State(workbench, str(options["dataset"]))
         limits = Limits(int(options["body_bytes"]), float(options["rate"]), float(options["timeout_s"]))

@@ -38,14 +38,14 @@ try:
     import orjson
 
     def dumps(document: object) -> bytes:
-        """Return a document as JSON."""
+        """A document as JSON."""
         return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)
 
     loads: Callable[[bytes], Any] = orjson.loads
 except ImportError:  # pragma: no cover - the extra brings it
 
     def dumps(document: object) -> bytes:
-        """Return a document as JSON."""
+        """A document as JSON."""
         return json.dumps(document, allow_nan=False).encode()
 
     loads = json.loads
@@ -90,18 +90,18 @@ class Json(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """Return the bytes."""
+        """The bytes."""
         return dumps(content)
 
 
 def refused(status: int, detail: str, **more: Any) -> Response:
-    """Return a problem document."""
+    """A problem document."""
     headers = {"Retry-After": "1"} if status == 503 else None
     return Response(problem(status, detail, **more), status, headers, PROBLEM.decode())
 
 
 def refusal_of(error: Exception) -> Response:
-    """Return the problem document of an error."""
+    """The problem document of an error."""
     if isinstance(error, BadFields):
         errors = [
             {"field": one.field, "value": one.value, "allowed": one.allowed}
@@ -119,11 +119,7 @@ def refusal_of(error: Exception) -> Response:
 
 
 async def document_of(request: Request) -> dict[str, Any]:
-    """Return the JSON object of a request.
-
-    Raises:
-        BadFields: when it is none.
-    """
+    """The JSON object of a request; raises BadFields when it is none."""
     body = await request.body()
     try:
         document = loads(body or b"{}")
@@ -135,7 +131,7 @@ async def document_of(request: Request) -> dict[str, Any]:
 
 
 def jobs_of(document: Mapping[str, Any], reader: FieldReader) -> tuple[list[Job], bool]:
-    """Return the jobs of a request, and whether it is about one alone, whose fields then stand in the document itself.
+    """The jobs of a request, and whether it is about one alone, whose fields then stand in the document itself.
 
     Raises:
         BadFields: for what cannot be used.
@@ -162,11 +158,7 @@ def jobs_of(document: Mapping[str, Any], reader: FieldReader) -> tuple[list[Job]
 
 
 def word_of(document: Mapping[str, Any], name: str, allowed: tuple[Any, ...], usual: Any) -> Any:
-    """Return one of the allowed values of a request.
-
-    Raises:
-        BadFields: for another one.
-    """
+    """One of the allowed values of a request; raises BadFields for another one."""
     value = document.get(name, usual)
     if value not in allowed:
         raise BadFields([FieldProblem(name, value, allowed)])
@@ -174,7 +166,7 @@ def word_of(document: Mapping[str, Any], name: str, allowed: tuple[Any, ...], us
 
 
 def dataset_of(document: Mapping[str, Any]) -> str:
-    """Return the dataset that a request names, '' for none."""
+    """The dataset that a request names, '' for none."""
     name = document.get("dataset", "")
     if not isinstance(name, str):
         raise BadFields([FieldProblem("dataset", name, "a name, or 8 characters of a hash")])
@@ -182,7 +174,7 @@ def dataset_of(document: Mapping[str, Any]) -> str:
 
 
 def size_of(job: Job, sized: Sized) -> dict[str, Any]:
-    """Return what to request for one job: the size of its row, else its request, with the reason."""
+    """What to request for one job: the size of its row, else its request, with the reason."""
     asked = job.get("requested_memory_bytes")
     request = asked / GB if isinstance(asked, float) and asked > 0 else None
     found = sized.sizes.find(job, request)
@@ -210,7 +202,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
 
 
 def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
-    """Return the settings of a question that are named by their paths or options; the others are at their defaults.
+    """The settings of a question that are named by their paths or options; the others are at their defaults.
 
     Raises:
         BadFields: for a name or a value that there is not.
@@ -243,7 +235,7 @@ def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any
 
 
 def parameters_of(question: Question[Any, Any]) -> list[dict[str, Any]]:
-    """Return the settings of a question as parameters of OpenAPI."""
+    """The settings of a question as parameters of OpenAPI."""
     usual = {
         "name": "dataset",
         "in": "query",
@@ -268,7 +260,7 @@ def _parameter(leaf: Leaf) -> dict[str, Any]:
 
 
 def body_of(schema: Mapping[str, Any], *examples: Any) -> dict[str, Any]:
-    """Return the request body of a route for OpenAPI."""
+    """The request body of a route for OpenAPI."""
     return {
         "requestBody": {
             "required": True,
@@ -283,7 +275,7 @@ def body_of(schema: Mapping[str, Any], *examples: Any) -> dict[str, Any]:
 
 
 def job_schema(more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the schema of a job; `more` are further fields."""
+    """The schema of a job; `more` are further fields."""
     fields: dict[str, Any] = {
         name: {"type": "string" if name in TEXT_FIELDS else "number", "description": DESCRIPTIONS[name]}
         for name in (*SUBMIT_FIELDS, *more, "submit_time_s")
@@ -293,7 +285,7 @@ def job_schema(more: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def many(schema: Mapping[str, Any], name: str, **more: Any) -> dict[str, Any]:
-    """Return the schema of one object, or of an object with a list of them."""
+    """The schema of one object, or of an object with a list of them."""
     listed = {
         "type": "object",
         "properties": {name: {"type": "array", "items": schema}, "dataset": {"type": "string"}, **more},
@@ -369,7 +361,7 @@ class Routes:
         )
 
     def endpoint_of(self, question: Question[Any, Any]) -> Callable[[Request], Response]:
-        """Return what answers one declared question."""
+        """What answers one declared question."""
 
         def endpoint(request: Request) -> Response:
             given = dict(request.query_params)
@@ -402,13 +394,7 @@ class Routes:
 
 
 def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> FastAPI:
-    """Return the application.
-
-    Args:
-        state: of the open home; closed with the application.
-        token: that each request has to carry; '' = none.
-        limits: of a request and of a client.
-    """
+    """The application on an open home, closed with it; each request has to carry the token, if there is one."""
     metrics = Metrics()
     batches = Batches(metrics.batch)
     routes = Routes(state, metrics, batches)
@@ -465,11 +451,7 @@ def make_app(state: State, *, token: str = "", limits: Limits | None = None) -> 
 
 
 def run_of(given: object, number: int, reader: FieldReader) -> Run:
-    """Return a finished run.
-
-    Raises:
-        BadFields: without an id, or for a field that cannot be used.
-    """
+    """A finished run; raises BadFields without an id, or for a field that cannot be used."""
     if not isinstance(given, Mapping):
         raise BadFields([FieldProblem("runs", given, "an object with 'run' and fields", number)])
     name = given.get("run")

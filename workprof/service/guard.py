@@ -44,24 +44,18 @@ TITLES = {
 
 
 def problem(status: int, detail: str, **more: Any) -> bytes:
-    """Return the document of an error (RFC 9457)."""
+    """The document of an error (RFC 9457)."""
     document = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail, **more}
     return json.dumps(document, default=str).encode()
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request, and one client, may take.
+    """What one request, and one client, may take."""
 
-    Attributes:
-        body_bytes: of a request.
-        rate: requests per second of one client address, with a burst of one second; 0 = any.
-        timeout_s: until an answer is given up.
-    """
-
-    body_bytes: int = 8_000_000
-    rate: float = 0.0
-    timeout_s: float = 30.0
+    body_bytes: int = 8_000_000  # of a request
+    rate: float = 0.0  # requests per second of one client address, with a burst of one second; 0 = any
+    timeout_s: float = 30.0  # until an answer is given up
 
 
 @dataclass
@@ -90,7 +84,7 @@ class Metrics:
             self.jobs += n_jobs
 
     def text(self, gauges: dict[str, tuple[str, float]]) -> str:
-        """Return the counts in the text format of Prometheus, with gauges: name -> (help, value)."""
+        """The counts in the text format of Prometheus, with gauges: name -> (help, value)."""
         with self._guard:
             lines = [
                 "# HELP workprof_requests_total Answers by route and status.",
@@ -148,14 +142,7 @@ class Guard:
     """ASGI: refuses before a route is reached; every refusal is a problem document."""
 
     def __init__(self, app: App, *, token: str, limits: Limits, metrics: Metrics) -> None:
-        """Take what is guarded.
-
-        Args:
-            app: inner application.
-            token: that each request has to carry; '' = none, then only this machine's own programs are answered.
-            limits: of a request and a client.
-            metrics: that count.
-        """
+        """Take what is guarded; without a token only this machine's own programs are answered."""
         self._app, self._limits, self._metrics = app, limits, metrics
         self._token = token.encode()
         self._rate = Rate(limits.rate)

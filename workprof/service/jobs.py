@@ -48,13 +48,13 @@ class BadFields(SettingsError):
 
 
 def shown(value: object) -> str:
-    """Return a value for a message, shortened."""
+    """A value for a message, shortened."""
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def words_of(allowed: object) -> str:
-    """Return what is allowed as a text."""
+    """What is allowed as a text."""
     return ", ".join(map(str, allowed)) if isinstance(allowed, (list, tuple)) else str(allowed)
 
 
@@ -62,12 +62,7 @@ class FieldReader:
     """Reads jobs under the fields' names, and under those of the trace that the model learned from."""
 
     def __init__(self, rules: Sequence[Rule] = (), further: Sequence[str] = ()) -> None:
-        """Take the names.
-
-        Args:
-            rules: of the format of the training trace: its own names, in its own units.
-            further: fields besides those known at submission.
-        """
+        """Take the names: of the training trace's format, in its own units, and of further fields."""
         known = (*SUBMIT_FIELDS, *TIMES, *further)
         self._scale = {name: (name, 1.0) for name in known}
         for rule in rules:
@@ -78,7 +73,7 @@ class FieldReader:
         self.known_of = (*SUBMIT_FIELDS, *(name for name in further if name in TEXT_FIELDS))
 
     def read(self, given: object, job: int | None = None) -> Job:
-        """Return one job.
+        """One job.
 
         Raises:
             BadFields: names each field that cannot be used, its value and what is allowed.
@@ -132,11 +127,9 @@ def _number(value: object) -> float | None:
 
 
 def table_of(jobs: Sequence[Job], names: Iterable[str] = SUBMIT_FIELDS) -> pd.DataFrame:
-    """Return jobs as a table of the fields and the time of submission, or of the start where only that is given.
+    """Jobs as a table of the fields and the time of submission, or of the start where only that is given.
 
-    Args:
-        jobs: read.
-        names: of the columns besides the time; what a job does not give is missing.
+    What a job does not give is missing.
     """
     columns: dict[str, Any] = {}
     for name in names:

@@ -51,19 +51,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of runs that were handed in.
+    """What became of runs that were handed in."""
 
-    Attributes:
-        accepted: written now.
-        repeated: known already; nothing was written.
-        different: ids of repeated runs whose content is not what is kept; the first one stays.
-        total: runs kept.
-    """
-
-    accepted: int
-    repeated: int
-    different: tuple[str, ...]
-    total: int
+    accepted: int  # written now
+    repeated: int  # known already; nothing was written
+    different: tuple[str, ...]  # ids of repeated runs whose content is not what is kept; the first one stays
+    total: int  # runs kept
 
 
 class Journal:
@@ -189,7 +182,7 @@ class Journal:
         return self._ends - self._position()[0]
 
     def part(self) -> tuple[pd.DataFrame, int] | None:
-        """Return the runs that come next for the feedback loop, and where they end; None where there are none."""
+        """The runs that come next for the feedback loop, and where they end; None where there are none."""
         begin, end = self._position()
         if end == begin:
             end = self._next_end(begin)

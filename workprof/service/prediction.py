@@ -44,18 +44,18 @@ class Model:
     reader: FieldReader
 
     def predict(self, jobs: Sequence[Job]) -> Predictions:
-        """Return the JSON of each job."""
+        """The JSON of each job."""
         forecasts = self.served.forecast(jobs)
         return [forecast_document(job_forecast(forecasts, row, None), self.names) for row in range(len(jobs))]
 
     def explain(self, jobs: Sequence[Job]) -> Predictions:
-        """Return the same with SHAP values."""
+        """The same with SHAP values."""
         table = table_of(jobs)
         return [forecast_document(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
 
 
 def load_model(workbench: Workbench, dataset: str, settings: ForecasterSettings | None = None) -> Model:
-    """Return the forecaster of a dataset; profiles and forecaster are made where they are not cached."""
+    """The forecaster of a dataset; profiles and forecaster are made where they are not cached."""
     chosen = settings or ForecasterSettings()
     entry = workbench.dataset(dataset)
     workbench.forecaster(entry.hash, chosen)
@@ -96,11 +96,7 @@ class Batches:
         self._thread.join()
 
     async def predict(self, model: Model, jobs: Sequence[Job]) -> Predictions:
-        """Return the JSON of each job.
-
-        Raises:
-            TooMany: when too many wait already.
-        """
+        """The JSON of each job; raises TooMany when too many wait already."""
         if self.waiting + len(jobs) > MOST_WAITING:
             raise TooMany
         loop = asyncio.get_running_loop()

@@ -57,7 +57,7 @@ class Held:
         self._failed: dict[Any, tuple[WorkprofError, float]] = {}
 
     def get(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return the value of a key.
+        """The value of a key.
 
         Raises:
             NotReady: while it is made.
@@ -97,12 +97,7 @@ class State:
     """One service over one open home; every method may be called from any thread."""
 
     def __init__(self, workbench: Workbench, dataset: str = "") -> None:
-        """Take the home.
-
-        Args:
-            workbench: open.
-            dataset: that is meant where a request names none; '' = the job trace that was loaded last.
-        """
+        """Take the home; a request that names no dataset means this one, '' = the job trace that was loaded last."""
         self.workbench, self._default = workbench, dataset
         self._held = Held()
         self._journals: dict[str, Journal] = {}
@@ -122,7 +117,7 @@ class State:
             journal.close()
 
     def hash_of(self, dataset: str) -> str:
-        """Return the hash of a dataset of jobs, of the usual one for ''.
+        """The hash of a dataset of jobs, of the usual one for ''.
 
         Raises:
             DatasetUnknown: names what there is.
@@ -147,12 +142,12 @@ class State:
         return jobs[0].hash
 
     def model(self, dataset: str = "") -> Model:
-        """Return the forecaster of a dataset; raises as `Held.get`."""
+        """The forecaster of a dataset; raises as `Held.get`."""
         chosen = self.hash_of(dataset)
         return self._held.get(("forecaster", chosen), lambda: load_model(self.workbench, chosen))
 
     def sizes(self, dataset: str = "") -> Sized:
-        """Return the rows of memory of a dataset; raises as `Held.get`."""
+        """The rows of memory of a dataset; raises as `Held.get`."""
         chosen = self.hash_of(dataset)
 
         def make() -> Sized:
@@ -170,7 +165,7 @@ class State:
         return sized
 
     def journal(self, dataset: str = "") -> Journal:
-        """Return the finished runs of a dataset.
+        """The finished runs of a dataset.
 
         Raises:
             WorkprofError: where WORKPROF_READONLY is set.
@@ -190,7 +185,7 @@ class State:
         return sum(map(len, list(self._journals.values())))
 
     def run_reader(self, dataset: str = "") -> FieldReader:
-        """Return what reads finished runs: every field, and every number that the dataset has."""
+        """What reads finished runs: every field, and every number that the dataset has."""
         chosen = self.hash_of(dataset)
         entry = self.workbench.dataset(chosen)
         own = [column.name for column in self.workbench.columns(chosen) if column.numeric and not column.truth]
@@ -198,11 +193,11 @@ class State:
         return FieldReader(rules_of(entry.format), further)
 
     def drift(self, dataset: str = "") -> Any:
-        """Return what the finished runs showed at the last look, None before the first."""
+        """What the finished runs showed at the last look, None before the first."""
         return self._drift.get(self.hash_of(dataset))
 
     def ready(self) -> str:
-        """Return what the service still waits for; '' = ready."""
+        """What the service still waits for; '' = ready."""
         waits = ""
         for what, make in (("predictions", self.model), ("sizes", self.sizes)):  # both are begun
             try:
