@@ -178,11 +178,12 @@ class ResultCache:
         trim(self._folder, self._disk_bytes, spared=place)
 
     def forget(self, dataset_hash: str) -> int:
-        """Remove every entry of a dataset and return how many there were."""
-        gone = [place for place, about in entries_of(self._folder) if about.key.startswith(f"{dataset_hash}:")]
+        """Remove every entry of a dataset and of its scopes, and return how many there were."""
+        own = (f"{dataset_hash}:", f"{dataset_hash}?")
+        gone = [place for place, about in entries_of(self._folder) if about.key.startswith(own)]
         for place in gone:
             shutil.rmtree(place, ignore_errors=True)
-        self._memory.forget_beginning(f"{dataset_hash}:")
+        self._memory.forget_beginning(own)
         return len(gone)
 
     def abouts(self) -> tuple[About, ...]:

@@ -12,14 +12,11 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_count, format_duration, format_share
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, SINCE_2001_S, format_count, format_duration, format_share
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 
 MOMENTS = ("_time_s", "started_s", "finished_s")
 """Ends of the names of columns that hold moments: of jobs, and of benchmark runs."""
-
-SINCE_2001_S = 978_307_200
-"""Starts before 2001 are offsets of the trace, not dates."""
 
 LEVEL_WORDS = {"info": "ℹ\u00a0info", "warning": "⚠\u00a0warning", "error": "✖\u00a0error"}
 """The mark and the word stay on one line."""

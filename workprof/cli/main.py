@@ -77,29 +77,57 @@ class _Parts(UserDict[str, Any]):
         if self.data[name] is None:
             result = typer.main.get_group(registered(MODULES[name])).commands
             for command in result.values():
-                _add_wait(command)
+                _add_common(command, narrows=name not in NOT_NARROWED)
             self.data |= result
         return self.data[name]
 
 
-def _add_wait(command: Any) -> None:
-    """Let every command that opens a home take --wait."""
+NOT_NARROWED = ("rename", "remove", "nodes", "phases")
+"""Commands whose dataset is taken whole: it is changed, or holds no runs of jobs."""
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="NAME=VALUE", help="Only runs of it, such as user=ann; repeat.", show_default=False),
+]
+Period = Annotated[
+    str | None,
+    typer.Option("--period", help="Only runs that start then: 2026-01, 2026-01-15..2026-02-14.", show_default=False),
+]
+
+
+def _add_common(command: Any, *, narrows: bool) -> None:
+    """Let every command that opens a home take --wait, and every one about runs of a dataset --only and --period."""
     for part in getattr(command, "commands", {}).values():
-        _add_wait(part)
-    if any(one.name == "home" for one in command.params):
-        command.params.append(_wait_option())
+        _add_common(part, narrows=narrows)
+    names = {one.name for one in command.params}
+    common = _common_options()
+    if "home" in names:
+        command.params.append(common["wait"])
+    if narrows and "dataset" in names:
+        command.params += [common["only"], common["period"]]
+        command.callback = _narrowing(command.callback)
 
 
-def _wait_option() -> Any:
+def _narrowing(callback: Any) -> Any:
+    def narrowing(dataset: str, only: list[str] | None, period: str | None, **given: Any) -> None:
+        if only or period:
+            from workprof.store.scope import of_options  # noqa: PLC0415  light until needed
+
+            dataset = of_options(dataset, only or (), period)
+        callback(dataset=dataset, **given)
+
+    return narrowing
+
+
+def _common_options() -> dict[str, Any]:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command()(_waiting)
-    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "wait")
-    option.expose_value = False
-    return option
+    alone.command()(_common)
+    result = {one.name: one for one in typer.main.get_command(alone).params}
+    result["wait"].expose_value = False
+    return result
 
 
-def _waiting(wait: Wait = None) -> None:
-    """Carry the declaration of --wait."""
+def _common(wait: Wait = None, only: Only = None, period: Period = None) -> None:
+    """Carry the declarations of options that many commands have."""
 
 
 class Commands(TyperGroup):

@@ -24,8 +24,8 @@ _folder: contextvars.ContextVar[Path | None] = contextvars.ContextVar("parts", d
 
 
 def parts_of(home: Path, key: str) -> Path:
-    """The folder for the parts of a result (its key begins with the dataset's hash)."""
-    return home / PARTS / key.partition(":")[0] / digest(key)
+    """The folder for the parts of a result, whose key begins with the hash of the dataset or of a scope of it."""
+    return home / PARTS / key.partition(":")[0].partition("?")[0] / digest(key)
 
 
 def sweep_parts(home: Path) -> None:

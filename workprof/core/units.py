@@ -18,6 +18,8 @@ GB = 1_000_000_000
 MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
+SINCE_2001_S = 978_307_200
+"""What a clock shows that counts from 1970; below, it counts from the trace's own begin."""
 
 FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
 """A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""

@@ -52,9 +52,9 @@ def visible_table(frame: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str], last: str = "and") -> str:
     """'a, b and c'."""
-    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+    return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def counted(count: int, noun: str) -> str:

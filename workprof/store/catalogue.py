@@ -10,14 +10,19 @@ from typing import Any
 
 import duckdb
 
-from workprof.core.errors import DatasetUnknown, EntryDamaged, SettingsError
+from workprof.core.errors import ColumnMissing, DatasetUnknown, EntryDamaged, NoRows, SettingsError
 from workprof.core.records import pack
 from workprof.core.text import near
+from workprof.core.units import SINCE_2001_S
+from workprof.formats import utc_offset_s
 from workprof.store import documents
-from workprof.store.connection import Database
+from workprof.store.compile import FINISHED
+from workprof.store.connection import Database, quoted, text
 from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
+from workprof.store.mapping import shown
 from workprof.store.reports import Check, Column, Dataset, IngestReport
+from workprof.store.scope import SIGN, Scope, bounds, narrowed, parsed, split
 
 STATEMENTS = (
     """
@@ -111,16 +116,25 @@ class Entry:
     columns: tuple[Column, ...]
     aliases: Mapping[str, str]
     damage: str = ""  # why it cannot be read: what the catalogue tells of its columns is no such thing; '' = it can
+    where: str = ""  # SQL that narrows its rows to those of a scope; '' = it is whole
 
     @property
     def table(self) -> str:
-        """Name of the table that holds the rows."""
-        return ROWS + self.dataset.hash
+        """Name of the table that holds the rows, and those beside a scope."""
+        return ROWS + split(self.dataset.hash)[0]
+
+    @property
+    def relation(self) -> str:
+        """SQL that rows are selected from, in their order; `rowid` counts those of a scope from 0, too."""
+        rows = quoted(self.table)
+        if not self.where:
+            return rows
+        return f"(SELECT CAST(row_number() OVER () - 1 AS BIGINT) AS rowid, * FROM {rows} WHERE {self.where})"
 
     @property
     def rejects(self) -> str:
-        """Name of the table that holds the rejects."""
-        return REJECTS + self.dataset.hash
+        """Name of the table that holds the rejects, of the whole dataset."""
+        return REJECTS + split(self.dataset.hash)[0]
 
     def readable(self) -> Entry:
         """Return itself where its rows can be read.
@@ -153,8 +167,14 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
 
     Raises:
         DatasetUnknown: names what there is.
+        SettingsError: when a scope stands behind it.
     """
-    result = chosen(entries(cursor), name_or_hash)
+    name, scope = split(name_or_hash)
+    if scope:
+        raise SettingsError(
+            f"{name_or_hash} is a part of dataset {name}; only the whole one can be changed: name {name}"
+        )
+    result = chosen(entries(cursor), name)
     columns, aliases = one(cursor, "SELECT columns, aliases FROM catalogue WHERE hash = ?", [result.hash])
     return _entry(result, columns, aliases, _tables(cursor))
 
@@ -357,6 +377,7 @@ class Known:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._last: _Reading | None = None
+        self._parts: dict[tuple[str, str], Entry] = {}
         database.after_writing = self._read
 
     def entries(self) -> tuple[Entry, ...]:
@@ -376,9 +397,85 @@ class Known:
     def entry(self, name_or_hash: str) -> Entry:
         """Return the entry of that name, that hash or at least eight first characters of it; it may be damaged.
 
+        A scope may stand behind it: then the entry of these rows.
+
         Raises:
             DatasetUnknown: names what there is.
+            SettingsError: (ColumnMissing, NoRows) when the scope cannot be read, or no run is in it.
         """
+        name, scope = split(name_or_hash)
         entries = self.entries()
-        result = chosen(tuple(entry.dataset for entry in entries), name_or_hash)
-        return next(entry for entry in entries if entry.dataset is result)
+        result = chosen(tuple(entry.dataset for entry in entries), name)
+        whole = next(entry for entry in entries if entry.dataset is result)
+        if not scope:
+            return whole
+        key = (result.hash, scope)
+        if key not in self._parts:
+            with self._database.cursor() as cursor:
+                found = _part_of(cursor, whole.readable(), parsed(scope))
+            while len(self._parts) >= MOST_PARTS:
+                self._parts.pop(next(iter(self._parts)))
+            self._parts[key] = found
+        part = self._parts[key]
+        return replace(part, dataset=replace(part.dataset, name=f"{result.name}{SIGN}{split(part.dataset.hash)[1]}"))
+
+
+MOST_PARTS = 200
+"""Scopes whose rows were counted, the latest ones."""
+MOST_VALUES = 10_000
+"""Of a column that a mistyped value is compared with."""
+
+
+def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> Entry:
+    """Return a dataset narrowed to a scope, whose columns have their stored names from here on.
+
+    Raises:
+        ColumnMissing: when a column is not there or holds numbers.
+        SettingsError: when a value is none of a column's, or the dataset holds no runs.
+        NoRows: when no run is in it.
+    """
+    dataset, known = whole.dataset, [column.name for column in whole.columns if not column.numeric]
+    if dataset.kind != "jobs":
+        raise SettingsError(f"dataset {dataset.name} holds no runs of jobs, and only these are narrowed; take it whole")
+    where, settled = [], []
+    for name, values in scope.of:
+        column = whole.column(name)
+        if column is None or column.numeric:
+            what = f"no column {name!r}" if column is None else f"numbers in column {name!r}"
+            raise ColumnMissing(
+                f"dataset {dataset.name} has {what}; narrow it by a column of texts: {shown(known)}{near(name, known)}"
+            )
+        settled.append((column.name, values))
+        where.append(f"({' OR '.join(_value_sql(cursor, whole, column.name, one) for one in values)})")
+    if scope.period:
+        where += _period_sql(cursor, whole, scope.period)
+    settled_scope = replace(scope, of=tuple(settled))
+    result = replace(
+        whole, dataset=replace(dataset, hash=narrowed(dataset.hash, settled_scope)), where=" AND ".join(where)
+    )
+    rows, finished = one(cursor, f"SELECT count(*), count(*) FILTER (WHERE {FINISHED}) FROM {result.relation}")
+    if not rows:
+        raise NoRows(f"no run of {dataset.name} is in the scope {settled_scope.words}; widen it")
+    return replace(result, dataset=replace(result.dataset, rows=rows, finished_rows=finished))
+
+
+def _value_sql(cursor: duckdb.DuckDBPyConnection, whole: Entry, column: str, value: str) -> str:
+    name = quoted(column)
+    sql = f"{name} = {text(value)}" if value else f"({name} IS NULL OR {name} = '')"
+    if cursor.execute(f"SELECT 1 FROM {whole.relation} WHERE {sql} LIMIT 1").fetchone() is None:
+        rows = cursor.execute(f"SELECT DISTINCT {name} FROM {whole.relation} LIMIT {MOST_VALUES}").fetchall()
+        there = sorted(str(one) for (one,) in rows if one)
+        what = f"{column} {value!r}" if value else f"missing {column}"
+        raise SettingsError(f"no run of {whole.dataset.name} has {what}; there are {shown(there)}{near(value, there)}")
+    return sql
+
+
+def _period_sql(cursor: duckdb.DuckDBPyConnection, whole: Entry, period: str) -> list[str]:
+    times = [name for name in ("start_time_s", "submit_time_s") if whole.column(name)]
+    if not times:
+        raise ColumnMissing(f"dataset {whole.dataset.name} tells no start of a run; leave the period {period} out")
+    time = f"coalesce({', '.join(map(quoted, times))})"
+    (latest,) = one(cursor, f"SELECT max({time}) FROM {whole.relation}")
+    dates = latest is not None and latest > SINCE_2001_S
+    low, high = bounds(period, dates=dates, utc_offset_s=utc_offset_s(whole.dataset.format))
+    return [f"{time} {sign} {edge!r}" for sign, edge in ((">=", low), ("<", high)) if edge is not None]

@@ -239,7 +239,7 @@ def row_hash(declared: Format, columns: Sequence[Column]) -> str:
 
 
 def counts_of(
-    cursor: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column], known: IngestReport | None = None
+    cursor: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[Column], known: IngestReport | None = None
 ) -> Counts:
     """Return what a job table holds; counting names takes seconds for ten million, so those of `known` are taken."""
     names = {column.name for column in columns}
@@ -247,7 +247,7 @@ def counts_of(
     if known is not None and (known.jobs, known.users) != (None, None):
         distinct = ["NULL" if count is None else str(int(count)) for count in (known.jobs, known.users)]
     sql = ", ".join(["count(*)", count_where(FINISHED), _flag(STILL_RUNNING), _flag(UNSTARTED), *distinct])
-    runs, finished, running, never, jobs, users = one(cursor, f"SELECT {sql} FROM {quoted(table)}")
+    runs, finished, running, never, jobs, users = one(cursor, f"SELECT {sql} FROM {relation}")
     return Counts(runs, finished, running, never, jobs, users)
 
 
@@ -271,7 +271,7 @@ def column_profiles(
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS
     items = [item for column in entry.columns for item in _items(column, exact, distinct.get(column.name))]
-    figures = one(cursor, f"SELECT {', '.join(items)} FROM {quoted(entry.table)}")
+    figures = one(cursor, f"SELECT {', '.join(items)} FROM {entry.relation}")
     per_column = [figures[at : at + 5] for at in range(0, len(figures), 5)]
     return tuple(_profile(cursor, entry, column, row) for column, row in zip(entry.columns, per_column, strict=True))
 
@@ -288,7 +288,7 @@ def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) ->
     if column is None:
         return TimeCoverage(np.zeros(0), NO_COUNTS, entry.dataset.rows)
     name = quoted(column.name)
-    low, high, present = one(cursor, f"SELECT min({name}), max({name}), count({name}) FROM {quoted(entry.table)}")
+    low, high, present = one(cursor, f"SELECT min({name}), max({name}), count({name}) FROM {entry.relation}")
     if not present:
         return TimeCoverage(np.zeros(0), NO_COUNTS, entry.dataset.rows)
     span = float(high) - float(low)
@@ -348,7 +348,7 @@ def _counts(
 ) -> NDArray[np.int64]:
     value = f"CAST({quoted(column.name)} AS DOUBLE)"
     result = cursor.execute(
-        f"SELECT least(CAST(floor(({value} - ?) / ? * ?) AS BIGINT), ?) AS bin, count(*) FROM {quoted(entry.table)} "
+        f"SELECT least(CAST(floor(({value} - ?) / ? * ?) AS BIGINT), ?) AS bin, count(*) FROM {entry.relation} "
         f"WHERE {value} BETWEEN ? AND ? GROUP BY bin",
         [low, high - low, bins, bins - 1, low, high],
     ).fetchall()
@@ -363,7 +363,7 @@ def _top(cursor: duckdb.DuckDBPyConnection, entry: Entry, column: Column, distin
         return ()
     name = quoted(column.name)
     result = cursor.execute(
-        f"SELECT {name}, count(*) AS n FROM {quoted(entry.table)} WHERE {name} IS NOT NULL "
+        f"SELECT {name}, count(*) AS n FROM {entry.relation} WHERE {name} IS NOT NULL "
         f"GROUP BY {name} ORDER BY n DESC, {name} LIMIT {TOP_VALUES}"
     ).fetchall()
     return tuple((str(value), int(count)) for value, count in result)

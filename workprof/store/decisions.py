@@ -14,6 +14,7 @@ import duckdb
 from workprof.core.records import pack
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
+from workprof.store.scope import split
 
 Record = TypeVar("Record")
 
@@ -35,6 +36,7 @@ class DecisionTables:
 
     def save_decisions(self, dataset: str, decisions: Mapping[str, object | None]) -> None:
         """Keep decisions by the keys of their rows in place of those before; None = forget it."""
+        dataset = split(dataset)[0]
         with self._database.writing(), self._database.transaction() as cursor:
             for key, one in decisions.items():
                 cursor.execute("DELETE FROM decisions WHERE dataset = ? AND row_key = ?", [dataset, key])

@@ -17,6 +17,7 @@ from workprof.core.records import Arrays, Packed, pack, unpack
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
 from workprof.store.reports import FieldSource, ProfileNote, SavedMapping
+from workprof.store.scope import SIGN
 
 Record = TypeVar("Record")
 
@@ -212,9 +213,13 @@ def _mapping_name(name: str) -> str:
     return called
 
 
+OF_DATASET = f"(dataset = ? OR starts_with(dataset, ? || '{SIGN}'))"
+"""Rows about a dataset or a scope of it."""
+
+
 def forget_scenarios(cursor: duckdb.DuckDBPyConnection, dataset: str) -> None:
     """Forget the scenarios of a dataset, inside a transaction of the caller."""
-    cursor.execute("DELETE FROM scenarios WHERE dataset = ?", [dataset])
+    cursor.execute(f"DELETE FROM scenarios WHERE {OF_DATASET}", [dataset, dataset])
 
 
 def has_table(cursor: duckdb.DuckDBPyConnection, name: str) -> bool:
@@ -364,7 +369,8 @@ def forget_feedback(cursor: duckdb.DuckDBPyConnection, dataset: str, settings: s
     """Forget one loop of a dataset, or all of them, inside a transaction of the caller."""
     for table in ("feedback_state", "feedback_jobs"):
         cursor.execute(
-            f"DELETE FROM {table} WHERE dataset = ? AND (settings = ? OR ? = '')", [dataset, settings, settings]
+            f"DELETE FROM {table} WHERE {OF_DATASET} AND (settings = ? OR ? = '')",
+            [dataset, dataset, settings, settings],
         )
 
 

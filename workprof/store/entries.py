@@ -345,7 +345,7 @@ class ResultsInMemory:
         with self._guard:
             self._results.pop(key, None)
 
-    def forget_beginning(self, beginning: str) -> None:
+    def forget_beginning(self, beginning: tuple[str, ...]) -> None:
         """Let go of every result whose key begins so."""
         with self._guard:
             for key in [key for key in self._results if key.startswith(beginning)]:

@@ -87,14 +87,14 @@ def frame(
     where = f" WHERE {FINISHED}" if finished_only else ""
     n_rows = entry.dataset.finished_rows if finished_only else entry.dataset.rows
     if drawn:
-        own = f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} AND {quoted(drawn.above_0)} > 0"
+        own = f"SELECT rowid FROM {entry.relation} WHERE {FINISHED} AND {quoted(drawn.above_0)} > 0"
         own += f" AND task_name = {text(drawn.task)}" if drawn.task else ""
         where = f" WHERE rowid IN ({own} ORDER BY hash(rowid), rowid LIMIT {drawn.rows}) ORDER BY rowid"
-        (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {quoted(entry.table)}{where})")
+        (n_rows,) = one(cursor, f"SELECT count(*) FROM (SELECT 1 FROM {entry.relation}{where})")
     numbers = {column.name: np.empty(n_rows) for column in columns if column.numeric}
     texts = {column.name: _Texts(n_rows) for column in columns if not column.numeric}
     ids, done, filled = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=bool), 0
-    for batch in cursor.sql(f"SELECT {', '.join(items)} FROM {quoted(entry.table)}{where}").to_arrow_reader(AT_ONCE):
+    for batch in cursor.sql(f"SELECT {', '.join(items)} FROM {entry.relation}{where}").to_arrow_reader(AT_ONCE):
         part = slice(filled, filled := filled + batch.num_rows)
         ids[part] = batch.column(ROW_ID).to_numpy()
         for name, values in numbers.items():
@@ -123,7 +123,7 @@ def page(cursor: duckdb.DuckDBPyConnection, entry: Entry, limit: int, offset: in
             f"limit is {limit}, offset {offset}; use a limit up to {LARGEST_PAGE:,} and no negative offset"
         )
     items = _items(entry.columns)
-    return cursor.execute(f"SELECT {items} FROM {quoted(entry.table)} LIMIT ? OFFSET ?", [limit, offset]).df()
+    return cursor.execute(f"SELECT {items} FROM {entry.relation} LIMIT ? OFFSET ?", [limit, offset]).df()
 
 
 def rows(cursor: duckdb.DuckDBPyConnection, entry: Entry, row_ids: Sequence[int], names: Sequence[str]) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def rows(cursor: duckdb.DuckDBPyConnection, entry: Entry, row_ids: Sequence[int]
         )
     columns = resolved(entry, names) if names else entry.columns
     result = cursor.execute(
-        f"SELECT {_items(columns)} FROM {quoted(entry.table)} WHERE rowid IN (SELECT unnest(CAST(? AS BIGINT[])))",
+        f"SELECT {_items(columns)} FROM {entry.relation} WHERE rowid IN (SELECT unnest(CAST(? AS BIGINT[])))",
         [ids],
     ).df()
     return result.set_index(ROW_ID).loc[ids].reset_index()
@@ -203,7 +203,7 @@ def search(
     number = int(words) if words.strip().isdecimal() and len(words.strip()) < 19 else -1
     items = ", ".join([f"rowid AS {ROW_ID}", *names])
     return cursor.execute(
-        f"SELECT {items} FROM {quoted(entry.table)} WHERE ({where}) OR (rowid = ? AND {FINISHED}) "
+        f"SELECT {items} FROM {entry.relation} WHERE ({where}) OR (rowid = ? AND {FINISHED}) "
         f"ORDER BY rowid <> ?, rowid LIMIT ?",
         [*values, number, number, limit],
     ).df()
@@ -212,7 +212,7 @@ def search(
 def nth_finished(cursor: duckdb.DuckDBPyConnection, entry: Entry, position: int) -> int:
     """Return the row id of the finished row at a position, counted from 0; raises NoRows when there is none."""
     result = cursor.execute(
-        f"SELECT rowid FROM {quoted(entry.table)} WHERE {FINISHED} ORDER BY rowid LIMIT 1 OFFSET ?", [position]
+        f"SELECT rowid FROM {entry.relation} WHERE {FINISHED} ORDER BY rowid LIMIT 1 OFFSET ?", [position]
     ).fetchone()
     if result is None:
         raise NoRows(f"dataset {entry.dataset.name} has no finished row at position {position}; draw again")
@@ -277,7 +277,7 @@ def shares(counts: Mapping[str | None, int], rows: int, seed: int) -> dict[str |
 
 def _counts(cursor: duckdb.DuckDBPyConnection, entry: Entry, by: str) -> dict[str | None, int]:
     result = cursor.execute(
-        f"SELECT CAST({by} AS VARCHAR) AS value, count(*) FROM {quoted(entry.table)} WHERE {FINISHED} "
+        f"SELECT CAST({by} AS VARCHAR) AS value, count(*) FROM {entry.relation} WHERE {FINISHED} "
         f"GROUP BY value ORDER BY value NULLS LAST"
     ).fetchall()
     return {value: int(count) for value, count in result}
@@ -295,14 +295,14 @@ def _draw(
     cursor.executemany(
         "INSERT INTO wanted_rows VALUES (?, ?)", [[value, size] for value, size in sizes.items() if size]
     )
-    value = f"CAST({by} AS VARCHAR)"
+    value, own = f"CAST({by} AS VARCHAR)", "* EXCLUDE (rowid)" if entry.where else "*"
     cursor.execute(
         f"""
-        CREATE TABLE {quoted(ROWS + hashed)} AS SELECT * FROM {quoted(entry.table)} WHERE rowid IN (
+        CREATE TABLE {quoted(ROWS + hashed)} AS SELECT {own} FROM {entry.relation} WHERE rowid IN (
             SELECT id FROM (
                 SELECT rowid AS id, {value} AS value,
                     row_number() OVER (PARTITION BY {value} ORDER BY hash(rowid, {int(seed)}::BIGINT), rowid) AS place
-                FROM {quoted(entry.table)} WHERE {FINISHED}
+                FROM {entry.relation} WHERE {FINISHED}
             ) drawn JOIN wanted_rows wanted ON drawn.value IS NOT DISTINCT FROM wanted.value WHERE place <= rows_out
         ) ORDER BY rowid
         """

@@ -157,7 +157,7 @@ def _loaded(task: Task, text: TextOptions) -> IngestReport:
                 if catalogue.reads_as_hash(stem):
                     message = f"{stem!r} reads as the hash of a dataset, so this one was called {name!r}"
                     loaded = replace(loaded, checks=(*loaded.checks, Check("name", "info", 1, message)))
-                counts = checks.counts_of(cursor, stage.rows, loaded.columns) if loaded.kind == "jobs" else None
+                counts = checks.counts_of(cursor, quoted(stage.rows), loaded.columns) if loaded.kind == "jobs" else None
                 report = _report(name, hashed, task, loaded, rejects_path, counts)
                 _commit_rows(cursor, stage, task, loaded, report)
     except BaseException:

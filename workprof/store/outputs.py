@@ -209,7 +209,7 @@ def export(database: Database, entry: Entry, path: Path) -> int:
 
 def _select(entry: Entry, csv: bool) -> str:
     items = [_csv_item(column) if csv else quoted(column.name) for column in entry.columns]
-    return f"SELECT {', '.join(items)} FROM {quoted(entry.table)}"
+    return f"SELECT {', '.join(items)} FROM {entry.relation}"
 
 
 def _csv_item(column: Column) -> str:

@@ -36,6 +36,7 @@ from workprof.store.reports import (
     TimeCoverage,
     Upstream,
 )
+from workprof.store.scope import split
 
 Value = TypeVar("Value")
 
@@ -210,8 +211,23 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
 
     def report(self, dataset: str) -> IngestReport:
         """Return what the ingest of a dataset told."""
+        entry = self.dataset(dataset)
+        whole = self.dataset(split(entry.hash)[0])
         with self._database.cursor() as cursor:
-            return catalogue.report(cursor, self.dataset(dataset))
+            result = catalogue.report(cursor, whole)
+        if entry.hash == whole.hash:
+            return result
+        counts = self.counts(dataset)
+        return replace(
+            replace(result, dataset=entry.name, hash=entry.hash, rows=entry.rows, rows_read=whole.rows),
+            rejected=0,
+            rejects_file=None,
+            lost=0,
+            running=counts.running,
+            never_started=counts.never_started,
+            jobs=counts.jobs,
+            users=counts.users,
+        )
 
     def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
         """Return the rows that were not taken: line, column, text, reason."""
@@ -244,10 +260,10 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
         entry = self._entry(dataset)
         with self._database.cursor() as cursor:
             try:
-                known = catalogue.report(cursor, entry.dataset)
+                known = None if entry.where else catalogue.report(cursor, entry.dataset)
             except EntryDamaged:  # its rows are there
                 known = None
-            return checks.counts_of(cursor, entry.table, entry.columns, known)
+            return checks.counts_of(cursor, entry.relation, entry.columns, known)
 
     def time_coverage(self, dataset: str, bins: int = 0) -> TimeCoverage:
         """Return rows started per time bin; 0 = bins of a round width."""
@@ -311,7 +327,8 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
 
     def decisions(self, dataset: str, cls: type[Value]) -> tuple[tuple[Value, ...], dict[str, documents.Unreadable]]:
         """Return what was decided about the rows of a dataset of that name, and why the rest cannot be read."""
-        return self._unchanged(("decisions", dataset), lambda cursor: decisions.decisions(cursor, dataset, cls))
+        name = split(dataset)[0]  # what holds for a row holds for its part of a scope
+        return self._unchanged(("decisions", name), lambda cursor: decisions.decisions(cursor, name, cls))
 
     def _unchanged(self, key: tuple[str, str], read: Callable[[duckdb.DuckDBPyConnection], Value]) -> Value:
         """Return what was read before where the database is as it was: opening it takes longer than reading."""

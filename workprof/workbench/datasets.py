@@ -140,7 +140,7 @@ class DatasetQuestions(OpenHome):
         """Remove a dataset with its results and return what was removed; jobs that run on it are stopped."""
         gone = self._store.remove(dataset)
         for job in self.jobs():
-            if job.active and job.key.startswith(f"{gone.hash}:"):
+            if job.active and job.key.startswith((f"{gone.hash}:", f"{gone.hash}?")):
                 self.cancel(job.key)
         self._cache.forget(gone.hash)
         shutil.rmtree(self.settings.home / PARTS / gone.hash, ignore_errors=True)
