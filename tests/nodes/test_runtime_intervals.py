@@ -1,14 +1,14 @@
-"""Intervals of a runtime on another machine: coverage where it is known and on real reports, warnings, refusals."""
+"""Intervals of a runtime on another machine: coverage where it is known and on real reports, refusals."""
 
 import numpy as np
 import pytest
 
-from tests.nodes.test_transfer import SPEEDS, runs, scores
+from tests.nodes.test_transfer import SPEEDS, scores
 from tests.nodes.transfer_reports import MACHINES, lotaru_reports, planted
 from tests.shared_data import needs_shared_data
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.nodes.runtime_factors import PUBLISHED_SCORES
-from workprof.nodes.runtime_intervals import PastErrors, RuntimeQuery, coverage, forecast, past_errors, spread
+from workprof.nodes.runtime_intervals import PastErrors, coverage, past_errors, spread
 from workprof.nodes.transfer import TransferSettings, transfer
 
 
@@ -17,7 +17,6 @@ def past_of(errors, n_workflows=4, n_targets=2):
     return PastErrors(
         np.asarray(errors, float),
         np.ones(len(errors), bool),
-        np.ones(len(errors)),
         np.char.add("flow", (place % n_workflows).astype(str)),
         np.char.add("machine", (place // n_workflows % n_targets).astype(str)),
         0,
@@ -54,44 +53,6 @@ def test_coverage_on_real_reports_is_near_what_was_asked_for(local):
         told = coverage(past, confidence)
         assert told.share == pytest.approx(confidence, abs=0.05)
         assert told.n + told.n_without == 424
-
-
-def test_forecast_of_a_planted_task():
-    found = transfer(planted(SPEEDS, noise=0.1), scores(SPEEDS), TransferSettings("home", ("fast", "slow")))
-    past = past_errors(found)
-    known = scores(SPEEDS)
-    told = forecast(RuntimeQuery(runs([1e8, 2e8, 3e8], [10, 20, 30]), 6e8, known["home"], known["slow"]), past, 0.9)
-    assert told.runtime_s == pytest.approx(120)
-    assert told.factor == pytest.approx(2)
-    assert told.low_s < 120 < told.high_s
-    assert told.n_past == len(past.log_error)
-    assert told.warnings == ("the input is 2.0 times the largest measured one",)
-    inside = forecast(RuntimeQuery(runs([1e8, 2e8, 3e8], [10, 20, 30]), 2.5e8, known["home"], known["slow"]), past, 0.5)
-    assert inside.warnings == ()
-    assert inside.high_s / inside.low_s < told.high_s / told.low_s
-
-
-def test_forecast_warns_of_machines_and_sizes_that_are_far_away():
-    speeds = SPEEDS | {"snail": 0.1}
-    found = transfer(planted(SPEEDS, noise=0.1), scores(SPEEDS), TransferSettings("home", ("fast", "slow")))
-    known = scores(speeds)
-    told = forecast(RuntimeQuery(runs([2, 4, 6], [1, 2, 3]), 1, known["home"], known["snail"]), past_errors(found), 0.9)
-    assert told.warnings == (
-        "the input is 0.5 times the smallest measured one",
-        "the factor 10.00 lies outside 0.50 to 2.00, the factors whose errors are known",
-    )
-
-
-def test_forecast_refuses_what_it_cannot_tell():
-    past = past_of(np.random.default_rng(0).normal(0, 0.1, 40))
-    known = scores(SPEEDS)
-    machines = (known["home"], known["slow"])
-    with pytest.raises(NotEnoughData, match="no run on the local machine"):
-        forecast(RuntimeQuery(runs([], []), 1, *machines), past, 0.9)
-    with pytest.raises(NotEnoughData, match="measure nearer sizes"):
-        forecast(RuntimeQuery(runs([10, 11, 12], [1, 5, 9]), 1, *machines), past, 0.9)
-    with pytest.raises(NotEnoughData, match="from medians, here are 0"):
-        forecast(RuntimeQuery(runs([3, 3], [1, 2]), 3, *machines), past, 0.9)
 
 
 def test_an_interval_needs_errors_beyond_its_ends():

@@ -10,7 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.synthetic.pai_behaviours import HOURLY_WEIGHTS, TIME_ZONE_S, WORKLOAD_ROWS
+from workprof.synthetic.pai_behaviours import HOURLY_WEIGHTS, TIME_ZONE_S
+
+# stratum sizes of the sample, round(N_k / N * 100,000)
+WORKLOAD_ROWS = {
+    "bert": 29_818,
+    "ctr": 24_881,
+    "graphlearn": 13_323,
+    "inception": 29_385,
+    "nmt": 37,
+    "resnet": 166,
+    "rl": 2_316,
+    "vgg": 32,
+    "xlnet": 43,
+}
 
 PROFILE_ROWS = (2_101, 5_751, 836, 3_043, 717, 735, 340, 737, 12_522, 11_612, 648, 302, 5_501, 2_287, 686, 777, 1_943,
                 567, 585, 2_072, 2_128, 395, 1_891, 7_474, 1_994, 7_754)  # fmt: skip

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from workprof.core.arrays import Bools, Floats
 from workprof.core.errors import NotEnoughData
-from workprof.nodes.runtime_factors import DEFAULT_FACTOR, MachineScores, TaskTraits, factor_named
-from workprof.nodes.runtime_models import TaskRuns, busy_share, line_or_median
-from workprof.nodes.transfer import Transfer, default_predictions, scaled
+from workprof.nodes.transfer import Transfer, default_predictions
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,6 @@ class PastErrors:
 
     log_error: Floats  # ln(measured / predicted)
     from_line: Bools  # False where the median was predicted
-    factor: Floats  # by which the local runtime was scaled
     workflow: NDArray[Any]  # and `target`: of each
     target: NDArray[Any]
     n_not_positive: int  # predictions at or below 0, which have no log; left out
@@ -33,7 +30,6 @@ class PastErrors:
             self,
             log_error=self.log_error[chosen],
             from_line=self.from_line[chosen],
-            factor=self.factor[chosen],
             workflow=self.workflow[chosen],
             target=self.target[chosen],
         )
@@ -51,32 +47,6 @@ class Coverage:
     held_out: str  # what the intervals had not seen
 
 
-@dataclass(frozen=True)
-class RuntimeQuery:
-    """The task, size and machines that a runtime is wanted for."""
-
-    runs: TaskRuns  # of the task on the local machine
-    input_bytes: float  # of the run to predict
-    local: MachineScores  # and `target`: scores of both machines
-    target: MachineScores
-    own_ratio: float | None = None  # and `exponent`: of the task, see `TaskTraits`
-    exponent: float = 1.0
-
-
-@dataclass(frozen=True)
-class RuntimeForecast:
-    """Runtime of a task on another machine."""
-
-    runtime_s: float  # expected
-    low_s: float  # and `high_s`: ends of the interval
-    high_s: float
-    confidence: float  # of the setting; what it reached before is told by `coverage`
-    factor: float  # by which the local runtime was scaled
-    from_line: bool  # False where the median stands in for the line
-    n_past: int  # errors behind the interval
-    warnings: tuple[str, ...]  # what a reader must know
-
-
 def past_errors(result: Transfer) -> PastErrors:
     """The errors of our factor."""
     predicted_s, predicted = default_predictions(result), result.predicted
@@ -84,7 +54,6 @@ def past_errors(result: Transfer) -> PastErrors:
     return PastErrors(
         np.log(predicted.measured_s[positive] / predicted_s[positive]),
         predicted.from_line[positive],
-        predicted_s[positive] / predicted.locally_s[positive],
         predicted.workflow[positive],
         predicted.target[positive],
         int((~positive).sum()),
@@ -134,46 +103,3 @@ def coverage(past: PastErrors, confidence: float) -> Coverage:
     share, width = (float(np.mean(inside)), float(np.median(widths))) if inside else (math.nan, math.nan)
     held_out = "workflow and target" if many_targets else "workflow"
     return Coverage(confidence, share, width, len(inside), len(past.log_error) - len(inside), held_out)
-
-
-def forecast(query: RuntimeQuery, past: PastErrors, confidence: float = 0.9) -> RuntimeForecast:
-    """Runtime of a task on another machine with its interval, of confidence 0.5 to 0.99.
-
-    The spread of the factor is in the past errors, whose targets had other factors; best they are of other machines.
-
-    Raises:
-        NotEnoughData: for too few earlier predictions, or no score in common.
-    """
-    runs = query.runs
-    if not len(runs):
-        raise NotEnoughData("the task has no run on the local machine")
-    local = line_or_median(runs, query.input_bytes)
-    machines = query.local, query.target
-    traits = TaskTraits(busy_share(runs), query.own_ratio, query.exponent)
-    times = scaled(factor_named(DEFAULT_FACTOR), machines, local.from_line, traits)
-    warnings = _warnings(query, local.from_line, times, past)
-    runtime_s = local.runtime_s * times
-    if not runtime_s > 0:
-        raise NotEnoughData(
-            f"the line through the runs gives {runtime_s:.3g} s at {query.input_bytes:,.0f} bytes; measure nearer sizes"
-        )
-    low, high = spread(past, local.from_line, confidence)
-    n_past = int((past.from_line == local.from_line).sum())
-    return RuntimeForecast(
-        runtime_s, runtime_s * low, runtime_s * high, confidence, times, local.from_line, n_past, warnings
-    )
-
-
-def _warnings(query: RuntimeQuery, from_line: bool, times: float, past: PastErrors) -> tuple[str, ...]:
-    warnings = []
-    smallest, largest = query.runs.input_bytes.min(), query.runs.input_bytes.max()
-    if query.input_bytes > largest:
-        warnings.append(f"the input is {query.input_bytes / largest:.1f} times the largest measured one")
-    if query.input_bytes < smallest:
-        warnings.append(f"the input is {query.input_bytes / smallest:.2g} times the smallest measured one")
-    if not from_line:
-        warnings.append("runtime does not follow input size here: the median runtime stands for every size")
-    if len(past.factor) and not past.factor.min() <= times <= past.factor.max():
-        seen = f"{past.factor.min():.2f} to {past.factor.max():.2f}"
-        warnings.append(f"the factor {times:.2f} lies outside {seen}, the factors whose errors are known")
-    return tuple(warnings)

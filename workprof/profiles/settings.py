@@ -16,7 +16,6 @@ METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
 ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
 METHOD_WORDS = {"eom": "Excess of mass", "leaf": "Leaves"}
 MODE_WORDS = {"corrected": "Default", "faithful": "As published"}
-MODES = ("corrected", "faithful")
 PRESETS = ("paper", "fine", "coarse")
 
 SENSORS10 = (

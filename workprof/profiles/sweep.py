@@ -57,7 +57,6 @@ OPTICS_SWEEP_ROWS = 4_000
 """Rows of OPTICS in a sweep; the grid's sizes shrink with the sample, so that they stay the same share of the rows."""
 
 SMALLEST_OPTICS_SIZE = 5
-PRESETS = ("paper", "quick")
 
 
 @dataclass(frozen=True)

@@ -84,19 +84,6 @@ TYPE_MATCHES_HOST = 701 / 705
 TOP_USER_ROWS = (27_531, 22_873, 17_288, 10_513, 5_515, 4_137, 2_316, 1_845, 899, 642)
 """Rows of the ten largest users (sample)."""
 
-WORKLOAD_ROWS = {
-    "bert": 29_818,
-    "ctr": 24_881,
-    "graphlearn": 13_323,
-    "inception": 29_385,
-    "nmt": 37,
-    "resnet": 166,
-    "rl": 2_316,
-    "vgg": 32,
-    "xlnet": 43,
-}
-"""Stratum sizes of the sample, round(N_k / N * 100,000) (sample)."""
-
 
 @dataclass(frozen=True)
 class Behaviour:
