@@ -146,5 +146,6 @@ FORMAT = Format(
         made=still_running(),
     ),
     normalised=SHARES,
+    zero_is_unknown=("peak_memory_bytes",),
     not_known=NOT_KNOWN,
 )

@@ -94,6 +94,7 @@ FORMAT = Format(
         made=still_running(),
     ),
     normalised=SHARED,
+    zero_is_unknown=("peak_memory_bytes",),
     header=False,
     recognises=is_usage,
     not_known=NOT_KNOWN,

@@ -252,6 +252,7 @@ class Format:
         finished: statuses, in lower case, of rows that the methods use; a row without status counts as finished.
         from_stem: text fields that the file's stem fills.
         zero_is_missing: fields whose 0 means "not known" (time stamps of the PAI trace).
+        zero_is_unknown: fields of a use whose 0 means "not known" in a run of a minute that used something else.
         duration_from_times: duration_s = end_time_s - start_time_s where the source says none.
         size_base: what K, M, G of a size written as a text are powers of.
         units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
@@ -296,6 +297,7 @@ class Format:
     finished: tuple[str, ...] = ()
     from_stem: tuple[str, ...] = ()
     zero_is_missing: tuple[str, ...] = ()
+    zero_is_unknown: tuple[str, ...] = ()
     duration_from_times: bool = False
     size_base: int = KIB
     units: tuple[tuple[str, str], ...] = ()

@@ -276,13 +276,15 @@ def _over(chunks: Sequence[tuple[int, dict[str, str]]], *names: str) -> float | 
 
 
 def _requested(values: Mapping[str, str]) -> dict[str, str | float | None]:
-    """Return cores, GPUs and bytes that a job requested; a size that is none stays a text, so that it is a reject."""
+    """Return cores, GPUs and bytes that a job requested; what is no number stays a text, so that it is told."""
     chunks = _chunks(values)
     cores: float | None = _over(chunks, "ncpus", "ppn")
-    listed = _count(values.get("Resource_List.ncpus"))
+    named = values.get("Resource_List.ncpus")
+    listed = _count(named)
     if cores is None or ("Resource_List.select" in values and listed):
         cores = listed or _count(values.get("Resource_List.procs")) or _count(values.get("total_execution_slots"))
         cores = cores or (float(sum(times for times, _ in chunks)) if chunks else None)
+    unread = named is not None and listed is None
     memory: str | float | None = values.get("Resource_List.mem")
     if memory is not None:
         read = size(str(memory))
@@ -292,7 +294,11 @@ def _requested(values: Mapping[str, str]) -> dict[str, str | float | None]:
     else:
         memory = _over(chunks, "mem")
     gpus = _count(values.get("Resource_List.ngpus"))
-    return {"cores": cores, "requested_memory": memory, "gpus": gpus or _over(chunks, "ngpus", "gpus")}
+    return {
+        "cores": named if cores is None and unread else cores,
+        "requested_memory": memory,
+        "gpus": gpus or _over(chunks, "ngpus", "gpus"),
+    }
 
 
 def _cells(job: str, values: Mapping[str, str], status: str | None) -> list[str | float | None]:
@@ -338,6 +344,8 @@ FORMAT = Format(
     nulls=("", "UNLIMITED", "N/A"),
     many_machines=True,
     finished=("completed",),
+    zero_is_missing=("submit_time_s", "start_time_s", "end_time_s"),
+    zero_is_unknown=("peak_memory_bytes", "cpu_usage_percent"),
     duration_from_times=True,
     units=tuple((name, "s") for name in _DURATIONS),
     made=(

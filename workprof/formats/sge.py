@@ -8,10 +8,12 @@ Source: the manual pages accounting(5), qacct(1) and sge_types(1).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from workprof.core.units import KIB
+from workprof.formats.cells import PLAIN
 from workprof.formats.declare import (
     NUMBER,
     TEXT,
@@ -49,6 +51,7 @@ NUMBERS = ("slots", "cpu", "maxrss", "ru_maxrss", "requested_memory")
 NULLS = ("", "-/-", "NONE", "none", "undefined", "NaN")
 TIMES = ("qsub_time", "start_time", "end_time")
 LEAST_FIELDS = 43
+MOST_COLONS = 8
 FIRST_LINES = 20
 MOSTLY = 0.8
 FIRST_MS = 1e11
@@ -85,15 +88,43 @@ def _is_line(cells: Sequence[str]) -> bool:
     return len(cells) >= LEAST_FIELDS and all(cells[FIELDS.index(name)].isdigit() for name in ("jobnumber", *TIMES))
 
 
+def _split(text: str) -> list[str] | None:
+    """Return the cells of a line, None where it is none.
+
+    Colons within a job's name or its requests are put back where the numbers behind them show how many there are.
+    """
+    parts = text.split(":")
+    if _is_sound(parts):
+        return parts
+    colons = itertools.product(range(MOST_COLONS + 1), repeat=2)
+    for in_name, in_category in sorted(colons, key=sum):
+        joined = _joined(_joined(parts, FIELDS.index("jobname"), in_name), FIELDS.index("category"), in_category)
+        if _is_sound(joined):
+            return joined
+    return parts if _is_line(parts) else None
+
+
+def _joined(parts: Sequence[str], at: int, further: int) -> list[str]:
+    """Return cells with one and some further ones behind it as one."""
+    return [*parts[:at], ":".join(parts[at : at + 1 + further]), *parts[at + 1 + further :]]
+
+
+def _is_sound(cells: Sequence[str]) -> bool:
+    """Tell whether numbers stand where a line has them, behind its texts too."""
+    behind = [cells[at] for at in (FIELDS.index(name) for name in ("iow", "maxvmem", "arid")) if at < len(cells)]
+    return _is_line(cells) and all(PLAIN.fullmatch(cell) for cell in behind)
+
+
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job, and for every part of a parallel one that has a record of its own."""
-    virtual = 0
+    virtual = without_slots = 0
     for given in sources:
         for line, result in _records(given):
             if isinstance(result, str):
                 yield Unreadable(line, "", result, "no record of Grid Engine's accounting")
                 continue
             virtual += _bytes(result.get("maxvmem", "")) > 0
+            without_slots += _whole_number(result.get("slots", "")) == 0
             yield Read(line, _cells(result))
     if virtual:
         text = (
@@ -101,6 +132,9 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             "without a request of h_vmem a size that rests on it is too large"
         )
         yield Remark("memory is virtual", virtual, text)
+    if without_slots:
+        text = f"{without_slots:,} records have 0 slots: what they requested is not known"
+        yield Remark("slots of zero", without_slots, text, "warning")
 
 
 def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
@@ -117,8 +151,8 @@ def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
         elif text.startswith("Total System Usage"):
             skipped = True  # the sums after the last record
         elif record is None:
-            cells = text.split(":")
-            yield line, dict(zip(FIELDS, cells, strict=False)) if _is_line(cells) else text
+            cells = _split(text)
+            yield line, dict(zip(FIELDS, cells, strict=False)) if cells else text
         elif not skipped:
             key, _, value = text.strip().partition(" ")
             record[key] = value.strip()
@@ -142,11 +176,14 @@ def _resources(record: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
-def _requested(record: Mapping[str, str]) -> float | None:
-    resources = _resources(record)
-    matches = (_NUMBER.match(resources[name]) for name in MEMORY if name in resources)
-    each = next((float(size.group(1)) * FACTORS[size.group(2)] for size in matches if size), 0.0)
-    return each * max(_whole_number(record.get("slots", "")) or 1, 1) or None
+def _requested(record: Mapping[str, str]) -> float | str | None:
+    """Return the bytes of all slots, None where how many these are is not known; what is no size stays a text."""
+    resources, slots = _resources(record), _whole_number(record.get("slots", "1"))
+    if slots is None or slots < 1:
+        return None
+    told = [resources[name] for name in MEMORY if name in resources]
+    sizes = [float(size.group(1)) * FACTORS[size.group(2)] * slots for size in map(_NUMBER.match, told) if size]
+    return next((size for size in sizes if size), None) if sizes or not told else told[0]
 
 
 def _whole_number(text: str) -> int | None:
@@ -186,7 +223,7 @@ def _status(record: Mapping[str, str]) -> str | None:
     if failed not in (ENFORCED, AFTER):
         return f"failed (failed {failed})"
     requested, limit = _requested(record), _seconds(_resources(record).get("h_rt", ""))
-    if requested and _bytes(record.get("maxvmem", "")) >= requested:
+    if isinstance(requested, float) and _bytes(record.get("maxvmem", "")) >= requested:
         word = "out of memory"
     elif failed == ENFORCED or 0 < limit <= _seconds(record.get("ru_wallclock", "")):
         word = "timed out"
@@ -206,6 +243,7 @@ def _cells(record: Mapping[str, str]) -> list[str | float | None]:
         "job": job if part in NULLS else f"{job} part {part}",
         "team": record.get("group") if project in NULLS else project,
         "status": _status(record),
+        "slots": None if record.get("slots") == "0" else record.get("slots"),
         "ru_maxrss": f"{resident}K" if _NUMBER.match(resident) else resident,
         "requested_memory": _requested(record),
         "time_limit": _resources(record).get("h_rt"),
@@ -238,6 +276,7 @@ FORMAT = Format(
     nulls=(*NULLS, "INFINITY"),
     many_machines=True,
     finished=("completed",),
+    zero_is_unknown=("peak_memory_bytes", "cpu_usage_percent"),
     duration_from_times=True,
     units=(("cpu", "s"), ("maxrss", "B"), ("ru_maxrss", "B")),
     steps=Steps(key="job_name", step=r"^(.+) part ", largest=("peak_memory_bytes",)),

@@ -239,6 +239,7 @@ FORMAT = Format(
     nulls=NULLS,
     many_machines=True,
     finished=("completed",),
+    zero_is_unknown=("peak_memory_bytes",),
     duration_from_times=True,
     units=(
         *((name, "s") for name in _DURATIONS),

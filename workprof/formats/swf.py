@@ -48,7 +48,9 @@ STATUSES = {
     5: "cancelled",
 }
 PARTS = (2, 3, 4)
+SHOWN = 5
 LOOKED_AT_ROWS = 20
+MOSTLY = 0.8
 
 _START = re.compile(r"^\s*;\s*UnixStartTime:\s*(\d+)", re.IGNORECASE)
 _HEADER = re.compile(
@@ -67,8 +69,8 @@ def recognises(head: str, name: str) -> bool:
     result = [row for row in map(_numbers, rows) if row is not None]
     if (
         not result
-        or len(result) < len(rows) - 1
-        or any(row[COLUMNS.index("status")] not in (*STATUSES, -1) for row in result)
+        or len(result) < min(MOSTLY * len(rows), len(rows) - 1)
+        or sum(row[COLUMNS.index("status")] in (*STATUSES, -1) for row in result) < MOSTLY * len(result)
     ):
         return False
     numbered = [row[0] for row in result] == list(range(1, len(result) + 1))
@@ -78,6 +80,7 @@ def recognises(head: str, name: str) -> bool:
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every job and every part of one."""
     memory = 0
+    negative: list[str] = []
     for given in sources:
         origin = 0.0
         for line, text in given.lines():
@@ -91,6 +94,8 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
                 continue
             cells = dict(zip(COLUMNS, row, strict=True))
             memory += cells["used_memory"] >= 0
+            strange = [name for name, value in cells.items() if value < 0 and value != -1 and name != "submit_time"]
+            negative += [f"{name}: {cells[name]:g} in line {line:,}" for name in strange]
             yield Read(line, _cells(cells, origin))
     if memory:
         message = (
@@ -98,6 +103,12 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
             "stands for the peak, which it may be below: a size that rests on it may be too small"
         )
         yield Remark("memory is an average", memory, message, "warning")
+    if negative:
+        shown = f"{'; '.join(negative[:SHOWN])}{' and others' if len(negative) > SHOWN else ''}"
+        message = (
+            f'{len(negative):,} numbers are negative, and not the -1 that means "not known": they count as missing'
+        )
+        yield Remark("negative values", len(negative), f"{message} ({shown})", "warning")
 
 
 def _numbers(text: str) -> list[float] | None:
@@ -119,7 +130,8 @@ def _cells(row: dict[str, float], origin: float) -> list[str | float | None]:
     }
     part = row["status"] in PARTS
     cells["job"] = f"{cells['job']}.part" if part else cells["job"]
-    cells["status"] = STATUSES.get(int(row["status"]))
+    status = row["status"]
+    cells["status"] = None if status < 0 else STATUSES.get(int(status), f"unknown ({status:g})")
     cells["submit_time"] = origin + row["submit_time"] if row["submit_time"] != -1 else None
     known = cells["submit_time"] is not None and cells["wait_time"] is not None
     start = origin + row["submit_time"] + row["wait_time"] if known else None
@@ -149,6 +161,7 @@ FORMAT = Format(
     required=("job",),
     many_machines=True,
     finished=("completed",),
+    zero_is_unknown=("peak_memory_bytes", "cpu_usage_percent"),
     steps=Steps(key="job_name", step=r"^(\d+)\.part$", largest=("peak_memory_bytes",)),
     made=(
         Made(

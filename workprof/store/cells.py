@@ -7,7 +7,7 @@ the row is a reject.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
@@ -17,9 +17,10 @@ import pandas as pd
 from workprof.core.arrays import Ints
 from workprof.core.errors import TraceError
 from workprof.core.text import visible
+from workprof.core.units import MINUTE_S
 from workprof.formats import generic
 from workprof.formats.declare import Format
-from workprof.formats.fields import BOUNDS, NAME_FIELDS, TIMING
+from workprof.formats.fields import BOUNDS, NAME_FIELDS, TIMING, USAGE_FIELDS
 from workprof.store import rejects
 from workprof.store.catalogue import one
 from workprof.store.compile import CELLS, STRANGE, UNREAD, Plan
@@ -30,7 +31,8 @@ from workprof.store.spool import Spooled
 
 NO_NUMBER = "not a value of the column's quantity"
 SHOWN_CELLS, SHOWN_CHARACTERS = 5, 60
-BAD, OUT_OF_BOUNDS = "bad cells", "out of bounds"
+BAD, OUT_OF_BOUNDS, ZERO_USE = "bad cells", "out of bounds", "use of zero"
+SLACK = 1 + 1e-9
 WORDS = {
     UNREAD: (BAD, "are no value of their column and count as missing"),
     STRANGE: (
@@ -164,24 +166,51 @@ def left_out(
     node = "node IS NULL OR regexp_matches(trim(node), '[-,;+|\\[\\s]')" if "node" in have else "TRUE"
     many = f"({node})" if declared.many_machines else "FALSE"
     strange = {}
+    shares = {column.name: column.whole for column in columns if column.whole}
     for name, bounds in BOUNDS.items():
-        if name in have:
+        if name in shares:  # of the largest machine: no run has more of it than all
+            strange[name] = f"({name} NOT BETWEEN 0 AND {shares[name] * SLACK!r})"
+        elif name in have:
             most = f"CASE WHEN {many} THEN {bounds.of_a_system!r} ELSE {bounds.most!r} END"
             above = f"CASE WHEN {name} > {bounds.most!r} THEN {name} > {most} ELSE FALSE END"
             strange[name] = f"({name} < {bounds.least!r} OR {above})"
+    total, shown = _taken(cursor, rows, have, strange)
+    result = [_check(OUT_OF_BOUNDS, WORDS[STRANGE][1], total, shown)] if shown else []
+    used = [name for name in USAGE_FIELDS if name in have]
+    unknown = {
+        name: f"({name} = 0 AND duration_s >= {MINUTE_S} AND ({' OR '.join(f'{other} > 0' for other in used)}))"
+        for name in declared.zero_is_unknown
+        if name in used and "duration_s" in have
+    }
+    total, shown = _taken(cursor, rows, have, unknown)
+    if shown:
+        result.append(
+            _check(ZERO_USE, "are a use of 0 beside another use: not known, they count as missing", total, shown)
+        )
+    return tuple(result)
+
+
+def _taken(
+    cursor: duckdb.DuckDBPyConnection, rows: str, have: Collection[str], conditions: Mapping[str, str]
+) -> tuple[int, list[str]]:
+    """Take from the rows what conditions say of their fields, and return how many values these were, in words too."""
+    if not conditions:
+        return 0, []
     run = f"coalesce({', '.join([*(f'CAST({name} AS VARCHAR)' for name in NAME_FIELDS if name in have), repr('')])})"
-    counts = ", ".join(f"count(*) FILTER (WHERE {sql})" for sql in strange.values())
-    found = dict(zip(strange, one(cursor, f"SELECT {counts} FROM {rows}"), strict=True)) if strange else {}
+    counts = ", ".join(f"count(*) FILTER (WHERE {sql})" for sql in conditions.values())
+    found = dict(zip(conditions, one(cursor, f"SELECT {counts} FROM {rows}"), strict=True))
     shown = []
     if any(found.values()):
         commit_so_far(cursor)
     for name, count in found.items():
         if not count:
             continue
-        value, owner = one(cursor, f"SELECT {name}, {run} FROM {rows} WHERE {strange[name]} ORDER BY rowid LIMIT 1")
+        value, owner = one(cursor, f"SELECT {name}, {run} FROM {rows} WHERE {conditions[name]} ORDER BY rowid LIMIT 1")
         shown.append(
             f"{name}: {value:.4g} of {visible(owner[:SHOWN_CHARACTERS])}"
             + (f" and {count - 1:,} more" if count > 1 else "")
         )
-        cursor.execute(f"UPDATE {rows} SET {name} = NULL WHERE {strange[name]}")
-    return (_check(OUT_OF_BOUNDS, WORDS[STRANGE][1], sum(found.values()), shown),) if shown else ()
+    for name, count in found.items():
+        if count:
+            cursor.execute(f"UPDATE {rows} SET {name} = NULL WHERE {conditions[name]}")
+    return sum(found.values()), shown

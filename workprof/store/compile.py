@@ -186,6 +186,8 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
     if rule.field in TIME_FIELDS:
         read = _in_its_unit(read, rule.source in declared.epochs)
     strange = "" if rule.field in declared.own_marks or not bounded else _strange(read, BOUNDS[field.name], many)
+    if strange and rule.source in declared.epochs and rule.field in TIME_FIELDS:
+        strange = f"({strange} OR ({read} > 0 AND {read} < {FIRST_EPOCH_S!r}))"
     whole = field.unit == "B" and rule.field not in declared.normalised
     if strange and whole and (kind == TEXT or declared.reader is not None):  # Kubernetes' 512m
         strange = f"({strange} OR ({read} > 0 AND {read} < 1))"
@@ -294,11 +296,11 @@ def finished_sql(status: str, declared: Format) -> str:
 def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], outputs: Sequence[Output]) -> str:
     numbers = [name for name, kind in types.items() if kind == NUMBER]
     zeros = [
-        quoted(rule.source)
+        read_name(rule.field) if types[rule.source] == TEXT else quoted(rule.source)
         for rule in present
         if rule.field in declared.zero_is_missing
         and rule.field in TIME_FIELDS
-        and types[rule.source] in (NUMBER, "BIGINT")
+        and types[rule.source] in (NUMBER, "BIGINT", TEXT)
     ]
     times = [(rule, types[rule.source]) for rule in present if rule.field in TIME_FIELDS]
     bits = {

@@ -129,8 +129,12 @@ LEAST_OF_SPAN, MOST_OF_SPAN = 0.5, 1.02
 MOSTLY = 0.5
 
 
-def mend_durations(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Check, ...]:
-    """Read durations that start and end contradict by a unit in the unit that fits them, and tell of them.
+def mend_durations(
+    cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column], *, cpu_time: bool
+) -> tuple[Check, ...]:
+    """Read durations that start and end contradict by a unit, or as 0, as these say, and tell of them.
+
+    `cpu_time` says that the use of CPU was made of a time by the duration.
 
     Only where most durations of the column agree with start and end: else the column as a whole is in another unit,
     or says something else, and `checks` tells so.
@@ -147,20 +151,29 @@ def mend_durations(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Seq
     off = f"{ended} AND (duration_s < {span} / {MANY_TIMES} OR duration_s > {span} * {MANY_TIMES})"
     factor = f"CASE WHEN {off} THEN CASE {each} END END"
     agreeing = f"{ended} AND duration_s BETWEEN {LEAST_OF_SPAN} * {span} AND {MOST_OF_SPAN} * {span}"
-    count, agree, all_rows, named = one(
+    zero = f"({FLAGS} & {STILL_RUNNING}) = 0 AND {span} BETWEEN 60 AND {AGES_S!r} AND duration_s = 0"
+    count, zeros, agree, all_rows, named = one(
         cursor,
-        f"SELECT count({factor}), count(*) FILTER (WHERE {agreeing}), count(*) FILTER (WHERE {ended}), "
-        f"any_value(duration_s) FILTER (WHERE {factor} IS NOT NULL) FROM {rows}",
+        f"SELECT count({factor}), count(*) FILTER (WHERE {zero}), count(*) FILTER (WHERE {agreeing}), "
+        f"count(*) FILTER (WHERE {ended}), any_value(duration_s) FILTER (WHERE {factor} IS NOT NULL) FROM {rows}",
     )
-    if not count or agree < MOSTLY * all_rows:
+    if not (count or zeros) or agree < MOSTLY * all_rows or not agree:
         return ()
     commit_so_far(cursor)
-    cursor.execute(f"UPDATE {rows} SET duration_s = duration_s * {factor} WHERE {factor} IS NOT NULL")
-    message = (
-        f"{count:,} runs have a duration in another unit than start and end say ({named:.6g} s, say); each was read in "
-        "the unit that fits its start and end"
-    )
-    return (Check("duration and times", "warning", int(count), message),)
+    result = []
+    if count:
+        use = f", cpu_usage_percent = cpu_usage_percent / {factor}" if cpu_time and "cpu_usage_percent" in have else ""
+        cursor.execute(f"UPDATE {rows} SET duration_s = duration_s * {factor}{use} WHERE {factor} IS NOT NULL")
+        message = (
+            f"{count:,} runs have a duration in another unit than start and end say ({named:.6g} s, say); each was "
+            "read in the unit that fits its start and end"
+        )
+        result.append(Check("duration and times", "warning", int(count), message))
+    if zeros:
+        cursor.execute(f"UPDATE {rows} SET duration_s = {span} WHERE {zero}")
+        message = f"{zeros:,} runs have a duration of 0 though they end after they start: they last from start to end"
+        result.append(Check("duration of zero", "warning", int(zeros), message))
+    return tuple(result)
 
 
 MOST_BEYOND = 100

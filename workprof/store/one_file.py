@@ -109,7 +109,8 @@ def load(
     runs = complete_runs(cursor, stage, declared, folded.columns, options, progress)
     strange = cells.left_out(cursor, stage, declared, runs.columns)
     settled = settle(cursor, stage, runs.columns)
-    mended = mend_durations(cursor, stage, settled.columns)
+    by_duration = {one.field for one in declared.made if "duration_s" in one.needs}
+    mended = mend_durations(cursor, stage, settled.columns, cpu_time="cpu_usage_percent" in by_duration)
     runs = replace(runs, columns=settled.columns, checks=(*runs.checks, *settled.checks))
     lacking = missing_fields({column.name for column in runs.columns})
     if lacking:

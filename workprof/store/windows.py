@@ -11,7 +11,7 @@ from workprof.core.progress import Progress
 from workprof.formats.declare import Events, Format, Made, Windows
 from workprof.formats.fields import FIELDS
 from workprof.store.catalogue import one
-from workprof.store.compile import FINISHED, FLAGS
+from workprof.store.compile import DERIVED, FINISHED, FLAGS
 from workprof.store.connection import quoted, text
 from workprof.store.folding import complete
 from workprof.store.loaded import Stage
@@ -19,8 +19,8 @@ from workprof.store.reports import Check, Column, IngestOptions
 from workprof.store.running import Span, run_watched
 
 FOLD = Span(0.82, 0.85, "folding windows")
-MOST_LONGER = 0.001
-"""Share of rows that may last longer than a window: a clock that was set, a window that was late."""
+MOST_LONGER, FEWEST_ROWS = 0.001, 20
+"""Share of rows that may last longer than a window, one of a few rows: a clock that was set, a window that was late."""
 SLACK = 1.01
 """What a window may last over its length."""
 
@@ -44,32 +44,40 @@ def complete_runs(
 ) -> Runs:
     """Fold the windows of a format into runs, make what is made of runs, and turn shares of a machine into amounts."""
     windows, events = declared.windows, declared.events
-    before = after = 0
+    before = after = longer = 0
     if events:
         before, after, columns = _fold_events(cursor, stage, events, declared.finished, columns, progress)
     names = {column.name for column in columns}
     if windows and {*windows.keys, "start_time_s", "end_time_s"} <= names:
-        before, after = _fold(cursor, stage, windows, columns, progress)
+        before, after, longer = _fold(cursor, stage, windows, columns, progress)
     machine = options.machine
     known = {column.name: column for column in columns}
     shares = [name for name in declared.normalised if name in names]
+    of_runs = (*(windows.made if windows else ()), *(events.made if events else ()))
     made = (
-        *(windows.made if windows else ()),
-        *(events.made if events else ()),
+        *of_runs,
         *(Made(name, f"{quoted(name)} * {machine.whole(known[name].unit)!r}", needs=(name,)) for name in shares),
     )
     then = complete(cursor, stage, replace(declared, steps=None, made=made), columns, progress, FOLD)
-    marked = tuple(
+    marked = [
         replace(column, whole=machine.whole(column.unit), nominal=not machine.known(column.unit))
         if column.name in shares
         else column
         for column in then.columns
-    )
+    ]
+    if any(one_field.field == "duration_s" for one_field in of_runs):  # a late end cannot be confirmed by it
+        marked = [replace(each, source=DERIVED) if each.name == "duration_s" else each for each in marked]
     if before == after:
-        return Runs(marked)
+        return Runs(tuple(marked))
+    checks = []
+    if windows and longer:
+        long = (
+            f"{longer:,} windows last longer than {windows.longest_s:g} s: the others tell when a run begins and ends"
+        )
+        checks.append(Check("long windows", "warning", longer, long))
     name, what = ("events", "events") if events else ("windows", "usage windows")
     message = f"{before:,} rows of {what} were folded into {after:,} runs"
-    return Runs(marked, before - after, (Check(name, "info", before - after, message),))
+    return Runs(tuple(marked), before - after, (Check(name, "info", before - after, message), *checks))
 
 
 def _fold(
@@ -78,8 +86,8 @@ def _fold(
     windows: Windows,
     columns: Sequence[Column],
     progress: Progress,
-) -> tuple[int, int]:
-    """Return how many rows there were and are; the same where the rows are runs already."""
+) -> tuple[int, int, int]:
+    """Return how many rows there were and are, the same where the rows are runs already, and how many are too long."""
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_windows")
     keys = ", ".join(quoted(key) for key in windows.keys)
     length = "end_time_s - start_time_s"
@@ -87,32 +95,35 @@ def _fold(
     n_rows, n_longer, n_runs = one(
         cursor, f"SELECT count(*), count(*) FILTER (WHERE {length} > {longest!r}), count(DISTINCT ({keys})) FROM {rows}"
     )
-    if n_runs == n_rows or n_longer > MOST_LONGER * n_rows:
-        return int(n_rows), int(n_rows)
+    if n_runs == n_rows or n_longer > max(MOST_LONGER * n_rows, int(n_rows >= FEWEST_ROWS)):
+        return int(n_rows), int(n_rows), 0
     cursor.execute(f"ALTER TABLE {rows} RENAME TO {aside}")
     names = {column.name for column in columns}
     status = f" FILTER (WHERE {quoted('status')} IS NOT NULL)" if "status" in names else ""
-    values = [f"{_value(column.name, windows)} AS {quoted(column.name)}" for column in columns]
+    own = f"coalesce(NOT ({length} > {longest!r}), TRUE)"
+    values = [f"{_value(column.name, windows, own)} AS {quoted(column.name)}" for column in columns]
     values.append(f"coalesce({_last(FINISHED)}{status}, TRUE) AS {FINISHED}")
     values.append(f"bit_or({FLAGS}) AS {FLAGS}")
     nameless = f"CASE WHEN {quoted(windows.keys[0])} IS NULL THEN rowid END"
     select = f"SELECT {', '.join(values)} FROM {aside} GROUP BY {keys}, {nameless} ORDER BY min(rowid)"
     run_watched(cursor, f"CREATE TABLE {rows} AS {select}", [], progress, FOLD)
     cursor.execute(f"DROP TABLE {aside}")
-    return int(n_rows), int(one(cursor, f"SELECT count(*) FROM {rows}")[0])
+    return int(n_rows), int(one(cursor, f"SELECT count(*) FROM {rows}")[0]), int(n_longer)
 
 
-def _value(name: str, windows: Windows) -> str:
-    """Return the SQL of a column of a run from its windows."""
+def _value(name: str, windows: Windows, sound: str) -> str:
+    """Return the SQL of a column of a run from its windows; times are those of sound ones, where there are any."""
     own = quoted(name)
     if name in windows.keys:
         return own
     if name in ("start_time_s", "submit_time_s"):
-        return f"min({own})"
-    if name == "end_time_s" or name in windows.largest:
+        return f"coalesce(min({own}) FILTER (WHERE {sound}), min({own}))"
+    if name == "end_time_s":
+        return f"coalesce(max({own}) FILTER (WHERE {sound}), max({own}))"
+    if name in windows.largest:
         return f"max({own})"
     if name in windows.means:
-        weight = "greatest(end_time_s - start_time_s, 0)"
+        weight = f"CASE WHEN {sound} THEN greatest(end_time_s - start_time_s, 0) ELSE {windows.longest_s!r} END"
         time = f"sum({weight}) FILTER (WHERE {own} IS NOT NULL)"
         return f"coalesce(fsum({own} * {weight}) / nullif({time}, 0), avg({own}))"
     return _last(own)
