@@ -14,7 +14,6 @@ from workprof.core.units import GIB
 from workprof.inputs import LONGEST_STEM, SUFFIXES, chosen_file, discard, listed_files, safe_name, spool_upload
 from workprof.store.reports import IngestOptions
 from workprof.store.trace_store import TraceStore
-from workprof.workbench.recordings import recording, recordings
 
 CROOKED = (
     "..",
@@ -96,15 +95,6 @@ def test_whatever_is_chosen_is_inside(data, name):
         return
     assert found.is_relative_to(data.resolve())
     assert found.is_file() or found.is_dir()
-
-
-@pytest.mark.slow
-@given(NAMES)
-def test_only_recordings_of_the_folder_are_followed(data, name):
-    kept = Settings(home=data / "home", data=data)
-    assert recordings(kept) == {}
-    with pytest.raises(SettingsError, match="no recording"):
-        recording(kept, name)
 
 
 @pytest.mark.slow

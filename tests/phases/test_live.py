@@ -9,14 +9,14 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines, live_sentence
-from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
+from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import silent
 from workprof.core.records import pack, unpack
 from workprof.core.settings import from_environment
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
 from workprof.phases.matching import KnownMatchSettings, match_known
-from workprof.workbench.recordings import MOST_CAUGHT_UP, Following, counters_of, recording, recordings
+from workprof.workbench.recordings import MOST_CAUGHT_UP, Following, counters_of, recordings
 
 RUN = "workload == 'two steps' and run == '4'"
 BY_DISTANCE = LibrarySettings(given.COUNTERS, mode="faithful")
@@ -132,9 +132,7 @@ def test_recordings_are_those_of_the_data_folder_and_of_the_home(tmp_path, monke
     (data / "e.csv.partial").symlink_to(tmp_path / "elsewhere")
     settings = from_environment()
     assert set(recordings(settings)) == {"a.csv.partial", "b.csv.partial"}
-    assert counters_of(recording(settings, "a.csv.partial")) == given.COUNTERS
-    with pytest.raises(SettingsError, match="there is no recording"):
-        recording(settings, "../home/b.csv.partial")
+    assert counters_of(recordings(settings)["a.csv.partial"]) == given.COUNTERS
     (data / "a.csv.partial").write_text("a,b,c\n")
     with pytest.raises(ColumnMissing, match="is no recording"):
         counters_of(data / "a.csv.partial")

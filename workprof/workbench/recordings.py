@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.errors import ColumnMissing
 from workprof.core.settings import Settings
 from workprof.formats.telemetry.own import HEADER, PARTIAL
 from workprof.phases.live import LiveLibrary, LiveRun, LiveView, detector_from
@@ -33,14 +33,6 @@ def recordings(settings: Settings) -> dict[str, Path]:
             }
     newest = sorted(result.items(), key=lambda item: -item[1].stat().st_mtime)
     return dict(newest[:MOST_LISTED])
-
-
-def recording(settings: Settings, name: str) -> Path:
-    """The file of a recording in progress; raises SettingsError when there is none of that name."""
-    known = recordings(settings)
-    if name not in known:
-        raise SettingsError(f"there is no recording {name!r} in progress; choose from {', '.join(known) or 'none'}")
-    return known[name]
 
 
 def counters_of(path: Path) -> tuple[str, ...]:
