@@ -201,8 +201,7 @@ class ResultCache:
     def pin(self, key: str, pinned: bool) -> bool:
         """Keep an entry whatever comes, or let it go with the others; return whether there is such an entry.
 
-        Raises:
-            SettingsError: when more than half of the disk's share would be pinned.
+        Raises SettingsError when more than half of the disk's share would be pinned.
         """
         place = self._place(key)
         if not place.is_dir():

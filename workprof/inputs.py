@@ -149,8 +149,7 @@ def listed_files(folder: Path) -> tuple[str, ...]:
 def chosen_file(folder: Path, relative: str) -> Path:
     """The path of a choice.
 
-    Raises:
-        SettingsError: when it is not a file or a folder inside the data folder, links followed.
+    Raises SettingsError when it is not a file or a folder inside the data folder, links followed.
     """
     refusal = SettingsError(f"{relative!r} is not in the data folder; choose a file from the list")
     try:

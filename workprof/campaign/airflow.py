@@ -43,8 +43,7 @@ with DAG(
 def dag_of(plan: Plan, path: Path, workprof: Sequence[str] = ("workprof",)) -> str:
     """The source of a DAG: a task per run, and one that imports and sizes; the path is as Airflow's workers see it.
 
-    Raises:
-        SettingsError: when it has more runs than a DAG should.
+    Raises SettingsError when it has more runs than a DAG should.
     """
     if len(plan.runs) > MOST_TASKS:
         raise SettingsError(

@@ -46,8 +46,7 @@ class Journal:
     def held(self, *, shared: bool = False) -> Iterator[None]:
         """Hold the campaign: one process at a time runs it, or (`shared`) several, each a run of its own.
 
-        Raises:
-            SettingsError: when another one does.
+        Raises SettingsError when another one does.
         """
         make_folder(self.folder)
         make_folder(self.folder / RESULTS)

@@ -91,11 +91,7 @@ class Plan:
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan of a TOML file.
-
-    Raises:
-        SettingsError: says which key has which value, and what it may be.
-    """
+    """The plan of a TOML file; raises SettingsError, which says which key has which value, and what it may be."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -12,8 +12,7 @@ from workprof.core.errors import SettingsError
 def needed(module: str, extra: str) -> Any:
     """The module of a package that an extra of workprof installs.
 
-    Raises:
-        SettingsError: when it is not installed; names the extra and the command.
+    Raises SettingsError, which names the extra and the command, when it is not installed.
     """
     try:
         return importlib.import_module(module)

@@ -229,8 +229,7 @@ NOUNS = {int: "a whole number", float: "a number", bool: "true or false"}
 def check_value(leaf: Leaf, given: Any) -> Any:
     """A value as it is; refuse one that a setting cannot have.
 
-    Raises:
-        SettingsError: for another kind of value, one out of bounds, or one that is no choice.
+    Raises SettingsError for another kind of value, one out of bounds, or one that is no choice.
     """
     about, choices = leaf.about, ", ".join(map(str, leaf.about.choices))
     if given is None and leaf.optional:
@@ -295,8 +294,7 @@ def read(leaf: Leaf, text: str) -> Any:
     number with a unit (a bare one is in GB), a record within `name=value;...` or a JSON object of what differs from its
     defaults.
 
-    Raises:
-        SettingsError: says what to write.
+    Raises SettingsError, which says what to write.
     """
     if text in leaf.about.named:
         return leaf.about.named[text]
@@ -368,8 +366,7 @@ def by_name(own: Sequence[Leaf], pairs: Iterable[tuple[str, Any]]) -> dict[str, 
 
     A bare number is in the setting's own unit, as in a result's JSON.
 
-    Raises:
-        SettingsError: for a name that there is not, or a value that it cannot have.
+    Raises SettingsError for a name that there is not, or a value that it cannot have.
     """
     inside = {f"{leaf.path}.{one.path}": one for leaf in own if is_dataclass(leaf.kind) for one in leaves(leaf.kind)}
     by_path = {leaf.path: leaf for leaf in own} | inside

@@ -36,8 +36,7 @@ _client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=
 def loops_on(scheduler: str | None) -> Iterator[None]:
     """Send the loops inside this context to a Dask scheduler ('tcp://host:port'), or leave them here (None).
 
-    Raises:
-        SettingsError: when the scheduler cannot be reached, has no workers, or Dask is not installed.
+    Raises SettingsError when the scheduler cannot be reached, has no workers, or Dask is not installed.
     """
     if not scheduler:
         yield

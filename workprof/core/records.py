@@ -52,8 +52,7 @@ def unpack(cls: type[Record], packed: Packed) -> Record:
 def canonical_json(record: object) -> str:
     """One text per value of a settings record: sorted keys, no spaces.
 
-    Raises:
-        TypeError: when the record holds arrays.
+    Raises TypeError when the record holds arrays.
     """
     packed = pack(record)
     if packed.arrays:

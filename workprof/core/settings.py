@@ -61,8 +61,7 @@ class Settings:
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings that WORKPROF_* and XDG_DATA_HOME ask for.
 
-    Raises:
-        SettingsError: when a variable has a value that cannot be used.
+    Raises SettingsError when a variable has a value that cannot be used.
     """
     env = os.environ if environment is None else environment
     base = Path(env.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
@@ -88,8 +87,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
 def switch(environment: Mapping[str, str], name: str) -> bool | None:
     """Whether a variable says yes or no; None where it is unset or empty.
 
-    Raises:
-        SettingsError: when it says something else: a switch that protects must not be off by a slip of the pen.
+    Raises SettingsError when it says something else: a switch that protects must not be off by a slip of the pen.
     """
     value = environment.get(name, "").strip().lower()
     if value not in {"", *YES, *NO}:
@@ -100,8 +98,7 @@ def switch(environment: Mapping[str, str], name: str) -> bool | None:
 def frame_ancestors(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The origins whose pages may show the dashboard in a frame, from WORKPROF_FRAME_ANCESTORS.
 
-    Raises:
-        SettingsError: when one is no origin: what is none would let in nobody, or everybody.
+    Raises SettingsError when one is no origin: what is none would let in nobody, or everybody.
     """
     origins = tuple(filter(None, (entry.strip() for entry in environment.get(ANCESTORS, "").split(","))))
     for origin in origins:

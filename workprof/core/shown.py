@@ -26,8 +26,7 @@ class Shown:
     def to_frame(self) -> pd.DataFrame:
         """The main table: one row per profile, size, node, curve, job or change.
 
-        Raises:
-            WorkprofError: when the record has none.
+        Raises WorkprofError when the record has none.
         """
         result: pd.DataFrame = importlib.import_module(VIEWS).table(self)
         return result

@@ -65,8 +65,7 @@ _SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*$")
 def factor(unit: str) -> float:
     """What one `unit` is in workprof's own unit of that quantity.
 
-    Raises:
-        UnitUnknown: when the unit is not in `FACTORS`.
+    Raises UnitUnknown when the unit is not in `FACTORS`.
     """
     try:
         return FACTORS[unit]
@@ -77,8 +76,7 @@ def factor(unit: str) -> float:
 def parse_size(text: str, *, bare: str = "B") -> int:
     """The bytes of a size such as '2GiB', '500MB' or '1024' (a bare number is in `bare`).
 
-    Raises:
-        UnitUnknown: when the text is not a number with a known memory unit.
+    Raises UnitUnknown when the text is not a number with a known memory unit.
     """
     match = _SIZE.match(text)
     unit = (match.group(2) or bare) if match else ""
@@ -93,8 +91,7 @@ def parse_size(text: str, *, bare: str = "B") -> int:
 def read_bytes(text: str) -> float:
     """The bytes that a size means, exactly where it is in B; a bare number is in GB.
 
-    Raises:
-        ValueError, UnitUnknown: for another text.
+    Raises ValueError and UnitUnknown for another text.
     """
     exact = text.removesuffix("B")
     return float(exact) if exact != text and not exact[-1:].isalpha() else float(parse_size(text, bare="GB"))
@@ -112,8 +109,7 @@ def bytes_text(value: float) -> str:
 def read_time(text: str) -> float:
     """The epoch seconds of a time in ISO 8601 (without a zone UTC), or of a number of seconds.
 
-    Raises:
-        ValueError: for another text.
+    Raises ValueError for another text.
     """
     with contextlib.suppress(ValueError):
         return float(text)

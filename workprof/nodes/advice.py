@@ -53,8 +53,7 @@ def resource_use(jobs: pd.DataFrame, members: Bools) -> tuple[UseShare, ...]:
 def proposed_weights(uses: tuple[UseShare, ...]) -> dict[str, float]:
     """The weight of each aspect: its share of all shares, 0 where the table cannot tell.
 
-    Raises:
-        NotEnoughData: when no share is above 0.
+    Raises NotEnoughData when no share is above 0.
     """
     shares = {one.aspect: one.share if np.isfinite(one.share) else 0.0 for one in uses}
     total = sum(shares.values())
@@ -146,8 +145,7 @@ def advise(frames: Mapping[str, pd.DataFrame], settings: AdviceSettings, progres
 
     `frames`: 'runs', raw; 'jobs' with the columns of `resource_use` and `in_profile`.
 
-    Raises:
-        NotEnoughData: when the profile has no job, or its jobs do not tell what they use and no weights are given.
+    Raises NotEnoughData when the profile has no job, or its jobs do not tell what they use and no weights are given.
 
     Source: Perona (Scheinert et al. 2022) weighs scores by utilisation; ours weighs ratio-preserving ones and shows the
     weights.

@@ -96,8 +96,7 @@ def makespan(runtimes: Floats, cluster: Cluster, policy: str, used: Floats, seed
     Of the free nodes Tarema takes that of the group which suits best by `used`, 'fastest-first' that of the most
     powerful group, 'random' any.
 
-    Raises:
-        SettingsError: for another policy.
+    Raises SettingsError for another policy.
     """
     if policy not in POLICIES:
         raise SettingsError(f"policy is {policy!r}; choose from {', '.join(POLICIES)}")

@@ -270,8 +270,7 @@ class DetectionData:
 def detection_data(table: RunTable, in_training: Bools, seed: int) -> DetectionData:
     """The data of runs; `in_training` is (n_runs,).
 
-    Raises:
-        NotEnoughData: when no training run has three earlier normal ones.
+    Raises NotEnoughData when no training run has three earlier normal ones.
     """
     train = in_training & table.usable
     any_stressed = bool((table.label[train] == 1).any())

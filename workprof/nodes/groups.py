@@ -245,8 +245,7 @@ LEAST_NODES = 3
 def group_nodes(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, progress: Progress) -> Groups:
     """Nodes in groups, from `frames`: 'runs', raw; for exclude='flagged' also 'flagged' with row_id.
 
-    Raises:
-        NotEnoughData: when no run can be compared; in faithful mode also where the published code fails.
+    Raises NotEnoughData when no run can be compared; in faithful mode also where the published code fails.
 
     Source: Tarema (Bader et al. 2021). Ours: scores that keep ratios, standardised, only the aspects in which nodes
     differ by more than their runs do, k by the largest mean silhouette.
@@ -337,8 +336,7 @@ DEFECTS = (
 def published_groups(runs: OrientedRuns, nodes: tuple[str, ...], settings: GroupSettings) -> Groups:
     """The groups of the published code: nothing below 3 nodes, 3 groups above.
 
-    Raises:
-        NotEnoughData: for exactly 3 nodes, where the published code fails, and for nodes without the two benchmarks.
+    Raises NotEnoughData for exactly 3 nodes, where the published code fails, and for nodes without the two benchmarks.
 
     Source: Tarema's public code (`NodeClustererService.groovy`): k-means for k = 3 .. min(10, n) - 1, the smallest k,
     labels from the quartiles over the centroids.

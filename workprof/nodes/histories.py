@@ -192,8 +192,7 @@ def residuals(logs: Floats, histories: Histories, rows: Ints, normal: Bools) -> 
 def learn_distance_scale(table: RunTable, histories: Histories, train: Ints, normal: Bools) -> DistanceScale:
     """Floors and scales learned from training runs; `normal` is (n_runs,).
 
-    Raises:
-        NotEnoughData: when no training run has three normal ones before it.
+    Raises NotEnoughData when no training run has three normal ones before it.
     """
     floor = _floors(table, train)
     judged = with_history(histories, train[normal[train]], normal)

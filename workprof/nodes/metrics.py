@@ -248,8 +248,7 @@ UNITS: dict[str, Unit] = {
 def converted(value: float, unit: str, wanted: str, metric: str) -> float:
     """A value in the unit that a metric is kept in.
 
-    Raises:
-        UnitUnknown: when the unit is not in `UNITS` or is of another quantity.
+    Raises UnitUnknown when the unit is not in `UNITS` or is of another quantity.
     """
     known = UNITS.get(unit)
     if known is None:

@@ -167,8 +167,7 @@ def parse_runs(runs: pd.DataFrame) -> ParsedRuns:
     A run that failed, printed nothing, was cut short or uses an unknown unit keeps its row, has NaN values and is
     listed in `problems`.
 
-    Raises:
-        ColumnMissing: when the table lacks one of `COLUMNS`.
+    Raises ColumnMissing when the table lacks one of `COLUMNS`.
     """
     missing = [name for name in COLUMNS if name not in runs.columns]
     if missing:

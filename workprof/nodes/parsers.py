@@ -27,8 +27,7 @@ class ParsedOutput:
 def json_document(stdout: str, opening: str) -> Any:
     """The JSON document of an output, notes before its first brace and words after its end left out.
 
-    Raises:
-        TraceError: when there is none or it is cut short.
+    Raises TraceError when there is none or it is cut short.
     """
     start = stdout.find(opening)
     if start < 0:
@@ -43,8 +42,7 @@ def json_document(stdout: str, opening: str) -> Any:
 def number_at(document: Any, *path: str | int) -> float:
     """The finite number that stands at a path of keys and positions, NaN where there is none.
 
-    Raises:
-        TraceError: when something else stands there.
+    Raises TraceError when something else stands there.
     """
     place = document
     for step in path:
@@ -73,8 +71,7 @@ def present(values: Mapping[str, float]) -> dict[str, float]:
 def in_unit(benchmark: str, short: str, text: str, unit: str) -> float:
     """A printed number, with or without thousands commas, in the unit of its metric.
 
-    Raises:
-        TraceError: when it is no number, or its unit is unknown or of another quantity.
+    Raises TraceError when it is no number, or its unit is unknown or of another quantity.
     """
     name = f"{benchmark}.{short}"
     try:
@@ -94,8 +91,7 @@ def whole_lines(stdout: str) -> str:
 def required(output: ParsedOutput, names: Sequence[str]) -> ParsedOutput:
     """The parsed output as it is.
 
-    Raises:
-        TraceError: when it lacks one of the names: the output is cut short, or of another tool.
+    Raises TraceError when it lacks one of the names: the output is cut short, or of another tool.
     """
     missing = [name for name in names if name not in output.numbers]
     if missing:
@@ -203,8 +199,7 @@ _REQUESTS = {"min": "iops_min", "max": "iops_max", "avg": "iops_mean", "stdev": 
 def parse_fio(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of fio; a direction in which nothing was moved is absent, not zero.
 
-    Raises:
-        TraceError: when the output is cut short, a job failed, or there are several jobs.
+    Raises TraceError when the output is cut short, a job failed, or there are several jobs.
     """
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
@@ -286,8 +281,7 @@ _KEYS = {
 def parse_ioping(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of ioping; rates and total_duration are of the time spent in requests, waits left out.
 
-    Raises:
-        TraceError: when the output is cut short, counts no request, or has several reports.
+    Raises TraceError when the output is cut short, counts no request, or has several reports.
     """
     del argv  # everything that matters is in the document
     reports = json_document(stdout, "[")
@@ -307,8 +301,7 @@ FORTH, BACK = "tx_c", "rx_c"
 def parse_iperf3(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of iperf3 over TCP; a direction that was not tested is absent.
 
-    Raises:
-        TraceError: when the output is cut short or iperf3 reports an error.
+    Raises TraceError when the output is cut short or iperf3 reports an error.
     """
     del argv  # everything that matters is in the document
     document = json_document(stdout, "{")
@@ -359,8 +352,7 @@ _NAMES = {"bw": "bandwidth"}
 def parse_qperf(stdout: str, argv: tuple[str, ...]) -> ParsedOutput:
     """The metrics of qperf; what it leaves out (counters that are zero or unset) is absent.
 
-    Raises:
-        TraceError: when a test that was named is missing, or a line or its unit is unknown.
+    Raises TraceError when a test that was named is missing, or a line or its unit is unknown.
     """
     values: dict[str, float] = {}
     test = ""
@@ -407,8 +399,7 @@ PARSERS: dict[str, Callable[[str, tuple[str, ...]], ParsedOutput]] = {
 def parse_output(benchmark: str, stdout: str, argv: tuple[str, ...] = ()) -> ParsedOutput:
     """The metrics of one run.
 
-    Raises:
-        TraceError: when the benchmark is unknown, the output is empty or cut short, or a unit is unknown.
+    Raises TraceError when the benchmark is unknown, the output is empty or cut short, or a unit is unknown.
     """
     if benchmark not in PARSERS:
         raise TraceError(f"benchmark {benchmark[:40]!r} is none of {', '.join(PARSERS)}")

@@ -70,8 +70,7 @@ class Preparation:
 def learn_preparation(table: RunTable, train: Ints) -> Preparation:
     """How metrics become inputs, learned from training runs.
 
-    Raises:
-        NotEnoughData: when no metric varies.
+    Raises NotEnoughData when no metric varies.
 
     Source: Ours, after `learn_published`: keeps by relative spread, orients by declaration, takes logarithms so that
     ratios keep their size on every machine, and never fills in a value where reconstruction is judged.
@@ -227,8 +226,7 @@ def published_table(table: RunTable) -> RunTable:
 def learn_published(table: RunTable, train: Ints) -> Preparation:
     """The published preparation of a `published_table`.
 
-    Raises:
-        NotEnoughData: when no metric is left.
+    Raises NotEnoughData when no metric is left.
 
     Source: Perona's public code. Ours differs where a run lacks a metric: NaN there, 0 as published.
     """

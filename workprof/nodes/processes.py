@@ -112,8 +112,7 @@ def free_port() -> int:
 def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
     """When the process listens on a port; to connect for a look would use up a server of one client.
 
-    Raises:
-        WorkprofError: when it ends or does not listen in time.
+    Raises WorkprofError when it ends or does not listen in time.
     """
     import psutil  # noqa: PLC0415  only the suite needs it
 
@@ -127,8 +126,7 @@ def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
 def await_children(process: subprocess.Popen[bytes]) -> None:
     """When the process has begun its work in children of its own.
 
-    Raises:
-        WorkprofError: when it ends or starts none in time.
+    Raises WorkprofError when it ends or starts none in time.
     """
     import psutil  # noqa: PLC0415  only the suite needs it
 

@@ -20,8 +20,7 @@ SCORES = ("cpu", "linpack", "memory", "io")
 class MachineScores:
     """Scores of one machine; None = not measured, never 0.
 
-    Raises:
-        SettingsError: for a score that is not a positive number.
+    Raises SettingsError for a score that is not a positive number.
     """
 
     machine: str  # its name in the reports
@@ -68,8 +67,7 @@ def scores_of(machine: str, scores: Mapping[str, MachineScores]) -> MachineScore
 def ratio(local: MachineScores, target: MachineScores, name: str) -> float:
     """Score of local / score of target: how many times as long the target takes.
 
-    Raises:
-        NotEnoughData: when one of the two has no such score.
+    Raises NotEnoughData when one of the two has no such score.
     """
     ours, theirs = getattr(local, name), getattr(target, name)
     if ours is None or theirs is None:
@@ -81,8 +79,7 @@ def ratio(local: MachineScores, target: MachineScores, name: str) -> float:
 def scores_from_frame(frame: pd.DataFrame) -> dict[str, MachineScores]:
     """The scores per machine, of columns machine, cpu, linpack, memory, io; NaN = not measured.
 
-    Raises:
-        SettingsError: for a machine named twice, or a score that is not above 0.
+    Raises SettingsError for a machine named twice, or a score that is not above 0.
     """
     twice = frame["machine"][frame["machine"].duplicated()]
     if len(twice):
@@ -164,8 +161,7 @@ def compute_ratio(local: MachineScores, target: MachineScores, own_ratio: float 
 
     `own_ratio`, of the task's own benchmark, is one more ratio.
 
-    Raises:
-        NotEnoughData: when they share none of the three, and there is no benchmark of the task.
+    Raises NotEnoughData when they share none of the three, and there is no benchmark of the task.
     """
     shared = shared_scores(local, target)
     if not shared and own_ratio is None:
@@ -235,8 +231,7 @@ def exponent(measured: Iterable[tuple[float, float]]) -> float:
 def lotaru_a(local: MachineScores, target: MachineScores, traits: TaskTraits) -> float:
     """The ratio of the task's own benchmark, see `task_ratio`.
 
-    Raises:
-        NotEnoughData: when it was measured on neither of the machines.
+    Raises NotEnoughData when it was measured on neither of the machines.
     """
     if traits.own_ratio is None:
         raise NotEnoughData(f"no task of the workflow has a benchmark on both {local.machine} and {target.machine}")

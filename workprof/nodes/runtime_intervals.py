@@ -63,8 +63,7 @@ def past_errors(result: Transfer) -> PastErrors:
 def spread(past: PastErrors, from_line: bool, confidence: float) -> tuple[float, float]:
     """Lower and upper end of measured / predicted, among earlier predictions of the same kind.
 
-    Raises:
-        NotEnoughData: when there are too few for the confidence, so that an end would be beyond the largest error.
+    Raises NotEnoughData when there are too few for the confidence, so that an end would be beyond the largest error.
 
     Source: split conformal intervals with both tails, (n + 1) rule; the kind is line or median.
     """

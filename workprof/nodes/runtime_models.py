@@ -70,8 +70,7 @@ class TransferCases:
 def task_runs(report: pd.DataFrame, part: int) -> dict[TaskKey, TaskRuns]:
     """The runs of part 1 or 2 per (workflow, task), the smallest input first; the report has `REPORT_COLUMNS`.
 
-    Raises:
-        ColumnMissing: when a column is absent.
+    Raises ColumnMissing when a column is absent.
 
     Source: Lotaru's public code of June 2022. Ours differs for workflows that the publication did not have: no rule
     says which of their test rows belongs to which part, so all count in both.
@@ -96,8 +95,7 @@ def transfer_cases(reports: Mapping[str, pd.DataFrame], local: str, targets: tup
     The local machine is learned from without its largest run of the part. Where `targets` hold it, the model alone is
     tested.
 
-    Raises:
-        NoRows: when not a single prediction can be made.
+    Raises NoRows when not a single prediction can be made.
     """
     runs = {
         (machine, part): task_runs(reports[machine], part)

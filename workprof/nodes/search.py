@@ -290,8 +290,7 @@ def search(
 
     `scores`: machine -> score name -> score, higher is better; a machine without one has 0.
 
-    Raises:
-        NotEnoughData: when a workload has fewer than four configurations, or none within the limit.
+    Raises NotEnoughData when a workload has fewer than four configurations, or none within the limit.
     """
     kinds = (RANDOM, WITHOUT, WITH_SCORES) if scores else (RANDOM, WITHOUT)
     ratios: dict[str, list[Floats]] = {kind: [] for kind in kinds}

@@ -23,8 +23,7 @@ EXCLUDE_NONE, STRESSED, FLAGGED = "none", "stressed", "flagged"
 class RankSettings:
     """Which runs of which nodes are compared, how much each aspect weighs, and what the nodes cost.
 
-    Raises:
-        SettingsError: for a value out of bounds, weights that are all 0, or a window that ends before it starts.
+    Raises SettingsError for a value out of bounds, weights that are all 0, or a window that ends before it starts.
     """
 
     weights: Annotated[

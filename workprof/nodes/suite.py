@@ -42,8 +42,7 @@ from workprof.nodes.processes import (
 class SuiteSettings:
     """Which benchmarks are run, how often, how long, and beside which stress.
 
-    Raises:
-        SettingsError: for a value outside its bounds.
+    Raises SettingsError for a value outside its bounds.
     """
 
     node: Annotated[str, Setting("Name of this machine, under which the runs are kept.", empty="its host name")] = ""
@@ -227,8 +226,7 @@ def missing_tools(tools: Iterable[str]) -> tuple[str, ...]:
 def require_tools(tools: Iterable[str]) -> None:
     """Do nothing when all tools are there.
 
-    Raises:
-        SettingsError: names what is missing and the Debian packages that have it.
+    Raises SettingsError, which names what is missing and the Debian packages that have it.
     """
     missing = missing_tools(tools)
     if missing:
@@ -301,8 +299,7 @@ class RunLine:
 def run_suite(plan: SuitePlan, settings: SuiteSettings, disk: Path) -> Iterator[RunLine]:
     """A line per run as it ends, in a folder inside `disk`; stops before a run not expected to fit the budget.
 
-    Raises:
-        SettingsError: when a tool is missing, or the disk has no room.
+    Raises SettingsError when a tool is missing, or the disk has no room.
     """
     tools = tools_of(plan.runs)
     require_tools(tools)

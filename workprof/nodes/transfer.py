@@ -47,8 +47,7 @@ from workprof.nodes.runtime_models import (
 class TransferSettings:
     """From which machine to which, by which factors.
 
-    Raises:
-        SettingsError: for a value out of bounds, no machine, or a target that is named twice.
+    Raises SettingsError for a value out of bounds, no machine, or a target that is named twice.
     """
 
     local: Annotated[str, Setting("Machine that is learned on.", label="Learned on")]
@@ -213,8 +212,7 @@ def error_figures(predicted_s: Floats, measured_s: Floats) -> ErrorFigures:
 def scaled(factor: Factor, machines: tuple[MachineScores, MachineScores], from_line: bool, traits: TaskTraits) -> float:
     """By how much a factor scales one prediction (local, target): 1 for medians that it leaves alone.
 
-    Raises:
-        NotEnoughData: when a score that it needs is absent.
+    Raises NotEnoughData when a score that it needs is absent.
     """
     value = factor.rule(*machines, traits)
     return value if from_line or factor.scales_median else 1.0
@@ -260,8 +258,7 @@ def _predict(
 def default_predictions(result: Transfer) -> Floats:
     """The runtimes in seconds that our factor predicts.
 
-    Raises:
-        SettingsError: when it was not among the named factors, or could not be computed.
+    Raises SettingsError when it was not among the named factors, or could not be computed.
     """
     if DEFAULT_FACTOR not in result.predicted.by_method:
         reason = result.left_out.get(DEFAULT_FACTOR, "it was not requested")

@@ -239,8 +239,7 @@ def change_points(values: Floats, settings: ChangePointSettings = DEFAULT, progr
     straight lines, as a counter's gap is no gap of the run. `progress` is told after every counter; what it raises ends
     the search.
 
-    Raises:
-        NotEnoughData: when `values` is not a table.
+    Raises NotEnoughData when `values` is not a table.
 
     Source: CWD, equations 1-4, with the priors of the settings; alternatives from ruptures. CWD says nothing of gaps; a
     bridged gap is quieter than noise, and would be a phase of its own.
@@ -344,8 +343,7 @@ class StandardSeries:
 def standard_series(values: Floats, settings: ChangePointSettings) -> StandardSeries:
     """The counters ready for the search; infinite samples count as missing.
 
-    Raises:
-        NotEnoughData: when `values` is not a table of counters by samples.
+    Raises NotEnoughData when `values` is not a table of counters by samples.
     """
     if values.ndim != 2:
         raise NotEnoughData(f"change points need counters by samples, got an array of {values.ndim} dimensions")

@@ -73,8 +73,7 @@ class PhaseModel:
 def fit_phase_model(runs: Sequence[Stretches], labels: Ints, seed: int) -> PhaseModel:
     """A model of the phases of training runs; `labels` (n_runs,) are numbers of their workloads.
 
-    Raises:
-        NotEnoughData: without two workloads, or without two runs of one.
+    Raises NotEnoughData without two workloads, or without two runs of one.
 
     Source: The covariance is shrunk as by Ledoit and Wolf (2004). The mean log distance to the nearest neighbour is the
     part of an estimate of divergence (Wang, Kulkarni and Verdú, 2009) that depends on the known runs. Matching in time,

@@ -169,8 +169,7 @@ def evaluate(
     answered 'unknown', and the held-back runs of the others should not. With 'train', the unknown workloads are those
     that it lacks.
 
-    Raises:
-        NotEnoughData: when fewer than two workloads have two runs, or none is labelled.
+    Raises NotEnoughData when fewer than two workloads have two runs, or none is labelled.
     """
     started = time.perf_counter()
     if settings.trained_elsewhere:

@@ -86,8 +86,7 @@ class Normalised:
 def fit_normaliser(runs: Sequence[Run], counters: tuple[str, ...], settings: FingerprintSettings) -> Normaliser:
     """Mean and deviation of each counter over all samples of the training runs.
 
-    Raises:
-        NotEnoughData: when no counter has enough samples.
+    Raises NotEnoughData when no counter has enough samples.
     """
     if not runs:
         raise NotEnoughData("there is no run to learn the counters from; give at least one")

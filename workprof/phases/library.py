@@ -217,8 +217,7 @@ LIBRARY_SHARE = 0.7
 def library_view(frames: Mapping[str, pd.DataFrame], settings: LibraryViewSettings, progress: Progress) -> LibraryView:
     """The library of 'samples': every run, how far apart they are, and from where on a run is unknown.
 
-    Raises:
-        NotEnoughData: when no labelled run is left.
+    Raises NotEnoughData when no labelled run is left.
     """
     started = time.perf_counter()
     runs = runs_of(relabelled(frames["samples"], settings.edits), settings.library.counters)
@@ -248,8 +247,7 @@ def relabelled(samples: pd.DataFrame, edits: LibraryEdits) -> pd.DataFrame:
 
     Runs of one name that come under one label stay apart: such a run takes the name 'workload/run'.
 
-    Raises:
-        NotEnoughData: when no run is left.
+    Raises NotEnoughData when no run is left.
     """
     if not edits.labels:
         return samples

@@ -67,8 +67,7 @@ class OnlineDetector:
         without `prune` improbable run lengths are dropped from the start. `noise_sd` (n_counters,) of training runs
         that is not above 0 counts as 1; `level` (n_counters,) is the prior mean of a phase, without it `mu0`, else 0.
 
-        Raises:
-            NotEnoughData: when the arrays do not match the counters.
+        Raises NotEnoughData when the arrays do not match the counters.
         """
         level = np.full(n_counters, settings.mu0 or 0.0) if level is None else level
         if noise_sd.shape != (n_counters,) or level.shape != (n_counters,):
@@ -94,8 +93,7 @@ class OnlineDetector:
 
         With joint phases a tick that lacks a counter is not scored.
 
-        Raises:
-            NotEnoughData: when the sample has another number of counters.
+        Raises NotEnoughData when the sample has another number of counters.
         """
         if sample.shape != self._level.shape:
             raise NotEnoughData(f"a sample has {len(self._level)} counters, got {sample.shape}")

@@ -192,8 +192,7 @@ def counters_in(samples: pd.DataFrame, *, everything: bool = False) -> tuple[str
 def find_run(runs: Runs, name: str) -> int:
     """The position of a run that is named 'run' or 'workload/run'; '' = the first.
 
-    Raises:
-        SettingsError: for a name that no run has, or more than one.
+    Raises SettingsError for a name that no run has, or more than one.
     """
     if not name:
         return 0
@@ -209,8 +208,7 @@ def find_run(runs: Runs, name: str) -> int:
 def _rows_by_run(samples: pd.DataFrame) -> list[tuple[tuple[str, str], Ints]]:
     """Workload and name of each run, sorted, with the positions of its rows in their order.
 
-    Raises:
-        ColumnMissing: without a column 'run' or 't'.
+    Raises ColumnMissing without a column 'run' or 't'.
     """
     for name in ("run", "t"):
         if name not in samples.columns:

@@ -363,8 +363,7 @@ class Alignment:
 def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings, progress: Progress) -> AlignedRuns:
     """How a run of 'samples' goes together with one of 'train', or of 'samples' where there is none.
 
-    Raises:
-        SettingsError: when there is no such run.
+    Raises SettingsError when there is no such run.
     """
     samples = runs_of(frames["samples"], settings.library.counters)
     train = runs_of(frames["train"], samples.counters) if "train" in frames else samples
@@ -390,8 +389,7 @@ def alignment_of(first: Floats, second: Floats) -> Alignment:
 
     `first` (n_counters, T) and `second` (n_counters, T') are normalised; missing samples count as the mean, 0.
 
-    Raises:
-        NotEnoughData: when a run has no sample, or the counters differ in number.
+    Raises NotEnoughData when a run has no sample, or the counters differ in number.
     """
     if first.shape[0] != second.shape[0] or 0 in (*first.shape, *second.shape):
         raise NotEnoughData(f"runs of {first.shape} and {second.shape} counters and samples cannot be aligned")

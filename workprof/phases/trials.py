@@ -144,8 +144,7 @@ class Learner:
 def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
     """A learner of labelled fingerprints.
 
-    Raises:
-        NotEnoughData: when there are fewer than two workloads.
+    Raises NotEnoughData when there are fewer than two workloads.
 
     Source: CWD: gradient-boosted trees on fingerprints, "binary" while its Table III has several classes; ours has
     several.
@@ -159,8 +158,7 @@ def fit_learner(prints: Sequence[Fingerprint], seed: int) -> Learner:
 def boosted(features: Floats, labels: Any, seed: int) -> Any:
     """Boosted trees as the learner and its baseline without phases have them.
 
-    Raises:
-        NotEnoughData: when there are fewer than two workloads.
+    Raises NotEnoughData when there are fewer than two workloads.
     """
     from sklearn.ensemble import GradientBoostingClassifier  # noqa: PLC0415  heavy
 

@@ -46,8 +46,7 @@ class Assigner:
 
         `points` are (n_new, n_dims), scaled as the fitted rows were.
 
-        Raises:
-            NotEnoughData: when the columns are not those of the fit, or a value is not finite.
+        Raises NotEnoughData when the columns are not those of the fit, or a value is not finite.
 
         Source: `hdbscan.approximate_predict`, of which this is an exact equal unless `rim` is given.
         """

@@ -142,8 +142,7 @@ def apply_transform(transform: FittedTransform, values: Floats) -> Floats:
 
     `values` are in the order of `transform.features`, in the fields' own units.
 
-    Raises:
-        NotEnoughData: when the number of columns differs from the fitted one.
+    Raises NotEnoughData when the number of columns differs from the fitted one.
     """
     if values.ndim != 2 or values.shape[1] != len(transform.features):
         raise NotEnoughData(
@@ -216,8 +215,7 @@ class FeatureMatrix:
 def expand_features(features: tuple[str, ...]) -> tuple[dict[str, bool], bool]:
     """Name -> whether it was named by itself, in order and once each, and whether a set was among them.
 
-    Raises:
-        SettingsError: when nothing is named.
+    Raises SettingsError when nothing is named.
     """
     named: dict[str, bool] = {}
     for feature in features:

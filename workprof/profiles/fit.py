@@ -153,8 +153,7 @@ class ProfileFit(Shown):
         The spanning tree is built again. Points are scaled as in the fit (`transform`); labels are numbered as hdbscan
         numbers them, not by size.
 
-        Raises:
-            SettingsError: for OPTICS, which has no such tree, or when the table is another one than was clustered.
+        Raises SettingsError for OPTICS, which has no such tree, or when the table is another one than was clustered.
         """
         prepared, tree = self.grown_again(jobs)
         settings = self.settings
@@ -167,8 +166,7 @@ class ProfileFit(Shown):
         their membership strengths; `numbers` are the columns of `fit.transform.features`. The spanning tree is built
         again.
 
-        Raises:
-            SettingsError: as `to_hdbscan`.
+        Raises SettingsError as `to_hdbscan`.
         """
         prepared, tree = self.grown_again(jobs)
         settings = self.settings
@@ -420,8 +418,7 @@ def recut(
 
     The settings, resolved, differ from the tree's in min_cluster_size, method, epsilon and what is scored only.
 
-    Raises:
-        SettingsError: when the tree is not of these rows or this min_samples.
+    Raises SettingsError when the tree is not of these rows or this min_samples.
     """
     warm_kernels(settings)
     watch = Stopwatch(progress, STEPS)

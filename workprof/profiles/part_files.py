@@ -88,9 +88,8 @@ def file_assigner(
 
     Names are by label, that of the outliers last. Without the tree that the clustering was cut from, it is grown again.
 
-    Raises:
-        SettingsError: for OPTICS, which assigns nothing, or when the table has other rows than the fit, or the tree
-            other profiles.
+    Raises SettingsError for OPTICS, which assigns nothing, or when the table has other rows than the fit, or the tree
+    other profiles.
     """
     prepared, tree = fit.grown_again(jobs, tree)
     settings, transform = fit.settings, prepared.transform

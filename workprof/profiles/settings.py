@@ -207,8 +207,7 @@ def preset(name: str, n_rows: int) -> dict[str, str | int]:
     Source: 'paper' is the run that the PolarisProfiler paper chose (power transform, Euclidean, 300 rows); 'fine' and
     'coarse' are ours.
 
-    Raises:
-        SettingsError: for an unknown name.
+    Raises SettingsError for an unknown name.
     """
     if name not in PRESETS:
         raise SettingsError(f"preset is {name!r}; choose from {', '.join(PRESETS)}")
@@ -240,8 +239,7 @@ def clustered_rows(settings: ProfileSettings, n_rows: int) -> int:
 def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
     """The settings with nothing left open: feature set named, sizes in rows, kind of silhouette chosen.
 
-    Raises:
-        NotEnoughData: as `refuse_few`.
+    Raises NotEnoughData as `refuse_few`.
     """
     refuse_few(settings, n_rows)
     return settled(settings, n_rows)
@@ -250,8 +248,7 @@ def resolve(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
 def refuse_few(settings: ProfileSettings, n_rows: int) -> None:
     """Refuse rows that no two profiles can be found in.
 
-    Raises:
-        NotEnoughData: when there are not more than twice `min_cluster_size` rows.
+    Raises NotEnoughData when there are not more than twice `min_cluster_size` rows.
     """
     size = settings.min_cluster_size or default_min_cluster_size(n_rows)
     if n_rows <= 2 * size:

@@ -45,8 +45,7 @@ def exact_silhouettes(
 ) -> Silhouettes:
     """Silhouettes of every row, of finite values; label -1 = outlier.
 
-    Raises:
-        SettingsError: for another metric.
+    Raises SettingsError for another metric.
 
     Source: Rousseeuw 1987, as in scikit-learn (a group of one row has 0); equal to it within 1e-4.
     """
@@ -84,8 +83,7 @@ def row_silhouettes(
 ) -> tuple[Floats, Floats]:
     """(n_rows,) published and (n_rows,) proper silhouettes of the rows at some positions, NaN elsewhere.
 
-    Raises:
-        SettingsError: for another metric.
+    Raises SettingsError for another metric.
     """
     if metric not in SILHOUETTE_METRICS:
         raise SettingsError(f"metric is {metric!r}; use one of {', '.join(SILHOUETTE_METRICS)}")

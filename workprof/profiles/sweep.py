@@ -247,8 +247,7 @@ def sweep_group(frames: Mapping[str, pd.DataFrame], settings: GroupSettings, pro
     With one min_samples the spanning tree is built once, too, and cut for each size. The fits may go to the
     cluster that the caller has chosen (`workprof.core.parallel`).
 
-    Raises:
-        NotEnoughData: when not even the smallest size fits the rows.
+    Raises NotEnoughData when not even the smallest size fits the rows.
     """
     jobs = frames["jobs"]
     plan = {size: _of_size(settings, size, len(jobs)) for size in settings.sizes}
@@ -428,8 +427,7 @@ def compare_runs(
 ) -> RunComparison:
     """How two runs differ on the rows, (n_rows,) ids rising of each, that both clustered.
 
-    Raises:
-        SettingsError: when they have no row in common.
+    Raises SettingsError when they have no row in common.
     """
     common, at_before, at_after = np.intersect1d(ids_before, ids_after, assume_unique=True, return_indices=True)
     if not len(common):

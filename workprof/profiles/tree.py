@@ -60,8 +60,7 @@ class Neighbours:
     def core_of(self, min_samples: int) -> Floats:
         """(n,) reduced core distances for one of the searched sizes.
 
-        Raises:
-            SettingsError: when that size was not searched.
+        Raises SettingsError when that size was not searched.
         """
         size = min(min_samples, self.core.shape[1] - 1)
         if size not in self.sizes:
@@ -79,8 +78,7 @@ def find_neighbours(
 
     `sizes` are values of min_samples, the row itself not counted. `points` are scaled and finite.
 
-    Raises:
-        NotEnoughData: with fewer than two rows.
+    Raises NotEnoughData with fewer than two rows.
     """
     from workprof.core.compiled import share_out  # noqa: PLC0415  numba
     from workprof.profiles.kernels.nearest import nearest_rows  # noqa: PLC0415
@@ -143,8 +141,7 @@ def build_spanning_tree(
     The weight of a pair is the largest of its distance and the core distances of its two rows. Among trees of the same
     total weight the one with the shorter distances is taken.
 
-    Raises:
-        SettingsError: when `min_samples` was not searched.
+    Raises SettingsError when `min_samples` was not searched.
 
     Source: Campello et al. 2013 for the graph; Boruvka 1926 in the arrangement of McInnes and Healy 2017, with blocks
     instead of trees: most rows are joined from their neighbour lists alone, the rest by pruned search.

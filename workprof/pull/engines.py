@@ -161,8 +161,7 @@ class Engine:
 
         Spark may write rows that are not bounded into `folder`.
 
-        Raises:
-            SettingsError: for all rows of a cluster of Spark: they come through one process.
+        Raises SettingsError for all rows of a cluster of Spark: they come through one process.
         """
         if self.name == "duckdb":
             sql = str(extra("ibis", "pull").to_sql(expression, dialect="duckdb"))
@@ -250,8 +249,7 @@ def parquet_dataset(place: str) -> Any:
     S3: keys come from the environment (AWS_ACCESS_KEY_ID ...); `?anonymous=1` asks without any, `?endpoint=` and
     `?region=` name another store.
 
-    Raises:
-        TraceError: when there are none, or they cannot be read.
+    Raises TraceError when there are none, or they cannot be read.
     """
     import pyarrow.dataset as ds  # noqa: PLC0415  loaded for a pull only
 

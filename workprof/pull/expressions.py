@@ -153,8 +153,7 @@ def quality(table: Any, keys: Sequence[str], fields: Mapping[str, str]) -> Any:
 def stratum_of(fields: Mapping[str, str], by: str, columns: Sequence[str]) -> str:
     """The column whose shares a sample keeps: the one named, else workload, task or user; '' = none.
 
-    Raises:
-        SettingsError: when there is no such column; names those that there are.
+    Raises SettingsError when there is no such column; names those that there are.
     """
     if not by:
         return next((fields[field] for field in ("workload", "task_name", "user") if field in fields), "")

@@ -133,8 +133,7 @@ async def document_of(request: Request) -> dict[str, Any]:
 def jobs_of(document: Mapping[str, Any], reader: FieldReader) -> tuple[list[Job], bool]:
     """The jobs of a request, and whether it is about one alone, whose fields then stand in the document itself.
 
-    Raises:
-        BadFields: for what cannot be used.
+    Raises BadFields for what cannot be used.
     """
     if "jobs" not in document:
         return [reader.read({name: value for name, value in document.items() if name not in FURTHER})], True
@@ -204,8 +203,7 @@ def size_of(job: Job, sized: Sized) -> dict[str, Any]:
 def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
     """The settings of a question that are named by their paths or options; the others are at their defaults.
 
-    Raises:
-        BadFields: for a name or a value that there is not.
+    Raises BadFields for a name or a value that there is not.
     """
     own = leaves(question.settings)
     flags = {flag.lstrip("-").replace("-", "_"): leaf for leaf in own for flag in (leaf.flag, *leaf.about.also)}

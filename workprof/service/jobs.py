@@ -73,11 +73,7 @@ class FieldReader:
         self.known_of = (*SUBMIT_FIELDS, *(name for name in further if name in TEXT_FIELDS))
 
     def read(self, given: object, job: int | None = None) -> Job:
-        """One job.
-
-        Raises:
-            BadFields: names each field that cannot be used, its value and what is allowed.
-        """
+        """One job; raises BadFields, which names each field that cannot be used, its value and what is allowed."""
         if not isinstance(given, Mapping):
             raise BadFields([FieldProblem("jobs", given, "an object of fields", job)])
         read: Job = {}

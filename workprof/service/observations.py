@@ -65,8 +65,7 @@ class Journal:
     def __init__(self, home: Path, dataset_hash: str) -> None:
         """Open the file, remove a line that was cut off, and read the ids.
 
-        Raises:
-            HomeBusy: when another process takes finished runs of this dataset.
+        Raises HomeBusy when another process takes finished runs of this dataset.
         """
         folder = home / FOLDER
         make_folder(folder)

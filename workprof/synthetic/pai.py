@@ -161,8 +161,7 @@ _DRAWN = ("start_time", "end_time", *SENSOR_COLUMNS)
 def pai_sample_tables(rows: int, seed: int = 0) -> Iterator[Any]:
     """Yield Arrow tables that together are the sample, one per block.
 
-    Raises:
-        SettingsError: when rows or seed are out of bounds.
+    Raises SettingsError when rows or seed are out of bounds.
     """
     check_size("rows", rows, seed, MOST_ROWS)
     sizes = block_sizes(rows, BLOCK_ROWS)

@@ -25,8 +25,7 @@ class SynthReport:
 def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None:
     """Raise unless `value` is a positive whole number, `most` at most, and `seed` a non-negative one.
 
-    Raises:
-        SettingsError: with the name, the value and the bound.
+    Raises SettingsError with the name, the value and the bound.
     """
     for label, number, least in ((name, value, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
@@ -38,8 +37,7 @@ def check_size(name: str, value: int, seed: int, most: float = math.inf) -> None
 def check_room(path: Path, what: str, size_bytes: float) -> None:
     """Raise unless the disk has room for about `size_bytes` of what shall be written, such as '3 rows'.
 
-    Raises:
-        DiskFull: says how much it is and how much is free.
+    Raises DiskFull, which says how much it is and how much is free.
     """
     if size_bytes > free_bytes(path):
         text = f"{path} was not written: {what} take about {format_bytes(size_bytes)}"

@@ -84,8 +84,7 @@ def _resolved_refit(bench: Any, entry: Dataset, settings: RefitSettings) -> Refi
 def _refit_frames(bench: Any, entry: Dataset, settings: RefitSettings, _: Any, __: Progress | None) -> Frames:
     """A function that reads the dataset's jobs and the finished ones that are stored.
 
-    Raises:
-        NotEnoughData: when others are stored than the refit is about.
+    Raises NotEnoughData when others are stored than the refit is about.
     """
     loop = bench._loop(entry.hash, FeedbackSettings(settings.forecaster))
     if settings.observed != _files_digest(bench._observed_state(loop)):

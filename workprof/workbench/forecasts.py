@@ -84,8 +84,7 @@ def with_profiles(
     `progress` is told while profiles are found that are not cached; None = those that are not are not found. Where
     profiles are not `needed`, the column is left out if there are none.
 
-    Raises:
-        NotEnoughData: when profiles are needed, not cached, and not to be found.
+    Raises NotEnoughData when profiles are needed, not cached, and not to be found.
     """
     cached = bench.profiles.cached(entry.hash, fit).result if progress is None else None
     if progress is None and cached is None and needed:
@@ -257,8 +256,7 @@ class ForecastQuestions(SweepQuestions):
     def loaded_forecaster(self, dataset: str, settings: ForecasterSettings) -> LoadedForecaster:
         """The forecaster with its trees in memory; the last few stay there.
 
-        Raises:
-            NotEnoughData: when it was not trained yet.
+        Raises NotEnoughData when it was not trained yet.
         """
         result = self.forecaster.cached(dataset, settings)
         if result.result is None:
@@ -277,8 +275,7 @@ class ForecastQuestions(SweepQuestions):
 
         Where no job has a profile, or none was found yet, it is the last of all.
 
-        Raises:
-            NoRows: when the dataset has no finished job.
+        Raises NoRows when the dataset has no finished job.
         """
         entry = self._jobs_of(dataset)
         jobs = self.frames_of(entry, questions.LEARNED)()["jobs"]
@@ -336,8 +333,7 @@ class ForecastQuestions(SweepQuestions):
         The jobs are read and checked before anything is trained. Of a dataset they are as they were submitted, those
         without an end too.
 
-        Raises:
-            NoRows, TraceError, ColumnMissing: when the jobs cannot be used.
+        Raises NoRows, TraceError and ColumnMissing when the jobs cannot be used.
         """
         entry = self._jobs_of(dataset)
         read = [self.new_jobs(entry.hash, part) for part in self._parts_of(jobs)]

@@ -321,8 +321,7 @@ class MemoryQuestions(ProfileQuestions):
     def compare_scenarios(self, dataset: str, names: Sequence[str]) -> Comparison:
         """Up to four kept scenarios side by side.
 
-        Raises:
-            SettingsError: for a name that is not kept, none, or more than four.
+        Raises SettingsError for a name that is not kept, none, or more than four.
         """
         scenarios = {one.name: one for one in self.scenarios(dataset)}
         unknown = [name for name in names if name not in scenarios]

@@ -198,8 +198,7 @@ def runtime_transfer(folder: Path, settings: TransferSettings, scores: Path | No
 
     It has one folder of reports per machine. `scores` is a file of machine scores; None = the published ones.
 
-    Raises:
-        NoRows: when a machine has no report, or nothing can be predicted.
+    Raises NoRows when a machine has no report, or nothing can be predicted.
     """
     known = scores_from_frame(read_scores(scores)) if scores else PUBLISHED_SCORES
     named = (settings.local, *settings.targets)
@@ -224,8 +223,7 @@ class NodeQuestions(ProfileQuestions):
     def node_names(self, dataset: str) -> tuple[str, ...]:
         """The names of the nodes of a dataset of benchmark runs, in order.
 
-        Raises:
-            WrongKind: when the dataset holds something else.
+        Raises WrongKind when the dataset holds something else.
         """
         entry = self.dataset(dataset)
         refuse_other_kind(entry, BENCHMARKS)
@@ -234,8 +232,7 @@ class NodeQuestions(ProfileQuestions):
     def machines_of(self, dataset: str) -> tuple[str, ...]:
         """The names of the machines of a table of measured configurations, in order.
 
-        Raises:
-            WrongKind: when the dataset holds something else.
+        Raises WrongKind when the dataset holds something else.
         """
         entry = self.dataset(dataset)
         refuse_other_kind(entry, CONFIGURATIONS)
@@ -271,8 +268,7 @@ class NodeQuestions(ProfileQuestions):
     def node_scenarios(self, dataset: str) -> tuple[NodeScenario, ...]:
         """The kept scenarios of a dataset of benchmark runs, the newest first.
 
-        Raises:
-            WrongKind: when the dataset holds no benchmark runs.
+        Raises WrongKind when the dataset holds no benchmark runs.
         """
         entry = self.dataset(dataset)
         refuse_other_kind(entry, BENCHMARKS)

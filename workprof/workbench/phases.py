@@ -38,8 +38,7 @@ def _samples(bench: Any, entry: Dataset, settings: Any, *_: object) -> Frames:
 def _with_train(bench: Any, entry: Dataset, settings: Any, train: str | None = None) -> Any:
     """The settings with the content of the dataset to learn from, so that it is part of the key.
 
-    Raises:
-        WrongKind: when that dataset holds no counters.
+    Raises WrongKind when that dataset holds no counters.
     """
     name = train or settings.train_hash
     other = bench.dataset(name) if name else None

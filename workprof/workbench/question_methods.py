@@ -72,8 +72,7 @@ class CachedResult(Generic[Result]):
 def refuse_other_kind(entry: Dataset, wanted: str) -> None:
     """Refuse a dataset that holds something else than what is asked about.
 
-    Raises:
-        WrongKind: says what it holds, what is needed and which command makes it.
+    Raises WrongKind, which says what it holds, what is needed and which command makes it.
     """
     if entry.kind != wanted:
         raise WrongKind(
@@ -116,8 +115,7 @@ FINISHED_ONLY = ("profiles", "forecasts")
 def refuse_none_finished(entry: Dataset, report: Callable[[], IngestReport]) -> None:
     """Refuse a dataset that has no finished run, where only these are asked about.
 
-    Raises:
-        NotEnoughData: says what its runs do instead.
+    Raises NotEnoughData, which says what its runs do instead.
     """
     if entry.finished_rows:
         return
@@ -134,8 +132,7 @@ def refuse_none_finished(entry: Dataset, report: Callable[[], IngestReport]) -> 
 def refuse_missing(entry: Dataset, needed: Sequence[str], columns: Callable[[], Sequence[Column]]) -> None:
     """Refuse a dataset without the columns that a question reads.
 
-    Raises:
-        ColumnMissing: names those that are missing and those there are, and says what to do.
+    Raises ColumnMissing, which names those that are missing and those there are, and says what to do.
     """
     there = [column.name for column in columns()] if needed else []
     missing = sorted(set(needed) - set(there))
@@ -246,8 +243,7 @@ class OpenHome:
     def _request(self, step: Step, entry: Dataset, settings: object, extras: Extras = ()) -> Request:
         """The request of a step on a dataset, with the by-products to keep: (step, its settings) each.
 
-        Raises:
-            WrongKind: when the step is about another kind of dataset.
+        Raises WrongKind when the step is about another kind of dataset.
         """
         refuse_other_kind(entry, kind_of(step.name))
         lines = {extra.name: about(extra, extra.key(entry.hash, own), entry.name, own, 0.0) for extra, own in extras}
@@ -351,8 +347,7 @@ class Bound(Generic[S, R]):
     def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
         """Start the computation in a child process, or join the one that runs.
 
-        Raises:
-            NotEnoughData: when what it rests on is not there yet.
+        Raises NotEnoughData when what it rests on is not there yet.
         """
         request = self._resolved(dataset, settings, fit, more)
         self._refuse(*request[:2])

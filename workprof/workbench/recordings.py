@@ -38,8 +38,7 @@ def recordings(settings: Settings) -> dict[str, Path]:
 def counters_of(path: Path) -> tuple[str, ...]:
     """The counters that a recording has so far.
 
-    Raises:
-        ColumnMissing: when the file does not begin as a recording does.
+    Raises ColumnMissing when the file does not begin as a recording does.
     """
     with path.open(encoding="utf-8", newline="", errors="replace") as stream:
         header = next(csv.reader([stream.readline(LONGEST_HEADER)]), [])

@@ -132,8 +132,7 @@ class RunQuestions(ForecastQuestions):
     def stored_run(self, run: str) -> StoredRun:
         """One kept computation by its name or the beginning of it.
 
-        Raises:
-            SettingsError: when there is none, or more than one.
+        Raises SettingsError when there is none, or more than one.
         """
         matching = self.stored_runs(run) if RUN_NAME.fullmatch(run) else ()
         if len(matching) != 1:
@@ -172,8 +171,7 @@ class RunQuestions(ForecastQuestions):
     def compare_runs(self, before: str, after: str) -> RunComparison:
         """Which settings and which numbers of two kept runs of one step differ.
 
-        Raises:
-            SettingsError: when the runs are of different steps.
+        Raises SettingsError when the runs are of different steps.
         """
         first, second = self.stored_run(before), self.stored_run(after)
         if first.step != second.step:
@@ -187,8 +185,7 @@ class RunQuestions(ForecastQuestions):
     def run_in_python(self, run: str) -> str:
         """Python that asks for a run's result again.
 
-        Raises:
-            NotEnoughData: when nothing can be asked to make it from settings alone; says why.
+        Raises NotEnoughData when nothing can be asked to make it from settings alone; says why.
         """
         stored = self.stored_run(run)
         question, settings = question_of(stored.step, _settings(stored))
@@ -199,8 +196,7 @@ class RunQuestions(ForecastQuestions):
     def run_in_shell(self, run: str) -> str:
         """The command that asks for a run's result again.
 
-        Raises:
-            NotEnoughData: when no command has the options for it.
+        Raises NotEnoughData when no command has the options for it.
         """
         stored = self.stored_run(run)
         question, settings = question_of(stored.step, _settings(stored))
@@ -215,8 +211,7 @@ class RunQuestions(ForecastQuestions):
     def run_address(self, run: str) -> str:
         """Path and query of the page that shows a run, its settings by their options.
 
-        Raises:
-            NotEnoughData: when its settings are of an older version.
+        Raises NotEnoughData when its settings are of an older version.
         """
         stored = self.stored_run(run)
         question, settings = question_of(stored.step, _settings(stored))
@@ -225,16 +220,14 @@ class RunQuestions(ForecastQuestions):
     def run_settings(self, run: str) -> object:
         """The settings of a run as the record that they were.
 
-        Raises:
-            NotEnoughData: when they are of an older version, or of a step that the catalogue does not know.
+        Raises NotEnoughData when they are of an older version, or of a step that the catalogue does not know.
         """
         return _settings(self.stored_run(run))
 
     def clustering_of(self, stored: StoredRun) -> Any:
         """The settings of the clustering that a run rests on, None where it rests on none.
 
-        Raises:
-            NotEnoughData: when that clustering is no longer kept.
+        Raises NotEnoughData when that clustering is no longer kept.
         """
         if not stored.clustering:
             return None
