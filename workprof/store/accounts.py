@@ -41,11 +41,7 @@ class Accounts:
     fault: str = ""  # what is wrong with a quote and in which line it opens, in words; '' = nothing
 
     def refuse_fault(self) -> None:
-        """Refuse a text with a quote that is not sound.
-
-        Raises:
-            TraceError: names the line in which it opens.
-        """
+        """Refuse a text with a quote that is not sound; raises TraceError, which names the line in which it opens."""
         if self.fault and self.quoting:
             raise TraceError(
                 f"{self.spooled.origin}: {self.fault}; mend that line, or load the file with "
@@ -62,11 +58,7 @@ class Balance:
     lost: int  # lines that the reader passed over
 
     def refuse_loss(self, accepted: bool) -> None:
-        """Refuse a text of which lines are lost, unless that is accepted.
-
-        Raises:
-            TraceError: says how many.
-        """
+        """Refuse a text of which lines are lost, unless that is accepted; raises TraceError, which says how many."""
         if self.lost and not accepted:
             raise TraceError(
                 f"{self.accounts.spooled.origin}: {lines_lost(self.lost)}: in no row and not among the rejected ones; "
@@ -107,7 +99,7 @@ class Balance:
 
 
 def accounts_of(spooled: Spooled, delimiter: str, progress: Progress, span: Span, *, quoting: bool = True) -> Accounts:
-    """Return the accounts of a text before it is read; `progress` may cancel."""
+    """The accounts of a text before it is read; `progress` may cancel."""
     lines = count_lines(spooled.path, delimiter, progress, span, quoting=quoting)
     if not lines.fault:
         return Accounts(spooled, lines, quoting=quoting)
@@ -126,12 +118,11 @@ def balance(
     dialect: CsvDialect,
     n_read: int,
 ) -> Balance:
-    """Return what became of the other lines of a text that was read, by the rows and rejects of the reader.
+    """What became of the other lines of a text that was read, by the rows and rejects of the reader.
 
     A text with an unsound quote is read once more.
 
-    Raises:
-        TraceError: when the reader tells of more rows than there are.
+    Raises TraceError when the reader tells of more rows than there are.
     """
     lines, header, breaks = accounts.lines, int(dialect.header), accounts.lines.quoted_breaks
     if accounts.fault and accounts.quoting:
@@ -150,7 +141,7 @@ def balance(
 def _breaks_in_rows(
     cursor: duckdb.DuckDBPyConnection, spooled: Spooled, names: Sequence[str], dialect: CsvDialect
 ) -> int:
-    """Return the line ends within the cells of all rows; of blank lines in them, and of endless cells, none."""
+    """The line ends within the cells of all rows; of blank lines in them, and of endless cells, none."""
     relation = csv_relation(spooled, [SourceColumn(name, TEXT) for name in names], dialect)
     parts = ", ".join(f"string_split({quoted(name)}, chr(10))" for name in names)
     blank = "len(list_filter(parts[2:-2], lambda part: part IN ('', chr(13))))"

@@ -24,7 +24,7 @@ def is_arrow(head: bytes) -> bool:
 
 
 def arrow_schema(path: Path) -> pa.Schema:
-    """Return the columns of an Arrow or Feather file; raises TraceError when it is broken."""
+    """The columns of an Arrow or Feather file; raises TraceError when it is broken."""
     with _batches(path) as (schema, _):
         return schema
 
@@ -34,8 +34,7 @@ def write_parquet(path: Path, target: Path, most_bytes: int, report_bytes: Calla
 
     `report_bytes` is called with the bytes of the rows so far; it may cancel.
 
-    Raises:
-        TraceError: when the file is broken or cut off, has nested columns, or takes more than `most_bytes`.
+    Raises TraceError when the file is broken or cut off, has nested columns, or takes more than `most_bytes`.
     """
     done = 0
     with _batches(path) as (schema, batches):

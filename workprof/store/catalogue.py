@@ -90,7 +90,7 @@ def _names(cursor: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def _left(cursor: duckdb.DuckDBPyConnection) -> set[str]:
-    """Return the tables of no dataset."""
+    """The tables of no dataset."""
     known = {hashed for (hashed,) in cursor.execute("SELECT hash FROM catalogue").fetchall()}
     stored_tables = {prefix + hashed for hashed in known for prefix in (ROWS, REJECTS)}
     return {name for name in _names(cursor) if name.startswith((STAGE, ROWS, REJECTS)) and name not in stored_tables}
@@ -137,11 +137,7 @@ class Entry:
         return REJECTS + split(self.dataset.hash)[0]
 
     def readable(self) -> Entry:
-        """Return itself where its rows can be read.
-
-        Raises:
-            EntryDamaged: says what is wrong and what to do.
-        """
+        """Itself where its rows can be read; raises EntryDamaged, which says what is wrong and what to do."""
         if self.damage:
             raise EntryDamaged(
                 f"dataset {self.dataset.name}: what the catalogue keeps of its columns cannot be read "
@@ -150,20 +146,20 @@ class Entry:
         return self
 
     def column(self, name: str) -> Column | None:
-        """Return the column of that name, of that name in the trace, or of that alias."""
+        """The column of that name, of that name in the trace, or of that alias."""
         by_name = {column.name: column for column in self.columns}
         by_source = {column.source: column for column in self.columns if column.source}
         return by_name.get(name) or by_source.get(name) or by_name.get(self.aliases.get(name, ""))
 
 
 def entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Dataset, ...]:
-    """Return every dataset, newest first."""
+    """Every dataset, newest first."""
     rows = cursor.execute(f"SELECT {DATASET_COLUMNS} FROM catalogue ORDER BY created DESC, name").fetchall()
     return tuple(Dataset(*row) for row in rows)
 
 
 def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
-    """Return the dataset of that name, that hash or at least eight first characters of it.
+    """The dataset of that name, that hash or at least eight first characters of it.
 
     Raises:
         DatasetUnknown: names what there is.
@@ -180,7 +176,7 @@ def entry(cursor: duckdb.DuckDBPyConnection, name_or_hash: str) -> Entry:
 
 
 def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
-    """Return every dataset with its columns, newest first."""
+    """Every dataset with its columns, newest first."""
     rows = cursor.execute(
         f"SELECT {DATASET_COLUMNS}, columns, aliases FROM catalogue ORDER BY created DESC, name"
     ).fetchall()
@@ -189,12 +185,11 @@ def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
 
 
 def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
-    """Return the one of that hash, of that name, or of at least eight first characters of its hash.
+    """The one of that hash, of that name, or of at least eight first characters of its hash.
 
     A whole hash is never taken for a name: homes of earlier versions may hold datasets with names that look like one.
 
-    Raises:
-        DatasetUnknown: names what there is, and every one that may be meant.
+    Raises DatasetUnknown, which names what there is, and every one that may be meant.
     """
     beginning = name_or_hash.lower() if reads_as_hash(name_or_hash) else ""
     result = [dataset for dataset in known if beginning and dataset.hash.startswith(beginning)]
@@ -220,7 +215,7 @@ def _entry(dataset: Dataset, columns: object, aliases: object, tables: Mapping[s
 
 
 def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
-    """Return table -> column -> type."""
+    """Table -> column -> type."""
     result: dict[str, Types] = {}
     for table, column, kind in cursor.execute(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
@@ -230,7 +225,7 @@ def _tables(cursor: duckdb.DuckDBPyConnection) -> dict[str, Types]:
 
 
 def _contradiction(columns: Sequence[Column], there: Types) -> str:
-    """Return what the catalogue tells of columns that the table of rows knows better; '' where they agree."""
+    """What the catalogue tells of columns that the table of rows knows better; '' where they agree."""
     if not columns:
         return "it names no column"
     if len({column.name for column in columns}) < len(columns):
@@ -245,10 +240,9 @@ def _contradiction(columns: Sequence[Column], there: Types) -> str:
 
 
 def report(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> IngestReport:
-    """Return what the ingest told, under the dataset's present name.
+    """What the ingest told, under the dataset's present name.
 
-    Raises:
-        EntryDamaged: when the catalogue keeps no such report.
+    Raises EntryDamaged when the catalogue keeps no such report.
     """
     (document,) = one(cursor, "SELECT report FROM catalogue WHERE hash = ?", [dataset.hash])
     result = stored(IngestReport, document)
@@ -287,7 +281,7 @@ def insert(
 
 
 def find_hash(cursor: duckdb.DuckDBPyConnection, hashed: str) -> Dataset | None:
-    """Return the dataset of that whole hash, if there is one."""
+    """The dataset of that whole hash, if there is one."""
     return next((dataset for dataset in entries(cursor) if dataset.hash == hashed), None)
 
 
@@ -297,11 +291,7 @@ def of_size(cursor: duckdb.DuckDBPyConnection, input_bytes: int) -> bool:
 
 
 def checked_name(name: str) -> str:
-    """Return a dataset name that is allowed.
-
-    Raises:
-        SettingsError: says what a name may hold.
-    """
+    """A dataset name that is allowed; raises SettingsError, which says what a name may hold."""
     if not NAME.match(name):
         raise SettingsError(
             f"name {name!r} cannot be used: begin with a letter or digit, then letters, digits, space . _ -, at most 80"
@@ -315,12 +305,11 @@ def checked_name(name: str) -> str:
 
 
 def free_name(cursor: duckdb.DuckDBPyConnection, wanted: str, stem: str) -> str:
-    """Return the asked name, or one made of a file's stem that no dataset has yet ('-2' and so on).
+    """The asked name, or one made of a file's stem that no dataset has yet ('-2' and so on).
 
     A stem that reads as a hash gets 'dataset-' before it.
 
-    Raises:
-        SettingsError: when the asked name is taken or not allowed.
+    Raises SettingsError when the asked name is taken or not allowed.
     """
     taken = {dataset.name for dataset in entries(cursor)}
     if wanted:
@@ -339,12 +328,12 @@ def free_name(cursor: duckdb.DuckDBPyConnection, wanted: str, stem: str) -> str:
 
 
 def plain_stem(stem: str) -> str:
-    """Return what a dataset's name takes from the stem of a file's name."""
+    """What a dataset's name takes from the stem of a file's name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:STEM_CHARACTERS] or "dataset"
 
 
 def one(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
-    """Return the single row of a query that always has one."""
+    """The single row of a query that always has one."""
     (row,) = cursor.execute(sql, list(parameters)).fetchall()
     return tuple(row)
 
@@ -381,7 +370,7 @@ class Known:
         database.after_writing = self._read
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return every entry, newest first."""
+        """Every entry, newest first."""
         last, commits = self._last, self._database.commits
         if last is None or (last.commits != commits and not self._database.written_elsewhere):
             last = self._read()
@@ -395,7 +384,7 @@ class Known:
         return result
 
     def entry(self, name_or_hash: str) -> Entry:
-        """Return the entry of that name, that hash or at least eight first characters of it; it may be damaged.
+        """The entry of that name, that hash or at least eight first characters of it; it may be damaged.
 
         A scope may stand behind it: then the entry of these rows.
 
@@ -427,7 +416,7 @@ MOST_VALUES = 10_000
 
 
 def _part_of(cursor: duckdb.DuckDBPyConnection, whole: Entry, scope: Scope) -> Entry:
-    """Return a dataset narrowed to a scope, whose columns have their stored names from here on.
+    """A dataset narrowed to a scope, whose columns have their stored names from here on.
 
     Raises:
         ColumnMissing: when a column is not there or holds numbers.

@@ -49,8 +49,7 @@ def sort_out(
 
     Returned are the number of rows moved, and the checks.
 
-    Raises:
-        TraceError: when most values of a column of a generic table are none of what it was said to be.
+    Raises TraceError when most values of a column of a generic table are none of what it was said to be.
     """
     rows, aside, listed = quoted(stage.rows), quoted(f"{stage.rows}_read"), quoted(f"{stage.rows}_cells")
     (found,) = one(cursor, f"SELECT count({CELLS}) FROM {rows}")
@@ -103,7 +102,7 @@ def _refuse_most(cursor: duckdb.DuckDBPyConnection, plan: Plan, spooled: Spooled
 
 
 def _told(cursor: duckdb.DuckDBPyConnection, plan: Plan, spooled: Spooled, listed: str) -> tuple[Check, ...]:
-    """Return the checks of the cells: how many, and the first of each column with its line."""
+    """The checks of the cells: how many, and the first of each column with its line."""
     firsts = cursor.execute(
         f"SELECT kind, output, count(*), min(place), arg_min(cell, place) FROM {listed} "
         f"GROUP BY kind, output ORDER BY kind, output"
@@ -126,7 +125,7 @@ def _told(cursor: duckdb.DuckDBPyConnection, plan: Plan, spooled: Spooled, liste
 
 
 def merged(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """Return the checks with one for each name: counts added up, messages one after another."""
+    """The checks with one for each name: counts added up, messages one after another."""
     result: dict[str, Check] = {}
     for check in checks:
         first = result.get(check.name)

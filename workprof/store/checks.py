@@ -62,12 +62,12 @@ class Question:
 
 
 def count_where(condition: str) -> str:
-    """Return the aggregate that counts rows for which a condition holds."""
+    """The aggregate that counts rows for which a condition holds."""
     return f"count(*) FILTER (WHERE {condition})"
 
 
 def questions(declared: Format, columns: Sequence[Column], duplicates: bool) -> tuple[Question, ...]:
-    """Return the checks that make sense for the columns there are, in the order in which people read them."""
+    """The checks that make sense for the columns there are, in the order in which people read them."""
     have = {column.name for column in columns}
     result = [
         *_times(have),
@@ -125,7 +125,7 @@ def _endings() -> Iterable[Question]:
 
 
 def counted_checks(questions: Sequence[Question], counts: Sequence[int]) -> tuple[Check, ...]:
-    """Return the checks that found something."""
+    """The checks that found something."""
     return tuple(
         Check(question.name, question.level, count, f"{count:,} {question.message}")
         for question, count in zip(questions, counts, strict=True)
@@ -233,7 +233,7 @@ def _duplicates(declared: Format, columns: Sequence[Column]) -> str:
 
 
 def row_hash(declared: Format, columns: Sequence[Column]) -> str:
-    """Return the SQL of a 64-bit hash of a row's values, without columns that only number the rows."""
+    """The SQL of a 64-bit hash of a row's values, without columns that only number the rows."""
     names = ", ".join(quoted(column.name) for column in columns if column.name not in declared.row_numbers)
     return f"hash({names})"
 
@@ -241,7 +241,7 @@ def row_hash(declared: Format, columns: Sequence[Column]) -> str:
 def counts_of(
     cursor: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[Column], known: IngestReport | None = None
 ) -> Counts:
-    """Return what a job table holds; counting names takes seconds for ten million, so those of `known` are taken."""
+    """What a job table holds; counting names takes seconds for ten million, so those of `known` are taken."""
     names = {column.name for column in columns}
     distinct = [f'count(DISTINCT "{name}")' if name in names else "NULL" for name in ("job_name", "user")]
     if known is not None and (known.jobs, known.users) != (None, None):
@@ -266,7 +266,7 @@ NO_COUNTS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 def column_profiles(
     cursor: duckdb.DuckDBPyConnection, entry: Entry, distinct: Mapping[str, int | None]
 ) -> tuple[ColumnProfile, ...]:
-    """Return one profile per column: one scan for the figures, one more per column for its bars."""
+    """One profile per column: one scan for the figures, one more per column for its bars."""
     if not entry.columns:
         return ()
     exact = entry.dataset.rows <= EXACT_UP_TO_ROWS
@@ -277,10 +277,9 @@ def column_profiles(
 
 
 def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) -> TimeCoverage:
-    """Return rows started per bin of equal width; 0 = bins of a round width, about a hundred.
+    """Rows started per bin of equal width; 0 = bins of a round width, about a hundred.
 
-    Raises:
-        SettingsError: when `bins` is out of bounds.
+    Raises SettingsError when `bins` is out of bounds.
     """
     if not 0 <= bins <= 10_000:
         raise SettingsError(f"bins is {bins}; use 1 to 10,000, or 0 for round ones")
@@ -300,7 +299,7 @@ def time_coverage(cursor: duckdb.DuckDBPyConnection, entry: Entry, bins: int) ->
 
 
 def round_bins(low: float, high: float) -> tuple[float, float, int]:
-    """Return both ends and the number of bins of the shortest round width that needs no more than enough of them."""
+    """Both ends and the number of bins of the shortest round width that needs no more than enough of them."""
     for width in ROUND_S:
         first, last = math.floor(low / width), math.floor(high / width) + 1
         if last - first <= ENOUGH_BINS:

@@ -42,7 +42,7 @@ class Output:
     strange: str = ""  # SQL of whether the number that was read is out of bounds
 
     def unread(self, nulls: str) -> str:
-        """Return the SQL of whether a text says no number; `nulls` are the texts that mean "no value"."""
+        """The SQL of whether a text says no number; `nulls` are the texts that mean "no value"."""
         cell = quoted(self.column.source)
         said = f" AND NOT {values.no_moment(cell)}" if self.column.name in TIME_FIELDS else ""
         return (
@@ -51,7 +51,7 @@ class Output:
 
 
 def read_name(name: str) -> str:
-    """Return the name under which the number of a column's text is known while the columns are made."""
+    """The name under which the number of a column's text is known while the columns are made."""
     return quoted(f"read {name}")
 
 
@@ -71,7 +71,7 @@ class Plan:
         return tuple(output.column for output in self.outputs)
 
     def select(self, source: str) -> str:
-        """Return the SELECT over a source relation; the last column, `CELLS`, lists the cells that say no value."""
+        """The SELECT over a source relation; the last column, `CELLS`, lists the cells that say no value."""
         read = "".join(
             f", {output.reads} AS {read_name(output.column.name)}" for output in self.outputs if output.reads
         )
@@ -82,7 +82,7 @@ class Plan:
         return f"SELECT {', '.join(items)} FROM {f'(SELECT *{read} FROM {source})' if read else source}"
 
     def _cells(self) -> str:
-        """Return the SQL of the list of a row's cells that say no value, NULL where there is none."""
+        """The SQL of the list of a row's cells that say no value, NULL where there is none."""
         nulls = ", ".join(text(null) for null in dict.fromkeys(("", *self.nulls)))  # a Parquet file has them as texts
         found = [
             (condition, at, kind, quoted(output.column.source))
@@ -114,7 +114,7 @@ def compile_plan(
     *,
     bounded: bool = True,
 ) -> Plan:
-    """Return the plan: fields by rule, then fields filled with constants, then the further columns.
+    """The plan: fields by rule, then fields filled with constants, then the further columns.
 
     Rules whose columns the source lacks are passed over; `constants` are texts of every row, where no column says them.
     If `bounded`, cells that are out of bounds are left out, and listed with those that cannot be read.
@@ -146,7 +146,7 @@ def compile_plan(
 
 
 def number_sql(name: str, kind: str, unit: str) -> str:
-    """Return a finite number in workprof's unit, else NULL."""
+    """A finite number in workprof's unit, else NULL."""
     column = quoted(name)
     if kind == TIMESTAMP:
         never = f"{column} >= TIMESTAMPTZ '9999-01-01' OR {column} < TIMESTAMPTZ '0002-01-01'"
@@ -160,7 +160,7 @@ def number_sql(name: str, kind: str, unit: str) -> str:
 
 
 def text_sql(name: str, quantity: str, unit: str, declared: Format, decimal: str) -> str:
-    """Return the number that a text says.
+    """The number that a text says.
 
     `quantity` is the unit of the field that it becomes, or `values.TIME`, `unit` that of a bare number; the format
     counts sizes in 1024s or 1000s.
@@ -199,12 +199,12 @@ def _field(rule: Rule, kind: str, declared: Format, decimal: str, many: str, *, 
 
 
 def _other_units(down: bool) -> tuple[float, ...]:
-    """Return what a moment may be times the seconds that it means; below 1 only where its column counts from 1970."""
+    """What a moment may be times the seconds that it means; below 1 only where its column counts from 1970."""
     return (1e3, 1e6, 1e9, *((1e-3, 1e-6, 1e-9) if down else ()))
 
 
 def _in_its_unit(read: str, down: bool) -> str:
-    """Return the SQL of a moment of our time that is written in another unit than its column's others."""
+    """The SQL of a moment of our time that is written in another unit than its column's others."""
     each = " ".join(
         f"WHEN {read} BETWEEN {FIRST_EPOCH_S * times!r} AND {LAST_EPOCH_S * times!r} THEN {read} / {times!r}"
         for times in _other_units(down)
@@ -214,7 +214,7 @@ def _in_its_unit(read: str, down: bool) -> str:
 
 
 def _strange(read: str, bounds: Bounds, many: str) -> str:
-    """Return the SQL of whether a number is out of bounds; `many` says whether its row may be of many machines."""
+    """The SQL of whether a number is out of bounds; `many` says whether its row may be of many machines."""
     if bounds.most == bounds.of_a_system or not many:
         return f"({read} NOT BETWEEN {bounds.least!r} AND {bounds.most!r})"
     return (
@@ -224,7 +224,7 @@ def _strange(read: str, bounds: Bounds, many: str) -> str:
 
 
 def _many_machines(declared: Format, present: Sequence[Rule], types: Mapping[str, str]) -> str:
-    """Return the SQL of whether a row may be of many machines, '' where none is."""
+    """The SQL of whether a row may be of many machines, '' where none is."""
     if not declared.many_machines:
         return ""
     node = next((rule.source for rule in present if rule.field == "node" and types[rule.source] == TEXT), "")
@@ -278,7 +278,7 @@ def _further(
 
 
 def _strange_amount(read: str, quantity: str, scale: float) -> str:
-    """Return the SQL of whether a number of a further column, `scale` of its quantity's units, is out of bounds."""
+    """The SQL of whether a number of a further column, `scale` of its quantity's units, is out of bounds."""
     if quantity not in OF_QUANTITY:
         return f"({read} NOT BETWEEN {-LARGEST_NUMBER!r} AND {LARGEST_NUMBER!r})"
     return f"({read} NOT BETWEEN 0 AND {OF_QUANTITY[quantity] / scale!r})"
@@ -289,7 +289,7 @@ def _finished(declared: Format, made: Mapping[str, Output]) -> str:
 
 
 def finished_sql(status: str, declared: Format) -> str:
-    """Return the SQL of whether a status is one of those that the methods use; a row without one is."""
+    """The SQL of whether a status is one of those that the methods use; a row without one is."""
     return f"coalesce(lower(trim({status})) IN ({', '.join(map(text, declared.finished))}), TRUE)"
 
 
@@ -326,7 +326,7 @@ def _flags(declared: Format, present: Sequence[Rule], types: Mapping[str, str], 
 
 
 def _is_open(rule: Rule, kind: str) -> str:
-    """Return the SQL of whether a start or an end is written as one that does not come; an end may be 'epoch' too."""
+    """The SQL of whether a start or an end is written as one that does not come; an end may be 'epoch' too."""
     cell = quoted(rule.source)
     if kind == TEXT:
         words = (values.OPEN, values.NOT_KNOWN) if rule.field == "end_time_s" else (values.OPEN,)
@@ -338,5 +338,5 @@ def _is_open(rule: Rule, kind: str) -> str:
 
 
 def _has_short_year(cell: str) -> str:
-    """Return the SQL of whether a moment has a year of two digits; most are ISO 8601, which a look at one tells."""
+    """The SQL of whether a moment has a year of two digits; most are ISO 8601, which a look at one tells."""
     return f"CASE WHEN substr({cell}, 5, 1) = '-' THEN FALSE ELSE regexp_matches({cell}, '{values.TWO_DIGITS}') END"

@@ -46,12 +46,12 @@ INTERRUPTED = "Query interrupted"
 
 
 def quoted(name: str) -> str:
-    """Return an identifier for SQL text."""
+    """An identifier for SQL text."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:
-    """Return a text literal for SQL text (where a parameter cannot be bound)."""
+    """A text literal for SQL text (where a parameter cannot be bound)."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -304,21 +304,16 @@ class Database:
             cursor.execute(f"SET memory_limit='{limit_bytes}B'")
 
     def refuse_if_readonly(self) -> None:
-        """Refuse a change of the store where WORKPROF_READONLY is set.
-
-        Raises:
-            WorkprofError: says so.
-        """
+        """Refuse a change of the store where WORKPROF_READONLY is set; raises WorkprofError, which says so."""
         if self.readonly:
             raise WorkprofError(
                 "WORKPROF_READONLY is set: nothing can be added, changed or removed here; unset it to write"
             )
 
     def _open(self, *, writable: bool, progress: Progress = silent) -> duckdb.DuckDBPyConnection:
-        """Return a connection, as soon as no other process is in its way.
+        """A connection, as soon as no other process is in its way.
 
-        Raises:
-            HomeBusy: when one is for longer than one waits.
+        Raises HomeBusy when one is for longer than one waits.
         """
         end = time.monotonic() + self._settings.wait_s
         while True:
@@ -388,7 +383,7 @@ def _first_line(error: duckdb.Error) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    """Return what changes with a file's content."""
+    """What changes with a file's content."""
     try:
         result = path.stat()
     except OSError:
@@ -397,6 +392,6 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 
 
 def _one(sql: str, connection: duckdb.DuckDBPyConnection) -> object:
-    """Return the one value that a query has."""
+    """The one value that a query has."""
     ((value,),) = connection.execute(sql).fetchall()
     return value

@@ -36,7 +36,7 @@ class FileState:
 
     @classmethod
     def of(cls, stat: os.stat_result) -> FileState:
-        """Return the state that the operating system tells."""
+        """The state that the operating system tells."""
         return cls(stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
@@ -83,8 +83,7 @@ class ContentHash(threading.Thread):
 
         A file that was replaced, not changed, is read to its end under the link in the spool.
 
-        Raises:
-            TraceError: names the file.
+        Raises TraceError, which names the file.
         """
         for at, one in enumerate(spooled):
             if not self._packed[at]:
@@ -103,7 +102,7 @@ class ContentHash(threading.Thread):
         self._given_up.set()
 
     def result(self, progress: Progress, span: Span) -> str:
-        """Return the 32 hexadecimal digits once every byte is hashed; `progress` may cancel."""
+        """The 32 hexadecimal digits once every byte is hashed; `progress` may cancel."""
         size = self.content_bytes or 1
         try:
             while self.is_alive():
@@ -134,7 +133,7 @@ class ContentHash(threading.Thread):
 
 
 def salt_of(options: IngestOptions, format_name: str, version: int) -> str:
-    """Return what else, besides bytes, decides what the dataset holds (its name does not)."""
+    """What else, besides bytes, decides what the dataset holds (its name does not)."""
     return canonical_json(
         {
             "version": version,

@@ -48,7 +48,7 @@ class DecisionTables:
 def decisions(
     cursor: duckdb.DuckDBPyConnection, dataset: str, cls: type[Record]
 ) -> tuple[tuple[Record, ...], dict[str, Unreadable]]:
-    """Return the decisions on a dataset by the keys of their rows, and why the others cannot be read."""
+    """The decisions on a dataset by the keys of their rows, and why the others cannot be read."""
     if not has_table(cursor, "decisions"):
         return (), {}
     query = "SELECT row_key, document FROM decisions WHERE dataset = ? ORDER BY row_key"

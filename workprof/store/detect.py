@@ -32,10 +32,9 @@ MOST_FILES = 20_000
 
 
 def detect(paths: Sequence[Path], options: IngestOptions) -> str:
-    """Return the name of the format that the files seem to have, read as the options say.
+    """The name of the format that the files seem to have, read as the options say.
 
-    Raises:
-        TraceError: when it is none that is known for sure; names the formats.
+    Raises TraceError when it is none that is known for sure; names the formats.
     """
     if looks_like_tables(paths):
         return TABLES
@@ -87,7 +86,7 @@ def has_headings(known: Format, result: Sequence[str]) -> bool:
 
 
 def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
-    """Return the format whose reader knows every one of the files, '' where there is none."""
+    """The format whose reader knows every one of the files, '' where there is none."""
     files = given_files(paths)
     heads: dict[Path, str] = {}
     for name, known in FORMATS.items():
@@ -100,12 +99,12 @@ def _read_by(paths: Sequence[Path], options: IngestOptions) -> str:
 
 
 def names_without_heading(path: Path, options: IngestOptions) -> tuple[str, ...]:
-    """Return what the columns of a dump of sacct without a heading are taken for, () of any other file."""
+    """What the columns of a dump of sacct without a heading are taken for, () of any other file."""
     return slurm_print.without_heading(_head_text(path, options, {})) if path.is_file() else ()
 
 
 def _head_text(path: Path, options: IngestOptions, heads: dict[Path, str]) -> str:
-    """Return the first characters of a file, '' of one that is no text; each file is looked at once."""
+    """The first characters of a file, '' of one that is no text; each file is looked at once."""
     if path not in heads:
         head = plain_head(checked_input(path), HEAD_BYTES, options.encoding, options.sheet)
         heads[path] = "" if is_columnar(head) else head.decode(errors="replace").removeprefix("\ufeff")
@@ -113,12 +112,11 @@ def _head_text(path: Path, options: IngestOptions, heads: dict[Path, str]) -> st
 
 
 def given_files(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return name -> file of the files and of what the folders hold, hidden ones apart, in the order of their names.
+    """Name -> file of the files and of what the folders hold, hidden ones apart, in the order of their names.
 
     A name has the folders below the folder that is named, or below the one that all files have in common.
 
-    Raises:
-        TraceError: when there are more than `MOST_FILES`.
+    Raises TraceError when there are more than `MOST_FILES`.
     """
     files: list[Path] = []
     for path in paths:
@@ -136,7 +134,7 @@ def given_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _without_header(path: Path, options: IngestOptions) -> str:
-    """Return the format that knows a file without a header from its first rows, '' where there is none."""
+    """The format that knows a file without a header from its first rows, '' where there is none."""
     head = plain_head(path, HEAD_BYTES, options.encoding, options.sheet)
     if is_columnar(head):
         return ""
@@ -148,7 +146,7 @@ def _without_header(path: Path, options: IngestOptions) -> str:
 
 
 def measurements(path: Path, encoding: str, sheet: str = "") -> str:
-    """Return the format of a file of measurements, '' for any other file."""
+    """The format of a file of measurements, '' for any other file."""
     head = plain_head(path, HEAD_BYTES, encoding, sheet)
     if is_columnar(head):
         return ""
@@ -161,7 +159,7 @@ def measurements(path: Path, encoding: str, sheet: str = "") -> str:
 
 
 def several_files(paths: Sequence[Path]) -> TraceError:
-    """Return the refusal of several files that are no raw PAI tables: reason and next step."""
+    """The refusal of several files that are no raw PAI tables: reason and next step."""
     names = " ".join(shlex.quote(str(path)) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
     return TraceError(
         f"{len(paths)} files are named, but outside {TABLES} a dataset is one file: its name, its rejected lines and "
@@ -171,7 +169,7 @@ def several_files(paths: Sequence[Path]) -> TraceError:
 
 
 def column_names(path: Path, options: IngestOptions) -> tuple[str, ...]:
-    """Return the columns of a file: of its schema, its header, or the keys of its first JSON objects."""
+    """The columns of a file: of its schema, its header, or the keys of its first JSON objects."""
     if is_arrow(head_of(path)):
         return tuple(arrow_schema(path).names)
     if head_of(path).startswith(PARQUET_MAGIC):
@@ -201,7 +199,7 @@ class NamedFiles:
 
 
 def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
-    """Return the files of an ingest, checked.
+    """The files of an ingest, checked.
 
     Raises:
         TraceError: when a file is not there or cannot be read, or there are several that do not belong together.
@@ -231,10 +229,9 @@ def named_files(paths: Sequence[Path], options: IngestOptions) -> NamedFiles:
 
 
 def _chosen(paths: Sequence[Path], options: IngestOptions, family: Sequence[str]) -> str:
-    """Return the format to read files as; of a family ('borg', 'slurm'), the member that they have.
+    """The format to read files as; of a family ('borg', 'slurm'), the member that they have.
 
-    Raises:
-        SettingsError: when the name is the family's alone, and the files have no format of it.
+    Raises SettingsError when the name is the family's alone, and the files have no format of it.
     """
     if options.format in NAMES and len(family) == 1:
         return options.format
@@ -249,7 +246,7 @@ def _chosen(paths: Sequence[Path], options: IngestOptions, family: Sequence[str]
 
 
 def _read(chosen: str, paths: Sequence[Path]) -> NamedFiles:
-    """Return the files that a format's reader takes."""
+    """The files that a format's reader takes."""
     files, reader = given_files(paths), FORMATS[chosen].reader
     if not files:
         raise TraceError(f"{', '.join(str(path) for path in paths)}: there is no file in it")

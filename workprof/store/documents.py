@@ -33,7 +33,7 @@ class Unreadable:
 
 
 def stored(kind: type[Record], document: object, arrays: object = None) -> Record | Unreadable:
-    """Return the record that a text of JSON holds (and a blob of arrays, where there is one), or why it is none."""
+    """The record that a text of JSON holds (and a blob of arrays, where there is one), or why it is none."""
     try:
         record = unpack(kind, Packed(_tree(document), _arrays(arrays)))
         wrong = misfit(kind, record)
@@ -45,7 +45,7 @@ def stored(kind: type[Record], document: object, arrays: object = None) -> Recor
 
 
 def _in_words(error: BaseException) -> str:
-    """Return what a reader said, where it is meant for people."""
+    """What a reader said, where it is meant for people."""
     if isinstance(error, json.JSONDecodeError):
         return f"it is no JSON: {error}"[:LONGEST_REASON]
     for_people = isinstance(error, (_Odd, WorkprofError))
@@ -63,7 +63,7 @@ def _tree(document: object) -> Any:
 
 
 def _finite(number: str) -> float:
-    """Return a number; ours are never written as NaN or Infinity, nor beyond what a float holds."""
+    """A number; ours are never written as NaN or Infinity, nor beyond what a float holds."""
     value = float(number)
     if not math.isfinite(value):
         raise _Odd(f"{number[:20]} is no number that is ever kept")
@@ -104,12 +104,12 @@ class ScenarioTables:
             cursor.execute("INSERT INTO scenarios VALUES (?, ?, ?, ?)", row)
 
     def scenarios(self, dataset: str, cls: type[Record]) -> tuple[Record, ...]:
-        """Return the scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
+        """The scenarios of a dataset that can be read, the newest first; see `unreadable_scenarios`."""
         result = [stored(cls, document) for _, document in self._scenario_rows(dataset)]
         return tuple(one for one in result if not isinstance(one, Unreadable))
 
     def unreadable_scenarios(self, dataset: str, cls: type[Record]) -> dict[str, Unreadable]:
-        """Return the other ones by name, each with the reason."""
+        """The other ones by name, each with the reason."""
         result = {name: stored(cls, document) for name, document in self._scenario_rows(dataset)}
         return {name: one for name, one in result.items() if isinstance(one, Unreadable)}
 
@@ -148,8 +148,7 @@ class MappingTables:
     def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> SavedMapping:
         """Keep a mapping in place of one of the same name and return it.
 
-        Raises:
-            SettingsError: for a name that cannot be used, and a mapping without a field.
+        Raises SettingsError for a name that cannot be used, and a mapping without a field.
         """
         called = _mapping_name(name)
         if not mapping:
@@ -162,7 +161,7 @@ class MappingTables:
         return saved
 
     def mappings(self) -> tuple[SavedMapping, ...]:
-        """Return the saved mappings, the newest first; one that somebody damaged is left out."""
+        """The saved mappings, the newest first; one that somebody damaged is left out."""
         with self._database.cursor() as cursor:
             if not has_table(cursor, "mappings"):
                 return ()
@@ -171,11 +170,7 @@ class MappingTables:
         return tuple(SavedMapping(name, created, one) for name, created, one in result if isinstance(one, dict))
 
     def mapping(self, name: str) -> SavedMapping:
-        """Return the mapping of a name.
-
-        Raises:
-            SettingsError: names what there is.
-        """
+        """The mapping of a name; raises SettingsError, which names what there is."""
         saved = self.mappings()
         result = next((one for one in saved if one.name == name), None)
         if result is None:
@@ -186,8 +181,7 @@ class MappingTables:
     def rename_mapping(self, name: str, new: str) -> SavedMapping:
         """Give a mapping another name and return it.
 
-        Raises:
-            SettingsError: when there is no such mapping, or the new name is taken or cannot be used.
+        Raises SettingsError when there is no such mapping, or the new name is taken or cannot be used.
         """
         self._database.refuse_if_readonly()
         result, called = self.mapping(name), _mapping_name(new)
@@ -236,7 +230,7 @@ def set_note(cursor: duckdb.DuckDBPyConnection, clustering: str, note: ProfileNo
 
 
 def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNote, ...]:
-    """Return the notes of one clustering by profile."""
+    """The notes of one clustering by profile."""
     result = cursor.execute(
         "SELECT profile, name, note FROM notes WHERE clustering = ? ORDER BY profile", [clustering]
     ).fetchall()
@@ -244,7 +238,7 @@ def notes(cursor: duckdb.DuckDBPyConnection, clustering: str) -> tuple[ProfileNo
 
 
 def noted_clusterings(cursor: duckdb.DuckDBPyConnection, dataset: str) -> set[str]:
-    """Return the clusterings of a dataset (hash) that have notes."""
+    """The clusterings of a dataset (hash) that have notes."""
     result = cursor.execute("SELECT DISTINCT clustering FROM notes WHERE starts_with(clustering, ?)", [f"{dataset}:"])
     return {key for (key,) in result.fetchall()}
 
@@ -318,7 +312,7 @@ class FeedbackTables:
             _let_go(cursor, dataset, settings, finished.most)
 
     def feedback(self, dataset: str, settings: str, cls: type[Record]) -> Record | None:
-        """Return the kept state, or None where there is none.
+        """The kept state, or None where there is none.
 
         Raises:
             WorkprofError: when it was written by a version that this one cannot read.
@@ -332,7 +326,7 @@ class FeedbackTables:
         return _read(row, cls) if row else None
 
     def finished_jobs(self, dataset: str, settings: str, cls: type[Record]) -> tuple[Record, ...]:
-        """Return the finished jobs that are kept, oldest table first.
+        """The finished jobs that are kept, oldest table first.
 
         Raises:
             WorkprofError: when some were written by a version that this one cannot read.
@@ -346,7 +340,7 @@ class FeedbackTables:
         return tuple(_read(row, cls) for row in rows)
 
     def unreadable_feedback(self, dataset: str, state: type[object], jobs: type[object]) -> dict[str, Unreadable]:
-        """Return the loops of a dataset that cannot be read, by digest of settings, each with the reason."""
+        """The loops of a dataset that cannot be read, by digest of settings, each with the reason."""
         result: dict[str, Unreadable] = {}
         with self._database.cursor() as cursor:
             if not _has_tables(cursor):

@@ -198,7 +198,7 @@ class _Last:
 
 
 def _last_moment(cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str) -> _Last:
-    """Return the last moment of a trace, and what lies beyond it.
+    """The last moment of a trace, and what lies beyond it.
 
     Beyond is what lies further after the moments before it than twice these reach from their middle, and more than a
     day. An end that the row's own duration confirms is none.
@@ -230,7 +230,7 @@ def _last_moment(cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], 
 def _ages_away(
     cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str, edge: float, n_rows: int
 ) -> _Last | None:
-    """Return the last moment before an edge where few rows have one long after it, None where that is no such edge."""
+    """The last moment before an edge where few rows have one long after it, None where that is no such edge."""
     times = [name for name in TIME_FIELDS if name in have]
     later = f"greatest({', '.join(times)})"
     before = f"greatest({', '.join(f'max({name}) FILTER (WHERE {name} <= $1)' for name in times)})"
@@ -252,7 +252,7 @@ def _ages_away(
 def _beyond(
     cursor: duckdb.DuckDBPyConnection, have: Mapping[str, Column], rows: str, last: float, n_rows: int
 ) -> list[tuple[str, float]]:
-    """Return names and moments of the rows beyond a moment; none where it is no last one after all."""
+    """Names and moments of the rows beyond a moment; none where it is no last one after all."""
     start, end, duration = (name if name in have else "NULL" for name in ("start_time_s", "end_time_s", "duration_s"))
     own = "duration_s" in have and have["duration_s"].source != DERIVED
     confirmed = f"coalesce(abs({duration} - ({end} - {start})) <= 0.1 * ({end} - {start}), FALSE)" if own else "FALSE"
@@ -300,7 +300,7 @@ NO_STATUS = _Meanings("FALSE", "FALSE", "TRUE", "FALSE")
 
 
 def _conditions(cursor: duckdb.DuckDBPyConnection, have: Collection[str], rows: str, says: _Meanings) -> _Conditions:
-    """Return which rows are which; of a column that is not there every value is missing."""
+    """Which rows are which; of a column that is not there every value is missing."""
     start, end, duration = (
         name if name in have else "CAST(NULL AS DOUBLE)" for name in ("start_time_s", "end_time_s", "duration_s")
     )
@@ -331,7 +331,7 @@ CACHED = ("cached", "cache hit", "cachehit", "cached (done)", "from cache", "cal
 
 
 def _statuses(cursor: duckdb.DuckDBPyConnection, rows: str) -> _Meanings:
-    """Return the conditions that a row's status is a running one, a waiting one, missing, or one of a cache."""
+    """The conditions that a row's status is a running one, a waiting one, missing, or one of a cache."""
     word = "coalesce(lower(trim(status)), '')"
     cached = f"{word} IN ({', '.join(map(text, CACHED))})"
     meanings = (_begins(word, RUNNING), _begins(word, WAITING), f"{word} = ''", cached)

@@ -35,7 +35,7 @@ LARGEST = 2**63 - 1
 
 
 def misfit(kind: Any, value: Any, where: str = "it") -> str:
-    """Return what is wrong with a value that should be of an annotated kind; '' where it fits."""
+    """What is wrong with a value that should be of an annotated kind; '' where it fits."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return ""
@@ -132,7 +132,7 @@ def write_entry(folder: Path, record: object, about: About) -> None:
 
 
 def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:
-    """Return the record of an entry and its bytes in memory; the arrays are read-only.
+    """The record of an entry and its bytes in memory; the arrays are read-only.
 
     Raises:
         ValueError: (or another of `UNREADABLE`) when the files are damaged or are no such record.
@@ -142,7 +142,7 @@ def read_entry(folder: Path, cls: type[Record]) -> tuple[Record, int]:
 
 
 def read_packed(folder: Path) -> Packed:
-    """Return the packed record of an entry; raises as `read_entry` does."""
+    """The packed record of an entry; raises as `read_entry` does."""
     _check(folder)
     document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
     with (folder / ARRAYS).open("rb") as stream:
@@ -150,7 +150,7 @@ def read_packed(folder: Path) -> Packed:
 
 
 def read_arrays(stream: IO[bytes]) -> Arrays:
-    """Return the arrays that `np.savez` wrote, read-only; they never take more memory than the file has bytes.
+    """The arrays that `np.savez` wrote, read-only; they never take more memory than the file has bytes.
 
     Raises:
         ValueError: (or another of `UNREADABLE`) for anything else: also for what is compressed, or declares more.
@@ -177,12 +177,12 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
 
 
 def bytes_in_memory(packed: Packed) -> int:
-    """Return what a record takes in memory, roughly: its arrays, and some for the rest."""
+    """What a record takes in memory, roughly: its arrays, and some for the rest."""
     return sum(array.nbytes for array in packed.arrays.values()) + REST_BYTES
 
 
 def read_about(folder: Path) -> About:
-    """Return what an entry says that it holds.
+    """What an entry says that it holds.
 
     Raises:
         ValueError: (or another of `UNREADABLE`) when it is damaged, or belongs to another place.
@@ -246,7 +246,7 @@ def trim(folder: Path, most_bytes: int, spared: Path) -> None:
 
 
 def folder_bytes(place: Path) -> int:
-    """Return the bytes of an entry's files."""
+    """The bytes of an entry's files."""
     total = 0
     for path in place.glob("*"):
         with contextlib.suppress(OSError):
@@ -279,7 +279,7 @@ class Passed:
 
 
 def as_line(record: object, about: About, most_bytes: int = LARGEST_BYTES) -> dict[str, Any] | None:
-    """Return what goes through the pipe; None for a result that is too large for that."""
+    """What goes through the pipe; None for a result that is too large for that."""
     packed = pack(record)
     if sum(array.nbytes for array in packed.arrays.values()) > most_bytes:
         return None
@@ -290,7 +290,7 @@ def as_line(record: object, about: About, most_bytes: int = LARGEST_BYTES) -> di
 
 
 def from_line(line: dict[str, Any]) -> Passed:
-    """Return what came through the pipe; the arrays are read-only.
+    """What came through the pipe; the arrays are read-only.
 
     Raises:
         ValueError: (or KeyError, TypeError) when it is no such thing.
@@ -323,7 +323,7 @@ class ResultsInMemory:
             return sum(one.size_bytes for one in self._results.values())
 
     def get(self, key: str) -> InMemory | None:
-        """Return what is there under a key, which is then the one used last."""
+        """What is there under a key, which is then the one used last."""
         with self._guard:
             result = self._results.get(key)
             if result is not None:
@@ -352,6 +352,6 @@ class ResultsInMemory:
                 del self._results[key]
 
     def unsaved(self) -> dict[str, InMemory]:
-        """Return what is nowhere else, by key."""
+        """What is nowhere else, by key."""
         with self._guard:
             return {key: one for key, one in self._results.items() if one.unsaved is not None}

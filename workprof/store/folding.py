@@ -92,7 +92,7 @@ def _possible(made: Made, present: set[str]) -> bool:
 
 
 def _with(made: Made, have: set[str], source: str, declared: Format) -> str:
-    """Return the SELECT over another one that makes a field; what it may look at and is not there is NULL."""
+    """The SELECT over another one that makes a field; what it may look at and is not there is NULL."""
     absent = [name for name in made.may if name not in have and name != made.field]
     nulls = "".join(f", CAST(NULL AS {_type(name, declared)}) AS {quoted(name)}" for name in absent)
     if made.field not in have and made.field in made.may:
@@ -111,12 +111,12 @@ def _type(name: str, declared: Format) -> str:
 
 
 def _run_of(steps: Steps) -> str:
-    """Return the SQL of the run that a line belongs to, NULL where the line is a run itself."""
+    """The SQL of the run that a line belongs to, NULL where the line is a run itself."""
     return f"nullif(regexp_extract({quoted(steps.key)}, {text(steps.step)}, 1), '')"
 
 
 def _folded(steps: Steps, have: set[str], lines: str) -> str:
-    """Return the SELECT of one row per run, in the order of the first line of each.
+    """The SELECT of one row per run, in the order of the first line of each.
 
     Steps whose run has no line of its own become one run: its first step's line, under the run's key.
     """
@@ -147,7 +147,7 @@ def _folded(steps: Steps, have: set[str], lines: str) -> str:
 
 
 def _counts(cursor: duckdb.DuckDBPyConnection, steps: Steps, table: str) -> tuple[int, int]:
-    """Return the lines that are folded away, and the runs without a line of their own."""
+    """The lines that are folded away, and the runs without a line of their own."""
     run, key = _run_of(steps), quoted(steps.key)
     own = f"SELECT {key} FROM {table} WHERE {run} IS NULL AND {key} IS NOT NULL"
     lines, orphans = one(

@@ -31,7 +31,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the free bytes of the disk that a folder is (or would be) on."""
+    """The free bytes of the disk that a folder is (or would be) on."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -39,7 +39,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def no_room(folder: Path, what: str, instead: str = "give another home with --home or WORKPROF_HOME") -> DiskFull:
-    """Return the refusal of something that found no room: what, how much is free, what to do."""
+    """The refusal of something that found no room: what, how much is free, what to do."""
     free = format_bytes(free_bytes(folder))
     return DiskFull(f"{what}: no room on the disk of {folder} ({free} free); free some space, or {instead}")
 
@@ -48,8 +48,7 @@ def no_room(folder: Path, what: str, instead: str = "give another home with --ho
 def room_in(folder: Path, what: str) -> Iterator[None]:
     """Turn the error of a full disk into a refusal ('x.csv was not loaded'); every other error passes.
 
-    Raises:
-        DiskFull: says what, how much is free and what to do.
+    Raises DiskFull, which says what, how much is free and what to do.
     """
     try:
         yield
@@ -66,8 +65,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 def make_folder(path: Path, *, fresh: bool = False) -> None:
     """Make a folder that its owner alone can enter; the ones above it are made as usual, one that is there is kept.
 
-    Raises:
-        FileExistsError: when something is there already and must not be (`fresh`), or is no folder.
+    Raises FileExistsError when something is there already and must not be (`fresh`), or is no folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -102,7 +100,7 @@ def narrow(path: Path) -> None:
 
 
 def advice(folder: Path, more: Iterable[Path]) -> str:
-    """Return how to close a folder that others can look into, or whose parts they could; '' where nobody can."""
+    """How to close a folder that others can look into, or whose parts they could; '' where nobody can."""
     result = []
     for path in (folder, *more):
         with contextlib.suppress(OSError):
@@ -200,7 +198,7 @@ class Home:
         narrow(self.log)
 
     def writer_elsewhere(self) -> str:
-        """Return the PID of another process that writes or waits for that, '' where none does."""
+        """The PID of another process that writes or waits for that, '' where none does."""
         if self._writer is not None or fcntl is None:
             return ""
         try:
@@ -255,7 +253,7 @@ def hold(folder: Path, *, readonly: bool = False) -> IO[str]:
 
 
 def _shared(folder: Path, *, readonly: bool, alone: Callable[[], None] | None = None) -> tuple[IO[str], bool]:
-    """Return the open file that shares the lock, and whether nobody else had it: then `alone` is called first."""
+    """The open file that shares the lock, and whether nobody else had it: then `alone` is called first."""
     if not readonly:
         make_folder(folder)
     elif not (folder / DATABASE).is_file():
@@ -300,7 +298,7 @@ def _sign(stream: IO[str]) -> None:
 
 
 def open_to_others(folder: Path) -> str:
-    """Return how to close a home that other users of the machine can look into; '' where they cannot."""
+    """How to close a home that other users of the machine can look into; '' where they cannot."""
     parts = ("spool", "tmp", "rejects", "cache", "jobs")
     return advice(folder, (folder / DATABASE, *(folder / part for part in parts)))
 
@@ -337,7 +335,7 @@ def _unusable(folder: Path, error: OSError, *, look: bool = False) -> WorkprofEr
 
 
 def _lock_file(path: Path, readonly: bool) -> IO[str]:
-    """Return the open lock file; where it may not be written, a reader holds it without leaving its PID."""
+    """The open lock file; where it may not be written, a reader holds it without leaving its PID."""
     try:
         return open_private(path, "a+")
     except OSError:
@@ -347,7 +345,7 @@ def _lock_file(path: Path, readonly: bool) -> IO[str]:
 
 
 def _handed_over(path: Path) -> IO[str] | None:
-    """Return a copy of the open file that the parent handed over, if it is this home's lock."""
+    """A copy of the open file that the parent handed over, if it is this home's lock."""
     number = os.environ.get(HANDED_OVER, "")
     if not number.isdigit():
         return None
@@ -360,7 +358,7 @@ def _handed_over(path: Path) -> IO[str] | None:
 
 
 def busy(folder: Path, holder: str) -> HomeBusy:
-    """Return the refusal of a home that another process reads or writes for longer than one waits."""
+    """The refusal of a home that another process reads or writes for longer than one waits."""
     return HomeBusy(
         f"home {folder} is in use by process {holder} (a dashboard or another command); wait longer with --wait "
         f"SECONDS, stop that process, or give another home with --home DIR"

@@ -23,7 +23,7 @@ class ArrowStream(Protocol):
     """What hands its columns over by the Arrow PyCapsule interface: Arrow, Polars, DuckDB relations and others."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return a capsule with an ArrowArrayStream."""
+        """A capsule with an ArrowArrayStream."""
 
 
 Tabular = pd.DataFrame | ArrowStream
@@ -50,7 +50,7 @@ def is_path(given: object) -> bool:
 
 
 def arrow_table(given: object) -> pa.Table:
-    """Return a table in memory as Arrow; the index of a DataFrame is left out.
+    """A table in memory as Arrow; the index of a DataFrame is left out.
 
     Raises:
         SettingsError: for anything else; says what it is.
@@ -74,7 +74,7 @@ def arrow_table(given: object) -> pa.Table:
 
 
 def _of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose columns of texts and numbers together are texts: pandas reads a long file in parts."""
+    """A frame whose columns of texts and numbers together are texts: pandas reads a long file in parts."""
     mixed = {}
     for name in frame.columns[frame.dtypes == "object"]:
         kinds = {type(value) for value in frame[name].dropna()}
@@ -84,7 +84,7 @@ def _of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table whose texts are of the kind that every reader of Parquet knows."""
+    """A table whose texts are of the kind that every reader of Parquet knows."""
     for place, field in enumerate(table.schema):
         if pa.types.is_string_view(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
@@ -92,7 +92,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def frame_of(given: object) -> pd.DataFrame:
-    """Return a table in memory as a DataFrame with rows from 0; see `arrow_table`."""
+    """A table in memory as a DataFrame with rows from 0; see `arrow_table`."""
     if isinstance(given, pd.DataFrame):
         return given.reset_index(drop=True)
     frame: pd.DataFrame = arrow_table(given).to_pandas()
@@ -133,11 +133,7 @@ def _as_text(kind: pa.DataType) -> bool:
 
 
 def paths_of(given: object) -> list[Path]:
-    """Return the files that are named, by one path or by several.
-
-    Raises:
-        SettingsError: for anything else; says what it is.
-    """
+    """The files that one path or several name; raises SettingsError, which says what it is, for anything else."""
     if isinstance(given, (str, os.PathLike)):
         return [Path(given)]
     if isinstance(given, Sequence) and all(is_path(one) for one in given):

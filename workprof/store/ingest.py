@@ -76,7 +76,7 @@ def ingest(
     progress: Progress,
     upstream: Upstream | None = None,
 ) -> IngestReport:
-    """Return what became of a trace; see `TraceStore.ingest`."""
+    """What became of a trace; see `TraceStore.ingest`."""
     started = time.perf_counter()
     database.refuse_if_readonly()
     files = named_files(paths, options)
@@ -98,7 +98,7 @@ def ingest(
 
 
 def _known(task: Task) -> IngestReport | None:
-    """Return the report of the dataset that has this content already, where that can be told by now."""
+    """The report of the dataset that has this content already, where that can be told by now."""
     size = task.hashing.content_bytes
     with task.database.cursor() as cursor:
         if size is None or not catalogue.of_size(cursor, size):
@@ -222,7 +222,7 @@ def _report(
 
 
 def _mapping(task: Task, loaded: Loaded) -> mapping.Document:
-    """Return which column became which field: what was mapped, and columns with a field's own name."""
+    """Which column became which field: what was mapped, and columns with a field's own name."""
     own = [column.name for column in loaded.columns if column.name in FIELDS and column.source == column.name]
     named = {name: FieldSource(name, FIELDS[name].unit) for name in own}
     return mapping.document(named | task.options.mapping)

@@ -51,7 +51,7 @@ def is_json(head: str) -> bool:
 
 
 def json_shape(head: str) -> JsonShape:
-    """Return how the objects of a text stand in it, from its first characters."""
+    """How the objects of a text stand in it, from its first characters."""
     if _ARRAY.match(head):
         return JsonShape(ARRAY, head.index("["))
     begin = max(head.find("{"), 0)
@@ -71,7 +71,7 @@ def json_shape(head: str) -> JsonShape:
 
 
 def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
-    """Return the first objects of a text's first characters, flat (`whole`: the last line is not cut off)."""
+    """The first objects of a text's first characters, flat (`whole`: the last line is not cut off)."""
     shape = json_shape(head)
     if shape.kind != LINES:
         return [flat(row) for row in _objects_from(head, shape.at)]
@@ -81,7 +81,7 @@ def first_objects(head: str, whole: bool) -> list[dict[str, Any]]:
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
+    """A row with the members of its objects as columns: of {"a": {"b": 1}} the column a.b; one level deep."""
     result: dict[str, Any] = {}
     for name, value in row.items():
         inner = {f"{name}.{key}": member for key, member in value.items()} if isinstance(value, dict) else {}
@@ -94,15 +94,14 @@ def json_rows(path: Path, origin: str, repeated: RepeatedKeys | None = None) -> 
 
     `repeated` counts the rows whose keys repeat.
 
-    Raises:
-        TraceError: when the text is none of lines and cut off or broken: nothing after that place can be trusted.
+    Raises TraceError when the text is none of lines and cut off or broken: nothing after that place can be trusted.
     """
     shape, counting = shape_of(path), repeated or RepeatedKeys()
     yield from _lines(path, counting) if shape.kind == LINES else _members(path, origin, shape, counting)
 
 
 def shape_of(path: Path) -> JsonShape:
-    """Return how the objects of a file stand in it."""
+    """How the objects of a file stand in it."""
     with path.open("rb") as stream:
         return json_shape(stream.read(CHUNK_BYTES).decode("utf-8-sig", errors="replace"))
 
@@ -118,7 +117,7 @@ def _lines(path: Path, repeated: RepeatedKeys) -> Iterator[JsonRow]:
 
 
 def _counted(repeated: RepeatedKeys, row: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the row, its repeated keys counted; of what is no row nothing is."""
+    """The row, its repeated keys counted; of what is no row nothing is."""
     if row is None:
         repeated.forget()
     else:
@@ -170,7 +169,7 @@ def _objects_from(head: str, at: int) -> list[dict[str, Any]]:
 
 
 def _end_of_value(head: str, at: int) -> int:
-    """Return where a value ends, -1 where it does not."""
+    """Where a value ends, -1 where it does not."""
     try:
         return _DECODER.raw_decode(head, at)[1]
     except (ValueError, RecursionError):

@@ -124,7 +124,7 @@ def _outside_quotes(byte: int, rules: NDArray[np.int64], known: NDArray[np.int64
 
 @compiled
 def _separator(text: NDArray[np.uint8], at: int, delimiter: NDArray[np.uint8]) -> int:
-    """Return the bytes of the separator that begins here, 0 where none does."""
+    """The bytes of the separator that begins here, 0 where none does."""
     if at + delimiter.size > text.size:
         return 0
     for offset in range(delimiter.size):

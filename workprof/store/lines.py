@@ -74,7 +74,7 @@ def count_lines(
     quoting: bool = True,
     spaces_are_blank: bool = False,
 ) -> Lines:
-    """Return what the lines of a delimited text are, in one pass and in bounded memory.
+    """What the lines of a delimited text are, in one pass and in bounded memory.
 
     `quoting`: a cell may stand in quotes; else a quote is a character as any other. `spaces_are_blank`: a line of
     spaces and tabs alone is blank. `progress` may cancel.
@@ -105,10 +105,9 @@ def count_lines(
 
 
 def rows_under_header(path: Path, name: str) -> int:
-    """Return the rows of a text with commas and a header, a line of spaces being blank.
+    """The rows of a text with commas and a header, a line of spaces being blank.
 
-    Raises:
-        TraceError: for a quote that is not sound or takes in whole rows; names the line in which it opens.
+    Raises TraceError for a quote that is not sound or takes in whole rows; names the line in which it opens.
     """
     lines = count_lines(path, ",", spaces_are_blank=True)
     if lines.doubtful_breaks:
@@ -124,8 +123,7 @@ def rows_under_header(path: Path, name: str) -> int:
 def refuse_other_count(name: str, rows: int, there: int) -> None:
     """Refuse a text that was read as another number of rows than stand in it.
 
-    Raises:
-        TraceError: says both numbers.
+    Raises TraceError, which says both numbers.
     """
     if rows != there:
         raise TraceError(
@@ -137,8 +135,7 @@ def refuse_other_count(name: str, rows: int, there: int) -> None:
 def refuse_unread(path: Path, name: str, n_read: int, *, any_end: bool = True) -> None:
     """Refuse a text of whose lines a reader does not tell all, those of white space aside.
 
-    Raises:
-        TraceError: says both numbers.
+    Raises TraceError, which says both numbers.
     """
     there = filled_lines(path, any_end=any_end)
     if n_read != there:
@@ -149,14 +146,14 @@ def refuse_unread(path: Path, name: str, n_read: int, *, any_end: bool = True) -
 
 
 def line_end_of(path: Path) -> bytes:
-    """Return the byte that ends a line: a carriage return only where no line feed stands near the beginning."""
+    """The byte that ends a line: a carriage return only where no line feed stands near the beginning."""
     with path.open("rb") as stream:
         head = stream.read(CHUNK_BYTES)
     return b"\r" if b"\r" in head and b"\n" not in head else b"\n"
 
 
 def filled_lines(path: Path, *, any_end: bool = False) -> int:
-    """Return how many lines hold something else than white space; by `any_end` a lone carriage return ends one."""
+    """How many lines hold something else than white space; by `any_end` a lone carriage return ends one."""
     result, open_is_filled = 0, False
     for text in _pieces(path, b"\n"):
         first, *others = ANY_LINE_END.split(text) if any_end else text.split(b"\n")
@@ -167,14 +164,14 @@ def filled_lines(path: Path, *, any_end: bool = False) -> int:
 
 
 def number_in_file(line: int, set_aside: tuple[LongLine, ...]) -> int:
-    """Return the number that a line has in the file as given, before over-long lines were set aside."""
+    """The number that a line has in the file as given, before over-long lines were set aside."""
     for long in set_aside:
         line += long.line <= line
     return line
 
 
 def lines_of_plain_quotes(path: Path, delimiter: str) -> int:
-    """Return how many lines hold a quote, where every quote is a character like any other; 0 where some are not.
+    """How many lines hold a quote, where every quote is a character like any other; 0 where some are not.
 
     They are such where no cell is properly quoted on its line, and every line with a quote has as many cells as the
     header once quotes mean nothing.

@@ -50,5 +50,5 @@ class Joined:
 
 
 def step(name: str, rows_in: int, rows_out: int) -> JoinStep:
-    """Return a step with its fan-out (0 where nothing came in)."""
+    """A step with its fan-out (0 where nothing came in)."""
     return JoinStep(name, rows_in, rows_out, rows_out / rows_in if rows_in else 0.0)

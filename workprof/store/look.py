@@ -29,7 +29,7 @@ class Numbers:
     present: Bools  # there is a value
 
     def at(self, factor: float) -> Floats:
-        """Return the numbers with `factor` for one unit of a bare one."""
+        """The numbers with `factor` for one unit of a bare one."""
         return np.where(self.bare, self.number * factor, self.number)
 
     @property
@@ -57,7 +57,7 @@ class Look:
         return len(self.texts[self.columns[0]]) if self.columns else 0
 
     def present(self, column: str, most: int = LOOK_ROWS) -> list[str]:
-        """Return the first values of a column that are there."""
+        """The first values of a column that are there."""
         result = (value for value in self.texts[column] if value is not None)
         return [value for value, _ in zip(result, range(most), strict=False)]
 
@@ -68,7 +68,7 @@ class Look:
         return result
 
     def numbers(self, column: str, quantity: str) -> Numbers:
-        """Return what the values of a column say as a quantity of `values.number`."""
+        """What the values of a column say as a quantity of `values.number`."""
         key = column, quantity
         if key not in self._read:
             table = pa.table({"t": pa.array(self.texts[column], pa.string())})
@@ -88,7 +88,7 @@ class Look:
 
 
 def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, Sequence[str | None]]:
-    """Return the values of every column as texts; a short row lacks its last values."""
+    """The values of every column as texts; a short row lacks its last values."""
     nulls = generic.FORMAT.nulls
     texts: dict[str, Sequence[str | None]] = {}
     for at, name in enumerate(columns):
@@ -99,7 +99,7 @@ def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[s
 
 
 def cells_of(head: str, shape: TextShape, whole: bool) -> list[list[str]]:
-    """Return the rows of a delimited text's beginning, as far as they stand there whole."""
+    """The rows of a delimited text's beginning, as far as they stand there whole."""
     lines = head if whole else head[: head.rfind("\n") + 1]
     reader = csv.reader(io.StringIO(lines, newline=""), delimiter=shape.delimiter)
     result: list[list[str]] = []

@@ -51,7 +51,7 @@ SHOWN_COLUMNS = 20
 
 
 def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules, every one of whose columns the file has or may lack.
+    """The rules, every one of whose columns the file has or may lack.
 
     The mapping is what the user said, or `guesses` that are sure; of another format than the generic one it takes the
     place of that format's own rules.
@@ -72,7 +72,7 @@ def rules_for(declared: Format, mapping: Mapping[str, FieldSource], result: Sequ
 
 
 def own_rules(mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules of columns that carry a field's own name and are not mapped."""
+    """The rules of columns that carry a field's own name and are not mapped."""
     taken = {source.column for source in mapping.values()}
     return tuple(
         rule
@@ -82,7 +82,7 @@ def own_rules(mapping: Mapping[str, FieldSource], result: Sequence[str]) -> tupl
 
 
 def lacking_words(lacking: Sequence[str], have: Collection[str], result: Sequence[str]) -> str:
-    """Return which fields are missing, and what would do."""
+    """Which fields are missing, and what would do."""
     text = f"fields are missing: {'; '.join(lacking)}. Columns found: {shown(result)}"
     if DURATION in lacking and "start_time_s" in have:
         return f"{text}. There are start times, but no end and no duration: add a column with either"
@@ -96,7 +96,7 @@ DURATION = "duration_s, or start_time_s and end_time_s"
 
 
 def missing_fields(have: Collection[str]) -> tuple[str, ...]:
-    """Return what a job table still needs: a name, and a duration or both its times."""
+    """What a job table still needs: a name, and a duration or both its times."""
     lacking = []
     if not set(NAME_FIELDS) & set(have):
         lacking.append(NAME)
@@ -110,7 +110,7 @@ Document = dict[str, dict[str, str]]
 
 
 def document(mapping: Mapping[str, FieldSource]) -> Document:
-    """Return a mapping as --map takes it, in the order of the fields."""
+    """A mapping as --map takes it, in the order of the fields."""
     ordered = [field for field in FIELDS if field in mapping] + [field for field in mapping if field not in FIELDS]
     return {
         field: {"from": mapping[field].column} | ({"unit": mapping[field].unit} if mapping[field].unit else {})
@@ -119,15 +119,14 @@ def document(mapping: Mapping[str, FieldSource]) -> Document:
 
 
 def as_json(mapping: Mapping[str, FieldSource]) -> str:
-    """Return a mapping as the JSON that --map takes."""
+    """A mapping as the JSON that --map takes."""
     return json.dumps(document(mapping))
 
 
 def from_json(content: str, named: str) -> dict[str, FieldSource]:
-    """Return field -> source of a mapping written as JSON.
+    """Field -> source of a mapping written as JSON.
 
-    Raises:
-        SettingsError: when it is no such JSON; `named` says whose.
+    Raises SettingsError when it is no such JSON; `named` says whose.
     """
     shape = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
     try:
@@ -143,7 +142,7 @@ def from_json(content: str, named: str) -> dict[str, FieldSource]:
 
 
 def shown(names: Sequence[str]) -> str:
-    """Return column names for a message, not more than fit."""
+    """Column names for a message, not more than fit."""
     more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
     return ", ".join(name[:60] for name in names[:SHOWN_COLUMNS]) + more
 
@@ -158,7 +157,7 @@ def _require(declared: Format, result: Sequence[str]) -> None:
 
 
 def checked(field: str, source: FieldSource, result: Sequence[str]) -> Rule:
-    """Return the rule of one entry of a mapping.
+    """The rule of one entry of a mapping.
 
     Raises:
         SettingsError: for an unknown field, and (UnitUnknown) for a unit that does not fit.
@@ -217,7 +216,7 @@ class Guess:
 
 
 def words_of(column: str) -> tuple[frozenset[str], str]:
-    """Return the words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
+    """The words of a column's name, as `SYNONYMS` spells them, and the unit that it tells ('' = none)."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", column.strip().replace("%", " percent "))
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z]{2,})", r"\1 \2", spaced)
     spaced = re.sub(r"\b([KMGTkmgt]i?) B\b", r"\1B", spaced.replace("_", " "))
@@ -246,7 +245,7 @@ _WANTED = {field: tuple(words_of(name)[0] for name in names) for field, names in
 
 
 def guesses(look: Look) -> dict[str, Guess]:
-    """Return field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
+    """Field -> what it may be taken from: equal names first, then by `SYNONYMS`; every column is used once."""
     named = {column: words_of(column) for column in look.columns}
     free = list(look.columns)
     result: dict[str, Guess] = {}
@@ -275,7 +274,7 @@ def guesses(look: Look) -> dict[str, Guess]:
 
 
 def unfit(look: Look, used: Mapping[str, FieldSource]) -> dict[str, str]:
-    """Return column -> the field of numbers that it is named like, of columns that are not used and hold no numbers."""
+    """Column -> the field of numbers that it is named like, of columns that are not used and hold no numbers."""
     taken = {source.column for source in used.values()}
     result = {}
     for column in look.columns:
@@ -299,7 +298,7 @@ STEP_BYTES = (0.25 * GB, 0.256 * GB, 256.0 * MIB / 1.024, 256.0 * MIB)
 
 
 def _meant(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
-    """Return the guesses with memory that may be allocated or used told by its values and by the other of the two.
+    """The guesses with memory that may be allocated or used told by its values and by the other of the two.
 
     A name of both is sure only where no value of a use is above the request, or where all stand on steps of requests.
     """
@@ -334,19 +333,19 @@ def _either(guess: Guess) -> bool:
 
 
 def units_of(field: str) -> tuple[str, ...]:
-    """Return the units that a field may be read in."""
+    """The units that a field may be read in."""
     return (*UNITS_OF.get(FIELDS[field].unit, {}), *((values.DAY_FIRST,) if field in TIME_FIELDS else ()))
 
 
 def quantity_of(field: str, unit: str) -> str:
-    """Return the quantity of `values.number` that a field is read as."""
+    """The quantity of `values.number` that a field is read as."""
     if field in TIME_FIELDS:
         return values.TIME_DAY_FIRST if unit == values.DAY_FIRST else values.TIME
     return FIELDS[field].unit
 
 
 def factor_of(field: str, unit: str) -> float:
-    """Return what one unit is in the unit that a field is kept in."""
+    """What one unit is in the unit that a field is kept in."""
     return factor(unit) if unit and unit != values.DAY_FIRST else 1.0
 
 
@@ -354,7 +353,7 @@ SLASHED = re.compile(r"\s*(\d{1,2})/(\d{1,2})/\d{2,4}\b")
 
 
 def _order(field: str, column: str, look: Look) -> str:
-    """Return how the days of a column of moments with slashes stand: 'first', 'second', 'either', '' = no slashes.
+    """How the days of a column of moments with slashes stand: 'first', 'second', 'either', '' = no slashes.
 
     A number above 12 is no month, and who writes AM and PM writes the month first. Where there is neither the order
     cannot be told, where there are both it changes.
@@ -415,7 +414,7 @@ def _fits_cores(field: str, column: str, read: Floats, unit: str) -> bool:
 
 
 def _unit_of(field: str, column: str, name: tuple[frozenset[str], str], look: Look) -> Guess:
-    """Return the guess of a column's unit by itself; moments and durations look at each other in `_clocks`."""
+    """The guess of a column's unit by itself; moments and durations look at each other in `_clocks`."""
     words, named_unit = name
     own = FIELDS[field].unit
     if not own:
@@ -457,7 +456,7 @@ BESIDE_MILLI = {
 
 
 def _beside_units(own: str, read: Numbers, named: str, texts: Sequence[str]) -> tuple[str, bool, str] | None:
-    """Return the unit of bare numbers beside values with a unit of their own, None where there are none of both."""
+    """The unit of bare numbers beside values with a unit of their own, None where there are none of both."""
     if own in BESIDE_MILLI and any(map(MILLI.fullmatch, texts)):
         return BESIDE_MILLI[own]
     bare = read.number[read.bare & (read.number != 0)]
@@ -483,12 +482,12 @@ def _two_parts(column: str, look: Look) -> bool:
 
 
 def of_our_time(moments: Floats) -> Bools:
-    """Return which moments lie between 1989 and 2052."""
+    """Which moments lie between 1989 and 2052."""
     return (moments > FIRST_EPOCH_S) & (moments < LAST_EPOCH_S)
 
 
 def in_their_units(moments: Floats) -> Floats:
-    """Return moments in seconds of which some, too large for their unit, are of our time in a smaller one."""
+    """Moments in seconds of which some, too large for their unit, are of our time in a smaller one."""
     result = moments.copy()
     for _, per_s in EPOCHS[1:]:
         other = of_our_time(moments / per_s)
@@ -497,7 +496,7 @@ def in_their_units(moments: Floats) -> Floats:
 
 
 def _epoch(number: Floats) -> str:
-    """Return the unit of most moments (0 = not known) where each is of our time in one; '' where one is in none.
+    """The unit of most moments (0 = not known) where each is of our time in one; '' where one is in none.
 
     The moments of our time in one unit are none in another, so that a few in another unit are read in theirs. Few that
     are in none do not hide the unit of the others, where these lie within a few years.
@@ -556,7 +555,7 @@ def _percent(field: str, words: frozenset[str], number: Floats) -> tuple[str, bo
 
 
 def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
-    """Return the guesses with moments and durations compared: end - start tells the unit of a bare duration."""
+    """The guesses with moments and durations compared: end - start tells the unit of a bare duration."""
     result = dict(result)
     times = [field for field in TIME_FIELDS if field in result]
     offsets = [field for field in times if not result[field].sure and result[field].why != DAY_OR_MONTH]
@@ -585,7 +584,7 @@ def _clocks(result: dict[str, Guess], look: Look) -> dict[str, Guess]:
 
 
 def _days_alone(result: Mapping[str, Guess], look: Look) -> dict[str, Guess]:
-    """Return start and end as doubtful where they are days without a time: no duration comes of them."""
+    """Start and end as doubtful where they are days without a time: no duration comes of them."""
     ends = {field: result[field] for field in ("start_time_s", "end_time_s")}
     days = {field: guess for field, guess in ends.items() if _all_days(look.present(guess.source.column, 1000))}
     return {field: replace(guess, sure=False, why="days without a time of day") for field, guess in days.items()}
@@ -614,7 +613,7 @@ def _ratio(longer: Floats, number: Floats) -> Floats:
 
 
 def _nearest(ratio: Floats, units: Mapping[str, float]) -> str | None:
-    """Return the unit that most of the ratios are, None where they are none."""
+    """The unit that most of the ratios are, None where they are none."""
     if not ratio.size:
         return None
     median = float(np.median(ratio))
@@ -624,7 +623,7 @@ def _nearest(ratio: Floats, units: Mapping[str, float]) -> str | None:
 
 
 def _compared(column: str, run: Floats, look: Look) -> str | None:
-    """Return the unit in which a column of bare durations is as long as end - start."""
+    """The unit in which a column of bare durations is as long as end - start."""
     read = look.numbers(column, "s")
     if not (read.bare & (read.number > 0)).any():
         return None
@@ -634,7 +633,7 @@ def _compared(column: str, run: Floats, look: Look) -> str | None:
 def _offset_unit(
     offsets: Sequence[str], result: Mapping[str, Guess], run: Floats | None, duration: Guess | None, look: Look
 ) -> tuple[str, bool, str]:
-    """Return the unit of moments on the trace's own clock, whether it is sure, and what it rests on."""
+    """The unit of moments on the trace's own clock, whether it is sure, and what it rests on."""
     plain = run is not None and {"start_time_s", "end_time_s"} <= set(offsets)
     if plain and run is not None and duration is not None and duration.sure:
         lasted = _converted("duration_s", duration.source, look)
@@ -657,7 +656,7 @@ NO_MOMENT = 9e18
 
 
 def _limit(limit: Guess, known: Guess, look: Look) -> Guess:
-    """Return the first unit in which time limits hold for nearly all runs."""
+    """The first unit in which time limits hold for nearly all runs."""
     limits = look.numbers(limit.source.column, "s")
     lasted = _converted("duration_s", known.source, look)
     both = np.isfinite(limits.number) & np.isfinite(lasted) & (limits.number > 0)

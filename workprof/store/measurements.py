@@ -28,7 +28,7 @@ SUFFIX_UNITS = (("%", "percent"), ("_mb", "MB"), ("_ms/s", "ms/s"), ("_kb/s", "K
 def load(
     cursor: duckdb.DuckDBPyConnection, stage: Stage, spooled: Spooled, files: NamedFiles, options: IngestOptions
 ) -> Loaded:
-    """Return what was staged from a file of measurements.
+    """What was staged from a file of measurements.
 
     Raises:
         TraceError: when the file is none of its format; says what it is instead.
@@ -94,7 +94,7 @@ def _columns(frame: pd.DataFrame) -> tuple[Column, ...]:
 
 
 def _typed(name: str, values: pd.Series) -> tuple[str, str]:
-    """Return DuckDB type and unit of a column."""
+    """DuckDB type and unit of a column."""
     if not _numeric(values):
         return TEXT, ""
     unit = "s" if name in SECONDS else next((unit for suffix, unit in SUFFIX_UNITS if name.endswith(suffix)), "")

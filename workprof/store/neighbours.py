@@ -33,7 +33,7 @@ BETWEEN = 0.25
 
 
 def judge(cursor: duckdb.DuckDBPyConnection, stage: Stage, columns: Sequence[Column]) -> tuple[Check, ...]:
-    """Return the check of finished runs whose values are a unit away from those of their task."""
+    """The check of finished runs whose values are a unit away from those of their task."""
     have = {column.name for column in columns}
     key = next((name for name in ("task_name", "job_name") if name in have), "")
     if not key:
@@ -75,7 +75,7 @@ def _left_out(cursor: duckdb.DuckDBPyConnection, rows: str) -> str:
 
 
 def _far(cursor: duckdb.DuckDBPyConnection, rows: str, key: str, name: str) -> tuple[int, object]:
-    """Return how many values are a unit away, and the task of most of them; (0, None) where many lie between."""
+    """How many values are a unit away, and the task of most of them; (0, None) where many lie between."""
     steps = f"CAST(floor(log2({name}) * {STEPS}) AS INTEGER)"
     far, between, task = one(
         cursor,

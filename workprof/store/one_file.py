@@ -78,7 +78,7 @@ def load(
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
-    """Return what was staged, in a transaction, from one file or from all that the format's reader makes one table of.
+    """What was staged, in a transaction, from one file or from all that the format's reader makes one table of.
 
     Raises:
         ColumnMissing: a required column or field is absent.
@@ -163,7 +163,7 @@ def counted(
     duplicates: bool,
     progress: Progress,
 ) -> tuple[int, int, tuple[Check, ...]]:
-    """Return rows, finished rows and checks of the staged table, from one scan."""
+    """Rows, finished rows and checks of the staged table, from one scan."""
     questions = checks.questions(declared, columns, duplicates)
     counts = ", ".join(["count(*)", checks.count_where(FINISHED), *(question.sql for question in questions)])
     (row,) = run_watched(cursor, f"SELECT {counts} FROM {quoted(stage.rows)}", [], progress, CHECK)
@@ -173,7 +173,7 @@ def counted(
 def _text_source(
     spooled: Spooled, declared: Format, options: IngestOptions, progress: Progress, before: Rewritten | None = None
 ) -> Source:
-    """Return a text as a source; `before` is what a reader made of it."""
+    """A text as a source; `before` is what a reader made of it."""
     head = plain_head(spooled.path, HEAD_BYTES)
     delimiter, accounts, read = options.delimiter, None, before is not None
     if before is None and is_json(decoded_head(head, spooled.origin)):
@@ -263,7 +263,7 @@ def _as_fields(
     declared: Format,
     texts: Collection[str],
 ) -> tuple[tuple[SourceColumn, ...], frozenset[str]]:
-    """Return the columns typed as their field asks, and those whose type is still a guess.
+    """The columns typed as their field asks, and those whose type is still a guess.
 
     A number that its first rows write as a text ('1h 3m', '16Gi') is read as one; `compile_plan` makes numbers of it.
     """
@@ -281,7 +281,7 @@ def _as_fields(
 
 
 def _readable(rules: Sequence[Rule], declared: Format) -> set[str]:
-    """Return the columns that hold numbers, which may be written as texts."""
+    """The columns that hold numbers, which may be written as texts."""
     return {rule.source for rule in rules if FIELDS[rule.field].type == NUMBER} | {name for name, _ in declared.units}
 
 
@@ -317,7 +317,7 @@ def _staged(
 def _rejoined(
     cursor: duckdb.DuckDBPyConnection, stage: Stage, source: Source, declared: Format, progress: Progress
 ) -> Rewritten | None:
-    """Return the text with its broken records put together, and forget what was staged; None where there are none."""
+    """The text with its broken records put together, and forget what was staged; None where there are none."""
     if not declared.free_texts or source.accounts is None or source.accounts.lines.quoted_breaks:
         return None
     (broken,) = one(cursor, f"SELECT count(*) FROM {quoted(stage.rejects)} WHERE {rejects.OTHER_WIDTH}")
@@ -336,10 +336,9 @@ def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, select: str, progre
 
 
 def _balanced(cursor: duckdb.DuckDBPyConnection, source: Source, n_read: int, options: IngestOptions) -> Balance | None:
-    """Return what became of the lines that the reader does not tell of; None where the file has no lines.
+    """What became of the lines that the reader does not tell of; None where the file has no lines.
 
-    Raises:
-        TraceError: when some are lost, and the options accept no loss.
+    Raises TraceError when some are lost, and the options accept no loss.
     """
     origin, relation = source.spooled.origin, source.relation
     if source.accounts is None:

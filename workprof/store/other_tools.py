@@ -91,7 +91,7 @@ TOOLS = (
 
 
 def refusal(head: str, name: str) -> str:
-    """Return the refusal of a text that a well-known tool writes; '' for any other text."""
+    """The refusal of a text that a well-known tool writes; '' for any other text."""
     tool = next((each for each in TOOLS if each.known.search(head[:20_000])), None)
     if tool is not None:
         return _words(name, tool.name, tool.lacking, tool.instead)
@@ -114,7 +114,7 @@ def _words(name: str, what: str, lacking: str, instead: str) -> str:
 
 
 def _of_no_heading(lines: Sequence[str], delimiter: str, name: str) -> tuple[str, str]:
-    """Return why a dump of sacct without a heading cannot be loaded, and what can be."""
+    """Why a dump of sacct without a heading cannot be loaded, and what can be."""
     names = slurm_bare.names_of(slurm_bare.rows_of(lines, delimiter)) if delimiter else ()
     again = f"without -n (--noheader): {SACCT}"
     if not names:

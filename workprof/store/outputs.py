@@ -28,7 +28,7 @@ PLANTED = "Planted truth of a synthetic trace: for scoring, no method sees it."
 
 
 def schema_document(dataset: Dataset, columns: Sequence[Column]) -> str:
-    """Return JSON: the dataset, then name, type, unit, source column and description of every column, in order.
+    """JSON: the dataset, then name, type, unit, source column and description of every column, in order.
 
     `type` is DuckDB's; `unit` is null where there is none, `source` null where the column was made while loading (from
     the file's name, or from other columns).
@@ -71,7 +71,7 @@ ANOTHER = "give another place"
 
 
 def checked_output(path: Path, suffixes: Sequence[str] = (), *, option: str = "-o", folder: bool = False) -> Path:
-    """Return a path that a result can be written to: of a file, or of a folder of files, made where absent.
+    """A path that a result can be written to: of a file, or of a folder of files, made where absent.
 
     What is there may be replaced. The name ends in one of `suffixes` (lower case; none = any); `option` is for the
     message.
@@ -213,6 +213,6 @@ def _select(entry: Entry, csv: bool) -> str:
 
 
 def _csv_item(column: Column) -> str:
-    """Return the SQL of a column whose header and texts no spreadsheet takes for formulas."""
+    """The SQL of a column whose header and texts no spreadsheet takes for formulas."""
     cell = quoted(column.name) if column.numeric else safe_cell(column.name)
     return f"{cell} AS {quoted(spreadsheet_text(column.name))}"

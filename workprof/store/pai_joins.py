@@ -43,17 +43,17 @@ class Workers:
 
 
 def worker_key(letter: str) -> dict[str, str]:
-    """Return the two columns of a worker's key and the SQL of each."""
+    """The two columns of a worker's key and the SQL of each."""
     return {"forward": f"hash({letter}.worker_name)", "backward": f"hash(reverse({letter}.worker_name))"}
 
 
 def keys_sql(letter: str) -> str:
-    """Return the key's columns for a SELECT."""
+    """The key's columns for a SELECT."""
     return ", ".join(f"{sql} AS {name}" for name, sql in worker_key(letter).items())
 
 
 def same_worker(left: str, right: str) -> str:
-    """Return the condition that two relations with keys speak of one worker."""
+    """The condition that two relations with keys speak of one worker."""
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in worker_key(""))
 
 
@@ -149,7 +149,7 @@ def join_workers(
 
 
 def _latest(instances: RawTable) -> str:
-    """Return the SQL of the instance rows, one per worker, with the worker's key."""
+    """The SQL of the instance rows, one per worker, with the worker's key."""
     names = ", ".join(f"r.{quoted(column.name)}" for column in TABLES["pai_instance_table"])
     last = "(r.status, r.start_time, r.end_time) IS NOT DISTINCT FROM d.last"
     keyed = f"SELECT *, {keys_sql('w')} FROM {instances.sql} w WHERE w.worker_name IS NOT NULL"
@@ -161,7 +161,7 @@ def _latest(instances: RawTable) -> str:
 
 
 def _joined(tables: Mapping[str, RawTable], sides: Sequence[str]) -> str:
-    """Return the SQL of the joined rows under the trace's own names."""
+    """The SQL of the joined rows under the trace's own names."""
     columns = [columns_sql(INSTANCE_COLUMNS), "t.start_time AS task_start_time", "m.gpu_type AS gpu_type_machine_spec"]
     columns[0] = columns[0].replace('g."group" AS', 'coalesce(g."group", g."user") AS')
     columns.append(
@@ -182,7 +182,7 @@ def _joined(tables: Mapping[str, RawTable], sides: Sequence[str]) -> str:
 
 
 def _keyed_sensors(sensors: RawTable) -> str:
-    """Return the SQL of the usage columns under a 128-bit key in place of the 60 characters of the worker's name.
+    """The SQL of the usage columns under a 128-bit key in place of the 60 characters of the worker's name.
 
     The hash table of the join is a third smaller so, and need not go to disk where names in it would have to. Two of
     20 million names share a key with a chance below 1e-23.
@@ -207,7 +207,7 @@ def _create(cursor: duckdb.DuckDBPyConnection, stage: Stage, plan: Plan) -> None
 
 
 def _codec(column: Column) -> str:
-    """Return how a column is stored; DuckDB would try every codec on every column, with the same result."""
+    """How a column is stored; DuckDB would try every codec on every column, with the same result."""
     if column.name in IDENTIFIERS or column.source in MEASURED:
         return "uncompressed"
     return "alp" if column.type == NUMBER else "dict_fsst"
@@ -216,7 +216,7 @@ def _codec(column: Column) -> str:
 def _join_steps(
     cursor: duckdb.DuckDBPyConnection, stage: Stage, workers: Workers, rejected: int, sides: Sequence[str]
 ) -> tuple[tuple[JoinStep, ...], tuple[Check, ...]]:
-    """Return rows before and after every step, from counts of keys instead of repeated joins."""
+    """Rows before and after every step, from counts of keys instead of repeated joins."""
     latest = workers.rows - rejected - workers.nameless - workers.repeats
     steps = [step("instance: last row of each worker_name", workers.rows - rejected, latest)]
     (rows,) = one(cursor, f"SELECT count(*) FROM {quoted(stage.rows)}")
@@ -254,7 +254,7 @@ def _identifies(cursor: duckdb.DuckDBPyConnection, letter: str) -> bool:
 
 
 def _fanned_out(cursor: duckdb.DuckDBPyConnection, stage: Stage, letter: str, at: int, rows: int) -> int:
-    """Return the rows after a join whose key repeats on the right, scaled from the rows that were kept."""
+    """The rows after a join whose key repeats on the right, scaled from the rows that were kept."""
     fields = {"t": ("job_name", "task_name"), "g": ("inst_id",), "m": ("node",), "x": ("worker_name",)}[letter]
     keys = ", ".join(KEYS[letter])
     (once,) = one(
@@ -402,7 +402,7 @@ def _tagged_tasks(cursor: duckdb.DuckDBPyConnection) -> tuple[int, int, int, int
 
 
 def _crossed() -> str:
-    """Return the SQL of the cross product, in an order that depends on no thread and needs no sort of it.
+    """The SQL of the cross product, in an order that depends on no thread and needs no sort of it.
 
     Instances and sensors of a job are gathered into ordered lists, which are then unfolded task by task.
     """

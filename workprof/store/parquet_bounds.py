@@ -25,8 +25,7 @@ LOOK = Span(0.3, 0.33, "measuring texts")
 def refuse_promises(spooled: Spooled, times: int) -> None:
     """Refuse a Parquet file whose footer promises more than `times` its bytes, or contradicts itself.
 
-    Raises:
-        TraceError: says how many rows and bytes they are, and what to do.
+    Raises TraceError, which says how many rows and bytes they are, and what to do.
     """
     _, footer = opened(spooled)
     groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
@@ -43,8 +42,7 @@ def refuse_promises(spooled: Spooled, times: int) -> None:
 def refuse_long_texts(cursor: duckdb.DuckDBPyConnection, spooled: Spooled, times: int, progress: Progress) -> None:
     """Refuse a Parquet file whose texts take more than `times` its bytes: lengths are added up, no text is made.
 
-    Raises:
-        TraceError: says how many rows and bytes they are, and what to do.
+    Raises TraceError, which says how many rows and bytes they are, and what to do.
     """
     _, footer = opened(spooled)
     texts = [chunk for chunk in _chunks(footer) if chunk.physical_type == TEXT and chunk.has_dictionary_page]
@@ -69,7 +67,7 @@ def _refuse_size(spooled: Spooled, times: int, rows: int, size: int) -> None:
 
 
 def _least_bytes(footer: pq.FileMetaData) -> int:
-    """Return the bytes of all rows and values, but for the lengths of texts; cells without a value take none."""
+    """The bytes of all rows and values, but for the lengths of texts; cells without a value take none."""
     chunks = _chunks(footer)
     values = sum(chunk.num_values - _nulls(chunk) for chunk in chunks)
     plain = sum(chunk.total_uncompressed_size for chunk in chunks)
@@ -82,6 +80,6 @@ def _chunks(footer: pq.FileMetaData) -> list[pq.ColumnChunkMetaData]:
 
 
 def _nulls(chunk: pq.ColumnChunkMetaData) -> int:
-    """Return the cells without a value, as far as the footer tells."""
+    """The cells without a value, as far as the footer tells."""
     result = chunk.statistics.null_count if chunk.is_stats_set and chunk.statistics.has_null_count else 0
     return min(max(int(result), 0), int(chunk.num_values))

@@ -75,7 +75,7 @@ MIB_BYTES = 1e6
 
 
 def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestion:
-    """Return what the first rows propose, or what they say of the mapping in the options.
+    """What the first rows propose, or what they say of the mapping in the options.
 
     Raises:
         TraceError: when the file cannot be read as asked.
@@ -85,7 +85,7 @@ def suggest(database: Database, path: Path, options: IngestOptions) -> Suggestio
 
 
 def taken(database: Database, path: Path, options: IngestOptions) -> tuple[IngestOptions, tuple[Check, ...]]:
-    """Return the options with what names and values of a generic file tell for sure, and what was left out.
+    """The options with what names and values of a generic file tell for sure, and what was left out.
 
     A file whose columns carry all the names that workprof needs is taken as it is; of its further columns, those that
     are sure.
@@ -116,7 +116,7 @@ ZONE = re.compile(r"\d{1,2}:\d\d.*?(Z|[+-]\d\d(?::?\d\d)?)?$")
 
 
 def _checks(mapping: Mapping[str, FieldSource], look: Look) -> tuple[Check, ...]:
-    """Return what a look tells that the rows do not: columns that are no fields after all, and zones that differ."""
+    """What a look tells that the rows do not: columns that are no fields after all, and zones that differ."""
     result = []
     named = [f"{column!r} ({field})" for column, field in unfit(look, mapping).items()]
     if named:
@@ -150,7 +150,7 @@ def _is_certain(field: str, evidence: Evidence) -> bool:
 
 
 def look_at(database: Database, path: Path, options: IngestOptions) -> Look:
-    """Return the first rows of a file: of a text at most 16 MiB, 100,000 rows."""
+    """The first rows of a file: of a text at most 16 MiB, 100,000 rows."""
     checked_input(path)
     if head_of(path).startswith(PARQUET_MAGIC):
         return _of_parquet(Spooled(path, path.name, parquet=True), database.expansion_limit)
@@ -214,7 +214,7 @@ def _of_python(value: object) -> object:
 
 
 def proposed(look: Look, options: IngestOptions) -> Suggestion:
-    """Return the proposal of a look; of a given mapping, what it would make of the columns."""
+    """The proposal of a look; of a given mapping, what it would make of the columns."""
     likely = guesses(look)
     if options.mapping:
         chosen = {field: _chosen(field, source, look, likely) for field, source in options.mapping.items()}
@@ -272,7 +272,7 @@ def _refusal(
 
 
 def _named_so(mapping: Mapping[str, FieldSource], look: Look) -> str:
-    """Return which columns are named like a field and cannot be read so, with a value each."""
+    """Which columns are named like a field and cannot be read so, with a value each."""
     words = []
     for column, field in unfit(look, mapping).items():
         unread = np.flatnonzero(look.numbers(column, quantity_of(field, "")).unread)
@@ -285,7 +285,7 @@ def _named_so(mapping: Mapping[str, FieldSource], look: Look) -> str:
 
 
 def in_words(one: Evidence) -> str:
-    """Return a line of evidence: '50715 -> 50.7 s with unit ms, longest 2 min 00 s'."""
+    """A line of evidence: '50715 -> 50.7 s with unit ms, longest 2 min 00 s'."""
     text = ", ".join(f"{raw} -> {becomes}" for raw, becomes in one.values)
     unit = f" as {one.unit}" if one.unit else ""
     largest = f"; median {one.median}, largest {one.highest}" if one.highest else ""
@@ -344,7 +344,7 @@ def _range(finite: Floats) -> tuple[float, ...]:
 
 
 def words_of_value(field: str, value: float) -> str:
-    """Return a value of a field as people read it: '50.7 s', '17.2 GB', '4 cores', '2024-05-26 19:54:50'."""
+    """A value of a field as people read it: '50.7 s', '17.2 GB', '4 cores', '2024-05-26 19:54:50'."""
     if not np.isfinite(value):
         return "not readable"
     if field in TIME_FIELDS:
@@ -365,7 +365,7 @@ def words_of_value(field: str, value: float) -> str:
 
 
 def _absurd(field: str, finite: Floats) -> str:
-    """Return what no machine and no trace can be, '' where there is no such thing."""
+    """What no machine and no trace can be, '' where there is no such thing."""
     if not finite.size:
         return ""
     median, largest = float(np.median(finite)), float(finite.max())
@@ -390,7 +390,7 @@ def _absurd(field: str, finite: Floats) -> str:
 
 
 def _below(field: str, number: Floats, chosen: Mapping[str, Guess], look: Look) -> str:
-    """Return a warning where nearly all rows use more than this request, or nearly nothing of it."""
+    """A warning where nearly all rows use more than this request, or nearly nothing of it."""
     usage = next((used for used, request in REQUESTS if request == field), "")
     if "memory" not in field or usage not in chosen:
         return ""

@@ -31,7 +31,7 @@ def looks_like_tables(paths: Sequence[Path]) -> bool:
 
 
 def table_files(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return table name -> file; of several forms of one table the plain one is taken."""
+    """Table name -> file; of several forms of one table the plain one is taken."""
     candidates: list[Path] = []
     for path in paths:
         candidates += sorted(path.iterdir()) if path.is_dir() else [path]
@@ -45,11 +45,7 @@ def table_files(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def required_tables(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return table name -> file.
-
-    Raises:
-        TraceError: names the tables that are not there.
-    """
+    """Table name -> file; raises TraceError, which names the tables that are not there."""
     result = table_files(paths)
     lacking = [name for name in TABLES if name not in result and name not in OPTIONAL]
     if lacking:
@@ -84,7 +80,7 @@ class RawTable:
         return rejects.collect(cursor, table, self.spooled, f"{self.name}.") + len(self.not_rows)
 
     def balanced(self, cursor: duckdb.DuckDBPyConnection, n_rows: int | None = None) -> Balance:
-        """Return what became of the lines that are neither a row nor a reject; call it after `refused`.
+        """What became of the lines that are neither a row nor a reject; call it after `refused`.
 
         `n_rows` is of a table that was read whole without a reject. Else, as the joins read a table in parts, its rows
         are counted by a scan of their own.
@@ -99,10 +95,10 @@ class RawTable:
 
 
 def opened(files: Mapping[str, Spooled], accept_loss: bool, progress: Progress) -> dict[str, RawTable]:
-    """Return every table, looked at and its lines counted.
+    """Every table, looked at and its lines counted.
 
-    Raises:
-        TraceError: when a file cannot be a table of that name; for a quote that is not sound, unless loss is accepted.
+    Raises TraceError when a file cannot be a table of that name; for a quote that is not sound, unless loss is
+    accepted.
     """
     tables = {}
     for at, (name, spooled) in enumerate(files.items()):
@@ -148,7 +144,7 @@ def _ends_empty(path: Path, columns: int) -> bool:
 
 
 def columns_sql(letters: Mapping[str, str], inside: str = "") -> str:
-    """Return 'i."job_name", t."plan_cpu"' for column -> table letter ('c.': the letters i and s are structs of c)."""
+    """'i."job_name", t."plan_cpu"' for column -> table letter ('c.': the letters i and s are structs of c)."""
     return ", ".join(
         f"{inside if letter != 'c' else ''}{letter}.{quoted(name)} AS {quoted(name)}"
         for name, letter in letters.items()

@@ -42,8 +42,7 @@ def create_table(cursor: duckdb.DuckDBPyConnection, table: str) -> None:
 def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, prefix: str = "") -> int:
     """Move what the last scan of a file by this cursor refused into `table` and return how many rows that were.
 
-    Raises:
-        TraceError: when lines are not UTF-8 (offers the encoding option).
+    Raises TraceError when lines are not UTF-8 (offers the encoding option).
     """
     reasons = " ".join(f"WHEN {text(kind)} THEN {text(reason)}" for kind, reason in REASONS.items())
     last = _last_scan(spooled)
@@ -76,7 +75,7 @@ def collect(cursor: duckdb.DuckDBPyConnection, table: str, spooled: Spooled, pre
 
 
 def renumbered(spooled: Spooled, rejected: str) -> str:
-    """Return the SQL of a table of rejects with the line numbers of the text that the file was rewritten from."""
+    """The SQL of a table of rejects with the line numbers of the text that the file was rewritten from."""
     if spooled.lines is None:
         return rejected
     places = f"read_csv({text(str(spooled.lines))}, columns={{'here': 'BIGINT', 'there': 'BIGINT'}}, "
@@ -87,7 +86,7 @@ def renumbered(spooled: Spooled, rejected: str) -> str:
 
 
 def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spooled) -> Ints:
-    """Return the line of each row that the last scan took, by its place among those; the refused ones count too."""
+    """The line of each row that the last scan took, by its place among those; the refused ones count too."""
     if spooled.parquet:
         return places + 1
     sql = f"SELECT DISTINCT line::BIGINT AS line FROM reject_errors WHERE {_last_scan(spooled)} ORDER BY line"
@@ -98,7 +97,7 @@ def lines_of_rows(cursor: duckdb.DuckDBPyConnection, places: Ints, spooled: Spoo
 
 
 def original_line(spooled: Spooled) -> str:
-    """Return the SQL of a reject's line number, counting the lines that were set aside before the scan."""
+    """The SQL of a reject's line number, counting the lines that were set aside before the scan."""
     shifts = [long.line - before for before, long in enumerate(spooled.long_lines)]
     line = f"(line + {spooled.skipped})" if spooled.skipped else "line"
     return line + "".join(f" + ({line} >= {shift})::BIGINT" for shift in shifts)
@@ -110,7 +109,7 @@ def _last_scan(spooled: Spooled) -> str:
 
 
 def last_refused(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> int:
-    """Return how many rows the last scan of a file by this cursor refused."""
+    """How many rows the last scan of a file by this cursor refused."""
     (rows,) = one(cursor, f"SELECT count(DISTINCT line) FROM reject_errors WHERE {_last_scan(spooled)}")
     return int(rows)
 
@@ -122,7 +121,7 @@ def any_of(cursor: duckdb.DuckDBPyConnection, spooled: Spooled) -> bool:
 
 
 def bad_columns(cursor: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the columns whose values the last CSV scan could not convert."""
+    """The columns whose values the last CSV scan could not convert."""
     result = cursor.execute(
         "SELECT DISTINCT column_name FROM reject_errors WHERE error_type = 'CAST' "
         "AND scan_id = (SELECT max(scan_id) FROM reject_scans)"
@@ -137,7 +136,7 @@ def forget(cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def safe_cell(column: str) -> str:
-    """Return the SQL of a text cell that runs as no formula and turns no line round (see `workprof.core.text`)."""
+    """The SQL of a text cell that runs as no formula and turns no line round (see `workprof.core.text`)."""
     name = quoted(column)
     starts = ", ".join(text(start) for start in FORMULA_STARTS)
     shown = name

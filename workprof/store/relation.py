@@ -52,7 +52,7 @@ class CsvDialect:
 def csv_relation(
     spooled: Spooled, columns: Sequence[SourceColumn], dialect: CsvDialect, guessed: frozenset[str] = frozenset()
 ) -> Relation:
-    """Return the CSV reader call over declared columns, with every bad row kept as a reject."""
+    """The CSV reader call over declared columns, with every bad row kept as a reject."""
     declared = ", ".join(f"{text(column.name)}: {text(column.type)}" for column in columns)
     nulls = ", ".join(text(null) for null in dialect.nulls)
     quote = text('"' if dialect.quoting else "")
@@ -67,14 +67,14 @@ def csv_relation(
 
 
 def as_text(relation: Relation, names: frozenset[str]) -> tuple[SourceColumn, ...]:
-    """Return the relation's columns with some of them read as text."""
+    """The relation's columns with some of them read as text."""
     return tuple(replace(column, type=TEXT) if column.name in names else column for column in relation.columns)
 
 
 def guessed_columns(
     shape: TextShape, declared: Mapping[str, str], nulls: Sequence[str], decimal: str
 ) -> tuple[tuple[SourceColumn, ...], frozenset[str]]:
-    """Return every column of a text with its type, and the names of those whose type is a guess from the first rows."""
+    """Every column of a text with its type, and the names of those whose type is a guess from the first rows."""
     columns, guessed = [], set()
     for position, name in enumerate(shape.header):
         known = declared.get(shape.raw_header[position].strip())
@@ -85,7 +85,7 @@ def guessed_columns(
 
 
 def guessed_type(values: Sequence[str], nulls: Sequence[str], decimal: str = ".") -> str:
-    """Return the DuckDB type that the sample values suggest: number, point in time, else text."""
+    """The DuckDB type that the sample values suggest: number, point in time, else text."""
     present = [value.strip() for value in values if value not in nulls and value.strip()]
     if not present:
         return TEXT
@@ -103,11 +103,7 @@ def is_number(value: str, decimal: str = ".") -> bool:
 
 
 def parquet_relation(spooled: Spooled) -> Relation:
-    """Return the Parquet reader call.
-
-    Raises:
-        TraceError: for a broken file, nested columns, too many columns, or no rows.
-    """
+    """The Parquet reader call; raises TraceError for a broken file, nested columns, too many columns, or no rows."""
     schema, footer = opened(spooled)
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
@@ -129,8 +125,7 @@ def parquet_relation(spooled: Spooled) -> Relation:
 def refuse_fractions(schema: pa.Schema, declared: Format, origin: str) -> None:
     """Refuse ids of runs that were made numbers with a fraction: pandas does where every step is a '.0'.
 
-    Raises:
-        TraceError: names the column; a run and its step have one id there.
+    Raises TraceError, which names the column; a run and its step have one id there.
     """
     names = declared.headings(schema.names) if declared.headings is not None else schema.names
     keys = {rule.source for rule in declared.rules if declared.steps and rule.field == declared.steps.key}
@@ -143,7 +138,7 @@ def refuse_fractions(schema: pa.Schema, declared: Format, origin: str) -> None:
 
 
 def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
-    """Return a relation with other names for its columns, in their order; as it is without any."""
+    """A relation with other names for its columns, in their order; as it is without any."""
     if names is None or tuple(names) == tuple(column.name for column in relation.columns):
         return relation
     columns = tuple(replace(column, name=name) for column, name in zip(relation.columns, names, strict=True))
@@ -154,7 +149,7 @@ def renamed(relation: Relation, names: Sequence[str] | None) -> Relation:
 
 
 def opened(spooled: Spooled) -> tuple[pa.Schema, pq.FileMetaData]:
-    """Return schema and footer of a Parquet file; raises TraceError when it is broken."""
+    """Schema and footer of a Parquet file; raises TraceError when it is broken."""
     try:
         with pq.ParquetFile(spooled.path) as file:
             schema = file.schema_arrow
@@ -168,7 +163,7 @@ MICROSECONDS = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 
 
 def _cast(field: pa.Field) -> str:
-    """Return the SQL of a column whose type in Parquet is not the one that its rows are read as; '' for the others.
+    """The SQL of a column whose type in Parquet is not the one that its rows are read as; '' for the others.
 
     Parquet knows no lengths of time: Arrow writes whole numbers and tells the unit in its own schema.
     """

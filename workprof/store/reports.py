@@ -122,7 +122,7 @@ class Upstream:
 
 
 def lines_lost(lost: int) -> str:
-    """Return how many lines are lost, in words."""
+    """How many lines are lost, in words."""
     return f"{lost:,} {'line' if lost == 1 else 'lines'} lost"
 
 
@@ -185,7 +185,7 @@ class Column:
 
 
 def shares_of(columns: Sequence[Column]) -> tuple[Share, ...]:
-    """Return how the columns were stored whose source gives shares of the largest machine; none = no column."""
+    """How the columns were stored whose source gives shares of the largest machine; none = no column."""
     result = [column for column in columns if column.whole]
     units = dict.fromkeys((column.unit, column.whole, column.nominal) for column in result)
     return tuple(

@@ -47,12 +47,11 @@ class Rewritten:
 
 
 def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
-    """Return the objects as CSV rows, flat, in the order of the first appearance of their keys.
+    """The objects as CSV rows, flat, in the order of the first appearance of their keys.
 
     Objects in objects stay whole, as JSON texts, where their keys would be more than a table has columns.
 
-    Raises:
-        TraceError: when there is no object, there are too many keys, or an array is broken.
+    Raises TraceError when there is no object, there are too many keys, or an array is broken.
     """
     keys, flatten = _keys(spooled, progress, Span(span.low, (span.low + span.high) / 2, span.message))
     target, refused, lines = (
@@ -84,10 +83,9 @@ def rewrite_json(spooled: Spooled, progress: Progress, span: Span) -> Rewritten:
 
 
 def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progress, span: Span) -> Rewritten:
-    """Return the rows that a reader makes of the files of one dataset, by the names that it is to see, as CSV rows.
+    """The rows that a reader makes of the files of one dataset, by the names that it is to see, as CSV rows.
 
-    Raises:
-        TraceError: when a file breaks off, or its rows are none of the reader's columns.
+    Raises TraceError when a file breaks off, or its rows are none of the reader's columns.
     """
     first = next(iter(files.values()))
     target, refused, lines = (
@@ -120,7 +118,7 @@ def rewrite_read(files: Mapping[str, Spooled], reader: Reader, progress: Progres
 def rewrite_broken(
     spooled: Spooled, names: Sequence[str], known: Format, dialect: CsvDialect, progress: Progress, span: Span
 ) -> Rewritten | None:
-    """Return the records of a text of which some are broken, put together; None where none can be."""
+    """The records of a text of which some are broken, put together; None where none can be."""
     target, refused, lines = (
         spooled.path.with_name(f"{spooled.path.stem}-{what}.csv") for what in ("joined", "split", "places")
     )
@@ -163,7 +161,7 @@ def rewrite_broken(
 
 
 def _splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
-    """Return what makes cells of a line."""
+    """What makes cells of a line."""
 
     def of_quotes(line: str) -> list[str]:
         return (
@@ -216,7 +214,7 @@ class _OpenedLater(io.RawIOBase):
 
 
 def _keys(spooled: Spooled, progress: Progress, span: Span) -> tuple[list[str], bool]:
-    """Return the keys of all rows, and whether they are those of flat rows."""
+    """The keys of all rows, and whether they are those of flat rows."""
     keys: dict[str, None] = {}
     flattened: dict[str, None] = {}
     for one in _rows(spooled, progress, span):

@@ -27,7 +27,7 @@ class Span:
     message: str
 
     def at(self, share: float) -> float:
-        """Return the fraction of the whole work when `share` of this step is done."""
+        """The fraction of the whole work when `share` of this step is done."""
         return self.low + (self.high - self.low) * min(max(share, 0.0), 1.0)
 
 
@@ -48,7 +48,7 @@ class _Query(threading.Thread):
 def run_watched(
     cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[Any], progress: Progress, span: Span
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a query, telling `progress` while it runs.
+    """The rows of a query, telling `progress` while it runs.
 
     Raises:
         Cancelled: (or whatever `progress` raises) after the query was interrupted.

@@ -48,7 +48,7 @@ BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, OSError, tarfile.TarError, pa.
 
 
 def compression_of(head: bytes) -> str:
-    """Return 'gzip', 'zstd' or '' for the first bytes of a file (names may lie)."""
+    """'gzip', 'zstd' or '' for the first bytes of a file (names may lie)."""
     if head.startswith(GZIP_MAGIC):
         return "gzip"
     return "zstd" if head.startswith(ZSTD_MAGIC) else ""
@@ -74,8 +74,7 @@ def is_packed(head: bytes) -> bool:
 def plain_stream(path: Path) -> Iterator[Any]:
     """Yield a readable of the file's plain bytes (gzip and zstd undone).
 
-    Raises:
-        TraceError: when the compressed data are broken or cut off.
+    Raises TraceError when the compressed data are broken or cut off.
     """
     with path.open("rb") as stream:
         kind = compression_of(stream.read(4))
@@ -96,15 +95,14 @@ def plain_stream(path: Path) -> Iterator[Any]:
 
 
 def most_bytes(path: Path, times: int) -> int:
-    """Return how much a file may hold that may expand to so many times its size."""
+    """How much a file may hold that may expand to so many times its size."""
     return max(EXPANSION_FLOOR_BYTES, times * path.stat().st_size)
 
 
 def chunks(path: Path, times: int = DEFAULT_EXPANSION_LIMIT) -> Iterator[bytes]:
     """Yield the file's plain bytes, at most `times` its size; of a tar archive, those of its first regular file.
 
-    Raises:
-        TraceError: for broken data and for a compression bomb.
+    Raises TraceError for broken data and for a compression bomb.
     """
     limit = most_bytes(path, times)
     compressed = bool(compression_of(head_of(path)))
@@ -121,13 +119,13 @@ def chunks(path: Path, times: int = DEFAULT_EXPANSION_LIMIT) -> Iterator[bytes]:
 
 
 def head_of(path: Path, size: int = 512) -> bytes:
-    """Return a file's first bytes, compressed or not."""
+    """A file's first bytes, compressed or not."""
     with path.open("rb") as stream:
         return stream.read(size)
 
 
 def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> bytes:
-    """Return the first plain bytes of a file, at most `size`: of a text as UTF-8, of a workbook's table as CSV.
+    """The first plain bytes of a file, at most `size`: of a text as UTF-8, of a workbook's table as CSV.
 
     Without an encoding a text is UTF-8, or UTF-16 where it begins with that byte order mark; without a sheet the first
     that holds a table counts.
@@ -151,12 +149,12 @@ def plain_head(path: Path, size: int, encoding: str = "", sheet: str = "") -> by
 
 
 def _marked_encoding(head: bytes) -> str:
-    """Return the encoding that a byte order mark tells, '' for UTF-8 and where there is none."""
+    """The encoding that a byte order mark tells, '' for UTF-8 and where there is none."""
     return "utf-16" if head.startswith(UTF16_BOMS) else ""
 
 
 def _as_utf8(head: bytes, encoding: str, name: str) -> bytes:
-    """Return the first bytes of a file in another encoding as UTF-8; a last half character is left out."""
+    """The first bytes of a file in another encoding as UTF-8; a last half character is left out."""
     try:
         return head.decode(encoding, errors="ignore").removeprefix("\ufeff").encode(errors="replace")
     except (LookupError, ValueError) as error:
@@ -165,7 +163,7 @@ def _as_utf8(head: bytes, encoding: str, name: str) -> bytes:
 
 @functools.lru_cache(maxsize=4)
 def _workbook_head(path: Path, modified_ns: int, size: int, sheet: str) -> bytes:
-    """Return the first bytes of a workbook's table as CSV; opening one reads all its texts, so that it is kept."""
+    """The first bytes of a workbook's table as CSV; opening one reads all its texts, so that it is kept."""
     text = io.StringIO()
     with contextlib.closing(Workbook(path, sheet, most_bytes(path, DEFAULT_EXPANSION_LIMIT), lambda _: None)) as book:
         writer = CsvWriter(text)
@@ -259,11 +257,7 @@ class TextOptions:
 
 
 def checked_input(path: Path) -> Path:
-    """Return the path when it is a readable, non-empty regular file.
-
-    Raises:
-        TraceError: says what it is instead.
-    """
+    """The path when it is a readable, non-empty regular file; raises TraceError, which says what it is instead."""
     if not path.exists():
         raise TraceError(f"{path}: no such file; check the path")
     if not path.is_file():
@@ -281,7 +275,7 @@ def checked_input(path: Path) -> Path:
 
 
 def spool(path: Path, target: Path, options: TextOptions, progress: Progress, span: Span) -> Spooled:
-    """Return the file as `target` (a name in the spool without its suffix).
+    """The file as `target` (a name in the spool without its suffix).
 
     Raises:
         TraceError: for broken or bomb-like compressed data, a wrong encoding.
@@ -369,7 +363,7 @@ class _Hashed:
 
 
 def without_first_lines(spooled: Spooled, lines: int, size_bytes: int) -> Spooled:
-    """Return a text without its first lines, which take so many bytes."""
+    """A text without its first lines, which take so many bytes."""
     target = spooled.path.with_name(f"{spooled.path.stem}-below.csv")
     with spooled.path.open("rb") as source, open_private_bytes(target) as rest:
         source.seek(size_bytes)
@@ -422,7 +416,7 @@ AT_AN_END = re.compile(rb"(?<=[,;|\t\"\n])\r(?!\n|\Z)|\r(?=[,;|\t\"])")
 
 
 def _without_strays(text: bytes) -> bytes:
-    """Return a text without the CR at the ends of its cells, and with a space for one inside a cell."""
+    """A text without the CR at the ends of its cells, and with a space for one inside a cell."""
     return STRAY.sub(b" ", AT_AN_END.sub(b"", text)) if b"\r" in text else text
 
 

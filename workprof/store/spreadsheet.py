@@ -75,8 +75,7 @@ class Table:
 def is_workbook(path: Path, head: bytes) -> bool:
     """Tell whether a file is an Excel workbook (.xlsx, .xlsm), from its first bytes and its zip directory.
 
-    Raises:
-        TraceError: for workbooks that are not read (.xls, .xlsb, .ods, encrypted) and broken ones; says what to do.
+    Raises TraceError for workbooks that are not read (.xls, .xlsb, .ods, encrypted) and broken ones; says what to do.
     """
     if head.startswith(OLE_MAGIC):
         raise TraceError(f"{path.name} {_old(path)}")
@@ -115,8 +114,7 @@ class Workbook:
 
         It may unpack to `most_bytes`. `report_bytes` is called with the bytes that were read so far; it may cancel.
 
-        Raises:
-            TraceError: for a broken or bomb-like workbook, and for one without a table; names its sheets.
+        Raises TraceError for a broken or bomb-like workbook, and for one without a table; names its sheets.
         """
         self._name, self._outside = path.name, 0
         self._stream = _WatchedFile(path.open("rb"), report_bytes)
@@ -155,7 +153,7 @@ class Workbook:
                 yield number, cells + [""] * (table.columns - len(cells))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return what was found, once all rows are read."""
+        """What was found, once all rows are read."""
         table, result = self.table, []
         if table.others:
             message = f"the sheet {table.sheet!r} was read; not read: {_listed(table.others)}; choose one with --sheet"
@@ -253,7 +251,7 @@ class _Texts:
         self._dates: dict[str, bool] = {}
 
     def of(self, cell: Any) -> str:
-        """Return a cell's text; '' = nothing is in it."""
+        """A cell's text; '' = nothing is in it."""
         value = cell.value
         if value is None:
             return ""
@@ -293,7 +291,7 @@ class _Texts:
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as 'H:MM:SS' or 'H:MM:SS.mmm', the hours going on after 24."""
+    """A duration as 'H:MM:SS' or 'H:MM:SS.mmm', the hours going on after 24."""
     whole, thousandths = divmod(round(abs(seconds) * 1000), 1000)
     minutes, second = divmod(whole, int(MINUTE_S))
     hour, minute = divmod(minutes, 60)
@@ -302,7 +300,7 @@ def clock(seconds: float) -> str:
 
 
 def _unit_of(number_format: str) -> str:
-    """Return what a format writes behind a number: '%', ' GB', ' h'; '' for all that is no unit."""
+    """What a format writes behind a number: '%', ' GB', ' h'; '' for all that is no unit."""
     first = number_format.split(";", maxsplit=1)[0]
     if "%" in LITERALS.sub("", first):
         return "%"
@@ -359,7 +357,7 @@ def _refuse_document_type(content: IO[bytes], where: str) -> None:
 
 
 def _scanned(content: IO[bytes], name: str) -> int:
-    """Return how many formulas of a sheet have no value; refuse one whose rows are too long to be held."""
+    """How many formulas of a sheet have no value; refuse one whose rows are too long to be held."""
     result, held, since_row = 0, b"", 0
     while chunk := content.read(MIB):
         text = held + chunk
@@ -401,7 +399,7 @@ class _WatchedFile(io.RawIOBase):
         self.stopped: BaseException | None = None
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
+        """The next bytes."""
         try:
             self._report_bytes(self._stream.tell())
         except BaseException as error:
@@ -414,7 +412,7 @@ class _WatchedFile(io.RawIOBase):
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
-        """Return the place."""
+        """The place."""
         return self._stream.tell()
 
     def seekable(self) -> bool:

@@ -26,7 +26,7 @@ def load(
     options: IngestOptions,
     progress: Progress,
 ) -> Loaded:
-    """Return what was staged from the raw tables; raises NoRows when the joins leave nothing."""
+    """What was staged from the raw tables; raises NoRows when the joins leave nothing."""
     rejects.create_table(cursor, stage.rejects)
     tables = opened(files, options.accept_loss, progress)
     faithful = options.join == "faithful"
@@ -64,10 +64,9 @@ def _balanced(
     whole: Mapping[str, int],
     options: IngestOptions,
 ) -> tuple[int, tuple[Check, ...]]:
-    """Return the lost lines of all tables, and what became of other lines.
+    """The lost lines of all tables, and what became of other lines.
 
-    Raises:
-        TraceError: when lines are lost, and the options accept no loss.
+    Raises TraceError when lines are lost, and the options accept no loss.
     """
     lost, result = 0, []
     for name, table in tables.items():
@@ -79,7 +78,7 @@ def _balanced(
 
 
 def _fan_outs(joined: Joined) -> tuple[Check, ...]:
-    """Return a warning per join that multiplies rows: its key does not identify a row of the right table."""
+    """A warning per join that multiplies rows: its key does not identify a row of the right table."""
     return tuple(
         Check(
             "fan-out",

@@ -50,15 +50,14 @@ class TextShape:
         return "," if self.comma_columns else "."
 
     def values(self, position: int) -> tuple[str, ...]:
-        """Return the sample values of one column."""
+        """The sample values of one column."""
         return tuple(row[position] for row in self.rows if position < len(row))
 
 
 def decoded_head(head: bytes, origin: str) -> str:
-    """Return the first bytes as text, without a partly read last character.
+    """The first bytes as text, without a partly read last character.
 
-    Raises:
-        TraceError: for binary data and for other encodings (offers the option).
+    Raises TraceError for binary data and for other encodings (offers the option).
     """
     if head.startswith(UTF16_BOMS):
         raise TraceError(
@@ -90,13 +89,12 @@ def decoded_head(head: bytes, origin: str) -> str:
 def text_shape(
     head: bytes, origin: str, delimiter: str = "", *, quoting: bool = True, names: Sequence[str] = ()
 ) -> TextShape:
-    """Return the shape of a delimited text from its first bytes; without a delimiter it is guessed.
+    """The shape of a delimited text from its first bytes; without a delimiter it is guessed.
 
     `quoting`: a cell may stand in quotes; else a quote is a character as any other. `names` are of the columns, where
     the first line is a row; columns beyond them are numbered.
 
-    Raises:
-        TraceError: for binary data, other encodings, an endless first line, too many columns.
+    Raises TraceError for binary data, other encodings, an endless first line, too many columns.
     """
     text = decoded_head(head, origin)
     whole = len(head) < HEAD_BYTES
@@ -141,13 +139,13 @@ def text_shape(
 
 
 def guessed_delimiter(lines: str) -> str:
-    """Return the candidate that splits the first line most."""
+    """The candidate that splits the first line most."""
     first = lines.split("\n", 1)[0]
     return max(DELIMITERS, key=lambda candidate: (first.count(candidate), -DELIMITERS.index(candidate)))
 
 
 def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names that are non-empty and differ without regard to case, as DuckDB needs them."""
+    """Names that are non-empty and differ without regard to case, as DuckDB needs them."""
     taken: set[str] = set()
     result = []
     for position, name in enumerate(names):
@@ -198,14 +196,14 @@ class _Look:
             self.skipped_lines, self.skipped_characters = start, sum(map(len, self._lines[:start]))
 
     def columns(self) -> int:
-        """Return how many columns most rows and the header agree on, 0 where they do not."""
+        """How many columns most rows and the header agree on, 0 where they do not."""
         look = self.rows[header_place(self.rows) :][:LOOKED_AT_TITLES]
         width = len(look[0])
         return width if 2 * sum(len(row) == width for row in look[1:]) >= len(look) > 1 else 0
 
 
 def _likeliest(look: _Look) -> _Look:
-    """Return the look with the separator that the first line tells, or with one that the rows agree on instead."""
+    """The look with the separator that the first line tells, or with one that the rows agree on instead."""
     first, below = len(look.rows[0]), look.rows[1:LOOKED_AT_TITLES]
     if first > 1 and (not below or 2 * sum(len(row) == first for row in below) >= len(below)):
         return look
@@ -224,7 +222,7 @@ THOUSANDS = re.compile(rf"[+-]?\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)?{_UNIT}")
 
 
 def _comma_columns(names: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str) -> tuple[str, ...]:
-    """Return the columns whose numbers have a decimal comma, none where as many columns have a point.
+    """The columns whose numbers have a decimal comma, none where as many columns have a point.
 
     Between semicolons commas win, as those stand there for the commas' sake. Between commas one such column is more
     often a list than numbers.
@@ -259,7 +257,7 @@ VALUE = re.compile(r"[+-]?[\d.,]*\d[\d.,:/\-TZ+ ]*%?")
 
 
 def header_place(rows: Sequence[Sequence[str]]) -> int:
-    """Return which of a table's first rows names its columns: the first, or the first below titles and comments.
+    """Which of a table's first rows names its columns: the first, or the first below titles and comments.
 
     A title is a row of one filled cell (of two where the table has five columns or more), a comment one that begins
     with '#'. They are passed over only where a row of names follows; else the first row is the header.

@@ -87,7 +87,7 @@ def _fold(
     columns: Sequence[Column],
     progress: Progress,
 ) -> tuple[int, int, int]:
-    """Return how many rows there were and are, the same where the rows are runs already, and how many are too long."""
+    """How many rows there were and are, the same where the rows are runs already, and how many are too long."""
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_windows")
     keys = ", ".join(quoted(key) for key in windows.keys)
     length = "end_time_s - start_time_s"
@@ -112,7 +112,7 @@ def _fold(
 
 
 def _value(name: str, windows: Windows, sound: str) -> str:
-    """Return the SQL of a column of a run from its windows; times are those of sound ones, where there are any."""
+    """The SQL of a column of a run from its windows; times are those of sound ones, where there are any."""
     own = quoted(name)
     if name in windows.keys:
         return own
@@ -130,7 +130,7 @@ def _value(name: str, windows: Windows, sound: str) -> str:
 
 
 def _last(name: str) -> str:
-    """Return the SQL of the last value that there is; of windows that end at once, of the one that stands last."""
+    """The SQL of the last value that there is; of windows that end at once, of the one that stands last."""
     return f"arg_max({name}, (end_time_s, rowid))"
 
 
@@ -142,7 +142,7 @@ def _fold_events(
     columns: Sequence[Column],
     progress: Progress,
 ) -> tuple[int, int, tuple[Column, ...]]:
-    """Return how many rows there were and are, and the columns with the times of attempts."""
+    """How many rows there were and are, and the columns with the times of attempts."""
     rows, aside = quoted(stage.rows), quoted(stage.rows + "_events")
     names = [column.name for column in columns]
     keys = [key for key in events.keys if key in names]
@@ -182,5 +182,5 @@ def _fold_events(
 
 
 def _among(words: Sequence[str]) -> str:
-    """Return the condition that a row's event is one of some words."""
+    """The condition that a row's event is one of some words."""
     return f"upper(trim(status)) IN ({', '.join(map(text, words))})"
