@@ -19,9 +19,9 @@ from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
 from workprof.answers.bins import LIMIT, answer, profile_answer
+from workprof.answers.scenarios import bins_scenario
 from workprof.answers.tasks import task_labels
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
-from workprof.charts.memory.scenarios import bins_scenario
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text, shortened

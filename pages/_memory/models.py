@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from pages._frame import header
@@ -15,24 +14,13 @@ from pages._memory import bins, scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
+from workprof.answers.models import AFTER_THE_RUN, IMPORTANCE, input_words, models_answer, tables_answer
+from workprof.answers.scenarios import models_scenario
 from workprof.answers.tasks import task_labels
-from workprof.charts.memory.models import (
-    MODEL_COLUMNS,
-    best_models_table,
-    bin_confusion,
-    binnings_sentence,
-    binnings_table,
-    estimated_and_replayed,
-    importance_table,
-    input_words,
-    model_headlines,
-    model_sentence,
-    model_table,
-    samplings_table,
-)
-from workprof.charts.memory.scenarios import models_scenario
-from workprof.charts.memory.waterfall import waterfall
+from workprof.charts.memory.models import bin_confusion, estimated_and_replayed, waterfall
+from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text
+from workprof.core.answer import Answer, Table
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.bin_models import FAITHFUL, PredictorSettings
@@ -44,16 +32,15 @@ from workprof.memory.questions import TRAIN
 from workprof.memory.usage import USAGE_COLUMNS
 
 
-def table(context: PageContext, result: PredictorResult) -> None:
+def table(context: PageContext, told: Answer) -> None:
     """Show scores, estimated and replayed savings of every model."""
-    table = model_table(result)
-    tables.show(
+    table = told.table()
+    tables.answer(
         table,
-        MODEL_COLUMNS,
         key="memory_model_table",
-        alt=f"{len(table)} models with scores, estimated and replayed savings, and failures",
+        alt=f"{len(table.rows)} models with scores, estimated and replayed savings, and failures",
     )
-    tables.csv(table, f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
+    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-models", "memory_models_csv", "Download CSV")
 
 
 def matrices(result: PredictorResult) -> None:
@@ -69,14 +56,9 @@ def matrices(result: PredictorResult) -> None:
 def inputs(result: PredictorResult) -> None:
     """Show the fields that the models use."""
     st.markdown(markdown_text(input_words(result), 900))
-    table = importance_table(result)
-    if len(table):
-        tables.show(
-            table,
-            key="memory_importance",
-            alt=f"Importance of {len(table)} inputs",
-            column_config=tables.headings(table.columns),
-        )
+    if result.importance:
+        table = Table("importance", "", IMPORTANCE, result.importance)
+        tables.answer(table, key="memory_importance", alt=f"Importance of {len(result.importance)} inputs")
 
 
 def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
@@ -104,19 +86,14 @@ def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
 
 
 def _show(result: PredictorTables) -> None:
+    told = tables_answer(result)
     show = st.warning if result.ranks_differ else st.info
-    show(
-        markdown_text(binnings_sentence(result)),
-        icon=":material/swap_vert:" if result.ranks_differ else ":material/info:",
-    )
-    _table("Table 11, with the replay beside it (%)", binnings_table(result), "table-11")
-    _table("Tables 7 and 8: the best sampling of each model (%)", best_models_table(result), "tables-7-8")
-    _table("Tables 9 and 10: u-score of every sampling", samplings_table(result), "tables-9-10")
-
-
-def _table(title: str, frame: pd.DataFrame, name: str) -> None:
-    st.markdown(f"**{title}**")
-    figures.table(frame, name, key=f"memory_{name}", alt=f"{title}: {len(frame)} rows")
+    show(markdown_text(told.sentence), icon=":material/swap_vert:" if result.ranks_differ else ":material/info:")
+    for table in told.tables:
+        st.markdown(f"**{markdown_text(table.title, 80)}**")
+        name = table.name.replace("_", "-")
+        tables.answer(table, key=f"memory_{name}", alt=f"{table.title}: {len(table.rows)} rows")
+        tables.csv(table.frame(), name, f"memory_{name}_csv", "Download CSV")
 
 
 MAIN = ("bins.task", "bins.k", "models", "trials")
@@ -183,31 +160,29 @@ def _before(context: PageContext, settings: PredictorSettings) -> str:
 def _result(context: PageContext, result: PredictorResult, *, current: bool) -> None:
     if result.settings.mode == FAITHFUL:
         header.published_flag()
-    figures.headline(markdown_text(model_sentence(result), 400))
+    told = models_answer(result)
+    figures.headline(markdown_text(told.sentence, 400))
     figures.show(estimated_and_replayed(result), key="memory_models")
-    figures.headline_row(model_headlines(result))
+    figures.headline_row(headlines(told))
     if result.uses_after_the_run:
-        st.warning(
-            "The models use fields that are known only after the run: no such model can be used beforehand.",
-            icon=":material/history_toggle_off:",
-        )
+        st.warning(AFTER_THE_RUN, icon=":material/history_toggle_off:")
     scope.save_scenario(
         context, "memory_keep_models", partial(models_scenario, result, context.dataset), current=current
     )
     figures.fold("From requests to the plan", "memory_waterfall_open", _waterfall, result)
-    figures.fold("All models", "memory_models_open", table, context, result)
+    figures.fold("All models", "memory_models_open", table, context, told)
     figures.fold("Predicted and actual bins", "memory_confusion_open", matrices, result)
     figures.fold("Fields that the models use", "memory_inputs_open", inputs, result)
-    figures.fold("Method", "memory_models_method", _method, result)
+    figures.fold("Method", "memory_models_method", _method, told, result)
 
 
 def _waterfall(result: PredictorResult) -> None:
     figures.show(waterfall(result), key="memory_waterfall")
 
 
-def _method(result: PredictorResult) -> None:
-    for note in result.notes:
-        st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 400)}")
+def _method(told: Answer, result: PredictorResult) -> None:
+    for note in told.notes:
+        st.caption(f":material/info: {markdown_text(note, 400)}")
     st.caption(
         f"{result.n_train + result.n_validation + result.n_test:,} runs, seed {result.settings.seed}, computed in "
         f"{format_duration(result.seconds)}."

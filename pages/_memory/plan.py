@@ -14,8 +14,16 @@ from pages._memory import decisions, exports, scope
 from pages._memory.scope import PageContext, assessment, needs_requests
 from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
-from workprof.answers.verdict import BROKEN, key_words, notes, sentence, table_name, verdict_answer, what_if_sentence
-from workprof.charts.memory.scenarios import verdict_scenario
+from workprof.answers.scenarios import verdict_scenario
+from workprof.answers.verdict import (
+    BROKEN,
+    key_words,
+    notes,
+    sentence,
+    table_name,
+    verdict_answer,
+    what_if_sentence,
+)
 from workprof.charts.memory.tasks import requested_chart
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.text import markdown_text

@@ -13,24 +13,13 @@ from pages._memory.scope import PageContext
 from pages._parts import controls, figures, forms, long_question, running_work, tables
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
-from workprof.answers.compared import compared_answer
+from workprof.answers.policies import CHOICES, compared_answer, policy_name, replay_answer, why_answer
+from workprof.answers.scenarios import policy_scenario
 from workprof.charts.memory.models import learning_curve
-from workprof.charts.memory.policies import (
-    CHOICE_COLUMNS,
-    POLICY_COLUMNS,
-    choice_table,
-    frontier_chart,
-    policy_headlines,
-    policy_name,
-    policy_sentence,
-    policy_table,
-    why_costs,
-    why_headlines,
-    why_history,
-)
-from workprof.charts.memory.scenarios import policy_scenario
+from workprof.charts.memory.policies import frontier_chart, why_costs, why_history
+from workprof.charts.shapes import headlines
 from workprof.charts.text import label_text, markdown_text
-from workprof.core.stats import FEWEST_RUNS
+from workprof.core.answer import Answer, Table
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.memory.facts import AFTER, known_when
@@ -38,24 +27,23 @@ from workprof.memory.orders import SIZEY
 from workprof.memory.policies import ORACLES
 from workprof.memory.policy_figures import Compared
 from workprof.memory.questions import REPLAY
-from workprof.memory.replay import ReplayResult, sized_from_words
+from workprof.memory.replay import ReplayResult
 from workprof.memory.replay_settings import NO_INPUT, ReplaySettings
-from workprof.memory.usage import TARGET_WORDS, USAGE_COLUMNS, evidence_words, excluded_words
+from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.why import WhySettings
 
 
-def table(context: PageContext, result: ReplayResult, price: float) -> None:
+def table(context: PageContext, result: ReplayResult, told: Answer) -> None:
     """Show the policies, least waste with the cost of failures first."""
-    table = policy_table(result, price)
+    table = told.table()
     st.caption("Least waste with the cost of failures first; 95 % intervals.")
-    tables.show(
+    tables.answer(
         table,
-        POLICY_COLUMNS,
         key="memory_policy_table",
-        alt=f"{len(table)} policies with waste, failures and their intervals",
+        alt=f"{len(table.rows)} policies with waste, failures and their intervals",
         height="content",
     )
-    tables.csv(table, f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
+    tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-policies", "memory_policies_csv", "Download CSV")
     _prices(result)
 
 
@@ -85,12 +73,9 @@ def _prices(result: ReplayResult) -> None:
     )
     if prices.open and result.choices:
         with prices:
-            choices = choice_table(result)
-            tables.show(
-                choices,
-                CHOICE_COLUMNS,
-                key="memory_choices",
-                alt=f"The best policy at {len(choices)} prices of a failure",
+            choices = Table("choices", "", CHOICES, result.choices)
+            tables.answer(
+                choices, key="memory_choices", alt=f"The best policy at {len(result.choices)} prices of a failure"
             )
 
 
@@ -123,9 +108,10 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
             retry=settings.retry,
         ),
     )
+    told = why_answer(result)
     if result.too_few:
-        st.warning(f"Only {result.n_known} runs (fewer than {FEWEST_RUNS}): a guess.", icon=":material/warning:")
-    figures.headline_row(why_headlines(result))
+        st.warning(told.notes[0], icon=":material/warning:")
+    figures.headline_row(headlines(told))
     figures.show(why_history(result), key="memory_why")
     figures.show(why_costs(result), key="memory_why_costs")
 
@@ -216,24 +202,24 @@ def _result(context: PageContext, result: ReplayResult, *, current: bool) -> Non
             "memory_pick",
             0.0,
             (0.0, LARGEST_AMOUNT),
-            f"On top of what its attempts are charged; the mean run uses {result.mean_run_gb_h:.3g} GB·h. 0 = waste "
-            "alone.",
+            f"On top of what its attempts hold; the mean run uses {result.mean_run_gb_h:.3g} GB·h. 0 = waste alone.",
             width=260,
         )
+    told = replay_answer(result, price, kills)
     with outcome:
-        figures.headline(markdown_text(policy_sentence(result, price, kills), 400))
+        figures.headline(markdown_text(told.sentence, 400))
     with chart:
         figures.show(frontier_chart(result, price, kills), key="memory_frontier")
-    figures.headline_row(policy_headlines(result, price, kills))
+    figures.headline_row(headlines(told))
     if result.compared is not None:
         _compared(result.compared)
     draft = partial(policy_scenario, result, price, context.dataset, kills=kills)
     scope.save_scenario(context, "memory_keep_policy", draft, current=current)
-    figures.fold("All policies", "memory_policies_open", table, context, result, price)
+    figures.fold("All policies", "memory_policies_open", table, context, result, told)
     figures.fold("Cumulative waste", "memory_learning_open", _learning, result)
     if result.protocol != SIZEY:
         figures.fold("Export sizes", "memory_policy_sizes", _sizes, context, result)
-    figures.fold("Method", "memory_policies_method", _method, result)
+    figures.fold("Method", "memory_policies_method", _method, told, result.seconds)
 
 
 def _compared(found: Compared) -> None:
@@ -247,16 +233,8 @@ def _learning(result: ReplayResult) -> None:
     figures.show(learning_curve(result), key="memory_learning")
 
 
-def _method(result: ReplayResult) -> None:
+def _method(told: Answer, seconds: float) -> None:
     """Show what sizes rest on, and which runs count."""
-    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in result.notes)
-    if notes:
-        st.info(markdown_text(notes, 900), icon=":material/info:")
-    st.caption(f"{markdown_text(sized_from_words(result), 300)}.")
-    left_out = excluded_words(result.left_out)
-    if evidence := evidence_words(result.evidence):
-        st.caption(f"{markdown_text(evidence, 600)}.")
-    st.caption(
-        f"{markdown_text('Excluded: ' + left_out if left_out else 'No run is excluded', 300)}. Memory "
-        f"measure: {TARGET_WORDS[result.target]}; computed in {format_duration(result.seconds)}."
-    )
+    for note in told.notes:
+        st.caption(markdown_text(note, 900))
+    st.caption(f"Computed in {format_duration(seconds)}.")

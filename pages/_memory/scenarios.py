@@ -11,7 +11,7 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory.scope import PageContext
 from pages._parts import saved_scenarios, tables
-from workprof.charts.memory.scenarios import comparison_table, scenario_table
+from workprof.answers.scenarios import comparison_table, scenarios_answer
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import safe_name
 from workprof.memory.scenarios import MOST_COMPARED, Scenario
@@ -29,13 +29,7 @@ def scenarios(context: PageContext) -> None:
             icon=":material/info:",
         )
         return
-    table = scenario_table(saved)
-    tables.show(
-        table,
-        key="memory_scenarios",
-        alt=f"{len(saved)} saved scenarios",
-        column_config=tables.headings(table.columns, {"kept": st.column_config.Column("saved on")}),
-    )
+    tables.answer(scenarios_answer(saved).table(), key="memory_scenarios", alt=f"{len(saved)} saved scenarios")
     names = [one.name for one in saved]
     chosen = saved_scenarios.compared(names, CHOSEN, MOST_COMPARED)
     if chosen:

@@ -11,27 +11,27 @@ from pages._memory import scope
 from pages._memory.scope import PageContext
 from pages._parts import figures, forms, tables
 from pages._parts.controls import LARGEST_GB, choice, number
-from workprof.answers.tasks import task_labels
+from workprof.answers.assessment import assessment_answer
 from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes, zoom_end_gb
-from workprof.charts.memory.tasks import (
-    GROUP_COLUMNS,
-    TASK_COLUMNS,
-    assessment_headlines,
-    assessment_sentence,
-    classes_chart,
-    group_table,
-    left_out_words,
-    task_table,
-    with_limits,
-)
+from workprof.charts.memory.tasks import classes_chart
+from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text, option_words
+from workprof.core.answer import Answer
 from workprof.core.errors import SettingsError
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
-from workprof.memory.assessment import AUTO, FIXED, LIGHT_GB, MODERATE_GB, Assessment, AssessmentSettings, ClassSettings
+from workprof.memory.assessment import (
+    AUTO,
+    FIXED,
+    LIGHT_GB,
+    MODERATE_GB,
+    Assessment,
+    AssessmentSettings,
+    ClassSettings,
+    with_limits,
+)
 from workprof.memory.facts import FactPointsSettings
 from workprof.memory.questions import ASSESS
-from workprof.memory.usage import TARGET_WORDS, evidence_words
 
 LIGHT, MODERATE, LIMITS = "memory_light", "memory_moderate", "memory_limits"
 SMALLEST_GB = 0.001
@@ -181,20 +181,21 @@ def _tasks(context: PageContext, settings: AssessmentSettings) -> None:
         result = scope.assessment(context, settings)
     else:  # given limits take no computation of their own
         result = with_limits(scope.assessment(context, replace(settings, classes=ClassSettings())), settings.classes)
-    figures.headline(markdown_text(assessment_sentence(result), 400))
-    figures.headline_row(assessment_headlines(result))
-    _table(context, result)
+    told = assessment_answer(result)
+    figures.headline(markdown_text(told.sentence, 400))
+    figures.headline_row(headlines(told))
+    _table(context, result, told)
     figures.fold("Memory used, task by task", "memory_boxes_open", boxes, result)
     figures.fold("What predicts memory", "memory_facts_open", facts, context, result)
-    figures.fold("Requests by size", "memory_groups_open", _groups, context, result)
+    figures.fold("Requests by size", "memory_groups_open", _groups, context, told)
     figures.fold("Light, moderate and heavy tasks", "memory_classes_open", _classes, result)
-    figures.fold("Method", "memory_tasks_method", _method, context, result)
+    figures.fold("Method", "memory_tasks_method", _method, told, result.seconds)
 
 
-def _groups(context: PageContext, result: Assessment) -> None:
-    groups = group_table(result)
-    tables.show(groups, GROUP_COLUMNS, key="memory_groups", alt=f"{len(groups)} groups of tasks")
-    tables.csv(groups, f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
+def _groups(context: PageContext, told: Answer) -> None:
+    groups = told.table("groups")
+    tables.answer(groups, key="memory_groups", alt=f"{len(groups.rows)} groups of tasks")
+    tables.csv(groups.frame(), f"{safe_name(context.dataset.name)}-request-groups", "memory_groups_csv", "Download CSV")
 
 
 def _classes(result: Assessment) -> None:
@@ -202,31 +203,26 @@ def _classes(result: Assessment) -> None:
     figures.show(classes_chart(result), key="memory_class_chart")
 
 
-def _method(context: PageContext, result: Assessment) -> None:
-    if result.evidence:
-        st.caption(f"{markdown_text(evidence_words(result.evidence), 600)}.")
-    st.caption(
-        f"{left_out_words(result.left_out)} Memory measure: {TARGET_WORDS[result.settings.target]}. Computed in "
-        f"{format_duration(result.seconds)}."
-    )
+def _method(told: Answer, seconds: float) -> None:
+    for note in told.notes:
+        st.caption(markdown_text(note, 600))
+    st.caption(f"Computed in {format_duration(seconds)}.")
 
 
-def _table(context: PageContext, result: Assessment) -> None:
-    table = task_table(result)
+def _table(context: PageContext, result: Assessment, told: Answer) -> None:
+    table = told.table()
     st.caption("Sorted by waste; select a task to see its bins. Memory used by time weighs every run by its hours.")
-    picked = tables.show(
+    picked = tables.answer(
         table,
-        TASK_COLUMNS,
         key="memory_tasks",
-        alt=f"{len(table)} tasks with requests, use and waste",
+        alt=f"{len(table.rows)} tasks with requests, use and waste",
         on_select="rerun",
         selection_mode="single-row",
     )
-    rows = [row for row in picked["selection"]["rows"] if row < len(table)]
+    rows = [row for row in picked["selection"]["rows"] if row < len(table.rows)]
     with st.container(horizontal=True):
         if rows:
-            task = result.tasks[rows[0]].task
-            label = next(name for name, full in task_labels([one.task for one in result.tasks]).items() if full == task)
+            label = table.columns[0].of(result.tasks[rows[0]])
             st.button(
                 f"Bins of {markdown_text(label, 40)}",
                 type="primary",
@@ -235,4 +231,4 @@ def _table(context: PageContext, result: Assessment) -> None:
                 on_click=scope.open_task,
                 args=(label, "Bins"),
             )
-        tables.csv(table, f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", "Download CSV")
+        tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-tasks", "memory_tasks_csv", "Download CSV")

@@ -7,7 +7,7 @@ import pytest
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.bins import answer, curve_answer, profile_answer, use_sentence
-from workprof.charts.memory.scenarios import bins_scenario
+from workprof.answers.scenarios import bins_scenario
 from workprof.core.answer import to_frame, to_json, to_text
 from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.bins import PROFILE_COLUMN, ProfileBinSettings, profile_bins_of

@@ -9,53 +9,29 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.charts.records_for_tests import HOSTILE
+from workprof.answers.assessment import assessment_answer, assessment_sentence
 from workprof.answers.bins import answer
-from workprof.answers.tasks import task_labels
-from workprof.charts.memory.bins import improvement_chart, usage_ecdf
-from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
-from workprof.charts.memory.models import (
-    bin_confusion,
-    estimated_and_replayed,
-    every_model,
-    learning_curve,
-    model_headlines,
-    model_sentence,
-    model_table,
-    ranking_warning,
-    under_outline,
-)
-from workprof.charts.memory.policies import (
-    acceptable,
-    frontier_chart,
-    picked,
-    policy_headlines,
-    policy_name,
-    policy_table,
-    why_costs,
-    why_headlines,
-    why_history,
-)
-from workprof.charts.memory.scenarios import (
+from workprof.answers.models import every_model, models_answer, ranking_warning
+from workprof.answers.policies import acceptable, picked, policy_name, replay_answer, why_answer
+from workprof.answers.scenarios import (
     bins_scenario,
     comparison_table,
     models_scenario,
     policy_scenario,
-    scenario_table,
+    scenarios_answer,
     verdict_scenario,
 )
-from workprof.charts.memory.tasks import (
-    assessment_headlines,
-    assessment_sentence,
-    classes_chart,
-    group_table,
-    row_labels,
-    task_table,
-    with_limits,
-)
+from workprof.answers.tasks import task_labels
+from workprof.charts.memory.bins import improvement_chart, usage_ecdf
+from workprof.charts.memory.boxes import fact_bars, fact_scatter, facts_of_task, task_boxes
+from workprof.charts.memory.models import bin_confusion, estimated_and_replayed, learning_curve, under_outline
+from workprof.charts.memory.policies import frontier_chart, why_costs, why_history
+from workprof.charts.memory.tasks import classes_chart, row_labels
+from workprof.charts.shapes import headlines
 from workprof.charts.theme import readable
 from workprof.core.answer import to_frame
 from workprof.core.units import GB, gb, gb_h, saved
-from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of
+from workprof.memory.assessment import AssessmentSettings, ClassSettings, assessment_of, with_limits
 from workprof.memory.bin_models import u_score_of
 from workprof.memory.facts import FactPointsSettings, fact_points_of
 from workprof.memory.scenarios import compare
@@ -118,7 +94,7 @@ def test_rows_of_a_figure_have_names_of_their_own():
 
 def test_the_headlines_are_sums_of_the_tasks():
     found = given.assessment()
-    table = task_table(found)
+    table = to_frame(assessment_answer(found))
     assert table["wasted_gb_h"].is_monotonic_decreasing
     requested = table["requested_gb_h"].sum()
     jobs = given.jobs()
@@ -126,14 +102,14 @@ def test_the_headlines_are_sums_of_the_tasks():
     assert requested == pytest.approx((jobs["requested_memory_bytes"] / GB * hours).sum())
     used = (jobs["peak_memory_bytes"] / GB * hours).sum()
     assert requested - table["wasted_gb_h"].sum() == pytest.approx(used)
-    shown = {line.label: line for line in assessment_headlines(found)}
+    shown = {line.label: line for line in headlines(assessment_answer(found))}
     assert len(shown) == 4
     assert (shown["Requested"].value, shown["Requested"].detail) == (
         gb_h(requested),
         f"used {gb_h(used)} by {found.n_runs} runs",
     )
     assert shown["Memory utilisation"].value == f"{100 * used / requested:.1f} %"
-    assert list(table["evidence"] == "enough runs") == [task.n >= 34 for task in found.tasks]
+    assert list(table["too_few"]) == [task.n < 34 for task in found.tasks]
 
 
 def test_a_table_without_requests_says_that_nothing_can_be_called_wasted():
@@ -141,9 +117,9 @@ def test_a_table_without_requests_says_that_nothing_can_be_called_wasted():
         {"jobs": given.jobs().drop(columns=["requested_memory_bytes", "cpu_usage_percent"])}, AssessmentSettings()
     )
     assert "has a request" in assessment_sentence(found)
-    shown = {line.label: line.value for line in assessment_headlines(found)}
+    shown = {line.label: line.value for line in headlines(assessment_answer(found))}
     assert shown["Memory utilisation"] == shown["CPU utilisation"] == "no data"
-    assert len(group_table(found)) == 1
+    assert len(to_frame(assessment_answer(found), "groups")) == 1
     assert task_boxes(found).takeaway
 
 
@@ -258,13 +234,13 @@ def test_the_outline_holds_the_under_estimates_and_nothing_else(bins):
 
 def test_the_models_are_ordered_by_the_replay_and_failures_stand_beside():
     found = given.models()
-    table = model_table(found)
-    assert table["replayed"].is_monotonic_decreasing
+    table = to_frame(models_answer(found))
+    assert table["replayed_improvement"].is_monotonic_decreasing
     assert len(table) == 2 * len(found.models) + 2
     best = every_model(found)[0]
-    shown = {line.label: line.value for line in model_headlines(found)}
+    shown = {line.label: line.value for line in headlines(models_answer(found))}
     assert shown["Failed attempts"] == f"{best.failures:,}"
-    assert f"{best.failures} attempt" in model_sentence(found)
+    assert f"{best.failures} attempt" in models_answer(found).sentence
     for model in found.models:
         assert model.u_score == pytest.approx(u_score_of(model.accuracy, model.u_rate))
         under = int(np.tril(model.confusion, -1).sum())
@@ -300,8 +276,8 @@ def test_scenarios_keep_the_figures_of_their_records():
     assert list(table.columns[1:]) == ["bins", "models", "plan"]
     lines = table.set_index("")
     assert lines.loc["kills", "bins"] == "not replayed"
-    assert "★" in " ".join(lines.loc["saved, killed attempts charged"])
-    assert len(scenario_table(made)) == 3
+    assert "★" in " ".join(lines.loc["saved, killed attempts included"])
+    assert len(to_frame(scenarios_answer(made))) == 3
 
 
 @pytest.mark.parametrize("price", [0.0, 0.1, 10.0, 1e6])
@@ -312,8 +288,8 @@ def test_the_price_picks_the_cheapest_of_all(price):
     assert best.total_gb_h(price) == pytest.approx(min(waste + price * failed for waste, failed in every))
     marks = {trace.name: trace for trace in frontier_chart(found, price, math.inf).figure.data}
     assert (marks["chosen"].x[0], marks["chosen"].y[0]) == (best.failures, best.wasted_gb_h)
-    assert [line.label for line in policy_headlines(found, price)][:2] == ["Wasted", "Failed attempts"]
-    assert policy_table(found, price)["total_gb_h"].is_monotonic_increasing
+    assert [line.label for line in headlines(replay_answer(found, price))][:2] == ["Wasted", "Failed attempts"]
+    assert to_frame(replay_answer(found, price))["total_gb_h"].is_monotonic_increasing
 
 
 def test_the_pick_of_a_price_becomes_a_scenario():
@@ -358,7 +334,7 @@ def test_the_reason_shows_every_run_above_the_size():
     assert len(above.x) == found.n_above
     assert len(fits.x) + len(above.x) == found.n_known
     assert lines[0].y[0] == found.size_bytes / GB
-    shown = {line.label: line for line in why_headlines(found)}
+    shown = {line.label: line for line in headlines(why_answer(found))}
     assert shown["Retry probability"].detail.endswith("%")
 
 

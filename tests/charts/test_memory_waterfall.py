@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.memory.models import every_model
-from workprof.charts.memory.waterfall import waterfall, waterfall_table
+from workprof.answers.models import changes_of, every_model
+from workprof.charts.memory.models import waterfall
 from workprof.core.units import gb_h
 
 
@@ -76,5 +76,4 @@ def test_the_numbers_beside_the_bars_have_room_and_nothing_is_no_step():
 def test_the_table_adds_up_for_every_model():
     found = given.models()
     for model in every_model(found):
-        table = waterfall_table(model.waterfall)
-        assert table["gb_h"][:-1].sum() == pytest.approx(table["gb_h"].iloc[-1])
+        assert sum(changes_of(model.waterfall)) == pytest.approx(model.waterfall.planned_gb_h)

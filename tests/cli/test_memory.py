@@ -116,7 +116,7 @@ def test_earlier_datasets_are_known_from_the_start(workprof, runs, home):
     assert set(fresh["policies"]["krr"]["n_sized_from"]) == {"request", "peers"}
     assert set(told["policies"]["krr"]["n_sized_from"]) == {"history", "peers"}
     assert told["policies"]["krr"]["wasted_gb_h"] < fresh["policies"]["krr"]["wasted_gb_h"]
-    text = workprof(*asked[:-1], "--train", "older").out
+    text = workprof(*asked[:-1], "--train", "older").err
     assert "100 runs of earlier datasets are known from the start" in text
     refused = workprof(*asked, "--train", "runs")
     assert refused.status == 2
@@ -243,7 +243,7 @@ def test_bad_input_ends_with_2_and_one_line(workprof, runs, arguments, words):
 
 @pytest.mark.slow
 def test_text_for_people(workprof, runs):
-    assert "wasted GB·h" in workprof("memory", "assess", "runs").out
+    assert "Wasted (GB·h)" in workprof("memory", "assess", "runs").out
     told = workprof("memory", "bins", "runs", "--task", "sort", "--json").json
     printed = workprof("memory", "bins", "runs", "--task", "sort")
     assert printed.out.startswith(told["sentence"])

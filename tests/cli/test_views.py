@@ -128,7 +128,7 @@ def test_a_fact_has_the_librarys_points_and_boxes(home):
     kept = home.library(lambda bench: bench.fact_points("tasks", FactPointsSettings("group")))["boxes"]
     assert {one["value"]: one["median_gb"] for one in boxes} == {one["task"]: one["median_gb"] for one in kept}
     assert "small" in home.text("memory", "fact", "tasks", "--column", "group")
-    assert "largest GB" in home.text("memory", "fact", "tasks", "--column", "duration_s")
+    assert "Largest use (GB)" in home.text("memory", "fact", "tasks", "--column", "duration_s")
 
 
 def test_a_size_has_the_librarys_reasons(home):
@@ -141,7 +141,7 @@ def test_a_size_has_the_librarys_reasons(home):
     assert found["candidates"]["cost_gb_h"] == cautious["candidate_cost_gb_h"]
     assert sum(found["candidates"]["chosen"]) == 1
     assert found["size_gb"] > home.ask("memory", "why", "tasks", "--task", HEAVY)["size_gb"]
-    assert f"{HEAVY}: " in home.text("memory", "why", "tasks", "--task", HEAVY)
+    assert " GB for HEAVY: " in home.text("memory", "why", "tasks", "--task", HEAVY)
 
 
 def test_more_bins_save_no_less_and_never_beat_the_bound(home):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.memory.test_verdict import jobs
-from workprof.answers.compared import compared_answer, line_name
+from workprof.answers.policies import compared_answer, line_name
 from workprof.core.units import format_share
 from workprof.memory.compared import compared, replay_and_compare
 from workprof.memory.replay_settings import ReplaySettings

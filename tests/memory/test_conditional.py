@@ -9,13 +9,14 @@ import pytest
 from tests.memory.naive_sites import quantile_of_like_runs, requests_enforced
 from tests.memory.traces import NAMES, pai, trace
 from tests.shared_data import needs_shared_data
+from workprof.answers.policies import sized_from_words
 from workprof.core.records import pack, unpack
 from workprof.memory.charges import charge_setting, foreseen_kills
 from workprof.memory.conditional import CHANCES, Outlook, cheapest_chains
 from workprof.memory.frontier import settings_at_submission
 from workprof.memory.orders import finished_order, submit_order
 from workprof.memory.policies import Conditional
-from workprof.memory.replay import ReplayResult, replay, sized_from_words
+from workprof.memory.replay import ReplayResult, replay
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.retry import RetrySettings
 from workprof.memory.usage import runs_of

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from tests.command_line import run_here
+from workprof.answers.runs import unfinished_words
 from workprof.core.causes import CAUSES
 from workprof.core.settings import from_environment
 from workprof.memory.replay import replay
 from workprof.memory.replay_settings import ReplaySettings
-from workprof.memory.usage import evidence_of, evidence_words, killed_for_memory, runs_of, with_killed
+from workprof.memory.usage import evidence_of, killed_for_memory, runs_of, with_killed
 from workprof.store.reports import FieldSource, IngestOptions
 from workprof.workbench import Workbench
 
@@ -131,10 +132,10 @@ def test_a_limit_or_a_larger_use_is_the_bound_and_a_row_with_neither_tells_nothi
     )
     assert killed_for_memory(jobs, "peak_rss")["peak_memory_bytes"].tolist() == [8e9, 4.5e9]
     assert runs_of(with_killed(jobs, "peak_rss")).lower_bound.tolist() == [False] * N + [True, True]
-    words = evidence_words(evidence_of(jobs, "peak_rss"))
+    words = unfinished_words(evidence_of(jobs, "peak_rss"))
     assert "4 out of memory" in words
     assert "of which 2 tell a use of at least their limit" in words
-    assert evidence_words(()) == ""
+    assert unfinished_words(()) == ""
 
 
 def test_the_assessment_counts_the_same_and_adds_up_finished_runs_alone(bench):
@@ -163,4 +164,4 @@ def test_the_command_tells_the_counts(tmp_path):
     assert {one["cause"]: one["n_runs"] for one in told["evidence"]}["out of memory"] == 4
     assessed = run_here("memory", "assess", "sacct", "--json", home=home).json
     assert (assessed["evidence"], assessed["wasted_gb_h"]) == (told["evidence"], N * 6)
-    assert "2 failed (0.75 h and 6 GB·h lost)" in run_here(*asked, home=home).out
+    assert "2 failed (0.75 h and 6 GB·h lost)" in run_here(*asked, home=home).err

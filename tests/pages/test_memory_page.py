@@ -11,8 +11,9 @@ from pages._memory.bins import after_edits
 from tests.charts import records_for_memory as given
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
-from workprof.charts.memory.policies import acceptable, picked
-from workprof.charts.memory.tasks import assessment_sentence, classes_chart
+from workprof.answers.assessment import assessment_sentence
+from workprof.answers.policies import acceptable, picked
+from workprof.charts.memory.tasks import classes_chart
 from workprof.charts.text import column_words
 from workprof.core.settings import from_environment
 from workprof.core.stats import FEWEST_RUNS
@@ -160,9 +161,9 @@ def test_the_tasks_are_those_of_the_library(page, runs, house):
     shown = {metric.label: metric.value for metric in test.metric}
     assert shown["Memory utilisation"] == format_share(found.memory.utilisation_by_time)
     table = test.dataframe[0].value
-    assert list(table["full_name"]) == [task.task for task in found.tasks]
+    assert list(table["task"]) == [task.task for task in found.tasks]
     assert table["wasted_gb_h"].iloc[0] == found.tasks[0].wasted_gb_h
-    assert f"fewer than {FEWEST_RUNS} runs" in set(table["evidence"])
+    assert list(table["too_few"]) == [task.n < FEWEST_RUNS for task in found.tasks]
 
 
 def test_the_limits_of_the_classes_can_be_set_and_found(page):
@@ -261,7 +262,7 @@ def test_kept_models_are_shown_with_estimate_replay_and_failures(page):
 def test_one_fact_is_shown_and_can_be_chosen(page):
     test = page(memory_fact="group")
     assert problems(test) == []
-    assert "group against the memory of 120 runs; it is known before the run" in words(test)
+    assert "group against the memory of 120 runs of HEAVY; it is known before the run" in words(test)
     test.selectbox(key="memory_fact").set_value("duration_s").run()
     assert problems(test) == []
     assert "not usable for prediction" in words(test)
@@ -414,8 +415,8 @@ def test_the_tables_of_the_thesis_stand_behind_a_fold(page, house):
     until(lambda: not workbench.jobs()[0].active)
     test.run()
     assert problems(test) == []
-    eleven = next(one.value for one in test.dataframe if {"bins", "estimated"} <= set(one.value.columns))
-    assert eleven["bins"].tolist() == [2, 3, 4]
+    eleven = next(one.value for one in test.dataframe if {"k", "estimated_improvement"} <= set(one.value.columns))
+    assert eleven["k"].tolist() == [2, 3, 4]
 
 
 def test_limits_have_four_digits_and_a_missing_value_is_a_dash(page):

@@ -1,6 +1,7 @@
 """The glossary stands in the help of figures, columns and controls: one source, in the words of the Help page."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from pages._parts import tables
 from workprof.charts.help.terms import _SPOKEN, explained, glossary_of, meaning_of
 from workprof.charts.shapes import Headline
 
-CHARTS = Path(__file__).parents[2] / "workprof" / "charts"
+CHARTS, ANSWERS = (Path(__file__).parents[2] / "workprof" / room for room in ("charts", "answers"))
 PLAIN = {
     "Random search", "Silhouette (outliers as a cluster)",
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
@@ -23,12 +24,13 @@ PLAIN = {
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",
+    "Far from every profile", "Kills", "Median relative error", "Never used", "Saved", "Saving by count",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 
 
 def labels():
-    """Return label -> whether a meaning is given, of every figure that the charts make."""
+    """Return label -> whether a meaning is given, of every figure that charts and answers make."""
     found = {}
     for path in CHARTS.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -36,6 +38,13 @@ def labels():
                 label = node.args[0]
                 if isinstance(label, ast.Constant):
                     found[label.value] = len(node.args) > 2
+    for path in ANSWERS.glob("*.py"):
+        module = importlib.import_module(f"workprof.answers.{path.stem}")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Figure":
+                column = getattr(module, getattr(node.args[0], "id", ""), None)
+                if column is not None:
+                    found[column.words] = bool(column.help) or len(node.args) > 3
     return found
 
 

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import sentence
-from workprof.charts.memory.scenarios import verdict_scenario
 from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.core.errors import Cancelled, SettingsError
@@ -138,7 +138,7 @@ def test_kept_scenarios_stand_in_the_report(workbench):
     compared = section.content.tables[1].frame.set_index("")
     assert set(compared.columns) == {"as it is", "twice <as> dear"}
     assert compared.loc["differs: price_per_gb_h", "twice <as> dear"] == "2"
-    assert compared.loc["charged"].tolist() == [gb_h(one.charged_gb_h) for one in workbench.scenarios("few")]
+    assert compared.loc["held"].tolist() == [gb_h(one.charged_gb_h) for one in workbench.scenarios("few")]
     for one in workbench.scenarios("few"):
         workbench.remove_scenario("few", one.name)
 

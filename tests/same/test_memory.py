@@ -6,14 +6,11 @@ import pytest
 
 from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
+from workprof.answers.assessment import assessment_answer
 from workprof.answers.bins import answer, profile_answer
-from workprof.answers.documents import (
-    assessment_document,
-    models_document,
-    replay_document,
-)
 from workprof.answers.ledger import ledger_json
-from workprof.charts.memory.policies import policy_name
+from workprof.answers.models import models_answer
+from workprof.answers.policies import policy_name, replay_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, gb_h
@@ -40,7 +37,7 @@ def printed(tasks):
 def test_tasks(tasks, printed):
     found = tasks.library(lambda bench: bench.assessment("tasks", AssessmentSettings()))
     told = tasks.command("memory", "assess", "tasks")
-    assert to_json(assessment_document(found)) == told
+    assert answer_json(assessment_answer(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Explore")
     assert same_figures(page, printed, "memory") == {"memory-by-task", "memory-classes"}
     same_metrics(page, printed, "memory")
@@ -116,14 +113,14 @@ def test_models(tasks):
     found = tasks.library(lambda bench: bench.bin_models("tasks", MODELS))
     words = ("--task", given.HEAVY, "--models", "svm", "--sampling", "none", "--trials", "0")
     told = tasks.command("memory", "train", "tasks", *words)
-    assert to_json(models_document(found)) == told
+    assert answer_json(models_answer(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Models", memory_task="HEAVY", **MODEL_PARAMETERS)
     (table,) = (table for table in page.tables if "accuracy" in table.columns)
-    lines = sorted(table[["accuracy", "replayed"]].to_numpy().tolist())
+    lines = sorted(table[["accuracy", "replayed_improvement"]].to_numpy().tolist())
     every = (*told["models"], *told["cheapest"], told["constant"], told["cheapest_constant"])
-    trained = sorted([100 * one["accuracy"], 100 * one["replayed_improvement"]] for one in every)
+    trained = sorted([one["accuracy"], one["replayed_improvement"]] for one in every)
     assert lines == [pytest.approx(one, rel=1e-12) for one in trained]
-    best = next(one for one in every if 100 * one["replayed_improvement"] == table["replayed"].max())
+    best = next(one for one in every if one["replayed_improvement"] == table["replayed_improvement"].max())
     steps = [best["waterfall"][f"{name}_gb_h"] for name in STEPS]
     assert page.figures["memory-waterfall"][0]["x"] == steps
     assert steps[-1] == pytest.approx(sum(steps[:-1]), rel=1e-9)
@@ -132,7 +129,7 @@ def test_models(tasks):
 def test_policies(tasks, printed):
     found = tasks.library(lambda bench: bench.replay("tasks", ReplaySettings()))
     told = tasks.command("memory", "replay", "tasks")
-    assert to_json(replay_document(found)) == told
+    assert answer_json(replay_answer(found)) == told
     page = tasks.page("memory", "tasks", memory_tab="Compare")
     assert same_figures(page, printed, "memory") == {"memory-frontier", "memory-learning"}
     same_metrics(page, printed, "memory", n=4)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.memory.scenarios import comparison_table
+from workprof.answers.scenarios import comparison_table
 from workprof.core.table import csv_bytes
 from workprof.core.units import format_share, gb_h
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 KEPT = {"four bins": ("Bins", "bins"), "sizes": ("Plan", "verdict"), "ours": ("Policies", "policy")}
 """Scenario -> the view that it is kept on, and how its field begins."""
 
-FIGURES = ("saved, killed attempts charged", "kills", "upper bound", "charged", "wasted", "runs")
+FIGURES = ("saved, killed attempts included", "kills", "upper bound", "held", "wasted", "runs")
 FIGURES += ("money saved (assumed price)",)
 
 
@@ -54,15 +54,15 @@ def test_bins_that_were_kept_are_the_commands(page, told):
     assert shown["upper bound"] == format_share(bins["time_based_saved_share"])
     assert shown["differs: edges_gb"] == ", ".join(f"{edge:.4g}" for edge in bins["edges_gb"])
     assert shown["runs"] == f"{sum(bins['bin_runs']):,}"
-    assert shown["saved, killed attempts charged"] == shown["kills"] == "not replayed"
+    assert shown["saved, killed attempts included"] == shown["kills"] == "not replayed"
 
 
 def test_a_verdict_that_was_kept_is_the_commands(page, told):
     shown, judged = column(page, "sizes"), told["sizes"]["recommended"]
     assert shown["policy"] == "verdict"
-    assert shown["saved, killed attempts charged"].startswith(format_share(judged["saved_share"]))
+    assert shown["saved, killed attempts included"].startswith(format_share(judged["saved_share"]))
     assert shown["kills"].startswith(f"{judged['failures']:,} of {judged['n_runs']:,} runs")
-    assert shown["charged"] == gb_h(judged["charged_gb_h"])
+    assert shown["held"] == gb_h(judged["charged_gb_h"])
     assert shown["wasted"] == gb_h(judged["wasted_gb_h"])
 
 
@@ -74,12 +74,12 @@ def test_a_policy_that_was_kept_is_the_commands(page, told):
     assert shown["kills"].startswith(f"{round(cheapest['failures']):,} of {replay['n_test']:,} runs")
     used = {round(one["charged_gb_h"] - one["wasted_gb_h"], 6) for one in choices}
     assert len(used) == 1  # every policy holds what the runs use, and wastes the rest
-    assert shown["charged"] == gb_h(used.pop() + cheapest["wasted_gb_h"])
+    assert shown["held"] == gb_h(used.pop() + cheapest["wasted_gb_h"])
 
 
 def test_the_best_of_a_comparison_are_named(page, told):
     shown = {name: column(page, name) for name in KEPT}
-    assert [name for name in KEPT if "most" in shown[name]["saved, killed attempts charged"]] == [_most_saved(told)]
+    assert [name for name in KEPT if "most" in shown[name]["saved, killed attempts included"]] == [_most_saved(told)]
     fewest = {"sizes": told["sizes"]["recommended"]["failures"], "ours": _failures(shown["ours"])}
     assert [name for name in KEPT if "fewest" in shown[name]["kills"]] == [min(fewest, key=fewest.get)]
     assert set(FIGURES) <= set(shown["ours"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workprof.answers.runs import excluded_words
 from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Figure, Table, documents_of
 from workprof.core.stats import FEWEST_RUNS
@@ -15,7 +16,6 @@ from workprof.core.units import GB, format_share, gb, gb_h
 from workprof.core.words import counted, shortened
 from workprof.memory.bin_search import COUNT, TIME
 from workprof.memory.bins import BinEffect, Bins, ImprovementCurve, NoBins, ProfileBins
-from workprof.memory.usage import excluded_words
 
 UPPER_BOUND = "Upper bound: every run is in its right bin. Models shows how often a prediction gets it wrong."
 BEFOREHAND = "A plan by profile needs the profile before the run: `workprof classify predict` predicts it."

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workprof.answers import bins, documents, estimates, forecasts, nodes, phases, profiles, sweep, verdict
+from workprof.answers import (
+    assessment,
+    bins,
+    documents,
+    estimates,
+    forecasts,
+    models,
+    nodes,
+    phases,
+    policies,
+    profiles,
+    rollup,
+    sweep,
+    verdict,
+)
 from workprof.core.answer import Answer, to_json
 from workprof.core.question import Question
 from workprof.core.records import to_json as fields_of
@@ -40,9 +54,16 @@ TOLD: Mapping[str, Tells] = {
     of_profiles.HOPKINS.name: profiles.hopkins_answer,
     of_profiles.STABILITY.name: profiles.stability_answer,
     of_profiles.SWEEP.name: sweep.sweep_answer,
+    memory.ASSESS.name: assessment.assessment_answer,
+    memory.FACT.name: assessment.fact_answer,
+    memory.TRAIN.name: models.models_answer,
+    memory.TABLES.name: models.tables_answer,
+    memory.REPLAY.name: policies.replay_answer,
+    memory.WHY.name: policies.why_answer,
     memory.BINS.name: bins.answer,
     memory.PROFILE_BINS.name: bins.profile_answer,
     memory.VERDICT.name: verdict.verdict_answer,
+    memory.ROLLUP.name: rollup.rollup_answer,
     memory.CURVE.name: bins.curve_answer,
     memory.PROFILE_CURVE.name: bins.curve_answer,
 }
@@ -51,12 +72,6 @@ TOLD: Mapping[str, Tells] = {
 
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     of_phases.RUNS.name: phases.runs_document,  # a list
-    memory.ASSESS.name: documents.assessment_document,
-    memory.TRAIN.name: documents.models_document,
-    memory.TABLES.name: documents.tables_document,
-    memory.REPLAY.name: documents.replay_document,
-    memory.FACT.name: documents.fact_document,
-    memory.WHY.name: documents.why_document,
     memory.LEDGER_RUNS.name: documents.ledger_runs_document,
     memory.OVER_TIME.name: documents.over_time_document,
     memory.OVER_TIME_RUNS.name: documents.over_time_runs_document,

@@ -231,7 +231,7 @@ def notes(verdict: Verdict) -> tuple[str, ...]:
     memory = verdict.memory
     judged, today = memory.judged, memory.today
     result = [
-        f"Tested on the {judged.n_runs:,} later runs, in order of submission; killed attempts are charged.",
+        f"Tested on the {judged.n_runs:,} later runs, in order of submission; killed attempts included.",
     ]
     if memory.known_from == "start_time_s":
         result.append("The trace has no submit times: a run counts as submitted when it started.")

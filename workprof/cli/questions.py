@@ -210,11 +210,11 @@ def _of_release_before(faces: Sequence[Face], given: dict[str, Any]) -> None:
 
 
 def add_others(app: typer.Typer, questions: Iterable[Question[Any, Any]]) -> None:
-    """Add the commands of questions that have none in a group yet: their results as they are."""
+    """Add the commands of questions that have none in a group yet: their answers, or results as they are."""
     there = {one.name for one in app.registered_commands}
     for question in questions:
         if not question.no_command and question.words[-1] not in there:
-            add(app, Face(question))
+            add(app, answered(question) if question.name in TOLD else Face(question))
 
 
 def _needed(questions: Iterable[Question[Any, Any]]) -> set[str]:

@@ -507,3 +507,11 @@ def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
         n_over_request=int((runs.used_bytes > runs.requested_bytes).sum()),
         box=box_of(name, used_gb),
     )
+
+
+def with_limits(result: Assessment, settings: ClassSettings) -> Assessment:
+    """Return an assessment with other limits set by hand; automatic ones need the runs themselves."""
+    most = np.array([task.peak_gb.max * GB for task in result.tasks])
+    classes = task_classes(most, np.ones(len(most)), settings)
+    tasks = tuple(replace(task, size_class=name) for task, name in zip(result.tasks, classes.classes, strict=True))
+    return replace(result, settings=replace(result.settings, classes=settings), tasks=tasks, classes=classes)

@@ -41,11 +41,6 @@ from workprof.memory.orders import (
 )
 from workprof.memory.policies import (
     BY_TASK,
-    FROM_HISTORY,
-    FROM_NODE,
-    FROM_PEERS,
-    FROM_REQUEST,
-    FROM_USE,
     POLICY_WORDS,
     REFIT_EACH,
     Preset,
@@ -118,28 +113,6 @@ class ReplayResult(Shown):
     notes: tuple[str, ...]
     seconds: float
     compared: Compared | None = None
-
-
-SOURCES = {
-    FROM_PEERS: "from known runs of their task",
-    FROM_HISTORY: "from earlier traces",
-    FROM_REQUEST: "by their request",
-    FROM_NODE: "by a whole node",
-    FROM_USE: "by their true use",
-}
-
-
-def sized_from_words(result: ReplayResult) -> str:
-    """Return how many runs ours (else the first policy) sized from what, and from when on a run is known."""
-    one = result.policies.get(Workprof.name) or next(iter(result.policies.values()))
-    counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
-    known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
-    earlier = f"; {result.n_history:,} runs of earlier datasets are known from the start" if result.n_history else ""
-    text = f"Sized by {one.policy}: {counts}{known.get(result.known, '')}{earlier}"
-    if result.foreseen is not None and one.policy == Workprof.name:
-        one_of = f"{result.foreseen.stated:,.0f} of {result.foreseen.n_runs:,} first attempts"
-        text += f"; {one_of} were foreseen to be killed, {result.foreseen.killed:,} were"
-    return text
 
 
 LATEST_RUNS = 400

@@ -14,7 +14,6 @@ from workprof.core.causes import (
     KILLS,
     LOWER_BOUND,
     OUT_OF_MEMORY,
-    RUNNING,
     causes_of,
     still_running,
     was_killed_for_memory,
@@ -248,11 +247,6 @@ def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
     return codes.astype(np.int64), tuple(str(name) for name in names)
 
 
-def excluded_words(left_out: Mapping[str, int]) -> str:
-    """Return the runs that count in no figure, by reason: '12 with no use of memory, 3 with no run time'."""
-    return ", ".join(f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows)
-
-
 def lower_bound_words(n: int, n_runs: int) -> str:
     """Return that the use of so many runs is only a lower bound."""
     return f"use is only known per task for {n:,} of {n_runs:,} runs: a lower bound, from which nothing is lowered"
@@ -382,18 +376,6 @@ def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
         for code, cause in enumerate(CAUSES)
         if (codes == code).any()
     )
-
-
-def evidence_words(result: Sequence[Evidence]) -> str:
-    """Return the counts in a sentence without its point; empty where every row finished."""
-    if not result:
-        return ""
-    parts = []
-    for one in result:
-        use = f", of which {one.n_bounds:,} tell a use of at least their limit" if one.cause == OUT_OF_MEMORY else ""
-        word = "so far" if one.cause == RUNNING else "lost"
-        parts.append(f"{one.n_runs:,} {one.cause} ({one.hours:,.4g} h and {one.requested_gb_h:,.4g} GB·h {word}{use})")
-    return f"Not finished, and in no quantile: {'; '.join(parts)}"
 
 
 MOST_POINTS = 2_000

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from workprof.charts.shapes import Chart, Headline
+from workprof.core import answer
 from workprof.core.errors import Cancelled, StepFailed
 from workprof.core.progress import Progress
 from workprof.store.reports import Dataset
@@ -59,6 +60,11 @@ class Table:
     title: str
     name: str
     frame: pd.DataFrame
+
+
+def of_answer(table: answer.Table, name: str) -> Table:
+    """Return a table of an answer; `name` = the stem of its file."""
+    return Table(table.title, name, table.frame())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workprof.answers.assessment import assessment_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.nodes import (
@@ -13,8 +14,10 @@ from workprof.answers.nodes import (
     search_sentence,
 )
 from workprof.answers.phases import evaluation_sentence
+from workprof.answers.policies import replay_answer
+from workprof.answers.scenarios import comparison_table, scenarios_answer
 from workprof.answers.sweep import summary_sentence, sweep_answer
-from workprof.answers.verdict import notes, sentence, verdict_answer
+from workprof.answers.verdict import verdict_answer
 from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.clusterability import hopkins_line
@@ -35,17 +38,9 @@ from workprof.charts.memory.ledger import (
     unjudged_sentences,
 )
 from workprof.charts.memory.models import learning_curve
-from workprof.charts.memory.policies import frontier_chart, policy_headlines, policy_table
-from workprof.charts.memory.scenarios import comparison_table, scenario_table
-from workprof.charts.memory.tasks import (
-    assessment_headlines,
-    assessment_sentence,
-    classes_chart,
-    group_table,
-    left_out_words,
-    task_table,
-)
-from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
+from workprof.charts.memory.policies import frontier_chart
+from workprof.charts.memory.tasks import classes_chart
+from workprof.charts.memory.verdict import curve_chart, rows_chart
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -91,7 +86,7 @@ from workprof.charts.profiles.overview import (
     silhouette_boxes,
     size_bars,
 )
-from workprof.charts.shapes import headline
+from workprof.charts.shapes import headline, headlines as headlines_of
 from workprof.charts.sweep import parallel_coordinates, score_heatmap, target_bars
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
@@ -115,7 +110,7 @@ from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
-from workprof.report.parts import Content, Kind, Need, Table, through_job
+from workprof.report.parts import Content, Kind, Need, Table, of_answer, through_job
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
@@ -283,15 +278,11 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     assessed = workbench.assessment(dataset.hash, assessment, progress)
     replayed = through_job(workbench.replay, dataset.hash, policies, progress)
     curve = curve_chart(verdict)
+    plan, use, rules = verdict_answer(verdict), assessment_answer(assessed), replay_answer(replayed)
     return Content(
         settings={"verdict": best, "assessment": assessment, "replay": policies},
-        headlines=(*verdict_headlines(verdict), *assessment_headlines(assessed), *policy_headlines(replayed, 0.0)),
-        words=(
-            sentence(verdict),
-            *notes(verdict),
-            assessment_sentence(assessed),
-            left_out_words(assessed.left_out),
-        ),
+        headlines=(*headlines_of(plan), *headlines_of(use), *headlines_of(rules)),
+        words=(plan.sentence, *plan.notes, use.sentence, *use.notes),
         charts=(
             rows_chart(verdict),
             *(() if curve is None else (curve,)),
@@ -301,10 +292,8 @@ def _memory(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
             learning_curve(replayed),
         ),
         tables=(
-            *(Table(one.title, f"memory-plan-{one.name}", one.frame()) for one in verdict_answer(verdict).tables),
-            Table("Tasks, most GB·h wasted first", "memory-tasks", task_table(assessed)),
-            Table("Tasks by memory request", "memory-groups", group_table(assessed)),
-            Table("Policies on the same runs", "memory-policies", policy_table(replayed)),
+            *(of_answer(one, f"memory-plan-{one.name}") for one in plan.tables),
+            *(of_answer(one, f"memory-{one.name}") for one in (*use.tables, rules.table())),
         ),
     )
 
@@ -350,7 +339,7 @@ def _scenarios(workbench: Workbench, dataset: Dataset, _: Progress) -> Content:
         settings={f"scenario {one.name}": one for one in compared.scenarios},
         words=tuple(words),
         tables=(
-            Table("Saved scenarios", "scenarios", scenario_table(scenarios)),
+            of_answer(scenarios_answer(scenarios).table(), "scenarios"),
             Table("Side by side", "scenarios-compared", comparison_table(compared)),
         ),
     )

@@ -9,10 +9,10 @@ import pandas as pd
 
 from workprof.answers.nodes import decision_sentence, degraded_sentences, robustness_sentence
 from workprof.answers.phases import evaluation_sentence
+from workprof.answers.scenarios import scenarios_answer
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
-from workprof.charts.memory.scenarios import scenario_table
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import node_table, ranked_bars, ranking_headlines
 from workprof.charts.phases.evaluation import evaluation_headlines, known_bars, known_table
@@ -29,7 +29,7 @@ from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.names import NO_PROFILE, name_of
-from workprof.report.parts import Decision, Table
+from workprof.report.parts import Decision, Table, of_answer
 from workprof.store.reports import Counts, Dataset
 from workprof.workbench import JOBS, Workbench
 
@@ -70,7 +70,7 @@ def _of_jobs(workbench: Workbench, dataset: Dataset) -> Decision:
         else None,
         tables=(
             *((_waste_table(ledger, names),) if memory.n_judged else ()),
-            *((Table("Saved scenarios", "decision-scenarios", scenario_table(scenarios)),) if scenarios else ()),
+            *((of_answer(scenarios_answer(scenarios).table(), "decision-scenarios"),) if scenarios else ()),
         ),
         risks=(*_risks(best), *_held(memory, counts))[:MOST_RISKS],
     )

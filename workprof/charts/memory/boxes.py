@@ -7,13 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.answers.tasks import shown
+from workprof.answers.assessment import (
+    FACTS,
+    TASK_BOXES,
+    boxes_note,
+    boxes_sentence,
+    fact_answer,
+    facts_note,
+    facts_sentence,
+)
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import CLASS_LOOKS, row_labels
 from workprof.charts.shapes import LEGEND_ABOVE, NEUTRAL, Chart, figure_of, rows_axis
-from workprof.charts.text import column_words, counted, plotly_text, shortened
+from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
-from workprof.core.units import gb
+from workprof.core.answer import to_frame
+from workprof.core.table import frame
 from workprof.memory.assessment import Assessment, TaskAssessment
 from workprof.memory.facts import AFTER, BEFORE, NUMBER, UNSURE, Box, FactPoints, MemoryFact, MemoryFacts
 
@@ -60,17 +69,14 @@ def task_boxes(result: Assessment, end_gb: float = 0.0) -> Chart:
         y=rows_axis(rows),
         height=rows_height(len(rows)),
     )
-    widest = max(tasks, key=lambda task: task.peak_gb.max)
-    takeaway = f"{shown(widest.task)} uses most: up to {gb(widest.peak_gb.max)}, half of its runs at most "
-    takeaway += f"{gb(widest.peak_gb.p50)}."
     return Chart(
         name="memory-by-task",
         figure=figure,
-        takeaway=takeaway,
+        takeaway=boxes_sentence(result, len(tasks)),
         shows=f"Box plots of the memory used by {counted(len(tasks), 'task')}, those that waste most at the top, with "
         f"their requests.",
-        data=pd.DataFrame([_line(task) for task in result.tasks]),
-        note=_note(result, len(tasks), end_gb),
+        data=frame(TASK_BOXES, result.tasks),
+        note=boxes_note(result, len(tasks), end_gb),
     )
 
 
@@ -86,37 +92,6 @@ def _task_box(task: TaskAssessment, row: str) -> dict[str, Any]:
         places = np.unique(np.linspace(0, len(extremes) - 1, MOST_POINTS).round().astype(np.int64))
         drawn |= {"x": [extremes[places]], "boxpoints": "all", "pointpos": 0, "jitter": 0}
     return drawn
-
-
-def _line(task: TaskAssessment) -> dict[str, object]:
-    box = task.box
-    return {
-        "task": task.task,
-        "runs": box.n,
-        "requested_gb": task.requested_gb,
-        "low_gb": box.low_gb,
-        "q1_gb": box.q1_gb,
-        "median_gb": box.median_gb,
-        "q3_gb": box.q3_gb,
-        "high_gb": box.high_gb,
-        "max_gb": task.peak_gb.max,
-        "beyond_whiskers": box.n_extremes,
-        "class": task.size_class,
-    }
-
-
-def _note(result: Assessment, drawn: int, end_gb: float) -> str:
-    words = (
-        f"{result.n_runs:,} runs. Box: quartiles; whiskers: 1.5 interquartile ranges; dots: runs beyond (thinned, the "
-        "extremes kept); grey tick: most common request. Green light, orange moderate, red heavy (named in the "
-        "table)."
-    )
-    if drawn < len(result.tasks):
-        words += f" The {drawn} tasks that waste most of {len(result.tasks):,}."
-    if end_gb > 0:
-        outside = sum(task.peak_gb.max > end_gb for task in result.tasks[:drawn])
-        words += f" Close up to {gb(end_gb)}: {counted(outside, 'task')} reach beyond the right end."
-    return words
 
 
 MOST_BARS = 15
@@ -148,40 +123,16 @@ def fact_bars(result: MemoryFacts, task: str, *, after: bool) -> Chart | None:
     return Chart(
         name="memory-facts",
         figure=figure,
-        takeaway=_sentence(facts, task),
+        takeaway=facts_sentence(facts, task),
         shows=f"Bars of how strongly {counted(len(drawn), 'fact')} go with the use of memory.",
-        data=fact_table(facts),
-        note="Numbers: Spearman's rank correlation without its sign; categories: root of the share of the ranks' "
-        "variance that they explain. Hatched: known only after the run, so no prediction may use it. Dotted: a column "
-        "of the trace's own, of which nobody said when it is known."
-        + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}.")
-        + (f" Tested on {result.n_drawn:,} runs drawn at random." if result.n_drawn else ""),
-    )
-
-
-def fact_table(facts: tuple[MemoryFact, ...]) -> pd.DataFrame:
-    """Return one line per fact."""
-    return pd.DataFrame(
-        [
-            {
-                "fact": fact.column,
-                "known": fact.known,
-                "kind": fact.kind,
-                "strength": fact.strength,
-                "rank_correlation": fact.correlation,
-                "low": fact.low,
-                "high": fact.high,
-                "p_adjusted": fact.p_adjusted,
-                "runs": fact.n,
-                "values": fact.n_values,
-            }
-            for fact in facts
-        ]
+        data=frame(FACTS, facts),
+        note=facts_note(result) + ("" if len(drawn) == len(facts) else f" The {MOST_BARS} strongest of {len(facts)}."),
     )
 
 
 def fact_scatter(result: FactPoints) -> Chart:
     """Return one fact against the use of memory: points of a number, boxes of a category."""
+    told = fact_answer(result)
     column = result.settings.column
     values = result.values  # noqa: PD011  a field of the record
     if result.kind == NUMBER:
@@ -203,18 +154,8 @@ def fact_scatter(result: FactPoints) -> Chart:
             y=rows_axis(rows),
             height=rows_height(len(rows)),
         )
-        data = pd.DataFrame(
-            [
-                {"value": box.task, "runs": box.n, "q1_gb": box.q1_gb, "median_gb": box.median_gb, "q3_gb": box.q3_gb}
-                for box in result.boxes
-            ]
-        )
-    takeaway = (
-        f"{shortened(column)} against the memory of {counted(result.n, 'run')}; it is known {_when(result.known)}."
-    )
-    missing = f" {result.n_missing:,} runs have no value." if result.n_missing else ""
-    drawn = f" {len(values):,} runs are drawn." if len(values) else ""
-    return Chart("memory-fact", figure, takeaway, "", data, f"{result.n:,} runs.{drawn}{missing}")
+        data = to_frame(told)
+    return Chart("memory-fact", figure, told.sentence, "", data, " ".join(told.notes))
 
 
 def _bars(known: str, facts: tuple[MemoryFact, ...], rows: list[str]) -> dict[str, Any]:
@@ -235,16 +176,3 @@ def _hover(fact: MemoryFact) -> str:
     if fact.kind == NUMBER:
         return f"rank correlation {fact.correlation:.2f} ({fact.low:.2f} to {fact.high:.2f}), {fact.n:,} runs"
     return f"{fact.n_values} values, strength {fact.strength:.2f}, {fact.n:,} runs"
-
-
-def _sentence(facts: tuple[MemoryFact, ...], task: str) -> str:
-    before = [fact for fact in facts if fact.known == BEFORE]
-    where = f"for {shown(task)}" if task else "over all tasks"
-    if not before:
-        return f"No field known before the run predicts the memory {where}."
-    best = before[0]
-    return f"Best submit-time predictor {where}: {column_words(best.column)} (strength {best.strength:.2f} of 1)."
-
-
-def _when(known: str) -> str:
-    return f"{known}: not usable for prediction" if known == AFTER else known

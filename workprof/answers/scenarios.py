@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 
+from workprof.answers.models import every_model
+from workprof.answers.policies import picked
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import what_if_words
-from workprof.charts.memory.models import every_model
-from workprof.charts.memory.policies import picked
+from workprof.core.answer import Answer, Table
 from workprof.core.question import Question, address_of
+from workprof.core.table import Column
 from workprof.core.units import GB, format_share, gb, gb_h, number
+from workprof.core.words import counted
 from workprof.memory.bins import Bins
 from workprof.memory.models import PredictorResult
+from workprof.memory.policy_figures import REQUESTS
 from workprof.memory.questions import BINS, REPLAY, TRAIN, VERDICT
 from workprof.memory.replay import ReplayResult
 from workprof.memory.scenarios import Comparison, Scenario, Value
 from workprof.memory.verdict import Verdict
-from workprof.store.reports import Dataset
 
 NOT_KNOWN = float("nan")
 NO_COUNT = -1
+NOT_REPLAYED = "not replayed"
 VERDICT_WORDS = "verdict"
+
+
+class Dataset(Protocol):
+    """What a scenario is of (`workprof.store.reports.Dataset`)."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def hash(self) -> str:
+        """Of its content."""
 
 
 Computed = tuple[Question[Any, Any], Any]
@@ -143,7 +160,7 @@ def policy_scenario(
     result: ReplayResult, price_gb_h: float, dataset: Dataset, name: str, *, kills: float | None = None
 ) -> Scenario:
     """Return what is chosen at a cost per failure and acceptable kills as a scenario."""
-    best, now = picked(result, price_gb_h, kills), result.policies.get("preset")
+    best, now = picked(result, price_gb_h, kills), result.policies.get(REQUESTS)
     charged = result.used_gb_h + best.wasted_gb_h
     settings: dict[str, Value] = {
         "price_per_failure_gb_h": price_gb_h,
@@ -164,20 +181,27 @@ def policy_scenario(
     )
 
 
-def scenario_table(scenarios: tuple[Scenario, ...]) -> pd.DataFrame:
-    """Return one line per saved scenario."""
-    return pd.DataFrame(
-        [
-            {
-                "scenario": one.name,
-                "policy": one.policy,
-                "task": shown(one.task) or "all tasks",
-                "saved": format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed",
-                "kills": _failures(one),
-                "kept": one.created.replace("T", " ")[:16],
-            }
-            for one in scenarios
-        ]
+def _failures(one: Scenario) -> str:
+    return f"{one.n_failures:,} of {one.n_runs:,} runs" if one.n_failures >= 0 else NOT_REPLAYED
+
+
+SCENARIOS = (
+    Column("scenario", "name", "Scenario", pinned=True),
+    Column("policy", heading="Policy"),
+    Column("task", lambda one: shown(one.task) or "all tasks", "Task"),
+    Column(
+        "saved", lambda one: format_share(one.saved_share) if math.isfinite(one.saved_share) else NOT_REPLAYED, "Saved"
+    ),
+    Column("kills", _failures, "Kills"),
+    Column("kept", lambda one: one.created.replace("T", " ")[:16], "Kept"),
+)
+
+
+def scenarios_answer(scenarios: Sequence[Scenario]) -> Answer:
+    """The saved scenarios, a line each."""
+    return Answer(
+        f"{counted(len(scenarios), 'scenario')} {'is' if len(scenarios) == 1 else 'are'} saved.",
+        tables=(Table("scenarios", "Saved scenarios", SCENARIOS, scenarios),),
     )
 
 
@@ -186,11 +210,11 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
     lines = {
         "policy": [one.policy for one in result.scenarios],
         "task": [shown(one.task) or "all tasks" for one in result.scenarios],
-        "saved, killed attempts charged": [_saved(result, place) for place in range(len(result.scenarios))],
+        "saved, killed attempts included": [_saved(result, place) for place in range(len(result.scenarios))],
         "kills": [_failed(result, place) for place in range(len(result.scenarios))],
         "upper bound": [format_share(one.optimal_share) for one in result.scenarios],
         "estimated (thesis)": [format_share(one.estimated_share) for one in result.scenarios],
-        "charged": [gb_h(one.charged_gb_h) for one in result.scenarios],
+        "held": [gb_h(one.charged_gb_h) for one in result.scenarios],
         "wasted": [gb_h(one.wasted_gb_h) for one in result.scenarios],
         "runs": [f"{one.n_runs:,}" for one in result.scenarios],
         "money saved (assumed price)": [_money(one) for one in result.scenarios],
@@ -208,17 +232,13 @@ def comparison_table(result: Comparison) -> pd.DataFrame:
 
 def _saved(result: Comparison, place: int) -> str:
     one = result.scenarios[place]
-    words = format_share(one.saved_share) if math.isfinite(one.saved_share) else "not replayed"
+    words = format_share(one.saved_share) if math.isfinite(one.saved_share) else NOT_REPLAYED
     return f"{words} ★ most" if place == result.best_saving and len(result.scenarios) > 1 else words
 
 
 def _failed(result: Comparison, place: int) -> str:
     words = _failures(result.scenarios[place])
     return f"{words} ★ fewest" if place == result.fewest_failures and len(result.scenarios) > 1 else words
-
-
-def _failures(one: Scenario) -> str:
-    return f"{one.n_failures:,} of {one.n_runs:,} runs" if one.n_failures >= 0 else "not replayed"
 
 
 def _money(one: Scenario) -> str:

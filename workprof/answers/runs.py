@@ -1,0 +1,32 @@
+"""Which runs count, and which do not: in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workprof.core.causes import OUT_OF_MEMORY, RUNNING
+from workprof.memory.usage import TARGET_WORDS, Evidence
+
+
+def excluded_words(left_out: Mapping[str, int]) -> str:
+    """The runs that count in no figure, by reason: '12 with no use of memory'; '' = none."""
+    return ", ".join(f"{rows:,} with {reason}" for reason, rows in left_out.items() if rows)
+
+
+def unfinished_words(evidence: Sequence[Evidence]) -> str:
+    """The rows that did not finish, by cause, without a full stop; '' where every row finished."""
+    if not evidence:
+        return ""
+    parts = []
+    for one in evidence:
+        use = f", of which {one.n_bounds:,} tell a use of at least their limit" if one.cause == OUT_OF_MEMORY else ""
+        word = "so far" if one.cause == RUNNING else "lost"
+        parts.append(f"{one.n_runs:,} {one.cause} ({one.hours:,.4g} h and {one.requested_gb_h:,.4g} GB·h {word}{use})")
+    return f"Not finished, and in no quantile: {'; '.join(parts)}"
+
+
+def runs_notes(left_out: Mapping[str, int], evidence: Sequence[Evidence], target: str) -> tuple[str, ...]:
+    """What did not finish, what is excluded, and what counts as use."""
+    unfinished, excluded = unfinished_words(evidence), excluded_words(left_out)
+    what = f"Excluded: {excluded}" if excluded else "No run is excluded"
+    return (*([f"{unfinished}."] if unfinished else []), f"{what}. Memory measure: {TARGET_WORDS[target]}.")
