@@ -71,11 +71,9 @@ class _Task(Generic[Result]):
 
 
 class Tasks(Generic[Result]):
-    """A process-wide registry of one kind of work.
+    """A process-wide registry of one kind of work, which remembers views of ended work with their results.
 
-    Args:
-        lost: what is told of work that did not end, such as 'nothing was loaded'.
-        most_ended: views of ended work that are remembered, with their results.
+    `lost` is told of work that did not end, such as 'nothing was loaded'.
     """
 
     def __init__(self, lost: str, most_ended: int = MOST_ENDED) -> None:

@@ -71,13 +71,9 @@ class ResultCache:
     """Results by key; safe to share between threads, and its folder between processes."""
 
     def __init__(self, folder: Path, *, memory_bytes: int, disk_bytes: int, sweep: bool = True) -> None:
-        """Take a folder.
+        """Take a folder, made where absent; results in memory and on disk have their bytes.
 
-        Args:
-            folder: of the entries; made where it is not there.
-            memory_bytes: of results in memory.
-            disk_bytes: of results on disk.
-            sweep: remove what killed processes left; only where no other process writes there.
+        A sweep removes what killed processes left; only where no other process writes there.
         """
         self._folder = folder
         self._disk_bytes = disk_bytes
