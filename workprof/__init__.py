@@ -2,12 +2,14 @@
 
 Map of the package, top to bottom (imports point down only):
 
-    cli service                              the questions from a shell, and over HTTP
+    cli service report                       the questions from a shell, over HTTP, and on paper (pages: in a browser)
     library                                  the questions as functions of a table
-    workbench                                the facade: one method per question; charts turn its records into figures
-    profiles                                 PolarisProfiler: kinds of jobs
-    store formats synthetic cache jobs       traces on disk, results by key, heavy steps in child processes
-    errors units settings records progress   the ground
+    workbench                                the facade: one method per question
+    charts answers                           a record as figures; its words and tables
+    profiles forecasts memory nodes phases   the methods, each usable alone
+    store formats synthetic pull campaign    traces: on disk, read, made, fetched, measured
+    cache jobs steps                         results by key, heavy steps in child processes
+    core                                     the ground: settings, questions, records, units, errors
 
 Use it as a library, with a table in memory or the path of a trace:
 
