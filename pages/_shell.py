@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages._frame import datasets, header, link
+from pages._frame import datasets, header, link, scope_bar
 from pages._frame.errors import guard
 from pages._frame.visit import Visit, open_home
 from pages._login import login
@@ -53,7 +53,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         return
     with guard():
         app_state = open_home()
-        choice = datasets.choose(app_state.workbench.datasets(), page.kind)
+        choice = datasets.choose(app_state.workbench, page.kind)
         running_work.badge(app_state)
         figures.image_format_choice()
         visit = Visit(app_state, choice.dataset)
@@ -61,6 +61,8 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
             st.sidebar.caption(":material/lock: Read-only: everything can be viewed, nothing changed.")
         name = page.name or page.title.lower()
         header.header(page.title, page.question, choice.dataset, resets=name if page.resets else "")
+        if choice.dataset is not None:
+            scope_bar.show(visit, choice.dataset)
         notices = st.container()
         try:
             _content(page, visit, choice, body, empty)

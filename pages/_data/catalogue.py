@@ -29,6 +29,7 @@ from workprof.charts.home import unended_words
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.store.reports import Dataset, IngestReport, lines_lost
+from workprof.store.scope import split
 from workprof.workbench import JOBS, Workbench
 
 PREVIEW_ROWS = 100
@@ -178,14 +179,15 @@ def section(visit: Visit, dataset: Dataset) -> None:
     }
     tables.show(table, key="data_catalogue", alt="Datasets of this home folder", column_config=look)
     st.markdown(f"**Actions for {markdown_text(dataset.name)}**")
+    whole = visit.workbench.dataset(split(dataset.hash)[0])  # what is shown may be a part, which has no name of its own
     with st.container(horizontal=True):
         for kind in ("parquet", "csv"):
             _export_button(visit, dataset, kind)
         _schema_button(visit, dataset)
         if st.button("Rename", icon=":material/edit:", disabled=visit.readonly, help=visit.refusal):
-            _rename_dialog(visit, dataset)
+            _rename_dialog(visit, whole)
         if st.button("Remove", icon=":material/delete:", disabled=visit.readonly, help=visit.refusal):
-            _remove_dialog(visit, dataset)
+            _remove_dialog(visit, whole)
 
 
 def _export_button(visit: Visit, dataset: Dataset, kind: str) -> None:

@@ -9,12 +9,13 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.visit import SAMPLES, Visit
 from workprof.charts.text import counted, markdown_text, shortened
-from workprof.core.errors import DatasetUnknown
+from workprof.core.errors import DatasetUnknown, WorkprofError
 from workprof.core.shares import in_words
 from workprof.store.catalogue import chosen
 from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
-from workprof.workbench import JOBS, WORDS
+from workprof.store.scope import SIGN, split
+from workprof.workbench import JOBS, WORDS, Workbench
 
 MOST_LISTED = 5
 
@@ -56,28 +57,43 @@ class Choice:
     unknown: str = ""
 
 
-def choose(datasets: tuple[Dataset, ...], kind: str = "") -> Choice:
+def choose(workbench: Workbench, kind: str = "") -> Choice:
     """Return the chosen dataset and show the picker in the sidebar.
 
     Args:
-        datasets: of the home, newest first.
+        workbench: of the open home.
         kind: that the page is about; a choice of another kind is kept for the pages of that kind. '' = any.
     """
-    everything = {entry.hash: entry for entry in datasets}
+    listed = workbench.datasets()
+    everything = {entry.hash: entry for entry in listed}
     known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
     requested = link.read(PARAMETER, str, "")
-    linked = _match(requested, datasets) if requested else ""
+    linked = _match(requested, listed) if requested else ""
     unknown = requested if requested and not linked else ""
     if linked:
-        st.session_state[_place(everything[linked].kind)] = linked
-    current = linked if linked in known else st.session_state.get(_place(kind), "")
+        st.session_state[_place(everything[split(linked)[0]].kind)] = linked
+    current = linked if split(linked)[0] in known else st.session_state.get(_place(kind), "")
     if unknown:
         current = ""
-    elif current not in known:
+    elif split(current)[0] not in known:
         current = next(iter(known), "")
+    found = _scoped(workbench, known, current)
+    current = found.hash if found is not None else ""
     _remember(current, kind)
-    _picker(known, current)
-    return Choice(known.get(current), unknown)
+    _picker(known, split(current)[0])
+    return Choice(found, unknown)
+
+
+def _scoped(workbench: Workbench, known: dict[str, Dataset], current: str) -> Dataset | None:
+    """Return the dataset, narrowed where its hash says so; a scope that cannot be is told and left out."""
+    whole, scope = split(current)
+    if not scope:
+        return known.get(whole)
+    try:
+        return workbench.dataset(current)
+    except WorkprofError as problem:
+        link.drop(PARAMETER, str(problem), "all runs are shown")
+        return known[whole]
 
 
 def select(dataset_hash: str, kind: str = "") -> None:
@@ -97,19 +113,23 @@ def newest(datasets: tuple[Dataset, ...], kind: str) -> str:
     """Return the hash of this session's dataset of a kind, else of the newest one; '' without any."""
     known = [entry.hash for entry in datasets if entry.kind == kind]
     current: str = st.session_state.get(_place(kind), "")
-    return current if current in known else next(iter(known), "")
+    return current if split(current)[0] in known else next(iter(known), "")
 
 
 def title(entry: Dataset) -> str:
     """Return 'name · 1,234 runs · 1a2b3c4d'."""
     lines = "samples" if entry.kind == "telemetry" else "runs"
-    return f"{shortened(entry.name, 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
+    return f"{shortened(split(entry.name)[0], 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
 
 
 def _match(requested: str, known: tuple[Dataset, ...]) -> str:
-    """Return the hash of the dataset that a link names by hash, its beginning or its name; '' where none or several."""
+    """Return the hash of the dataset that a link names by hash, its beginning or its name; '' where none or several.
+
+    A scope behind it stays.
+    """
+    name, scope = split(requested)
     try:
-        return chosen(known, requested).hash
+        return chosen(known, name).hash + (f"{SIGN}{scope}" if scope else "")
     except DatasetUnknown:
         return ""
 

@@ -209,6 +209,16 @@ def search(
     ).df()
 
 
+def values_of(cursor: duckdb.DuckDBPyConnection, entry: Entry, column: str, most: int) -> tuple[tuple[str, int], ...]:
+    """Return the most frequent texts of a column with their runs; '' = none, where runs have none."""
+    (found,) = resolved(entry, [column])
+    name = f"coalesce({quoted(found.name)}, '')"
+    result = cursor.execute(
+        f"SELECT {name}, count(*) AS n FROM {entry.relation} GROUP BY 1 ORDER BY n DESC, 1 LIMIT {int(most)}"
+    ).fetchall()
+    return tuple((str(value), int(count)) for value, count in result)
+
+
 def nth_finished(cursor: duckdb.DuckDBPyConnection, entry: Entry, position: int) -> int:
     """Return the row id of the finished row at a position, counted from 0; raises NoRows when there is none."""
     result = cursor.execute(

@@ -270,6 +270,11 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
         with self._database.cursor() as cursor:
             return checks.time_coverage(cursor, self._entry(dataset), bins)
 
+    def values_of(self, dataset: str, column: str, most: int) -> tuple[tuple[str, int], ...]:
+        """Return the most frequent texts of a column with their runs; '' stands for none."""
+        with self._database.cursor() as cursor:
+            return frames.values_of(cursor, self._entry(dataset), column, most)
+
     def resolve(self, dataset: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return the stored names of columns given by field or by the trace's own name, each once.
 

@@ -196,6 +196,12 @@ class DatasetQuestions(OpenHome):
         entry = self.dataset(dataset)
         return self._views.get((entry.hash, f"time {bins}"), lambda: self._store.time_coverage(entry.hash, bins))
 
+    def values_of(self, dataset: str, column: str, most: int = 1000) -> tuple[tuple[str, int], ...]:
+        """The most frequent texts of a column with their runs; '' stands for none."""
+        entry = self.dataset(dataset)
+        key = (entry.hash, f"values {most} {column}")
+        return self._views.get(key, lambda: self._store.values_of(entry.hash, column, most))
+
     def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
         """The rows of these ids (all columns, or the ones named)."""
         return self._store.rows(dataset, row_ids, columns)

@@ -1,0 +1,126 @@
+"""The bar under the title: which runs of the dataset the page is about, and the way to narrow them.
+
+What is chosen is part of the dataset in the address, so that every page, link and file is about the same runs.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime
+
+import streamlit as st
+
+from pages._frame import datasets, link
+from pages._frame.errors import guard
+from pages._frame.visit import Visit
+from workprof.charts.text import counted, label_text, markdown_text
+from workprof.core.units import DAY_S, SINCE_2001_S
+from workprof.formats import utc_offset_s
+from workprof.store.reports import Dataset
+from workprof.store.scope import TO, Scope, bounds, narrowed, parsed, split
+from workprof.workbench import JOBS
+
+COLUMNS = {
+    "user": "Users",
+    "group": "Groups",
+    "partition": "Partitions",
+    "queue": "Queues",
+    "namespace": "Namespaces",
+    "cluster": "Clusters",
+    "workload": "Workloads",
+    "task_name": "Tasks",
+    "gpu_type": "Kinds of GPU",
+    "node": "Nodes",
+}
+"""Columns that the form narrows by, where they are there; a link or a command takes any column of texts."""
+MOST_VALUES = 20
+"""Of one column in the form."""
+DAYS, DATES = "scope_days", "scope_dates"
+
+
+def show(visit: Visit, dataset: Dataset) -> None:
+    """Show the bar of a job trace: what is chosen, the button of the form, and the way back to all runs."""
+    if dataset.kind != JOBS:
+        return
+    whole, text = split(dataset.hash)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="scope_bar"):
+        if st.button("Narrow", key="scope_narrow", icon=":material/filter_alt:", type="tertiary", help=MEANING):
+            _form(visit, visit.workbench.dataset(whole), parsed(text) if text else Scope())
+        if not text:
+            st.caption(f"All {counted(dataset.rows, 'run')}")
+            return
+        rows = visit.workbench.dataset(whole).rows
+        st.caption(f"{markdown_text(parsed(text).words, 200)}: {dataset.rows:,} of {counted(rows, 'run')}")
+        if st.button("All runs", key="scope_all", icon=":material/filter_alt_off:", type="tertiary"):
+            _choose(whole)
+
+
+MEANING = "Choose users, tasks, partitions or a period; every page is about these runs then."
+
+
+def _choose(hashed: str) -> None:
+    datasets.select(hashed, JOBS)
+    link.forget()
+    st.rerun()
+
+
+@st.dialog("Which runs?", icon=":material/filter_alt:")
+def _form(visit: Visit, whole: Dataset, scope: Scope) -> None:
+    with guard():
+        st.caption("Everything on every page is computed of these runs alone.")
+        chosen, there = dict(scope.of), {one.name for one in visit.workbench.columns(whole.hash) if not one.numeric}
+        for name, label in COLUMNS.items():
+            if name in there:
+                chosen[name] = _values(visit, whole, name, label, scope.values(name))
+        period = _period(visit, whole, scope.period)
+        wanted = Scope(tuple((name, values) for name, values in chosen.items() if values), period)
+        if st.button("Show these runs", key="scope_apply", type="primary"):
+            _choose(visit.workbench.dataset(narrowed(whole.hash, wanted)).hash)
+
+
+def _values(visit: Visit, whole: Dataset, name: str, label: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    counts = dict(visit.workbench.values_of(whole.hash, name))
+    if len(counts) < 2 and not given:
+        return ()
+    options = [*dict.fromkeys((*counts, *given))]
+    result = st.multiselect(
+        label,
+        options,
+        default=list(given),
+        key=f"scope_{name}",
+        max_selections=MOST_VALUES,
+        placeholder="All",
+        format_func=lambda value: f"{label_text(value, 60) if value else 'none'} · {counts.get(value, 0):,}",
+    )
+    return tuple(result)
+
+
+def _period(visit: Visit, whole: Dataset, given: str) -> str:
+    """Show the controls of a period and return it; one that they cannot hold (a clock time) stays as it is."""
+    edges = visit.workbench.time_coverage(whole.hash).edges_s
+    if not edges.size:
+        return ""
+    offset = utc_offset_s(whole.format)
+    dates = edges[-1] > SINCE_2001_S
+    low, high = bounds(given, dates=dates, utc_offset_s=offset) if given else (None, None)
+    low, high = float(edges[0]) if low is None else low, float(edges[-1]) if high is None else high
+    if not dates:
+        first, last = math.floor(edges[0] / DAY_S), math.ceil(edges[-1] / DAY_S)
+        if last - first < 2:
+            return given
+        now = (max(first, math.floor(low / DAY_S)), min(last, math.ceil(high / DAY_S)))
+        begin, end = st.slider("Days of the trace", first, last, now, key=DAYS)
+        return given if (begin, end) == now else "" if (begin, end) == (first, last) else f"{begin}{TO}{end}"
+    first, last = _date(edges[0] + offset), _date(edges[-1] + offset - 1)
+    if first == last:
+        return given
+    now = (max(first, _date(low + offset)), min(last, _date(high + offset - 1)))
+    chosen = st.date_input("Period", now, min_value=first, max_value=last, key=DATES, format="YYYY-MM-DD")
+    if not isinstance(chosen, tuple) or len(chosen) < 2:
+        st.caption("Choose the last day, too.")
+        return given
+    return given if chosen == now else "" if chosen == (first, last) else f"{chosen[0]}{TO}{chosen[1]}"
+
+
+def _date(seconds: float) -> date:
+    return datetime.fromtimestamp(seconds, UTC).date()

@@ -1,0 +1,52 @@
+"""The bar under the title narrows every page to the same runs, in the address."""
+
+import pytest
+
+from pages._frame.header import MENU
+from tests.pages.conftest import problems
+from workprof.core.settings import from_environment
+from workprof.store.scope import split
+from workprof.workbench import Workbench
+
+USER = "08e43745b0f1"
+PAGES = ["home", *(one.name for members in MENU.values() for one in members if one.name != "help")]
+
+
+def captions(test):
+    return " ".join(str(one.value) for one in test.caption).replace("\\", "")
+
+
+def address(test):
+    (value,) = test.query_params["ds"] if isinstance(test.query_params["ds"], list) else (test.query_params["ds"],)
+    return value
+
+
+def test_the_bar_says_what_is_shown_and_leads_back_to_all_runs(app, loaded):
+    test = app("data", ds=f"{loaded.dataset}?user={USER}&period=30..40")
+    assert problems(test) == []
+    with Workbench(from_environment()) as workbench:
+        entry = workbench.dataset(f"{loaded.hash}?user={USER}&period=30..40")
+    assert address(test) == entry.hash
+    assert f"user {USER}, days 30 to 40: {entry.rows:,} of 15,000 runs" in captions(test)
+    test.button(key="scope_all").click().run()
+    assert address(test) == loaded.hash
+    assert "All 15,000 runs" in captions(test)
+
+
+@pytest.mark.parametrize(
+    "page", ["home", *(one.name for members in MENU.values() for one in members if one.name != "help")]
+)
+def test_every_page_opens_with_a_scope(app, loaded, page):
+    test = app(page, ds=f"{loaded.hash}?user={USER}&period=30..31")
+    assert problems(test) == []
+    if page in ("nodes", "phases"):
+        return
+    assert split(address(test)) == (loaded.hash, f"user={USER}&period=30..31")
+    assert f"user {USER}, days 30 to 31" in captions(test)
+
+
+def test_a_scope_of_a_link_that_cannot_be_is_told_and_all_runs_are_shown(app, loaded):
+    test = app("data", ds=f"{loaded.hash}?user=nobody")
+    assert address(test) == loaded.hash
+    assert "no run of" in " ".join(str(one.value) for one in test.warning)
+    assert "All 15,000 runs" in captions(test)
