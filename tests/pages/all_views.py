@@ -43,6 +43,7 @@ NOT_IN_THE_ADDRESS = {
     "sweep_runs": "offers links of the selected runs",
     "runs_table": "writes runs_run",
     "classify_hits_*": "writes classify_job",
+    "scope_*": "is in ds, the dataset of the address",
     "runs_remove": "asks before something is removed",
     "": "is a popover of fields for a button",
 }
