@@ -150,7 +150,7 @@ def _others(context: PageContext, settings: VerdictSettings, others: Sequence[tu
 def _method(result: Verdict) -> None:
     """Show how sizes are chosen and judged, and what limits them."""
     st.markdown(
-        "Each row gets the size of least expected charge. Chances are learned on runs that had ended. "
+        "Each row gets the size that is expected to hold least. Chances are learned on runs that had ended. "
         "The later runs are judged with what was known before them."
     )
     for words in notes(result):

@@ -26,23 +26,14 @@ MOST_DRAWN_ONCE = 64
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its words and its numbers.
+    """A figure with its words and its numbers."""
 
-    Attributes:
-        name: stem of every file saved from it.
-        figure: the Plotly figure.
-        takeaway: what it says, in one sentence.
-        shows: what is drawn, in one sentence for those who cannot see it; '' = the takeaway says it.
-        data: the numbers that it draws, one row per mark.
-        note: what it rests on (rows, sampling, definitions); '' = nothing to add.
-    """
-
-    name: str
-    figure: go.Figure
-    takeaway: str
-    shows: str
-    data: pd.DataFrame
-    note: str = ""
+    name: str  # stem of every file saved from it
+    figure: go.Figure  # the Plotly figure
+    takeaway: str  # what it says, in one sentence
+    shows: str  # what is drawn, in one sentence for those who cannot see it; '' = the takeaway says it
+    data: pd.DataFrame  # the numbers that it draws, one row per mark
+    note: str = ""  # what it rests on (rows, sampling, definitions); '' = nothing to add
 
     @property
     def alt(self) -> str:

@@ -26,23 +26,14 @@ from workprof.profiles.fit import ProfileFit
 
 @dataclass(frozen=True)
 class TourStop:
-    """One stop of the tour, for people who have not seen the page before.
+    """One stop of the tour, for people who have not seen the page before."""
 
-    Attributes:
-        headline: what was found: one sentence with a number.
-        means: what follows from it.
-        means_not: what does not.
-        charts: one or two of the page's own.
-        figures: of the page's own, four at most.
-        limits: what cannot be promised, a sentence each; of the last stop.
-    """
-
-    headline: str
-    means: str
-    means_not: str
-    charts: tuple[Chart, ...] = ()
-    figures: tuple[Headline, ...] = ()
-    limits: tuple[str, ...] = ()
+    headline: str  # what was found: one sentence with a number
+    means: str  # what follows from it
+    means_not: str  # what does not
+    charts: tuple[Chart, ...] = ()  # one or two of the page's own
+    figures: tuple[Headline, ...] = ()  # of the page's own, four at most
+    limits: tuple[str, ...] = ()  # what cannot be promised, a sentence each; of the last stop
 
 
 MAP_POINTS = 6_000

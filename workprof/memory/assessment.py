@@ -106,18 +106,12 @@ class ClassSettings:
 
 @dataclass(frozen=True)
 class TaskClasses:
-    """The class of every task.
+    """The class of every task."""
 
-    Attributes:
-        light_bytes, moderate_bytes: where the classes end.
-        classes: (n_tasks,) 'light', 'moderate' or 'heavy'.
-        counts: class -> tasks.
-    """
-
-    light_bytes: float
+    light_bytes: float  # and `moderate_bytes`: where the classes end
     moderate_bytes: float
-    classes: tuple[str, ...]
-    counts: dict[str, int]
+    classes: tuple[str, ...]  # (n_tasks,) 'light', 'moderate' or 'heavy'
+    counts: dict[str, int]  # class -> tasks
 
 
 def task_classes(most_bytes: Floats, weights: Floats, settings: ClassSettings) -> TaskClasses:
@@ -153,29 +147,17 @@ MEMORY, CPU = "memory", "cpu"
 
 @dataclass(frozen=True)
 class Utilisation:
-    """Use over request of one resource.
+    """Use over request of one resource."""
 
-    Attributes:
-        resource: 'memory' (bytes) or 'cpu' (percent, 100 = one core).
-        n: runs with a use and a request.
-        n_without_request: runs with a use only; they are in no sum.
-        n_without_use: rows with a request only.
-        n_lower_bound: rows with both, whose use is only known to be at least so large: they are in no sum.
-        used: sum of the uses of the n runs.
-        requested: sum of their requests.
-        utilisation: used / requested; NaN without a run. Above 1 where runs use more than they ask for.
-        utilisation_by_time: the same, runs weighted by their hours; NaN when no run took time.
-    """
-
-    resource: str
-    n: int
-    n_without_request: int
-    n_without_use: int
-    n_lower_bound: int
-    used: float
-    requested: float
-    utilisation: float
-    utilisation_by_time: float
+    resource: str  # 'memory' (bytes) or 'cpu' (percent, 100 = one core)
+    n: int  # runs with a use and a request
+    n_without_request: int  # runs with a use only; they are in no sum
+    n_without_use: int  # rows with a request only
+    n_lower_bound: int  # rows with both, whose use is only known to be at least so large: they are in no sum
+    used: float  # sum of the uses of the n runs
+    requested: float  # sum of their requests
+    utilisation: float  # used / requested; NaN without a run. Above 1 where runs use more than they ask for.
+    utilisation_by_time: float  # the same, runs weighted by their hours; NaN when no run took time
 
 
 @dataclass(frozen=True)
@@ -238,25 +220,15 @@ def _ratio(used: Floats, requested: Floats, weights: Floats) -> float:
 
 @dataclass(frozen=True)
 class RequestGroup:
-    """Tasks that ask for the same.
+    """Tasks that ask for the same."""
 
-    Attributes:
-        requested_gb: memory, NaN where tasks ask for none.
-        requested_cores: NaN likewise.
-        tasks: their names, in order of the table.
-        n_runs: of these tasks, with another request among them where a task changed it.
-        utilisation: of memory, see `Utilisation`.
-        utilisation_by_time: likewise.
-        wasted_gb_h: requested, not used.
-    """
-
-    requested_gb: float
-    requested_cores: float
-    tasks: tuple[str, ...]
-    n_runs: int
-    utilisation: float
-    utilisation_by_time: float
-    wasted_gb_h: float
+    requested_gb: float  # memory, NaN where tasks ask for none
+    requested_cores: float  # NaN likewise
+    tasks: tuple[str, ...]  # their names, in order of the table
+    n_runs: int  # of these tasks, with another request among them where a task changed it
+    utilisation: float  # of memory, see `Utilisation`
+    utilisation_by_time: float  # likewise
+    wasted_gb_h: float  # requested, not used
 
 
 def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
@@ -320,87 +292,47 @@ class PeakSizes:
 
 @dataclass(frozen=True)
 class TaskAssessment:
-    """One task.
-
-    Attributes:
-        task: its name.
-        n: runs with a use of memory and a run time.
-        requested_gb: the request of most of its runs (the larger of two equally frequent); NaN without any.
-        peak_gb: what they used.
-        utilisation: use / request of memory; NaN without a request.
-        utilisation_by_time: the same, weighted by hours.
-        cpu_utilisation: use / request of CPU.
-        cpu_utilisation_by_time: the same, weighted by hours.
-        requested_gb_h: GB·h requested, by its finished runs with a request and a run time, measured or not.
-        wasted_gb_h: GB·h requested and not used, by those with a use.
-        size_class: 'light', 'moderate' or 'heavy'.
-        too_few: whether it has too few runs to advise on.
-        n_without_request: runs without a request.
-        n_without_use: finished runs with a request and a run time whose use is not known; they are not in `n`.
-        n_lower_bound: runs whose use is only known to be at least so large.
-        n_over_request: runs that used more than they requested.
-        box: for a box plot.
-    """
+    """One task."""
 
     task: str
-    n: int
-    requested_gb: float
-    peak_gb: PeakSizes
-    utilisation: float
-    utilisation_by_time: float
-    cpu_utilisation: float
-    cpu_utilisation_by_time: float
-    requested_gb_h: float
-    wasted_gb_h: float
-    size_class: str
-    too_few: bool
-    n_without_request: int
-    n_without_use: int
-    n_lower_bound: int
-    n_over_request: int
-    box: Box
+    n: int  # runs with a use of memory and a run time
+    requested_gb: float  # the request of most of its runs (the larger of two equally frequent); NaN without any
+    peak_gb: PeakSizes  # what they used
+    utilisation: float  # use / request of memory; NaN without a request
+    utilisation_by_time: float  # the same, weighted by hours
+    cpu_utilisation: float  # use / request of CPU
+    cpu_utilisation_by_time: float  # the same, weighted by hours
+    requested_gb_h: float  # GB·h requested, by its finished runs with a request and a run time, measured or not
+    wasted_gb_h: float  # GB·h requested and not used, by those with a use
+    size_class: str  # 'light', 'moderate' or 'heavy'
+    too_few: bool  # whether it has too few runs to advise on
+    n_without_request: int  # runs without a request
+    n_without_use: int  # finished runs with a request and a run time whose use is not known; they are not in `n`
+    n_lower_bound: int  # runs whose use is only known to be at least so large
+    n_over_request: int  # runs that used more than they requested
+    box: Box  # for a box plot
 
 
 @dataclass(frozen=True, repr=False)
 class Assessment(Shown):
-    """The assessment of a table.
-
-    Attributes:
-        settings: as asked.
-        n_finished: rows that finished, which every figure is of.
-        n_runs: of them, runs with a use of memory and a run time: those of `used_gb_h`.
-        n_requesting: of them, runs with a request and a run time: those of `requested_gb_h`.
-        n_judged: of them, runs with both, whose use is no lower bound: those of `wasted_gb_h`, and of `memory`.
-        n_lower_bound: of `n_runs`, those whose use is only known to be at least so large.
-        memory: utilisation of the whole.
-        cpu: likewise; its n is 0 where the table has no CPU columns.
-        tasks: those that waste most first.
-        groups: tasks by what they ask for, those that waste most first.
-        classes: limits and counts; its classes are in the order of `tasks`.
-        features: which facts go with the use of memory.
-        n_too_few: tasks with too few runs.
-        left_out: reason -> rows of the table.
-        evidence: rows that did not finish, by cause; they are in no other figure.
-        requested_gb_h, used_gb_h, wasted_gb_h: of the runs that the counts above name.
-        seconds: of the computation.
-    """
+    """The assessment of a table."""
 
     settings: AssessmentSettings
-    n_finished: int
-    n_runs: int
-    n_requesting: int
-    n_judged: int
-    n_lower_bound: int
-    memory: Utilisation
-    cpu: Utilisation
-    tasks: tuple[TaskAssessment, ...]
-    groups: tuple[RequestGroup, ...]
-    classes: TaskClasses
-    features: MemoryFacts
-    n_too_few: int
-    left_out: dict[str, int]
-    evidence: tuple[Evidence, ...]
-    requested_gb_h: float
+    n_finished: int  # rows that finished, which every figure is of
+    n_runs: int  # of them, runs with a use of memory and a run time: those of `used_gb_h`
+    n_requesting: int  # of them, runs with a request and a run time: those of `requested_gb_h`
+    n_judged: int  # of them, runs with both, whose use is no lower bound: those of `wasted_gb_h`, and of `memory`
+    n_lower_bound: int  # of `n_runs`, those whose use is only known to be at least so large
+    memory: Utilisation  # utilisation of the whole
+    cpu: Utilisation  # likewise; its n is 0 where the table has no CPU columns
+    tasks: tuple[TaskAssessment, ...]  # those that waste most first
+    groups: tuple[RequestGroup, ...]  # tasks by what they ask for, those that waste most first
+    classes: TaskClasses  # limits and counts; its classes are in the order of `tasks`
+    features: MemoryFacts  # which facts go with the use of memory
+    n_too_few: int  # tasks with too few runs
+    left_out: dict[str, int]  # reason -> rows of the table
+    evidence: tuple[Evidence, ...]  # rows that did not finish, by cause; they are in no other figure
+    requested_gb_h: float  # and `used_gb_h`, `wasted_gb_h`: of the runs that the counts above name
     used_gb_h: float
     wasted_gb_h: float
     seconds: float

@@ -22,25 +22,15 @@ PENALTY = 10.0
 
 @dataclass(frozen=True)
 class BinScores:
-    """Scores of predicted bins.
+    """Scores of predicted bins."""
 
-    Attributes:
-        n: runs that were predicted.
-        accuracy: share of runs in their own bin.
-        over_rate: share predicted above their bin.
-        u_rate: share predicted below their bin; these runs fail at first.
-        u_score: 100 (over + penalty x under) / n; 0 is perfect, lower is better.
-        u_rate_interval: Wilson, 95 %.
-        confusion: (n_bins, n_bins) runs; rows = true bin, columns = predicted; under-estimates stand left of the
-            diagonal.
-    """
-
-    n: int
-    accuracy: float
-    over_rate: float
-    u_rate: float
-    u_score: float
-    u_rate_interval: Interval
+    n: int  # runs that were predicted
+    accuracy: float  # share of runs in their own bin
+    over_rate: float  # share predicted above their bin
+    u_rate: float  # share predicted below their bin; these runs fail at first
+    u_score: float  # 100 (over + penalty x under) / n; 0 is perfect, lower is better
+    u_rate_interval: Interval  # Wilson, 95 %
+    # (n_bins, n_bins) runs; rows = true bin, columns = predicted; under-estimates stand left of the diagonal
     confusion: Ints
 
 
@@ -222,19 +212,12 @@ SMOTE_NEIGHBOURS = 5
 
 @dataclass(frozen=True)
 class Balanced:
-    """Training rows after sampling.
+    """Training rows after sampling."""
 
-    Attributes:
-        inputs: (n_rows, n_columns).
-        bins: (n_rows,).
-        weights: (n_rows,) of the rows; all 1 unless the sampling is 'weighted'.
-        sampling: what was done, which may differ from the setting.
-    """
-
-    inputs: Floats
-    bins: Ints
-    weights: Floats
-    sampling: str
+    inputs: Floats  # (n_rows, n_columns)
+    bins: Ints  # (n_rows,)
+    weights: Floats  # (n_rows,) of the rows; all 1 unless the sampling is 'weighted'
+    sampling: str  # what was done, which may differ from the setting
 
 
 def balanced(inputs: Floats, bins: Ints, sampling: str, seed: int) -> Balanced:
@@ -309,19 +292,12 @@ Parameters = BoostingParameters | MachineParameters
 
 @dataclass(frozen=True)
 class BinModel:
-    """A trained classifier.
+    """A trained classifier."""
 
-    Attributes:
-        model: 'xgboost' or 'svm'.
-        fitted: the library's own object.
-        present: (n_present,) bins that training had, rising.
-        n_bins: of the task.
-    """
-
-    model: str
-    fitted: Any
-    present: Ints
-    n_bins: int
+    model: str  # 'xgboost' or 'svm'
+    fitted: Any  # the library's own object
+    present: Ints  # (n_present,) bins that training had, rising
+    n_bins: int  # of the task
 
     def scores(self, inputs: Floats) -> Floats:
         """Return (n_rows, n_bins) scores whose largest is the answer; not yet probabilities."""
@@ -411,23 +387,14 @@ class LearningRows:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is made.
+    """How a model is made."""
 
-    Attributes:
-        model: 'xgboost' or 'svm'.
-        sampling: of the settings.
-        n_bins: of the task.
-        penalty: of an under-estimate.
-        trials: 0 = default parameters.
-        seed: of every random draw.
-    """
-
-    model: str
-    sampling: str
-    n_bins: int
-    penalty: float
-    trials: int
-    seed: int
+    model: str  # 'xgboost' or 'svm'
+    sampling: str  # of the settings
+    n_bins: int  # of the task
+    penalty: float  # of an under-estimate
+    trials: int  # 0 = default parameters
+    seed: int  # of every random draw
 
 
 def scores_of(recipe: Recipe, parameters: Parameters, training: LearningRows, inputs: Floats) -> Floats:
@@ -496,15 +463,11 @@ TEMPERATURES = np.geomspace(0.05, 20.0, 49)
 
 @dataclass(frozen=True)
 class Calibration:
-    """What makes scores probabilities: softmax(scores / temperature + shift).
+    """What makes scores probabilities: softmax(scores / temperature + shift)."""
 
-    Attributes:
-        temperature: above 0.
-        shift: (n_bins,) logarithm of how much likelier a bin is among all runs than the training rows, once balanced,
-            make it look.
-    """
-
-    temperature: float
+    temperature: float  # above 0
+    # (n_bins,) logarithm of how much likelier a bin is among all runs than the training rows, once balanced, make it
+    # look
     shift: Floats
 
     def probabilities(self, scores: Floats) -> Floats:
@@ -533,17 +496,11 @@ def calibrate(scores: Floats, bins: Ints, *, was_balanced: bool) -> Calibration:
 
 @dataclass(frozen=True)
 class RetrySizes:
-    """The sizes that failed runs climb.
+    """The sizes that failed runs climb."""
 
-    Attributes:
-        edges_bytes: (n_bins,) rising.
-        max_seen_bytes: largest use of the runs that were learned from.
-        retry: how failed attempts are lifted and charged.
-    """
-
-    edges_bytes: Floats
-    max_seen_bytes: float
-    retry: RetrySettings
+    edges_bytes: Floats  # (n_bins,) rising
+    max_seen_bytes: float  # largest use of the runs that were learned from
+    retry: RetrySettings  # how failed attempts are lifted and charged
 
     def sizes(self, bins: Ints) -> Sizes:
         """Return what is requested when runs start in these bins."""

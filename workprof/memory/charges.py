@@ -30,25 +30,15 @@ from workprof.memory.retry import BEYOND, Demand, Outcome, RetrySettings, lifted
 
 @dataclass(frozen=True)
 class Foreseen:
-    """How far the chances hold with which the policy `workprof` said, at each run's start, that its size is too small.
+    """How far the chances hold that the policy `workprof` stated, at each run's start, of too small a size."""
 
-    Attributes:
-        n_runs: sized so; the others started at their request.
-        stated: sum of the chances: first attempts expected to be killed.
-        killed: first attempts that were.
-        rows: (10,) runs by stated chance, in ten equal bins from 0 to 1.
-        stated_share: (10,) mean of the chances, NaN in an empty bin.
-        killed_share: (10,) of the runs.
-        error: mean |stated - killed| share over the bins, weighted by runs.
-    """
-
-    n_runs: int
-    stated: float
-    killed: int
-    rows: Ints
-    stated_share: Floats
-    killed_share: Floats
-    error: float
+    n_runs: int  # sized so; the others started at their request
+    stated: float  # sum of the chances: first attempts expected to be killed
+    killed: int  # first attempts that were
+    rows: Ints  # (10,) runs by stated chance, in ten equal bins from 0 to 1
+    stated_share: Floats  # (10,) mean of the chances, NaN in an empty bin
+    killed_share: Floats  # (10,) of the runs
+    error: float  # mean |stated - killed| share over the bins, weighted by runs
 
 
 def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettings) -> Foreseen | None:
@@ -71,33 +61,19 @@ def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettin
 
 @dataclass(frozen=True)
 class Charges:
-    """What a policy's runs cost, task after task.
+    """What a policy's runs cost, task after task."""
 
-    Attributes:
-        task: (n,) place of the task among the sequences.
-        rows: (n,) places in the table of runs.
-        first_bytes: (n,) sizes of the first attempts.
-        failures: (n,) failed attempts.
-        charged_gb_h: (n,).
-        wasted_gb_h: (n,).
-        moments: (n,) order for the curve.
-        sized_from: (n,) words for what each size rests on.
-        n_never_fit: runs that failed at the cap.
-        n_given_up: runs that failed the last retry.
-        seconds: of sizes and charges.
-    """
-
-    task: Ints
-    rows: Ints
-    first_bytes: Floats
-    failures: Ints
-    charged_gb_h: Floats
-    wasted_gb_h: Floats
-    moments: Floats
-    sized_from: NDArray[np.str_]
-    n_never_fit: int
-    n_given_up: int
-    seconds: float
+    task: Ints  # (n,) place of the task among the sequences
+    rows: Ints  # (n,) places in the table of runs
+    first_bytes: Floats  # (n,) sizes of the first attempts
+    failures: Ints  # (n,) failed attempts
+    charged_gb_h: Floats  # (n,)
+    wasted_gb_h: Floats  # (n,)
+    moments: Floats  # (n,) order for the curve
+    sized_from: NDArray[np.str_]  # (n,) words for what each size rests on
+    n_never_fit: int  # runs that failed at the cap
+    n_given_up: int  # runs that failed the last retry
+    seconds: float  # of sizes and charges
 
 
 def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
@@ -127,7 +103,7 @@ def charge_task(
     """Return what one task's runs cost, and what each was sized from.
 
     Runs before which fewer than `cold_runs` are known (than the policy's own `fewest_known`, where it has one) start at
-    their request and are doubled after a failure, or lifted by the rule that is asked for.
+    their request and are doubled after a failure, or lifted by the requested rule.
     """
     warm = runs.after(getattr(policy, "fewest_known", cold_runs))
     n_cold, demand = runs.n_sized - warm.n_sized, Demand(runs.used_bytes[runs.sized], runs.hours[runs.sized])

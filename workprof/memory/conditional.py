@@ -72,64 +72,39 @@ FIRST_LESSONS = 256
 
 
 class Past(NamedTuple):
-    """All runs of a table, task after task, each task's in the order in which they become known.
+    """All runs of a table, task after task, each task's in the order in which they become known."""
 
-    Attributes:
-        use: (n,) log bytes.
-        request: (n,) log bytes, NaN where nothing was requested.
-        inputs: (n,) log(1 + input).
-        hours: (n,).
-        task: (n,) codes.
-        labels: (n_labels, n) codes, -1 = missing.
-        sharing: (n_labels, n) codes of (task, label), for finding the latest runs that share both; -1 = missing.
-        first: (n_tasks,) place of each task's first run.
-        by_end: (n,) places in the order in which they become known over all tasks.
-        known_s: (n,) moments of that, rising as in `by_end`.
-    """
-
-    use: Floats
-    request: Floats
-    inputs: Floats
-    hours: Floats
-    task: Ints
-    labels: Positions
+    use: Floats  # (n,) log bytes
+    request: Floats  # (n,) log bytes, NaN where nothing was requested
+    inputs: Floats  # (n,) log(1 + input)
+    hours: Floats  # (n,)
+    task: Ints  # (n,) codes
+    labels: Positions  # (n_labels, n) codes, -1 = missing
+    # (n_labels, n) codes of (task, label), for finding the latest runs that share both; -1 = missing
     sharing: Positions
-    first: Ints
-    by_end: Ints
-    known_s: Floats
+    first: Ints  # (n_tasks,) place of each task's first run
+    by_end: Ints  # (n,) places in the order in which they become known over all tasks
+    known_s: Floats  # (n,) moments of that, rising as in `by_end`
 
 
 class SizedRuns(NamedTuple):
-    """The runs to be sized, in the order of their starts.
+    """The runs to be sized, in the order of their starts."""
 
-    Attributes:
-        place: (n_sized,) among all runs.
-        n_known: (n_sized,) leading runs of its task that are known by then.
-        moment_s: (n_sized,) of the start.
-        row: (n_sized,) where its results stand.
-    """
-
-    place: Ints
-    n_known: Ints
-    moment_s: Floats
-    row: Ints
+    place: Ints  # (n_sized,) among all runs
+    n_known: Ints  # (n_sized,) leading runs of its task that are known by then
+    moment_s: Floats  # (n_sized,) of the start
+    row: Ints  # (n_sized,) where its results stand
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What runs will use, as foreseen at their start.
+    """What runs will use, as foreseen at their start."""
 
-    Attributes:
-        sizes_bytes: (n, n_chances) that are exceeded with `CHANCES`, rising; the highest is the last that is tried.
-        hours: (n,) expected run time; NaN where no run of the task had ended: such a run starts at its request.
-        n_own: (n,) ended runs of the task by then.
-        score: (n,) log density of the use that came, per unit of log bytes; NaN where `hours` is.
-    """
-
+    # (n, n_chances) that are exceeded with `CHANCES`, rising; the highest is the last that is tried
     sizes_bytes: Floats
-    hours: Floats
-    n_own: Ints
-    score: Floats
+    hours: Floats  # (n,) expected run time; NaN where no run of the task had ended: such a run starts at its request
+    n_own: Ints  # (n,) ended runs of the task by then
+    score: Floats  # (n,) log density of the use that came, per unit of log bytes; NaN where `hours` is
 
 
 TASK, AGE, REQUEST, INPUT, CARRIED, SCALED, DOUBT = range(7)
@@ -138,36 +113,23 @@ taken to the new input; `SCALED` = its share of its request to the new request."
 
 
 class Learnt(NamedTuple):
-    """What is learned from runs that have ended.
+    """What is learned from runs that have ended."""
 
-    Attributes:
-        theta: (n_likenesses,) steps by which a likeness raises the logarithm of a weight.
-        gathered: (n_likenesses,) sums of squared slopes so far.
-        widths: (n_tasks + 1, n_labels + 2, n_widths) how often each width would have foreseen a run of the task from
-            one that shares so many labels; the last are those of all tasks.
-    """
-
-    theta: Floats
-    gathered: Floats
+    theta: Floats  # (n_likenesses,) steps by which a likeness raises the logarithm of a weight
+    gathered: Floats  # (n_likenesses,) sums of squared slopes so far
+    # (n_tasks + 1, n_labels + 2, n_widths) how often each width would have foreseen a run of the task from one that
+    # shares so many labels; the last are those of all tasks
     widths: Floats
 
 
 class Weighed(NamedTuple):
-    """The runs that a forecast rests on; the last one is the doubt.
+    """The runs that a forecast rests on; the last one is the doubt."""
 
-    Attributes:
-        use: (m,) log bytes.
-        weight: (m,) sum 1.
-        shared: (m,) how many labels each shares, its task counted.
-        likeness: (m, n_likenesses).
-        hours: (m,) of the runs; unused for the doubt.
-    """
-
-    use: Floats
-    weight: Floats
-    shared: Ints
-    likeness: Floats
-    hours: Floats
+    use: Floats  # (m,) log bytes
+    weight: Floats  # (m,) sum 1
+    shared: Ints  # (m,) how many labels each shares, its task counted
+    likeness: Floats  # (m, n_likenesses)
+    hours: Floats  # (m,) of the runs; unused for the doubt
 
 
 @compiled

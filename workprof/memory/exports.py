@@ -26,19 +26,12 @@ MOST_OF_A_NOTE = 1_000
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a plan comes from.
-
-    Attributes:
-        dataset: name.
-        dataset_hash: of its content.
-        version: of workprof.
-        note: what is to be known of the dataset's numbers; '' = nothing.
-    """
+    """Where a plan comes from."""
 
     dataset: str
-    dataset_hash: str
-    version: str
-    note: str = ""
+    dataset_hash: str  # of its content
+    version: str  # of workprof
+    note: str = ""  # what is to be known of the dataset's numbers; '' = nothing
 
 
 def one_line(text: str, most: int = MOST_CHARACTERS) -> str:

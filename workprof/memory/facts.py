@@ -29,22 +29,14 @@ Z_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class RankTest:
-    """What a test says.
+    """What a test says."""
 
-    Attributes:
-        n: rows.
-        correlation: -1 to 1; NaN for categories.
-        low, high: 95 % interval of the correlation; NaN for categories.
-        strength: 0-1.
-        p_value: 0-1.
-    """
-
-    n: int
-    correlation: float
-    low: float
+    n: int  # rows
+    correlation: float  # -1 to 1; NaN for categories
+    low: float  # and `high`: 95 % interval of the correlation; NaN for categories
     high: float
-    strength: float
-    p_value: float
+    strength: float  # 0-1
+    p_value: float  # 0-1
 
 
 def spearman(values: Floats, used: Floats) -> RankTest | None:
@@ -139,36 +131,21 @@ NUMBER, CATEGORY = "number", "category"
 
 @dataclass(frozen=True)
 class MemoryFact:
-    """How one column goes with the use of memory.
+    """How one column goes with the use of memory."""
 
-    Attributes:
-        column: of the table.
-        task: name, '' = over all tasks.
-        kind: 'number' or 'category'.
-        n: rows with a value.
-        n_values: different values among them.
-        correlation: Spearman's, -1 to 1; NaN for categories.
-        low, high: 95 % interval of it.
-        strength: 0-1: absolute correlation, or for categories the root of the share of variance explained.
-        p_value: of no relation at all.
-        p_adjusted: for all tests of the analysis.
-        known: 'before the run', 'after the run' or 'unsure' (a column of the trace's own).
-        after_the_run: whether it is known only then, and so can predict nothing.
-    """
-
-    column: str
-    task: str
-    kind: str
-    n: int
-    n_values: int
-    correlation: float
-    low: float
+    column: str  # of the table
+    task: str  # name, '' = over all tasks
+    kind: str  # 'number' or 'category'
+    n: int  # rows with a value
+    n_values: int  # different values among them
+    correlation: float  # Spearman's, -1 to 1; NaN for categories
+    low: float  # and `high`: 95 % interval of it
     high: float
-    strength: float
-    p_value: float
-    p_adjusted: float
-    known: str
-    after_the_run: bool
+    strength: float  # 0-1: absolute correlation, or for categories the root of the share of variance explained
+    p_value: float  # of no relation at all
+    p_adjusted: float  # for all tests of the analysis
+    known: str  # 'before the run', 'after the run' or 'unsure' (a column of the trace's own)
+    after_the_run: bool  # whether it is known only then, and so can predict nothing
 
 
 @dataclass(frozen=True)
@@ -181,21 +158,13 @@ class ColumnLeftOut:
 
 @dataclass(frozen=True)
 class MemoryFacts:
-    """The analysis.
+    """The analysis."""
 
-    Attributes:
-        facts: strongest first within a task; over all tasks first, then the tasks that waste most.
-        left_out: columns that no test has.
-        n_tasks: tasks looked at one by one.
-        n_tasks_skipped: tasks with too few runs, or beyond the first `MOST_TASKS`.
-        n_drawn: runs that were drawn for the tests from a large table; 0 = all are tested.
-    """
-
-    facts: tuple[MemoryFact, ...]
-    left_out: tuple[ColumnLeftOut, ...]
-    n_tasks: int
-    n_tasks_skipped: int
-    n_drawn: int = 0
+    facts: tuple[MemoryFact, ...]  # strongest first within a task; over all tasks first, then the tasks that waste most
+    left_out: tuple[ColumnLeftOut, ...]  # columns that no test has
+    n_tasks: int  # tasks looked at one by one
+    n_tasks_skipped: int  # tasks with too few runs, or beyond the first `MOST_TASKS`
+    n_drawn: int = 0  # runs that were drawn for the tests from a large table; 0 = all are tested
 
 
 @dataclass(frozen=True)
@@ -324,26 +293,17 @@ MOST_EXTREMES = 100
 
 @dataclass(frozen=True)
 class Box:
-    """A box plot of one task, in GB (1e9 bytes).
-
-    Attributes:
-        task: its name.
-        n: runs.
-        q1_gb, median_gb, q3_gb: of the use.
-        low_gb, high_gb: ends of the whiskers.
-        extremes_gb: runs beyond the whiskers, at most `MOST_EXTREMES`, the smallest and the largest among them.
-        n_extremes: how many there are.
-    """
+    """A box plot of one task, in GB (1e9 bytes)."""
 
     task: str
-    n: int
-    q1_gb: float
+    n: int  # runs
+    q1_gb: float  # and `median_gb`, `q3_gb`: of the use
     median_gb: float
     q3_gb: float
-    low_gb: float
+    low_gb: float  # and `high_gb`: ends of the whiskers
     high_gb: float
-    extremes_gb: Floats
-    n_extremes: int
+    extremes_gb: Floats  # runs beyond the whiskers, at most `MOST_EXTREMES`, the smallest and the largest among them
+    n_extremes: int  # how many there are
 
 
 def box_of(task: str, used_gb: Floats) -> Box:
@@ -379,28 +339,16 @@ class FactPointsSettings:
 
 @dataclass(frozen=True, repr=False)
 class FactPoints(Shown):
-    """One fact against the use.
-
-    Attributes:
-        settings: as asked.
-        kind: 'number' or 'category'.
-        known: 'before the run', 'after the run' or 'unsure'.
-        values: (n_points,) of a number; empty for a category.
-        used_gb: (n_points,) use of the same runs; the largest and the smallest use are always there.
-        boxes: of the most frequent categories, the last one 'other'; empty for a number.
-        n: runs with a value.
-        n_missing: runs without.
-        seconds: of the computation.
-    """
+    """One fact against the use."""
 
     settings: FactPointsSettings
-    kind: str
-    known: str
-    values: Floats
-    used_gb: Floats
-    boxes: tuple[Box, ...]
-    n: int
-    n_missing: int
+    kind: str  # 'number' or 'category'
+    known: str  # 'before the run', 'after the run' or 'unsure'
+    values: Floats  # (n_points,) of a number; empty for a category
+    used_gb: Floats  # (n_points,) use of the same runs; the largest and the smallest use are always there
+    boxes: tuple[Box, ...]  # of the most frequent categories, the last one 'other'; empty for a number
+    n: int  # runs with a value
+    n_missing: int  # runs without
     seconds: float
 
 

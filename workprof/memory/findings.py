@@ -41,51 +41,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule that runs of one row of the verdict break.
-
-    Attributes:
-        rule: its name.
-        resource: one of `NAMES`, or 'nodes'.
-        who: row of the ledger that all its runs are in, '' = of several.
-        task: its name, '' = of several.
-        key: of the row, or of the runs where no row is; what lists the runs takes it. '' = whose and task say it.
-        n_runs: runs that break the rule.
-        n_of: runs that could be judged.
-        counts: runs by rule, where one resource is wasted in more ways than one.
-        hours: run time of those that break it.
-        amount: what they waste, in `unit`.
-        unit: GB·h, core·h, GPU·h, limit·h or node·h.
-        share: of all that is requested of the resource in the trace.
-        money: what that costs; NaN without a price.
-        used_share: used over requested of those runs; NaN = of no meaning here.
-        requested: of the row; without one what most of the runs request, in `amount_unit`.
-        amount_unit: 'GB', 'cores', 'GPUs', 'h' or 'nodes'.
-        sized: resource of the verdict that says what to request instead; '' = none does.
-        row: of the verdict.
-        saved_money: what the row saves; NaN without a price.
-        lacking: why there is no row; '' = there is.
-    """
+    """One rule that runs of one row of the verdict break."""
 
     rule: str
-    resource: str
-    who: str
-    task: str
-    key: str
-    n_runs: int
-    n_of: int
-    counts: dict[str, int]
-    hours: float
-    amount: float
-    unit: str
-    share: float
-    money: float
-    used_share: float
-    requested: float
-    amount_unit: str
-    sized: str
-    row: VerdictRow | None
-    saved_money: float
-    lacking: str
+    resource: str  # one of `NAMES`, or 'nodes'
+    who: str  # row of the ledger that all its runs are in, '' = of several
+    task: str  # its name, '' = of several
+    key: str  # of the row, or of the runs where no row is; what lists the runs takes it. '' = whose and task say it.
+    n_runs: int  # runs that break the rule
+    n_of: int  # runs that could be judged
+    counts: dict[str, int]  # runs by rule, where one resource is wasted in more ways than one
+    hours: float  # run time of those that break it
+    amount: float  # what they waste, in `unit`
+    unit: str  # GB·h, core·h, GPU·h, limit·h or node·h
+    share: float  # of all that is requested of the resource in the trace
+    money: float  # what that costs; NaN without a price
+    used_share: float  # used over requested of those runs; NaN = of no meaning here
+    requested: float  # of the row; without one what most of the runs request, in `amount_unit`
+    amount_unit: str  # 'GB', 'cores', 'GPUs', 'h' or 'nodes'
+    sized: str  # resource of the verdict that says what to request instead; '' = none does
+    row: VerdictRow | None  # of the verdict
+    saved_money: float  # what the row saves; NaN without a price
+    lacking: str  # why there is no row; '' = there is
 
 
 @dataclass(frozen=True)

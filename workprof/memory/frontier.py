@@ -16,44 +16,26 @@ from workprof.memory.policy_figures import PolicyFigures, TaskFigures
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """One setting of ours.
+    """One setting of ours."""
 
-    Attributes:
-        setting: in words.
-        price_runs: cost per failure in mean runs.
-        by_input: whether inputs were looked at.
-        by_labels: whether all that is known at submission was.
-        wasted_gb_h: mean over seeds.
-        failures: mean over seeds.
-        efficient: whether no other setting of ours wastes less at no more failures.
-    """
-
-    setting: str
-    price_runs: float
-    by_input: bool
-    by_labels: bool
-    wasted_gb_h: float
-    failures: float
-    efficient: bool
+    setting: str  # in words
+    price_runs: float  # cost per failure in mean runs
+    by_input: bool  # whether inputs were looked at
+    by_labels: bool  # whether all that is known at submission was
+    wasted_gb_h: float  # mean over seeds
+    failures: float  # mean over seeds
+    efficient: bool  # whether no other setting of ours wastes less at no more failures
 
 
 @dataclass(frozen=True)
 class PriceChoice:
-    """What is best when a failure costs so much on top of its charge.
+    """What is best when a failure costs so much on top of its charge."""
 
-    Attributes:
-        price_gb_h: of one failure.
-        name: policy, or setting of ours.
-        wasted_gb_h: of it.
-        failures: of it.
-        total_gb_h: waste + price x failures.
-    """
-
-    price_gb_h: float
-    name: str
-    wasted_gb_h: float
-    failures: float
-    total_gb_h: float
+    price_gb_h: float  # of one failure
+    name: str  # policy, or setting of ours
+    wasted_gb_h: float  # of it
+    failures: float  # of it
+    total_gb_h: float  # waste + price x failures
 
 
 @dataclass(frozen=True)

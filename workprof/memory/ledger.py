@@ -40,34 +40,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Amount:
-    """One resource of some finished runs, in its hours.
+    """One resource of some finished runs, in its hours."""
 
-    Attributes:
-        resource: one of `NAMES`.
-        requested: of all runs with a request and a time.
-        used: of all runs with a use and a time.
-        wasted: requested and not used, of the judged runs; a run that uses more than it requests wastes nothing.
-        judged_requested, judged_used: of the judged runs alone: their quotient is the utilisation.
-        n_judged: runs with request, use and time.
-        n_no_time, n_no_request, n_no_use: the other finished runs, each counted once, for the first that it lacks.
-        n_lower_bound: finished runs with request, use and time whose use is only a lower bound: they are not judged.
-        n_over: judged runs that used more than they requested.
-        money: that the waste costs; NaN without a price.
-    """
-
-    resource: str
-    requested: float
-    used: float
-    wasted: float
-    judged_requested: float
+    resource: str  # one of `NAMES`
+    requested: float  # of all runs with a request and a time
+    used: float  # of all runs with a use and a time
+    wasted: float  # requested and not used, of the judged runs; a run that uses more than it requests wastes nothing
+    judged_requested: float  # and `judged_used`: of the judged runs alone: their quotient is the utilisation
     judged_used: float
-    n_judged: int
+    n_judged: int  # runs with request, use and time
+    # and `n_no_request`, `n_no_use`: the other finished runs, each counted once, for the first that it lacks
     n_no_time: int
     n_no_request: int
     n_no_use: int
-    n_lower_bound: int
-    n_over: int
-    money: float
+    n_lower_bound: int  # finished runs with request, use and time whose use is only a lower bound: they are not judged
+    n_over: int  # judged runs that used more than they requested
+    money: float  # that the waste costs; NaN without a price
 
     @property
     def utilisation(self) -> float:
@@ -82,40 +70,24 @@ class Amount:
 
 @dataclass(frozen=True)
 class Lost:
-    """Runs that did not finish well, of one cause.
+    """Runs that did not finish well, of one cause."""
 
-    Attributes:
-        cause: one of `CAUSES`.
-        n_runs: all of them.
-        n_no_time: those whose time is not known; they hold nothing in these sums.
-        hours: of the others.
-        requested: what they held, in the hours of `RESOURCES`, in that order.
-    """
-
-    cause: str
-    n_runs: int
-    n_no_time: int
-    hours: float
-    requested: tuple[float, ...]
+    cause: str  # one of `CAUSES`
+    n_runs: int  # all of them
+    n_no_time: int  # those whose time is not known; they hold nothing in these sums
+    hours: float  # of the others
+    requested: tuple[float, ...]  # what they held, in the hours of `RESOURCES`, in that order
 
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Some runs: those of a user, a task, ...
+    """Some runs: those of a user, a task, ..."""
 
-    Attributes:
-        name: whose they are.
-        n_runs: finished ones.
-        hours: of those, as far as known.
-        amounts: by resource, in the order of `RESOURCES`.
-        lost: what the others held, by cause.
-    """
-
-    name: str
-    n_runs: int
-    hours: float
-    amounts: tuple[Amount, ...]
-    lost: tuple[Lost, ...]
+    name: str  # whose they are
+    n_runs: int  # finished ones
+    hours: float  # of those, as far as known
+    amounts: tuple[Amount, ...]  # by resource, in the order of `RESOURCES`
+    lost: tuple[Lost, ...]  # what the others held, by cause
 
     def of(self, resource: str) -> Amount:
         """Return one resource."""
@@ -195,32 +167,21 @@ def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
 
 @dataclass(frozen=True, repr=False)
 class Ledger(Shown):
-    """The ledger of a trace.
+    """The ledger of a trace."""
 
-    Attributes:
-        settings: as asked, with its rows named.
-        totals: of all runs.
-        rows: the one that wastes most first: by money where there are prices, else by the largest share of a resource;
-            weeks in their order.
-        findings: the costliest first: by money where there are prices, else by share; time limits and nodes, which hold
-            nothing, after those.
-        unjudged: rules without their columns.
-        n_small: groups that break a rule but waste less than the least share.
-        small_share: resource -> what those waste, as a share of what is requested.
-        absent: resource -> columns that the table lacks.
-        notes: what to know about the figures.
-        seconds: of the computation.
-    """
-
-    settings: LedgerSettings
-    totals: LedgerRow
+    settings: LedgerSettings  # as asked, with its rows named
+    totals: LedgerRow  # of all runs
+    # the one that wastes most first: by money where there are prices, else by the largest share of a resource; weeks in
+    # their order
     rows: tuple[LedgerRow, ...]
+    # the costliest first: by money where there are prices, else by share; time limits and nodes, which hold nothing,
+    # after those
     findings: tuple[Finding, ...]
-    unjudged: tuple[Unjudged, ...]
-    n_small: int
-    small_share: dict[str, float]
-    absent: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
+    unjudged: tuple[Unjudged, ...]  # rules without their columns
+    n_small: int  # groups that break a rule but waste less than the least share
+    small_share: dict[str, float]  # resource -> what those waste, as a share of what is requested
+    absent: dict[str, tuple[str, ...]]  # resource -> columns that the table lacks
+    notes: tuple[str, ...]  # what to know about the figures
     seconds: float
 
 
@@ -308,34 +269,20 @@ HOURS = {one.name: one.hours for one in RESOURCES}
 
 @dataclass(frozen=True, repr=False)
 class LedgerRunList(Shown):
-    """The runs behind a number, those that waste most (of a cause: that held most) first.
-
-    Attributes:
-        settings: as asked.
-        resource: that the amounts are of: the rule's own where one was given.
-        unit: of what was wasted.
-        n_runs: all of them.
-        wasted: of all of them, in that unit; of a cause: what they held.
-        row_ids: (m,) of the listed runs in their dataset.
-        names: (m,) rows of the ledger.
-        tasks: (m,) their tasks.
-        requested, used: (m,) amounts, NaN = none.
-        hours: (m,) run times, NaN = not known.
-        wasted_each: (m,) hours of the resource, NaN = not judged.
-    """
+    """The runs behind a number, those that waste most (of a cause: that held most) first."""
 
     settings: LedgerRunsSettings
-    resource: str
-    unit: str
-    n_runs: int
-    wasted: float
-    row_ids: Ints
-    names: tuple[str, ...]
-    tasks: tuple[str, ...]
-    requested: Floats
+    resource: str  # that the amounts are of: the rule's own where one was given
+    unit: str  # of what was wasted
+    n_runs: int  # all of them
+    wasted: float  # of all of them, in that unit; of a cause: what they held
+    row_ids: Ints  # (m,) of the listed runs in their dataset
+    names: tuple[str, ...]  # (m,) rows of the ledger
+    tasks: tuple[str, ...]  # (m,) their tasks
+    requested: Floats  # and `used`: (m,) amounts, NaN = none
     used: Floats
-    hours: Floats
-    wasted_each: Floats
+    hours: Floats  # (m,) run times, NaN = not known
+    wasted_each: Floats  # (m,) hours of the resource, NaN = not judged
 
 
 def ledger_run_list(

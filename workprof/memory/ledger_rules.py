@@ -75,17 +75,11 @@ class Unjudged:
 
 @dataclass(frozen=True)
 class Broken:
-    """Runs that break a rule.
+    """Runs that break a rule."""
 
-    Attributes:
-        runs: (n,) which.
-        wasted: (n,) what each wastes, in hours; 0 elsewhere.
-        total: what is requested of that in the trace.
-    """
-
-    runs: Bools
-    wasted: Floats
-    total: float
+    runs: Bools  # (n,) which
+    wasted: Floats  # (n,) what each wastes, in hours; 0 elsewhere
+    total: float  # what is requested of that in the trace
 
 
 def broken_rules(

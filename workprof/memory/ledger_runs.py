@@ -27,32 +27,20 @@ NO_TIME = "(no time)"
 
 @dataclass(frozen=True)
 class LedgerRuns:
-    """Every row of a job table as the ledger sees it; arrays are (n,).
+    """Every row of a job table as the ledger sees it; arrays are (n,)."""
 
-    Attributes:
-        cause: place in `CAUSES`, -1 = finished, or a service: its windows end while it runs on.
-        hours: run time; of a run that is still going up to the last moment of the trace; NaN = not known.
-        start_s, end_s: NaN = not known.
-        who: code of the row of the ledger; `whose` the names.
-        task: code of the task; `tasks` the names.
-        requested: resource -> amounts, NaN = none.
-        used: resource -> amounts, NaN = not measured.
-        absent: resource -> columns that the table lacks.
-        lower_bound: whether the use of memory is only known to be at least so large.
-    """
-
-    cause: Ints
-    hours: Floats
-    start_s: Floats
+    cause: Ints  # place in `CAUSES`, -1 = finished, or a service: its windows end while it runs on
+    hours: Floats  # run time; of a run that is still going up to the last moment of the trace; NaN = not known
+    start_s: Floats  # and `end_s`: NaN = not known
     end_s: Floats
-    who: Ints
+    who: Ints  # code of the row of the ledger; `whose` the names
     whose: tuple[str, ...]
-    task: Ints
+    task: Ints  # code of the task; `tasks` the names
     tasks: tuple[str, ...]
-    requested: Mapping[str, Floats]
-    used: Mapping[str, Floats]
-    absent: Mapping[str, tuple[str, ...]]
-    lower_bound: Bools
+    requested: Mapping[str, Floats]  # resource -> amounts, NaN = none
+    used: Mapping[str, Floats]  # resource -> amounts, NaN = not measured
+    absent: Mapping[str, tuple[str, ...]]  # resource -> columns that the table lacks
+    lower_bound: Bools  # whether the use of memory is only known to be at least so large
 
     def __len__(self) -> int:
         return len(self.hours)

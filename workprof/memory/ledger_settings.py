@@ -15,23 +15,16 @@ from workprof.memory.usage import Target
 
 @dataclass(frozen=True)
 class Resource:
-    """What can be requested.
+    """What can be requested."""
 
-    Attributes:
-        name: of the resource.
-        request, use: columns of a job table; the use of memory is what counts as its use.
-        scale: what one unit is in the columns' own.
-        unit: of an amount; `hours` of an amount over time; `key` how that ends in a JSON document.
-        least_use: a use below it is no measurement: every process holds some memory, while a core or GPU may idle.
-    """
-
-    name: str
-    request: str
+    name: str  # of the resource
+    request: str  # and `use`: columns of a job table; the use of memory is what counts as its use
     use: str
-    scale: float
-    unit: str
+    scale: float  # what one unit is in the columns' own
+    unit: str  # of an amount; `hours` of an amount over time; `key` how that ends in a JSON document
     hours: str
     key: str
+    # a use below it is no measurement: every process holds some memory, while a core or GPU may idle
     least_use: float = 0.0
 
 

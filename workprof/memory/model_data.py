@@ -38,34 +38,22 @@ NEVER = ("row_id", *USAGE_COLUMNS.values(), LOWER_BOUND, KILLS)
 
 @dataclass(frozen=True)
 class InputFact:
-    """One input of the models.
+    """One input of the models."""
 
-    Attributes:
-        column: name in the table.
-        known: 'before the run', or 'after the run' = only then.
-        numeric: whether it counts as a number.
-    """
-
-    column: str
-    known: str
-    numeric: bool
+    column: str  # name in the table
+    known: str  # 'before the run', or 'after the run' = only then
+    numeric: bool  # whether it counts as a number
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The inputs of a task's runs.
+    """The inputs of a task's runs."""
 
-    Attributes:
-        table: (n_runs rows) the columns of `inputs` only.
-        inputs: in the order of the columns.
-        unused: columns of the table that say something but are not used: not known to be there before the run.
-        notes: what was put right.
-    """
-
-    table: pd.DataFrame
-    inputs: tuple[InputFact, ...]
+    table: pd.DataFrame  # (n_runs rows) the columns of `inputs` only
+    inputs: tuple[InputFact, ...]  # in the order of the columns
+    # columns of the table that say something but are not used: not known to be there before the run
     unused: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was put right
 
 
 def facts_of(jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Facts:
@@ -322,56 +310,33 @@ DRAWN_OF = "drawn_of"
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """The runs of the task.
+    """The runs of the task."""
 
-    Attributes:
-        runs: those that are used.
-        jobs: (n_runs rows) their rows of the table.
-        static_bytes: the largest request, or the largest use where that is more: what one static size would be.
-        bins: settings of the search, with a request for runs without one where none has any.
-        notes: what was done otherwise than asked.
-    """
-
-    runs: Runs
-    jobs: pd.DataFrame
-    static_bytes: float
-    bins: BinSettings
-    notes: tuple[str, ...]
+    runs: Runs  # those that are used
+    jobs: pd.DataFrame  # (n_runs rows) their rows of the table
+    static_bytes: float  # the largest request, or the largest use where that is more: what one static size would be
+    bins: BinSettings  # settings of the search, with a request for runs without one where none has any
+    notes: tuple[str, ...]  # what was done otherwise than asked
 
 
 @dataclass(frozen=True)
 class PredictorData:
-    """What models of a task are trained and tested on.
+    """What models of a task are trained and tested on."""
 
-    Attributes:
-        task: its runs.
-        edges_bytes: (n_bins,) rising.
-        bins: (n_runs,) true bin of every run: of those that models learn from the smallest that holds its use with its
-            headroom, of a test run the smallest that holds its use, as it fails below that one; the last one where none
-            does.
-        learning: positions of the runs that models learn from.
-        inner: the same split once more, in positions of `learning`: training and validation.
-        test: positions of the test runs.
-        facts: the inputs.
-        encoder: fitted on the training part.
-        learning_rows: encoded.
-        test_inputs: (n_test, n_columns).
-        optimal_improvement: time-based saving if every run came into its own bin.
-        notes: what a reader must know.
-    """
-
-    task: TaskRuns
-    edges_bytes: Floats
+    task: TaskRuns  # its runs
+    edges_bytes: Floats  # (n_bins,) rising
+    # (n_runs,) true bin of every run: of those that models learn from the smallest that holds its use with its
+    # headroom, of a test run the smallest that holds its use, as it fails below that one; the last one where none does
     bins: Ints
-    learning: Ints
-    inner: TwoParts
-    test: Ints
-    facts: Facts
-    encoder: RunEncoder
-    learning_rows: LearningRows
-    test_inputs: Floats
-    optimal_improvement: float
-    notes: tuple[str, ...]
+    learning: Ints  # positions of the runs that models learn from
+    inner: TwoParts  # the same split once more, in positions of `learning`: training and validation
+    test: Ints  # positions of the test runs
+    facts: Facts  # the inputs
+    encoder: RunEncoder  # fitted on the training part
+    learning_rows: LearningRows  # encoded
+    test_inputs: Floats  # (n_test, n_columns)
+    optimal_improvement: float  # time-based saving if every run came into its own bin
+    notes: tuple[str, ...]  # what a reader must know
 
 
 def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> PredictorData:

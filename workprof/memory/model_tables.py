@@ -53,16 +53,12 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class SamplingRow:
-    """Tables 9 and 10: the u-score of one model, one sampling and one number of bins.
-
-    Attributes:
-        done: the sampling that was possible.
-    """
+    """Tables 9 and 10: the u-score of one model, one sampling and one number of bins."""
 
     k: int
     model: str
     sampling: str
-    done: str
+    done: str  # the sampling that was possible
     u_score: float
 
 
@@ -83,29 +79,17 @@ class BinningRow:
 
 @dataclass(frozen=True, repr=False)
 class PredictorTables(Shown):
-    """The tables of one task.
-
-    Attributes:
-        settings: as asked.
-        models: Tables 7 and 8.
-        samplings: Tables 9 and 10.
-        binnings: Table 11.
-        best_k_by_estimate: the number of bins that the thesis' formula prefers; the smaller of equals.
-        best_k_by_replay: the one that the replay prefers.
-        ranks_differ: whether the two put any two binnings in opposite order.
-        notes: of every binning, with its number.
-        seconds: of it all.
-    """
+    """The tables of one task."""
 
     settings: TableSettings
-    models: tuple[ModelRow, ...]
-    samplings: tuple[SamplingRow, ...]
-    binnings: tuple[BinningRow, ...]
-    best_k_by_estimate: int
-    best_k_by_replay: int
-    ranks_differ: bool
-    notes: tuple[str, ...]
-    seconds: float
+    models: tuple[ModelRow, ...]  # Tables 7 and 8
+    samplings: tuple[SamplingRow, ...]  # Tables 9 and 10
+    binnings: tuple[BinningRow, ...]  # Table 11
+    best_k_by_estimate: int  # the number of bins that the thesis' formula prefers; the smaller of equals
+    best_k_by_replay: int  # the one that the replay prefers
+    ranks_differ: bool  # whether the two put any two binnings in opposite order
+    notes: tuple[str, ...]  # of every binning, with its number
+    seconds: float  # of it all
 
 
 def train_tables(

@@ -47,49 +47,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Waterfall:
-    """What every step adds to the GB·h of the test runs; the five figures but `used_gb_h` add up to `planned_gb_h`.
+    """What every step adds to the GB·h of the test runs; the five figures but `used_gb_h` add up to `planned_gb_h`."""
 
-    Attributes:
-        now_gb_h: what the runs ask for.
-        bins_gb_h: the change if every run came into its own bin and the bins had no headroom; below 0 = saved.
-        margin_gb_h: what the headroom in the edges adds to that.
-        model_gb_h: what runs hold beyond their own bin that start in too large a one.
-        retries_gb_h: what runs that fail at first are charged beyond their own bin: failed attempts, and what they are
-            lifted to. Those told too small a bin are among them, and those above the top edge.
-        planned_gb_h: charged in the replay.
-        used_gb_h: what the runs use: no plan can be charged less.
-        n_too_large: runs that start in too large a bin and hold it.
-        n_failed: runs that fail at first.
-        n_unfinished: of them, runs that never finish; they are charged for their attempts only.
-    """
-
-    now_gb_h: float
-    bins_gb_h: float
-    margin_gb_h: float
-    model_gb_h: float
+    now_gb_h: float  # what the runs ask for
+    bins_gb_h: float  # the change if every run came into its own bin and the bins had no headroom; below 0 = saved
+    margin_gb_h: float  # what the headroom in the edges adds to that
+    model_gb_h: float  # what runs hold beyond their own bin that start in too large a one
+    # what runs that fail at first are charged beyond their own bin: failed attempts, and what they are lifted to. Those
+    # told too small a bin are among them, and those above the top edge.
     retries_gb_h: float
-    planned_gb_h: float
-    used_gb_h: float
-    n_too_large: int
-    n_failed: int
-    n_unfinished: int
+    planned_gb_h: float  # charged in the replay
+    used_gb_h: float  # what the runs use: no plan can be charged less
+    n_too_large: int  # runs that start in too large a bin and hold it
+    n_failed: int  # runs that fail at first
+    n_unfinished: int  # of them, runs that never finish; they are charged for their attempts only
 
 
 @dataclass(frozen=True)
 class Started:
-    """The test runs and what became of them.
+    """The test runs and what became of them."""
 
-    Attributes:
-        demand: what they use, and their hours.
-        requested_bytes: (n_test,) what they ask for.
-        own_bins: (n_test,) their true bins; the last one for runs above the top edge.
-        outcome: of the replay.
-    """
-
-    demand: Demand
-    requested_bytes: Floats
-    own_bins: Ints
-    outcome: Outcome
+    demand: Demand  # what they use, and their hours
+    requested_bytes: Floats  # (n_test,) what they ask for
+    own_bins: Ints  # (n_test,) their true bins; the last one for runs above the top edge
+    outcome: Outcome  # of the replay
 
 
 def waterfall_of(started: Started, edges_bytes: Floats, bins: BinSettings, retry: RetrySettings) -> Waterfall:
@@ -140,57 +121,34 @@ LIKELIEST, CHEAPEST = "likeliest", "cheapest"
 
 @dataclass(frozen=True)
 class ModelResult:
-    """One model on the test runs.
+    """One model on the test runs."""
 
-    Attributes:
-        model: 'xgboost', 'svm', or 'constant'.
-        sampling: requested.
-        sampling_done: what was done; SMOTE gives way to random draws where the smallest bin has too few runs.
-        decision: 'likeliest' bin, or 'cheapest' bin (of least expected cost).
-        accuracy: share of test runs in their own bin.
-        u_score: percent, see `bin_scores`.
-        u_rate: share of test runs predicted below their bin.
-        u_rate_interval: Wilson, 95 %.
-        confusion: (n_bins, n_bins) rows = true bin, columns = predicted; under-estimates left of the diagonal.
-        estimated_improvement: the thesis' formula, a share of what one static size costs.
-        replayed_improvement: the same share by replay of every test run, failures and all.
-        saved_share: 1 - charged / requested over the test runs, by replay.
-        failures: failed attempts of the replay.
-        n_never_finished: test runs that the replay gave up, at the cap or after the last retry; they are charged for
-            their attempts only, so that a saving with such runs is no saving.
-        charged_gb_h: of the replay.
-        n_test: test runs.
-        waterfall: what leads from the requests of the test runs to `charged_gb_h`.
-        predicted: (n_test,) bins.
-        parameters: tuned.
-        gain_over_chance: by how much the u-score is lower than that of the same answers dealt out at random, in
-            cross-validation on the runs that were learned from; NaN for a constant.
-        fell_back: that gain was not clearly above 0, so the answers are those of a constant.
-        seconds: tuning, training and test.
-    """
-
-    model: str
-    sampling: str
-    sampling_done: str
-    decision: str
-    accuracy: float
-    u_score: float
-    u_rate: float
-    u_rate_interval: Interval
-    confusion: Ints
-    estimated_improvement: float
-    replayed_improvement: float
-    saved_share: float
-    failures: int
+    model: str  # 'xgboost', 'svm', or 'constant'
+    sampling: str  # requested
+    sampling_done: str  # what was done; SMOTE gives way to random draws where the smallest bin has too few runs
+    decision: str  # 'likeliest' bin, or 'cheapest' bin (of least expected cost)
+    accuracy: float  # share of test runs in their own bin
+    u_score: float  # percent, see `bin_scores`
+    u_rate: float  # share of test runs predicted below their bin
+    u_rate_interval: Interval  # Wilson, 95 %
+    confusion: Ints  # (n_bins, n_bins) rows = true bin, columns = predicted; under-estimates left of the diagonal
+    estimated_improvement: float  # the thesis' formula, a share of what one static size costs
+    replayed_improvement: float  # the same share by replay of every test run, failures and all
+    saved_share: float  # 1 - charged / requested over the test runs, by replay
+    failures: int  # failed attempts of the replay
+    # test runs that the replay gave up, at the cap or after the last retry; they are charged for their attempts only,
+    # so that a saving with such runs is no saving
     n_never_finished: int
-    charged_gb_h: float
-    n_test: int
-    waterfall: Waterfall
-    predicted: Ints
-    parameters: dict[str, float]
+    charged_gb_h: float  # of the replay
+    n_test: int  # test runs
+    waterfall: Waterfall  # what leads from the requests of the test runs to `charged_gb_h`
+    predicted: Ints  # (n_test,) bins
+    parameters: dict[str, float]  # tuned
+    # by how much the u-score is lower than that of the same answers dealt out at random, in cross-validation on the
+    # runs that were learned from; NaN for a constant
     gain_over_chance: float
-    fell_back: bool
-    seconds: float
+    fell_back: bool  # that gain was not clearly above 0, so the answers are those of a constant
+    seconds: float  # tuning, training and test
 
     @property
     def name(self) -> str:
@@ -201,19 +159,12 @@ class ModelResult:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The models by the thesis' estimate and by the replay.
+    """The models by the thesis' estimate and by the replay."""
 
-    Attributes:
-        best_by_estimate: name; the first of equals.
-        best_by_replay: name; the first of equals.
-        n_pairs: pairs of models that both tell apart.
-        n_turned: pairs that the two put in opposite order.
-    """
-
-    best_by_estimate: str
-    best_by_replay: str
-    n_pairs: int
-    n_turned: int
+    best_by_estimate: str  # name; the first of equals
+    best_by_replay: str  # name; the first of equals
+    n_pairs: int  # pairs of models that both tell apart
+    n_turned: int  # pairs that the two put in opposite order
 
 
 @dataclass(frozen=True)
@@ -227,59 +178,33 @@ class Importance:
 
 @dataclass(frozen=True, repr=False)
 class PredictorResult(Shown):
-    """Models that tell the bin of a run of one task before it runs.
-
-    Attributes:
-        settings: as asked.
-        task: name.
-        models: every model with every sampling, the likeliest bin taken; in the order requested.
-        cheapest: the same models, the bin of least expected cost taken.
-        constant: one bin for every run, the most frequent one of the runs that were learned from.
-        cheapest_constant: one bin for every run, the cheapest one.
-        edges_bytes: (n_bins,) rising.
-        static_bytes: the one size that improvements compare with.
-        bin_runs: (n_bins,) runs of each bin.
-        optimal_improvement: time-based, if every run came into its own bin.
-        n_train, n_validation, n_test: runs of the parts.
-        inputs: what the models see; `known` says when; 'after the run' where it was ticked.
-        uses_after_the_run: whether any input is known only after the run.
-        pooled: facts known before the run whose values are too rare or too equal to learn from.
-        unused: columns that are not known to be there before the run.
-        test_rows: (n_test,) positions in the table.
-        test_bins: (n_test,) true bins.
-        ranking: of `models`.
-        ranks_differ: whether estimate and replay put any two of them in opposite order.
-        importance: of the inputs, the largest first.
-        left_out: reason -> rows of the table.
-        notes: what a reader must know, in words.
-        seconds: of it all.
-    """
+    """Models that tell the bin of a run of one task before it runs."""
 
     settings: PredictorSettings
     task: str
-    models: tuple[ModelResult, ...]
-    cheapest: tuple[ModelResult, ...]
-    constant: ModelResult
-    cheapest_constant: ModelResult
-    edges_bytes: Floats
-    static_bytes: float
-    bin_runs: Ints
-    optimal_improvement: float
-    n_train: int
+    models: tuple[ModelResult, ...]  # every model with every sampling, the likeliest bin taken; in the order requested
+    cheapest: tuple[ModelResult, ...]  # the same models, the bin of least expected cost taken
+    constant: ModelResult  # one bin for every run, the most frequent one of the runs that were learned from
+    cheapest_constant: ModelResult  # one bin for every run, the cheapest one
+    edges_bytes: Floats  # (n_bins,) rising
+    static_bytes: float  # the one size that improvements compare with
+    bin_runs: Ints  # (n_bins,) runs of each bin
+    optimal_improvement: float  # time-based, if every run came into its own bin
+    n_train: int  # and `n_validation`, `n_test`: runs of the parts
     n_validation: int
     n_test: int
-    inputs: tuple[InputFact, ...]
-    uses_after_the_run: bool
-    pooled: tuple[str, ...]
-    unused: tuple[str, ...]
-    test_rows: Ints
-    test_bins: Ints
-    ranking: Ranking
-    ranks_differ: bool
-    importance: tuple[Importance, ...]
-    left_out: dict[str, int]
-    notes: tuple[str, ...]
-    seconds: float
+    inputs: tuple[InputFact, ...]  # what the models see; `known` says when; 'after the run' where it was ticked
+    uses_after_the_run: bool  # whether any input is known only after the run
+    pooled: tuple[str, ...]  # facts known before the run whose values are too rare or too equal to learn from
+    unused: tuple[str, ...]  # columns that are not known to be there before the run
+    test_rows: Ints  # (n_test,) positions in the table
+    test_bins: Ints  # (n_test,) true bins
+    ranking: Ranking  # of `models`
+    ranks_differ: bool  # whether estimate and replay put any two of them in opposite order
+    importance: tuple[Importance, ...]  # of the inputs, the largest first
+    left_out: dict[str, int]  # reason -> rows of the table
+    notes: tuple[str, ...]  # what a reader must know, in words
+    seconds: float  # of it all
 
 
 def ranking_of(models: tuple[ModelResult, ...]) -> Ranking:
@@ -306,17 +231,11 @@ LUCK = 0.05
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after training: its answers for the test runs by both rules, and the model itself.
+    """A model after training: its answers for the test runs by both rules, and the model itself."""
 
-    Attributes:
-        likeliest: the likeliest bin taken.
-        cheapest: the bin of least expected cost taken.
-        model: trained on all learning rows; None where it gave way to the constant.
-    """
-
-    likeliest: ModelResult
-    cheapest: ModelResult
-    model: BinModel | None
+    likeliest: ModelResult  # the likeliest bin taken
+    cheapest: ModelResult  # the bin of least expected cost taken
+    model: BinModel | None  # trained on all learning rows; None where it gave way to the constant
 
 
 def majority_bin(data: PredictorData) -> int:

@@ -34,31 +34,21 @@ FINISHED, SUBMITTED = "finished", "submitted"
 
 @dataclass(frozen=True)
 class Ordered:
-    """The tasks of a table, ready for a replay.
+    """The tasks of a table, ready for a replay."""
 
-    Attributes:
-        sequences: one per task; all their runs that are charged are `sized`.
-        rows: per task, (n,) places of its runs in the table of runs, in the order of the sequence.
-        moments: per task, (n_sized,) what the curve is ordered by: the time where known, else the place in order.
-        cold_runs: a run starts at its request while fewer runs of its task are known; 0 = never.
-        n_without_input: runs whose input was missing; they take the median of their task's initial history.
-        n_without_clock: runs that are replayed in the order of the table.
-        left_out: reason -> runs.
-        known: from when on a run is known; '' in the published harness, which has no clock.
-        clocks: one per task, on one time; empty where there is none: tasks know nothing of each other then.
-        mean_run_byte_h: bytes x hours of the mean run: of all that are known in the end; where what is known is as
-            published, of the initial histories of all tasks.
-    """
-
-    sequences: tuple[Sequence, ...]
-    rows: tuple[Ints, ...]
+    sequences: tuple[Sequence, ...]  # one per task; all their runs that are charged are `sized`
+    rows: tuple[Ints, ...]  # per task, (n,) places of its runs in the table of runs, in the order of the sequence
+    # per task, (n_sized,) what the curve is ordered by: the time where known, else the place in order
     moments: tuple[Floats, ...]
-    cold_runs: int
-    n_without_input: int
-    n_without_clock: int
-    left_out: dict[str, int]
+    cold_runs: int  # a run starts at its request while fewer runs of its task are known; 0 = never
+    n_without_input: int  # runs whose input was missing; they take the median of their task's initial history
+    n_without_clock: int  # runs that are replayed in the order of the table
+    left_out: dict[str, int]  # reason -> runs
+    # bytes x hours of the mean run: of all that are known in the end; where what is known is as published, of the
+    # initial histories of all tasks
     mean_run_byte_h: float
-    known: str = ""
+    known: str = ""  # from when on a run is known; '' in the published harness, which has no clock
+    # one per task, on one time; empty where there is none: tasks know nothing of each other then
     clocks: tuple[Clock, ...] = ()
 
     @cached_property
@@ -72,15 +62,10 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Clock:
-    """When the runs of a task are sized, and when they become known.
+    """When the runs of a task are sized, and when they become known."""
 
-    Attributes:
-        moment_s: (n_sized,) of the sizes.
-        known_s: (n,) -inf = from the start.
-    """
-
-    moment_s: Floats
-    known_s: Floats
+    moment_s: Floats  # (n_sized,) of the sizes
+    known_s: Floats  # (n,) -inf = from the start
 
 
 def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:

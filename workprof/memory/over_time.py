@@ -111,56 +111,35 @@ class OverTimeSettings:
 
 @dataclass(frozen=True)
 class IdleBurst:
-    """A row in a bin in which far more than usual lies idle.
-
-    Attributes:
-        row: its name.
-        bin: place of the bin.
-        unused_gb_h: that the row leaves idle there.
-        share: of what lies idle in all bins, 0-1.
-        n_runs: that overlap the bin.
-    """
+    """A row in a bin in which far more than usual lies idle."""
 
     row: str
-    bin: int
-    unused_gb_h: float
-    share: float
-    n_runs: int
+    bin: int  # place of the bin
+    unused_gb_h: float  # that the row leaves idle there
+    share: float  # of what lies idle in all bins, 0-1
+    n_runs: int  # that overlap the bin
 
 
 @dataclass(frozen=True, repr=False)
 class OverTime(Shown):
-    """Memory over time: arrays are (rows, bins), in GB·h.
+    """Memory over time: arrays are (rows, bins), in GB·h."""
 
-    Attributes:
-        settings: as given, with rows and bins named.
-        rows: names, the one that leaves most idle first; `OTHERS` last where there are more than `MOST_ROWS`.
-        edges_s: (bins + 1,) in the clock of the trace.
-        dated: whether that clock shows dates; else it counts from a beginning of its own.
-        utc_offset_s: to add for the local time of day.
-        requested, used, unused: of the runs whose waste is known; a run that uses more than it requests leaves none.
-        n_runs: that overlap the bin.
-        bursts: the largest first; they are in the arrays unless the settings exclude them.
-        n_judged: finished runs with request, use and run time.
-        n_without_time: of these, those in no bin: neither start nor end nor submission is known.
-        n_not_judged: the other finished runs.
-        total_requested, total_used, total_unused: of all judged runs, those without times and in bursts among them.
-        seconds: of the computation.
-    """
-
-    settings: OverTimeSettings
+    settings: OverTimeSettings  # as given, with rows and bins named
+    # names, the one that leaves most idle first; `OTHERS` last where there are more than `MOST_ROWS`
     rows: tuple[str, ...]
-    edges_s: Floats
-    dated: bool
-    utc_offset_s: float
+    edges_s: Floats  # (bins + 1,) in the clock of the trace
+    dated: bool  # whether that clock shows dates; else it counts from a beginning of its own
+    utc_offset_s: float  # to add for the local time of day
+    # and `used`, `unused`: of the runs whose waste is known; a run that uses more than it requests leaves none
     requested: Floats
     used: Floats
     unused: Floats
-    n_runs: Ints
-    bursts: tuple[IdleBurst, ...]
-    n_judged: int
-    n_without_time: int
-    n_not_judged: int
+    n_runs: Ints  # that overlap the bin
+    bursts: tuple[IdleBurst, ...]  # the largest first; they are in the arrays unless the settings exclude them
+    n_judged: int  # finished runs with request, use and run time
+    n_without_time: int  # of these, those in no bin: neither start nor end nor submission is known
+    n_not_judged: int  # the other finished runs
+    # and `total_used`, `total_unused`: of all judged runs, those without times and in bursts among them
     total_requested: float
     total_used: float
     total_unused: float
@@ -416,32 +395,19 @@ class OverTimeRunsSettings:
 
 @dataclass(frozen=True, repr=False)
 class OverTimeRuns(Shown):
-    """Runs that overlap a time bin, the one that leaves most idle in it first.
+    """Runs that overlap a time bin, the one that leaves most idle in it first."""
 
-    Attributes:
-        settings: as given, with rows and bins named.
-        n_runs: all of them.
-        unused_gb_h: by all of them in the bin.
-        row_ids: (m,) of the listed runs in their dataset.
-        names: (m,) their rows.
-        tasks: (m,) their tasks.
-        requested_gb, used_gb: (m,) sizes.
-        hours: (m,) run times.
-        hours_inside: (m,) of those, in the bin.
-        unused_each_gb_h: (m,) in the bin.
-    """
-
-    settings: OverTimeRunsSettings
-    n_runs: int
-    unused_gb_h: float
-    row_ids: Ints
-    names: tuple[str, ...]
-    tasks: tuple[str, ...]
-    requested_gb: Floats
+    settings: OverTimeRunsSettings  # as given, with rows and bins named
+    n_runs: int  # all of them
+    unused_gb_h: float  # by all of them in the bin
+    row_ids: Ints  # (m,) of the listed runs in their dataset
+    names: tuple[str, ...]  # (m,) their rows
+    tasks: tuple[str, ...]  # (m,) their tasks
+    requested_gb: Floats  # and `used_gb`: (m,) sizes
     used_gb: Floats
-    hours: Floats
-    hours_inside: Floats
-    unused_each_gb_h: Floats
+    hours: Floats  # (m,) run times
+    hours_inside: Floats  # (m,) of those, in the bin
+    unused_each_gb_h: Floats  # (m,) in the bin
 
 
 def over_time_runs_of(

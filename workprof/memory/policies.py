@@ -32,7 +32,7 @@ class SizingSettings:
     price_runs: Annotated[
         float,
         Setting(
-            "Cost of a failure for workprof beyond what its attempt is charged; 0 = waste alone.",
+            "Cost of a failure for workprof beyond what its attempt holds; 0 = waste alone.",
             unit="mean runs",
             least=0,
             most=1e6,
@@ -163,37 +163,25 @@ REFIT_GROWTH = 0.02
 
 @dataclass(frozen=True)
 class Sequence:
-    """The runs of one task in the order in which they become known, and the moments at which runs are sized.
-
-    Attributes:
-        task: name.
-        used_bytes: (n,) what they used.
-        hours: (n,) run times.
-        requested_bytes: (n,) what was requested; NaN where nothing was.
-        inputs: (n,) size of the input, all 0 where a replay has none.
-        n_known: runs that are known when the first one is sized.
-        mean_run_byte_h: the unit of prices, bytes x hours of the mean run of all tasks: (n_sized,) of those known when
-            each is sized, 0 where none is; or one number for all.
-        seed: for policies that draw.
-        schedule: `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it.
-        n_history: the first of the runs that come from earlier traces.
-        started_s: (n,) when they began, NaN where it is not known; empty = no clock.
-        ended_s: (n,) when they were over.
-        labels: what is known at submission -> (n,) codes, -1 = missing; see `Runs`.
-    """
+    """The runs of one task in the order in which they become known, and the moments at which runs are sized."""
 
     task: str
-    used_bytes: Floats
-    hours: Floats
-    requested_bytes: Floats
-    inputs: Floats
-    n_known: int
+    used_bytes: Floats  # (n,) what they used
+    hours: Floats  # (n,) run times
+    requested_bytes: Floats  # (n,) what was requested; NaN where nothing was
+    inputs: Floats  # (n,) size of the input, all 0 where a replay has none
+    n_known: int  # runs that are known when the first one is sized
+    # the unit of prices, bytes x hours of the mean run of all tasks: (n_sized,) of those known when each is sized, 0
+    # where none is; or one number for all
     mean_run_byte_h: Floats | float
-    seed: int = 0
+    seed: int = 0  # for policies that draw
+    # `sized` and `known_at`; without them each run after the first `n_known` is sized from all before it
     schedule: tuple[Ints, Ints] | None = None
-    n_history: int = 0
+    n_history: int = 0  # the first of the runs that come from earlier traces
+    # (n,) when they began, NaN where it is not known; empty = no clock
     started_s: Floats = field(default_factory=lambda: np.empty(0))
-    ended_s: Floats = field(default_factory=lambda: np.empty(0))
+    ended_s: Floats = field(default_factory=lambda: np.empty(0))  # (n,) when they were over
+    # what is known at submission -> (n,) codes, -1 = missing; see `Runs`
     labels: Mapping[str, Ints] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -16,77 +16,47 @@ from workprof.memory.orders import Ordered
 
 @dataclass(frozen=True)
 class Curve:
-    """How waste grows while a policy learns.
+    """How waste grows while a policy learns."""
 
-    Attributes:
-        runs_seen: (n_points,) runs so far, rising.
-        wasted_gb_h: (n_points,) waste of all runs so far.
-    """
-
-    runs_seen: Floats
-    wasted_gb_h: Floats
+    runs_seen: Floats  # (n_points,) runs so far, rising
+    wasted_gb_h: Floats  # (n_points,) waste of all runs so far
 
 
 @dataclass(frozen=True)
 class PolicyFigures:
-    """One policy on all tasks; sums over runs, means over seeds.
-
-    Attributes:
-        policy: name.
-        wasted_gb_h: charged and not used.
-        charged_gb_h: of all attempts.
-        failures: failed attempts.
-        seconds: of one seed's sizes and charges.
-        n_never_fit: runs that failed at the cap.
-        n_given_up: runs that failed the last retry.
-        failed_share: runs with a failure among all charged runs, with Wilson's interval.
-        saving: against the presets' charges on the same runs, bootstrap over the runs of the first seed; NaN where the
-            table has no requests.
-        saving_share: the saving itself.
-        wasted_by_seed: (n_seeds,).
-        failures_by_seed: (n_seeds,).
-        n_sized_from: what the sizes rest on -> runs of the first seed: 'peers' (known runs of the task), 'history'
-            (those of earlier traces), 'request', 'node', 'true use'.
-        curve: of the first seed.
-    """
+    """One policy on all tasks; sums over runs, means over seeds."""
 
     policy: str
-    wasted_gb_h: float
-    charged_gb_h: float
-    failures: float
-    seconds: float
-    n_never_fit: float
-    n_given_up: float
-    failed_share: Interval
+    wasted_gb_h: float  # charged and not used
+    charged_gb_h: float  # of all attempts
+    failures: float  # failed attempts
+    seconds: float  # of one seed's sizes and charges
+    n_never_fit: float  # runs that failed at the cap
+    n_given_up: float  # runs that failed the last retry
+    failed_share: Interval  # runs with a failure among all charged runs, with Wilson's interval
+    # against the presets' charges on the same runs, bootstrap over the runs of the first seed; NaN where the table has
+    # no requests
     saving: Interval
-    saving_share: float
-    wasted_by_seed: Floats
-    failures_by_seed: Floats
+    saving_share: float  # the saving itself
+    wasted_by_seed: Floats  # (n_seeds,)
+    failures_by_seed: Floats  # (n_seeds,)
+    # what the sizes rest on -> runs of the first seed: 'peers' (known runs of the task), 'history' (those of earlier
+    # traces), 'request', 'node', 'true use'
     n_sized_from: dict[str, int]
-    curve: Curve
+    curve: Curve  # of the first seed
 
 
 @dataclass(frozen=True)
 class TaskFigures:
-    """One policy on one task, means over seeds.
-
-    Attributes:
-        task: name.
-        policy: name.
-        n_runs: charged runs.
-        wasted_gb_h: charged and not used.
-        charged_gb_h: of all attempts.
-        failures: failed attempts.
-        too_few: whether the task has too few runs to advise on.
-    """
+    """One policy on one task, means over seeds."""
 
     task: str
     policy: str
-    n_runs: int
-    wasted_gb_h: float
-    charged_gb_h: float
-    failures: float
-    too_few: bool
+    n_runs: int  # charged runs
+    wasted_gb_h: float  # charged and not used
+    charged_gb_h: float  # of all attempts
+    failures: float  # failed attempts
+    too_few: bool  # whether the task has too few runs to advise on
 
 
 CURVE_POINTS = 200

@@ -35,27 +35,17 @@ TABLE_4 = (
 
 @dataclass(frozen=True)
 class PublishedBins:
-    """A row of Table 6 with the models of Tables 7 to 10 and the estimate of Table 11.
+    """A row of Table 6 with the models of Tables 7 to 10 and the estimate of Table 11."""
 
-    Attributes:
-        task: heavy task 1 or 2.
-        edges_gb: the last one is the static request.
-        optimal, time_based_optimal: improvement, 0-1 (Table 6).
-        xgboost, svm: accuracy (0-1) and u-score (percent) of the chosen models (Tables 7, 8).
-        svm_u_scores: class-weighted, random, SMOTE over-sampling (Table 9).
-        xgboost_u_scores: none, random, SMOTE over-sampling (Table 10).
-        accuracy, u_rate, estimated: of the better model, 0-1 (Table 11).
-    """
-
-    task: int
-    edges_gb: tuple[int, ...]
-    optimal: float
+    task: int  # heavy task 1 or 2
+    edges_gb: tuple[int, ...]  # the last one is the static request
+    optimal: float  # and `time_based_optimal`: improvement, 0-1 (Table 6)
     time_based_optimal: float
-    xgboost: tuple[float, float]
+    xgboost: tuple[float, float]  # and `svm`: accuracy (0-1) and u-score (percent) of the chosen models (Tables 7, 8)
     svm: tuple[float, float]
-    svm_u_scores: tuple[float, float, float]
-    xgboost_u_scores: tuple[float, float, float]
-    accuracy: float
+    svm_u_scores: tuple[float, float, float]  # class-weighted, random, SMOTE over-sampling (Table 9)
+    xgboost_u_scores: tuple[float, float, float]  # none, random, SMOTE over-sampling (Table 10)
+    accuracy: float  # and `u_rate`, `estimated`: of the better model, 0-1 (Table 11)
     u_rate: float
     estimated: float
 
@@ -129,16 +119,12 @@ TABLES_6_TO_11 = (
 
 @dataclass(frozen=True)
 class PublishedSaving:
-    """A row of Table 12: what a kind of task has before and after, and the saving as printed, 0-1.
-
-    Attributes:
-        after: NaN where the table prints the share only.
-    """
+    """A row of Table 12: what a kind of task has before and after, and the saving as printed, 0-1."""
 
     name: str
     unit: str
     before: float
-    after: float
+    after: float  # NaN where the table prints the share only
     saved: float
 
 

@@ -61,57 +61,34 @@ AFTER_THE_RUN = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"
 
 @dataclass(frozen=True, repr=False)
 class ReplayResult(Shown):
-    """Every policy on the same runs, through one simulator.
-
-    Attributes:
-        settings: as asked.
-        protocol: name.
-        known: from when on a run is known; '' where the protocol says it.
-        seed: the first one.
-        target: what was sized for.
-        input_column: what was sized from, 'none' = nothing.
-        n_tasks: tasks replayed.
-        n_test: charged runs of one seed.
-        n_cold: those of them with too few known runs, which start at their request.
-        n_history: runs of earlier datasets, of the same tasks, that are known from the start.
-        used_gb_h: what the charged runs used, mean over seeds: no policy can be charged less.
-        mean_run_gb_h: of all runs that are known in the end; a failure is priced by the mean of those known by then.
-        policies: name -> figures.
-        tasks: by task, then policy.
-        frontier: settings of ours, least failures last.
-        foreseen: how far the chances of a kill hold that `workprof` states; None where it states none.
-        choices: price per failure -> best.
-        best_by_task: one per task.
-        left_out: reason -> runs.
-        evidence: rows that did not finish, by cause; those killed for memory are known to others as a use of at least
-            their limit, except in the published protocol.
-        notes: in words.
-        seconds: of the whole.
-        compared: the verdict and the policies on the verdict's judged runs; None where that was not asked.
-    """
+    """Every policy on the same runs, through one simulator."""
 
     settings: ReplaySettings
     protocol: str
-    known: str
-    seed: int
-    target: str
-    input_column: str
-    n_tasks: int
-    n_test: int
-    n_cold: int
-    n_history: int
-    used_gb_h: float
+    known: str  # from when on a run is known; '' where the protocol says it
+    seed: int  # the first one
+    target: str  # what was sized for
+    input_column: str  # what was sized from, 'none' = nothing
+    n_tasks: int  # tasks replayed
+    n_test: int  # charged runs of one seed
+    n_cold: int  # those of them with too few known runs, which start at their request
+    n_history: int  # runs of earlier datasets, of the same tasks, that are known from the start
+    used_gb_h: float  # what the charged runs used, mean over seeds: no policy can be charged less
+    # of all runs that are known in the end; a failure is priced by the mean of those known by then
     mean_run_gb_h: float
-    policies: dict[str, PolicyFigures]
-    tasks: tuple[TaskFigures, ...]
-    frontier: tuple[FrontierPoint, ...]
-    foreseen: Foreseen | None
-    choices: tuple[PriceChoice, ...]
-    best_by_task: tuple[TaskChoice, ...]
-    left_out: dict[str, int]
+    policies: dict[str, PolicyFigures]  # name -> figures
+    tasks: tuple[TaskFigures, ...]  # by task, then policy
+    frontier: tuple[FrontierPoint, ...]  # settings of ours, least failures last
+    foreseen: Foreseen | None  # how far the chances of a kill hold that `workprof` states; None where it states none
+    choices: tuple[PriceChoice, ...]  # price per failure -> best
+    best_by_task: tuple[TaskChoice, ...]  # one per task
+    left_out: dict[str, int]  # reason -> runs
+    # rows that did not finish, by cause; those killed for memory are known to others as a use of at least their limit,
+    # except in the published protocol
     evidence: tuple[Evidence, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    notes: tuple[str, ...]  # in words
+    seconds: float  # of the whole
+    # the verdict and the policies on the verdict's judged runs; None where that was not asked
     compared: Compared | None = None
 
 
@@ -305,7 +282,7 @@ def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_reque
     if settings.used_input in AFTER_THE_RUN:
         notes.append(f"{settings.used_input} is known only after a run: every policy that uses it is overstated")
     if not with_requests:
-        notes.append("no run has a request: presets are excluded, cold runs are charged a whole node")
+        notes.append("no run has a request: presets are excluded, cold runs hold a whole node")
     elif n_none := int((~np.isfinite(runs.requested_bytes)).sum()):
         notes.append(f"{n_none:,} runs without a request take their task's most common one so far, or a whole node")
     if ordered.n_without_input:

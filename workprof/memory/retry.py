@@ -101,15 +101,10 @@ class RetrySettings:
 
 @dataclass(frozen=True)
 class Demand:
-    """What the runs need.
+    """What the runs need."""
 
-    Attributes:
-        used_bytes: (n,) above 0.
-        hours: (n,) full run times.
-    """
-
-    used_bytes: Floats
-    hours: Floats
+    used_bytes: Floats  # (n,) above 0
+    hours: Floats  # (n,) full run times
 
     def part(self, first: int, last: int) -> Demand:
         """Return the runs from one place up to another."""
@@ -118,19 +113,12 @@ class Demand:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a policy asks for.
+    """What a policy asks for."""
 
-    Attributes:
-        first_bytes: (n,) first allocations.
-        steps_bytes: (n, n_steps) sizes to lift to; the smallest above the failed size is next; NaN = none.
-        beyond: what follows where no step is left, one of `BEYOND`.
-        sized_from: (n,) words for what each size rests on; None = the known runs.
-    """
-
-    first_bytes: Floats
-    steps_bytes: Floats
-    beyond: str = "double"
-    sized_from: NDArray[np.str_] | None = None
+    first_bytes: Floats  # (n,) first allocations
+    steps_bytes: Floats  # (n, n_steps) sizes to lift to; the smallest above the failed size is next; NaN = none
+    beyond: str = "double"  # what follows where no step is left, one of `BEYOND`
+    sized_from: NDArray[np.str_] | None = None  # (n,) words for what each size rests on; None = the known runs
 
     def __post_init__(self) -> None:
         if self.beyond not in BEYOND:
@@ -139,25 +127,15 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What every run cost.
+    """What every run cost."""
 
-    Attributes:
-        first_bytes: (n,) sizes of the first attempts.
-        failures: (n,) failed attempts.
-        charged_gb_h: (n,) all attempts.
-        wasted_gb_h: (n,) charged and not used; all of it where the run never finished.
-        final_bytes: (n,) size of the attempt that finished, NaN where none did.
-        n_never_fit: runs that failed at the cap.
-        n_given_up: runs that failed the last retry below it.
-    """
-
-    first_bytes: Floats
-    failures: Ints
-    charged_gb_h: Floats
-    wasted_gb_h: Floats
-    final_bytes: Floats
-    n_never_fit: int
-    n_given_up: int
+    first_bytes: Floats  # (n,) sizes of the first attempts
+    failures: Ints  # (n,) failed attempts
+    charged_gb_h: Floats  # (n,) all attempts
+    wasted_gb_h: Floats  # (n,) charged and not used; all of it where the run never finished
+    final_bytes: Floats  # (n,) size of the attempt that finished, NaN where none did
+    n_never_fit: int  # runs that failed at the cap
+    n_given_up: int  # runs that failed the last retry below it
 
     def and_then(self, later: Outcome) -> Outcome:
         """Return what these runs cost, then those of another outcome."""

@@ -14,47 +14,27 @@ Value = str | float | int | bool | None
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario, as it is kept and compared.
+    """One scenario, as it is kept and compared."""
 
-    Attributes:
-        name: given by the user, not empty.
-        dataset: name of the dataset.
-        dataset_hash: of its content: figures of other content do not compare.
-        task: what it is about, '' = all tasks.
-        policy: name of the policy or rule.
-        settings: name -> value, plain values only.
-        saved_share: share of the requested GB·h saved, killed attempts charged; NaN = not computed.
-        optimal_share: if every run came into its right bin; NaN = not computed.
-        estimated_share: the thesis' estimate; NaN = not computed.
-        charged_gb_h, wasted_gb_h: by the replay; NaN = not computed.
-        n_runs: replayed.
-        n_failures: kills; -1 = not computed.
-        money_saved: in `currency`; NaN = no price.
-        currency: of it.
-        created: time in ISO form, '' = not kept.
-        peak_gb: must exist at once; NaN = not computed.
-        n_never: runs that can never run under its cap; -1 = not computed.
-        address: path and query of the page that shows it, every setting that was computed in it; '' = kept before.
-    """
-
-    name: str
-    dataset: str
-    dataset_hash: str
-    task: str
-    policy: str
-    settings: dict[str, Value]
-    saved_share: float
-    optimal_share: float
-    estimated_share: float
-    charged_gb_h: float
+    name: str  # given by the user, not empty
+    dataset: str  # name of the dataset
+    dataset_hash: str  # of its content: figures of other content do not compare
+    task: str  # what it is about, '' = all tasks
+    policy: str  # name of the policy or rule
+    settings: dict[str, Value]  # name -> value, plain values only
+    saved_share: float  # share of the requested GB·h saved, killed attempts charged; NaN = not computed
+    optimal_share: float  # if every run came into its right bin; NaN = not computed
+    estimated_share: float  # the thesis' estimate; NaN = not computed
+    charged_gb_h: float  # and `wasted_gb_h`: by the replay; NaN = not computed
     wasted_gb_h: float
-    n_runs: int
-    n_failures: int
-    money_saved: float
-    currency: str
-    created: str = ""
-    peak_gb: float = float("nan")
-    n_never: int = -1
+    n_runs: int  # replayed
+    n_failures: int  # kills; -1 = not computed
+    money_saved: float  # in `currency`; NaN = no price
+    currency: str  # of it
+    created: str = ""  # time in ISO form, '' = not kept
+    peak_gb: float = float("nan")  # must exist at once; NaN = not computed
+    n_never: int = -1  # runs that can never run under its cap; -1 = not computed
+    # path and query of the page that shows it, every setting that was computed in it; '' = kept before
     address: str = ""
 
     def __post_init__(self) -> None:
@@ -76,21 +56,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Scenarios side by side.
+    """Scenarios side by side."""
 
-    Attributes:
-        scenarios: in the order given.
-        differences: settings that are not the same in all, in alphabetical order.
-        best_saving, fewest_failures: positions of the scenarios; -1 where no scenario has the figure. One in which runs
-            can never run is the best of nothing: it saves and fails by leaving them out.
-        warnings: what makes the figures hard to compare.
-    """
-
-    scenarios: tuple[Scenario, ...]
-    differences: tuple[Difference, ...]
+    scenarios: tuple[Scenario, ...]  # in the order given
+    differences: tuple[Difference, ...]  # settings that are not the same in all, in alphabetical order
+    # and `fewest_failures`: positions of the scenarios; -1 where no scenario has the figure. One in which runs can
+    # never run is the best of nothing: it saves and fails by leaving them out.
     best_saving: int
     fewest_failures: int
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...]  # what makes the figures hard to compare
 
 
 def compare(scenarios: tuple[Scenario, ...]) -> Comparison:

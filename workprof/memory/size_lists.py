@@ -42,44 +42,27 @@ _LETTERS = ("XXXS", "XXS", "XS", "S", "M", "L", "XL", "XXL", "XXXL")
 
 @dataclass(frozen=True)
 class NeverTask:
-    """A task of which some runs can never run.
-
-    Attributes:
-        task: its name.
-        n_runs: that use more than the cap; `n_all`: of so many.
-        used_gb_h: of these runs.
-        largest_gb: the most that one uses.
-    """
+    """A task of which some runs can never run."""
 
     task: str
-    n_runs: int
+    n_runs: int  # that use more than the cap; `n_all`: of so many
     n_all: int
-    used_gb_h: float
-    largest_gb: float
+    used_gb_h: float  # of these runs
+    largest_gb: float  # the most that one uses
 
 
 @dataclass(frozen=True)
 class NeverRun:
-    """The runs that use more than the cap: no size that there is lets them end.
+    """The runs that use more than the cap: no size that there is lets them end."""
 
-    Attributes:
-        cap_gb: NaN = no cap, and so no such run.
-        n_runs: that can never run; `n_all`: of so many.
-        used_gb_h: of these runs.
-        requested_gb_h: of those that have a request.
-        worst_task: of the run that uses most; '' without any.
-        largest_gb: what it uses; 0 without any.
-        tasks: those that lose the most GB·h first.
-    """
-
-    cap_gb: float
-    n_runs: int
+    cap_gb: float  # NaN = no cap, and so no such run
+    n_runs: int  # that can never run; `n_all`: of so many
     n_all: int
-    used_gb_h: float
-    requested_gb_h: float
-    worst_task: str
-    largest_gb: float
-    tasks: tuple[NeverTask, ...]
+    used_gb_h: float  # of these runs
+    requested_gb_h: float  # of those that have a request
+    worst_task: str  # of the run that uses most; '' without any
+    largest_gb: float  # what it uses; 0 without any
+    tasks: tuple[NeverTask, ...]  # those that lose the most GB·h first
 
 
 def never_run(runs: Runs, cap_bytes: float | None) -> NeverRun:
@@ -107,95 +90,54 @@ def never_run(runs: Runs, cap_bytes: float | None) -> NeverRun:
 
 @dataclass(frozen=True)
 class NamedSize:
-    """One bin.
+    """One bin."""
 
-    Attributes:
-        name: 'S', 'M', 'L' and so on.
-        size_bytes: its limit.
-        n_runs: that belong to it.
-        hours: of these.
-        n_tested: all runs.
-        n_killed: of these, those that use more: started in this size, they are killed.
-        kill_probability: n_killed / n_tested.
-        kill_low, kill_high: 95 % Wilson interval.
-    """
-
-    name: str
-    size_bytes: float
-    n_runs: int
-    hours: float
-    n_tested: int
-    n_killed: int
-    kill_probability: float
-    kill_low: float
+    name: str  # 'S', 'M', 'L' and so on
+    size_bytes: float  # its limit
+    n_runs: int  # that belong to it
+    hours: float  # of these
+    n_tested: int  # all runs
+    n_killed: int  # of these, those that use more: started in this size, they are killed
+    kill_probability: float  # n_killed / n_tested
+    kill_low: float  # and `kill_high`: 95 % Wilson interval
     kill_high: float
 
 
 @dataclass(frozen=True)
 class ListedSize:
-    """What to request for the next run of one task.
-
-    Attributes:
-        task: its name.
-        size_name: of the named size; '' where sizes have no names.
-        size_bytes: of the first attempt.
-        next_bytes: of the attempts after a kill.
-        requested_bytes: by most runs now; NaN without any.
-        largest_bytes: the largest use.
-        n: runs of the task.
-        rule: that chose the size.
-        sized_from: what the size rests on, in words.
-        n_tested: runs that were tried with a size from earlier runs only.
-        n_killed: of these.
-        kill_probability: n_killed / n_tested; NaN without a test.
-        kill_low, kill_high: 95 % Wilson interval.
-        n_above: runs of the task's history that used more than the size; None where that was not counted.
-        too_few: fewer than `FEWEST_RUNS` runs: the size is a guess.
-    """
+    """What to request for the next run of one task."""
 
     task: str
-    size_name: str
-    size_bytes: float
-    next_bytes: tuple[float, ...]
-    requested_bytes: float
-    largest_bytes: float
-    n: int
-    rule: str
-    sized_from: str
-    n_tested: int
-    n_killed: int
-    kill_probability: float
-    kill_low: float
+    size_name: str  # of the named size; '' where sizes have no names
+    size_bytes: float  # of the first attempt
+    next_bytes: tuple[float, ...]  # of the attempts after a kill
+    requested_bytes: float  # by most runs now; NaN without any
+    largest_bytes: float  # the largest use
+    n: int  # runs of the task
+    rule: str  # that chose the size
+    sized_from: str  # what the size rests on, in words
+    n_tested: int  # runs that were tried with a size from earlier runs only
+    n_killed: int  # of these
+    kill_probability: float  # n_killed / n_tested; NaN without a test
+    kill_low: float  # and `kill_high`: 95 % Wilson interval
     kill_high: float
-    n_above: int | None
-    too_few: bool
+    n_above: int | None  # runs of the task's history that used more than the size; None where that was not counted
+    too_few: bool  # fewer than `FEWEST_RUNS` runs: the size is a guess
 
 
 @dataclass(frozen=True)
 class SizeList:
-    """Sizes of every task, with what they rest on.
+    """Sizes of every task, with what they rest on."""
 
-    Attributes:
-        source: 'bins', or 'policy' and its name.
-        settings: that they were made with.
-        tested: how the kill probability was found, in words.
-        named: the bins, rising; empty where sizes have no names.
-        sizes: one per task.
-        cap_bytes: of a node; None = no cap.
-        never: the runs that the cap rules out.
-        left_out: reason -> rows.
-        notes: in words.
-    """
-
-    source: str
-    settings: Any
-    tested: str
-    named: tuple[NamedSize, ...]
-    sizes: tuple[ListedSize, ...]
-    cap_bytes: float | None
-    never: NeverRun
-    left_out: Mapping[str, int]
-    notes: tuple[str, ...]
+    source: str  # 'bins', or 'policy' and its name
+    settings: Any  # that they were made with
+    tested: str  # how the kill probability was found, in words
+    named: tuple[NamedSize, ...]  # the bins, rising; empty where sizes have no names
+    sizes: tuple[ListedSize, ...]  # one per task
+    cap_bytes: float | None  # of a node; None = no cap
+    never: NeverRun  # the runs that the cap rules out
+    left_out: Mapping[str, int]  # reason -> rows
+    notes: tuple[str, ...]  # in words
 
 
 TRIED_FORWARD = "each part of the history was tried with a size chosen from the parts before it"

@@ -146,35 +146,21 @@ BEYOND = np.concatenate((np.zeros(1), np.geomspace(5e-4, 3.0, 60)))
 
 
 class Belief(NamedTuple):
-    """Costs, and what is believed about runs that nobody has seen yet.
+    """Costs, and what is believed about runs that nobody has seen yet."""
 
-    Attributes:
-        price_runs: of one failure, in mean runs.
-        run_byte_h: bytes x hours of the mean run that is known.
-        time_to_failure: share of the run time that a failed attempt is charged.
-        lift: size after a failure over the largest size seen, at least.
-        unseen_runs: how many runs above all seen ones are expected next to the seen ones; 1/2 is Jeffreys' prior.
-        jump_share: share of those that is no continuation of the tail but a jump.
-        jump_scale: mean logarithm of a jump.
-        least_scale: smallest mean logarithm of the tail's steps.
-        sharpness: how fast a way of sizing that did worse loses its say.
-        quorum: share of the say that must hold a size for enough.
-        chance: largest believed chance that a run fails at a size above all seen ones; 1 = no limit.
-        cautious: whether sizes stay between the largest use of a run with a like input and `most_of`, and ways are
-            chosen by their failures first.
-    """
-
-    price_runs: float
-    run_byte_h: float
-    time_to_failure: float
-    lift: float
-    unseen_runs: float
-    jump_share: float
-    jump_scale: float
-    least_scale: float
-    sharpness: float
-    quorum: float
-    chance: float
+    price_runs: float  # of one failure, in mean runs
+    run_byte_h: float  # bytes x hours of the mean run that is known
+    time_to_failure: float  # share of the run time that a failed attempt is charged
+    lift: float  # size after a failure over the largest size seen, at least
+    unseen_runs: float  # how many runs above all seen ones are expected next to the seen ones; 1/2 is Jeffreys' prior
+    jump_share: float  # share of those that is no continuation of the tail but a jump
+    jump_scale: float  # mean logarithm of a jump
+    least_scale: float  # smallest mean logarithm of the tail's steps
+    sharpness: float  # how fast a way of sizing that did worse loses its say
+    quorum: float  # share of the say that must hold a size for enough
+    chance: float  # largest believed chance that a run fails at a size above all seen ones; 1 = no limit
+    # whether sizes stay between the largest use of a run with a like input and `most_of`, and ways are chosen by their
+    # failures first
     cautious: bool
 
 
@@ -206,17 +192,11 @@ INSURED_RUNS = 10.0
 
 
 class Tail(NamedTuple):
-    """The largest sizes.
+    """The largest sizes."""
 
-    Attributes:
-        top: the largest.
-        scale: mean logarithm of the largest sizes over the next smaller one (Hill).
-        n_largest: of them, about sqrt(n): the fewer, the less the scale is worth.
-    """
-
-    top: float
-    scale: float
-    n_largest: float
+    top: float  # the largest
+    scale: float  # mean logarithm of the largest sizes over the next smaller one (Hill)
+    n_largest: float  # of them, about sqrt(n): the fewer, the less the scale is worth
 
 
 @compiled
@@ -254,17 +234,11 @@ def beyond_share(step: float, tail: Tail, belief: Belief) -> float:
 
 
 class Next(NamedTuple):
-    """Sizes after a failure.
+    """Sizes after a failure."""
 
-    Attributes:
-        back: for a run that may be like one of the past.
-        far: for a run that is above them all.
-        further: for one above that, as much again, at most doubled.
-    """
-
-    back: float
-    far: float
-    further: float
+    back: float  # for a run that may be like one of the past
+    far: float  # for a run that is above them all
+    further: float  # for one above that, as much again, at most doubled
 
 
 @compiled
@@ -552,17 +526,11 @@ def known_before(t: int, n_known: int, rows: Floats) -> Floats:
 
 
 class Score(NamedTuple):
-    """How the ways did on the runs so far.
+    """How the ways did on the runs so far."""
 
-    Attributes:
-        totals: (n_ways,) costs.
-        squares: (n_ways, n_ways) sums of squared differences of costs.
-        failures: (n_ways,) runs that failed at their first size.
-    """
-
-    totals: Floats
-    squares: Floats
-    failures: Floats
+    totals: Floats  # (n_ways,) costs
+    squares: Floats  # (n_ways, n_ways) sums of squared differences of costs
+    failures: Floats  # (n_ways,) runs that failed at their first size
 
 
 @compiled

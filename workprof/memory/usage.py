@@ -80,37 +80,25 @@ REQUEST = "request"
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs with a known use of memory and a known time, in the order of the table.
+    """Runs with a known use of memory and a known time, in the order of the table."""
 
-    Attributes:
-        rows: (n,) positions in the table that they come from.
-        task: (n,) codes of their tasks.
-        tasks: (n_tasks,) names, in order of appearance.
-        used_bytes: (n,) above 0.
-        lower_bound: (n,) whether the use is only known to be at least `used_bytes`: measured by task only, or of a run
-            that was killed for memory.
-        requested_bytes: (n,) NaN where nothing was requested.
-        hours: (n,) run time, 0 or more; some clocks have whole seconds.
-        submit_s: (n,) time of submission, NaN where it is not known.
-        start_s: (n,) when they began: the start, else the submission, else the end less the run time; NaN without any.
-        end_s: (n,) when they were over: the end, else start + run time; NaN where `start_s` is.
-        labels: what is known of a run at submission -> (n,) codes, -1 = missing: the columns of `LABELS` that the table
-            has, and 'request', a code per requested size.
-        left_out: reason -> rows of the table that are not here.
-    """
-
-    rows: Ints
-    task: Ints
-    tasks: tuple[str, ...]
-    used_bytes: Floats
+    rows: Ints  # (n,) positions in the table that they come from
+    task: Ints  # (n,) codes of their tasks
+    tasks: tuple[str, ...]  # (n_tasks,) names, in order of appearance
+    used_bytes: Floats  # (n,) above 0
+    # (n,) whether the use is only known to be at least `used_bytes`: measured by task only, or of a run that was killed
+    # for memory
     lower_bound: Bools
-    requested_bytes: Floats
-    hours: Floats
-    submit_s: Floats
+    requested_bytes: Floats  # (n,) NaN where nothing was requested
+    hours: Floats  # (n,) run time, 0 or more; some clocks have whole seconds
+    submit_s: Floats  # (n,) time of submission, NaN where it is not known
+    # (n,) when they began: the start, else the submission, else the end less the run time; NaN without any
     start_s: Floats
-    end_s: Floats
+    end_s: Floats  # (n,) when they were over: the end, else start + run time; NaN where `start_s` is
+    # what is known of a run at submission -> (n,) codes, -1 = missing: the columns of `LABELS` that the table has, and
+    # 'request', a code per requested size
     labels: Mapping[str, Ints]
-    left_out: Mapping[str, int]
+    left_out: Mapping[str, int]  # reason -> rows of the table that are not here
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -274,21 +262,14 @@ def requesting(runs: Runs) -> Runs:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Runs that did not finish, and what they tell.
+    """Runs that did not finish, and what they tell."""
 
-    Attributes:
-        cause: one of `CAUSES`.
-        n_runs: rows.
-        n_bounds: of them, those that size others: killed for memory, so their use is at least their limit.
-        hours: run time that was lost, or, of runs that still run, that is known so far; rows without one add nothing.
-        requested_gb_h: request x those hours; rows without a request add nothing.
-    """
-
-    cause: str
-    n_runs: int
-    n_bounds: int
+    cause: str  # one of `CAUSES`
+    n_runs: int  # rows
+    n_bounds: int  # of them, those that size others: killed for memory, so their use is at least their limit
+    # run time that was lost, or, of runs that still run, that is known so far; rows without one add nothing
     hours: float
-    requested_gb_h: float
+    requested_gb_h: float  # request x those hours; rows without a request add nothing
 
 
 def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
@@ -385,19 +366,12 @@ TAIL_POINTS = 250
 
 @dataclass(frozen=True)
 class UsageCurve:
-    """Points of an ECDF.
+    """Points of an ECDF."""
 
-    Attributes:
-        used_bytes: (n_points,) increasing.
-        share: (n_points,) of the runs that used at most that much.
-        hours_share: (n_points,) of the hours of those runs; the shares of runs again when no run took time.
-        exact: whether every run is a point.
-    """
-
-    used_bytes: Floats
-    share: Floats
-    hours_share: Floats
-    exact: bool
+    used_bytes: Floats  # (n_points,) increasing
+    share: Floats  # (n_points,) of the runs that used at most that much
+    hours_share: Floats  # (n_points,) of the hours of those runs; the shares of runs again when no run took time
+    exact: bool  # whether every run is a point
 
 
 def usage_curve(used_bytes: Floats, hours: Floats) -> UsageCurve:

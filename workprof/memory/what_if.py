@@ -105,7 +105,7 @@ class WhatIf:
     n_runs: int
     kills: int  # runs that the changed request kills and the request of now does not
     never_run: int  # use above the cap
-    saved_share: float  # of the booked amount, kills charged
+    saved_share: float  # of the booked amount, retries included
     saved: float  # unit x h
     broken: tuple[Broken, ...]  # those that lose most first
     nodes: Nodes | None  # of the judged runs: requested, and sized by the verdict

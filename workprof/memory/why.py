@@ -47,50 +47,27 @@ class WhySettings:
 
 @dataclass(frozen=True, repr=False)
 class Why(Shown):
-    """One size and what it rests on.
-
-    Attributes:
-        settings: as asked.
-        n_known: past runs of the task.
-        too_few: whether they are too few to advise on.
-        used_bytes: (n_known,) what they used, in order of submission.
-        hours: (n_known,) their run times.
-        inputs: (n_known,) their inputs, 0 where none is looked at.
-        input_value: that the size is for.
-        size_bytes: the first allocation.
-        next_bytes: after a failure.
-        last_bytes: after another one; then doubled.
-        margin_share: size over the largest past use at or below it, minus 1: the headroom; NaN where none is below.
-        n_above: past runs that used more than the size.
-        candidate_bytes: (n_candidates,) past uses, rising, and the chosen size.
-        candidate_cost_gb_h: (n_candidates,) mean charge of the past runs at that size, retries included.
-        chosen: (n_candidates,) which of them is the chosen size.
-        retried: past runs after the first three that were sized by the same policy in turn and failed.
-        n_tried: past runs that were so sized.
-        odds_of_retry: `retried` of `n_tried`, Wilson's interval.
-        requested_bytes: most recent request, NaN where there is none.
-        seconds: of the computation.
-    """
+    """One size and what it rests on."""
 
     settings: WhySettings
-    n_known: int
-    too_few: bool
-    used_bytes: Floats
-    hours: Floats
-    inputs: Floats
-    input_value: float
-    size_bytes: float
-    next_bytes: float
-    last_bytes: float
-    margin_share: float
-    n_above: int
-    candidate_bytes: Floats
-    candidate_cost_gb_h: Floats
-    chosen: Bools
-    retried: int
-    n_tried: int
-    odds_of_retry: Interval
-    requested_bytes: float
+    n_known: int  # past runs of the task
+    too_few: bool  # whether they are too few to advise on
+    used_bytes: Floats  # (n_known,) what they used, in order of submission
+    hours: Floats  # (n_known,) their run times
+    inputs: Floats  # (n_known,) their inputs, 0 where none is looked at
+    input_value: float  # that the size is for
+    size_bytes: float  # the first allocation
+    next_bytes: float  # after a failure
+    last_bytes: float  # after another one; then doubled
+    margin_share: float  # size over the largest past use at or below it, minus 1: the headroom; NaN where none is below
+    n_above: int  # past runs that used more than the size
+    candidate_bytes: Floats  # (n_candidates,) past uses, rising, and the chosen size
+    candidate_cost_gb_h: Floats  # (n_candidates,) mean charge of the past runs at that size, retries included
+    chosen: Bools  # (n_candidates,) which of them is the chosen size
+    retried: int  # past runs after the first three that were sized by the same policy in turn and failed
+    n_tried: int  # past runs that were so sized
+    odds_of_retry: Interval  # `retried` of `n_tried`, Wilson's interval
+    requested_bytes: float  # most recent request, NaN where there is none
     seconds: float
 
 

@@ -103,19 +103,12 @@ def _frames(charts: Sequence[Chart], tables: Sequence[Table]) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class BuiltReport:
-    """A report with its files.
+    """A report with its files."""
 
-    Attributes:
-        report: as made.
-        page: HTML, UTF-8.
-        bundle: ZIP of CSV files.
-        manifest: JSON, UTF-8.
-    """
-
-    report: Report
-    page: bytes
-    bundle: bytes
-    manifest: bytes
+    report: Report  # as made
+    page: bytes  # HTML, UTF-8
+    bundle: bytes  # ZIP of CSV files
+    manifest: bytes  # JSON, UTF-8
 
 
 def build_report(

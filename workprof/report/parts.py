@@ -69,44 +69,26 @@ def of_answer(table: answer.Table, name: str) -> Table:
 
 @dataclass(frozen=True)
 class Content:
-    """A section once it is made.
+    """A section once it is made."""
 
-    Attributes:
-        settings: the settings records behind it, by what they are of.
-        headlines: figures.
-        words: sentences, plain text.
-        charts: with their own words and numbers.
-        tables: beside the charts' own.
-        published: it follows the published definitions.
-    """
-
-    settings: dict[str, object]
-    headlines: tuple[Headline, ...] = ()
-    words: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
-    tables: tuple[Table, ...] = ()
-    published: bool = False
+    settings: dict[str, object]  # the settings records behind it, by what they are of
+    headlines: tuple[Headline, ...] = ()  # figures
+    words: tuple[str, ...] = ()  # sentences, plain text
+    charts: tuple[Chart, ...] = ()  # with their own words and numbers
+    tables: tuple[Table, ...] = ()  # beside the charts' own
+    published: bool = False  # it follows the published definitions
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The first page of a report: what to do, for whoever decides.
+    """The first page of a report: what to do, for whoever decides."""
 
-    Attributes:
-        summary: what the dataset shows, in one sentence with its numbers.
-        advice: what to do and why; '' = nothing is computed that could be advised.
-        headlines: four at most.
-        chart: the one picture; None where nothing can be drawn.
-        tables: the largest first, scenarios last.
-        risks: what to know before acting, a sentence each.
-    """
-
-    summary: str
-    advice: str = ""
-    headlines: tuple[Headline, ...] = ()
-    chart: Chart | None = None
-    tables: tuple[Table, ...] = ()
-    risks: tuple[str, ...] = ()
+    summary: str  # what the dataset shows, in one sentence with its numbers
+    advice: str = ""  # what to do and why; '' = nothing is computed that could be advised
+    headlines: tuple[Headline, ...] = ()  # four at most
+    chart: Chart | None = None  # the one picture; None where nothing can be drawn
+    tables: tuple[Table, ...] = ()  # the largest first, scenarios last
+    risks: tuple[str, ...] = ()  # what to know before acting, a sentence each
 
 
 Make = Callable[[Workbench, Dataset, Progress], Content]
@@ -121,39 +103,23 @@ def nothing(_: Workbench, __: Dataset) -> tuple[Need, ...]:
 
 @dataclass(frozen=True)
 class Kind:
-    """A section that a report may have.
+    """A section that a report may have."""
 
-    Attributes:
-        name: for options, addresses and file names.
-        title: for people.
-        page: the page that shows the same.
-        dataset_kind: that it is about; '' = any.
-        make: asks and draws it; a refusal (WorkprofError) makes a section that says what is missing.
-        needs: what it asks that may take a while.
-        appendix: it stands at the end.
-    """
-
-    name: str
-    title: str
-    page: str
-    dataset_kind: str
-    make: Make
-    needs: Callable[[Workbench, Dataset], tuple[Need, ...]] = nothing
-    appendix: bool = False
+    name: str  # for options, addresses and file names
+    title: str  # for people
+    page: str  # the page that shows the same
+    dataset_kind: str  # that it is about; '' = any
+    make: Make  # asks and draws it; a refusal (WorkprofError) makes a section that says what is missing
+    needs: Callable[[Workbench, Dataset], tuple[Need, ...]] = nothing  # what it asks that may take a while
+    appendix: bool = False  # it stands at the end
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a report: made, or the reason why not.
-
-    Attributes:
-        status: 'done' or 'missing'.
-        reason: what is missing and what to do; '' once done.
-        seconds: it took.
-    """
+    """A section of a report: made, or the reason why not."""
 
     kind: Kind
-    status: str
-    reason: str
-    seconds: float
+    status: str  # 'done' or 'missing'
+    reason: str  # what is missing and what to do; '' once done
+    seconds: float  # it took
     content: Content = field(default_factory=lambda: Content({}))

@@ -25,29 +25,17 @@ LIBRARIES = ("duckdb", "hdbscan", "numpy", "plotly", "scikit-learn", "xgboost")
 
 @dataclass(frozen=True)
 class Report:
-    """A report before it is written.
+    """A report before it is written."""
 
-    Attributes:
-        dataset: that it is about.
-        note: of whoever made it, plain text.
-        sections: in order.
-        created: ISO 8601, UTC.
-        versions: of workprof and what the numbers rest on.
-        seconds: it took.
-        lost: lines of the dataset's file that are in no row and not rejected.
-        machine_shares: which numbers are shares of the trace's largest machine.
-        decision: the first page; None where none was made.
-    """
-
-    dataset: Dataset
-    note: str
-    sections: tuple[Section, ...]
-    created: str
-    versions: dict[str, str]
-    seconds: float
-    lost: int = 0
-    machine_shares: tuple[Share, ...] = ()
-    decision: Decision | None = None
+    dataset: Dataset  # that it is about
+    note: str  # of whoever made it, plain text
+    sections: tuple[Section, ...]  # in order
+    created: str  # ISO 8601, UTC
+    versions: dict[str, str]  # of workprof and what the numbers rest on
+    seconds: float  # it took
+    lost: int = 0  # lines of the dataset's file that are in no row and not rejected
+    machine_shares: tuple[Share, ...] = ()  # which numbers are shares of the trace's largest machine
+    decision: Decision | None = None  # the first page; None where none was made
 
 
 def kinds_of(dataset: Dataset) -> tuple[Kind, ...]:

@@ -30,19 +30,12 @@ Make = Callable[[Workbench, str], TourStop]
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop of the tour.
+    """A stop of the tour."""
 
-    Attributes:
-        page: that it is of; its address is that page's with `demo=1`.
-        title: for people.
-        make: asks the page's own questions with their defaults (workbench, dataset hash).
-        former: pages whose own stops it took over; their links open it.
-    """
-
-    page: str
-    title: str
-    make: Make
-    former: tuple[str, ...] = ()
+    page: str  # that it is of; its address is that page's with `demo=1`
+    title: str  # for people
+    make: Make  # asks the page's own questions with their defaults (workbench, dataset hash)
+    former: tuple[str, ...] = ()  # pages whose own stops it took over; their links open it
 
 
 def place_of(page: str) -> int:

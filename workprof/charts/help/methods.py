@@ -270,7 +270,7 @@ DEFINITIONS = (
     Definition(
         "Saving of a model",
         "Optimal improvement x accuracy - share of under-estimates.",
-        "Replayed run by run, failures charged; the estimate is shown beside it.",
+        "Replayed run by run, failed attempts included; the estimate is shown beside it.",
         "On a held-out task the estimate preferred 2 bins and the replay 3.",
         f"{_THESIS}, its formula on Sizey's traces",
     ),

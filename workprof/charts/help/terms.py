@@ -156,7 +156,7 @@ MEMORY_TERMS = (
     Term("estimated improvement", "Published: optimal improvement x accuracy - share of under-estimates.", "Memory"),
     Term("by count", "Every run counts as one; by time, a run of two hours counts as two.", "Memory"),
     Term("retry probability", "How likely a run is killed for memory at its first attempt and retried.", "Memory"),
-    Term("replayed", "Simulated run by run, with failures charged. Policies are ranked by it.", "Memory"),
+    Term("replayed", "Simulated run by run, with failed attempts included. Policies are ranked by it.", "Memory"),
     Term("u-rate", "Share of runs predicted below their bin; their first attempt fails.", "Memory"),
     Term("u-score", f"100 x (over-estimates + {PENALTY:g} x under-estimates) / runs; 0 is perfect.", "Memory"),
     Term("time to failure", "Share of its run time after which an attempt that is too small dies.", "Memory"),

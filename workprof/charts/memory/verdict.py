@@ -137,7 +137,7 @@ def curve_chart(verdict: Verdict) -> Chart | None:
         takeaway=_curve_takeaway(points),
         shows="Saving of the later runs against the share of runs that may be killed.",
         data=curve_table(verdict),
-        note="Each point is learned before the runs that it is judged on; killed attempts are charged."
+        note="Each point is learned before the runs that it is judged on; killed attempts included."
         + (
             " The line has every row, also those that are left out."
             if memory.decided and memory.decided.left_out
