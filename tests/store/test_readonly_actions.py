@@ -169,6 +169,8 @@ def test_no_question_that_writes_is_forgotten():
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 askers |= {function.name for node in ast.walk(function) if _writes(node)}
+            elif isinstance(function, ast.Assign) and ast.unparse(function.value).startswith("of_store("):
+                askers |= {function.targets[0].id} if function.value.args[0].attr in WRITES else set()
     behind = {"_fold_in", "adopt_refit", "set_library_edits"}  # of `observe`; of its refit; by `save_scenario`
     assert askers - behind <= set(ASKED)
     assert "rename" in askers

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import workprof
 from workprof.core.errors import EntryDamaged
@@ -29,31 +28,58 @@ from workprof.nodes.ranking import NodeScenario
 from workprof.phases.library import LibraryEdits
 from workprof.store.in_memory import Given, is_table, paths_of, written
 from workprof.store.reports import (
-    Column,
     ColumnProfile,
     Counts,
     Dataset,
-    FieldSource,
     IngestOptions,
     IngestReport,
-    SampleReport,
-    SavedMapping,
     Suggestion,
     TimeCoverage,
     shares_of,
 )
+from workprof.store.trace_store import TraceStore
 from workprof.workbench.question_methods import JOBS, OpenHome, refuse_other_kind
 
 if TYPE_CHECKING:
     from workprof.pull.pulling import PullReport, PullSettings
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
 IN_MEMORY = "table"
 """Name of a dataset that was handed over without a file or a name."""
 
 
+def of_store(method: Callable[Concatenate[TraceStore, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method of the store, asked of the workbench that has it open."""
+
+    @functools.wraps(method)
+    def asked(bench: Any, /, *args: P.args, **more: P.kwargs) -> R:
+        return method(bench._store, *args, **more)
+
+    return asked
+
+
 class DatasetQuestions(OpenHome):
     """The store's questions, one method each."""
+
+    mappings = of_store(TraceStore.mappings)
+    mapping = of_store(TraceStore.mapping)
+    save_mapping = of_store(TraceStore.save_mapping)
+    rename_mapping = of_store(TraceStore.rename_mapping)
+    remove_mapping = of_store(TraceStore.remove_mapping)
+    detect = of_store(TraceStore.detect)
+    datasets = of_store(TraceStore.datasets)
+    dataset = of_store(TraceStore.dataset)
+    rename = of_store(TraceStore.rename)
+    export = of_store(TraceStore.export)
+    schema_document = of_store(TraceStore.schema_document)
+    sample = of_store(TraceStore.sample)
+    ingest_report = of_store(TraceStore.report)
+    rejects = of_store(TraceStore.rejects)
+    columns = of_store(TraceStore.columns)
+    preview = of_store(TraceStore.preview)
+    rows = of_store(TraceStore.rows)
 
     def ingest(
         self,
@@ -81,46 +107,6 @@ class DatasetQuestions(OpenHome):
         """A proposal of how to map a generic file with its evidence; with a mapping, the evidence of that."""
         return self._store.suggest(path, options or IngestOptions())
 
-    def mappings(self) -> tuple[SavedMapping, ...]:
-        """The saved mappings of generic files, the newest first."""
-        return self._store.mappings()
-
-    def mapping(self, name: str) -> SavedMapping:
-        """One saved mapping.
-
-        Raises:
-            SettingsError: names what there is.
-        """
-        return self._store.mapping(name)
-
-    def save_mapping(self, name: str, mapping: dict[str, FieldSource]) -> SavedMapping:
-        """Keep a mapping in place of one of the same name and return it."""
-        return self._store.save_mapping(name, mapping)
-
-    def rename_mapping(self, name: str, new: str) -> SavedMapping:
-        """Give a saved mapping another name and return it."""
-        return self._store.rename_mapping(name, new)
-
-    def remove_mapping(self, name: str) -> SavedMapping:
-        """Forget a saved mapping and return what it was."""
-        return self._store.remove_mapping(name)
-
-    def detect(self, paths: Sequence[Path], options: IngestOptions | None = None) -> str:
-        """The format that the files seem to have, read as the options say."""
-        return self._store.detect(paths, options)
-
-    def datasets(self) -> tuple[Dataset, ...]:
-        """The catalogue, newest first."""
-        return self._store.datasets()
-
-    def dataset(self, name_or_hash: str) -> Dataset:
-        """One entry of the catalogue.
-
-        Raises:
-            DatasetUnknown: names what there is.
-        """
-        return self._store.dataset(name_or_hash)
-
     def _jobs_of(self, name_or_hash: str) -> Dataset:
         """The entry of a job trace.
 
@@ -132,10 +118,6 @@ class DatasetQuestions(OpenHome):
         refuse_other_kind(entry, JOBS)
         return entry
 
-    def rename(self, dataset: str, name: str) -> Dataset:
-        """Give a dataset another name and return its entry."""
-        return self._store.rename(dataset, name)
-
     def remove(self, dataset: str) -> Dataset:
         """Remove a dataset with its results and return what was removed; jobs that run on it are stopped."""
         gone = self._store.remove(dataset)
@@ -146,40 +128,12 @@ class DatasetQuestions(OpenHome):
         shutil.rmtree(self.settings.home / PARTS / gone.hash, ignore_errors=True)
         return gone
 
-    def export(self, dataset: str, path: Path) -> int:
-        """Write a dataset as Parquet or CSV, or its columns as FILE.schema.json, and return its rows."""
-        return self._store.export(dataset, path)
-
-    def schema_document(self, dataset: str) -> str:
-        """What a dataset's columns mean as JSON: name, type, unit, source column, description."""
-        return self._store.schema_document(dataset)
-
-    def sample(self, dataset: str, by: str, rows: int, name: str, seed: int = 0) -> SampleReport:
-        """Draw a stratified sample of exactly `rows` finished rows and keep it as a dataset."""
-        return self._store.sample(dataset, by, rows, name, seed)
-
-    def ingest_report(self, dataset: str) -> IngestReport:
-        """What the ingest of a dataset told."""
-        return self._store.report(dataset)
-
-    def rejects(self, dataset: str, limit: int = 1000) -> pd.DataFrame:
-        """The rows that were not taken: line, column, text, reason."""
-        return self._store.rejects(dataset, limit)
-
-    def columns(self, dataset: str) -> tuple[Column, ...]:
-        """The columns of a dataset with their units."""
-        return self._store.columns(dataset)
-
     def machine_shares(self, dataset: str) -> tuple[Share, ...]:
         """Which numbers the trace gives as shares of its largest machine; nothing for a damaged dataset."""
         try:
             return shares_of(self.columns(dataset))
         except EntryDamaged:
             return ()
-
-    def preview(self, dataset: str, limit: int = 100, offset: int = 0) -> pd.DataFrame:
-        """Rows as stored."""
-        return self._store.preview(dataset, limit, offset)
 
     def counts(self, dataset: str) -> Counts:
         """What a job trace holds, counted exactly: runs, jobs, users, and the runs without an end."""
@@ -201,10 +155,6 @@ class DatasetQuestions(OpenHome):
         entry = self.dataset(dataset)
         key = (entry.hash, f"values {most} {column}")
         return self._views.get(key, lambda: self._store.values_of(entry.hash, column, most))
-
-    def rows(self, dataset: str, row_ids: Sequence[int], columns: Sequence[str] = ()) -> pd.DataFrame:
-        """The rows of these ids (all columns, or the ones named)."""
-        return self._store.rows(dataset, row_ids, columns)
 
 
 ANNOTATIONS: dict[str, tuple[str, type[Any]]] = {
