@@ -35,12 +35,12 @@ ADVISED_BY = {
 
 
 def verdict_settings(target: str) -> VerdictSettings:
-    """Return the settings of the verdict whose rows the findings are: the defaults."""
+    """The settings of the verdict whose rows the findings are: the defaults."""
     return VerdictSettings(target=target)
 
 
 def verdict_table(verdict: Verdict) -> pd.DataFrame:
-    """Return the rows of a verdict, without what was decided about them, as a table beside the jobs."""
+    """The rows of a verdict, without what was decided about them, as a table beside the jobs."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     return pd.DataFrame({VERDICT: [canonical_json(_rows(one)) for one in decided(verdict, ()).resources]})
@@ -58,14 +58,14 @@ class Advised:
     no_memory: str
 
     def lacking(self, resource: str) -> str:
-        """Return why a resource has no row for some runs."""
+        """Why a resource has no row for some runs."""
         if resource == MEMORY and self.no_memory:
             return self.no_memory
         return "no earlier run of this key is known" if resource in self.of else f"no request of {resource} is sized"
 
 
 def advised_in(frames: Mapping[str, pd.DataFrame], target: str) -> Advised:
-    """Return the rows that stand beside the jobs, or compute them; without memory those on the other resources."""
+    """The rows that stand beside the jobs, or compute them; without memory those on the other resources."""
     settings, lacking = verdict_settings(target), ""
     if VERDICT in frames:
         found = tuple(unpack(SizedRows, Packed(json.loads(text), {})) for text in frames[VERDICT][VERDICT])
@@ -88,14 +88,10 @@ class Keyed:
 
 
 def keyed(jobs: pd.DataFrame, verdict: SizedRows | None, resource: str, request: Floats, first: Bools) -> Keyed:
-    """Return the row of every run, found as a run that is to be submitted finds it.
+    """The row of every run, found as a run that is to be submitted finds it.
 
-    Args:
-        jobs: the table.
-        verdict: on the resource; None = nothing is sized.
-        resource: of the verdict.
-        request: (n,) in its unit; NaN = none.
-        first: (n,) runs that speak for their key where another of it could.
+    `request` is (n,) in the resource's unit, NaN = none; `first` (n,) are runs that speak for their key where another
+    of it could.
     """
     texts = texts_of(jobs, KEY_COLUMNS, np.arange(len(jobs)))
     columns = verdict.levels[0] if verdict is not None else key_columns(texts)[0]

@@ -115,16 +115,10 @@ class TaskClasses:
 
 
 def task_classes(most_bytes: Floats, weights: Floats, settings: ClassSettings) -> TaskClasses:
-    """Return the classes of tasks.
+    """The classes of tasks by their largest use; runs or hours as weights matter to the automatic limits only.
 
-    Args:
-        most_bytes: (n_tasks,) largest use of each task.
-        weights: (n_tasks,) runs or hours; they matter to the automatic limits only.
-        settings: limits and headroom.
-
-    Source:
-        The load-aware provisioning thesis, section 5.2, which names the classes by eye (Figure 13) and states no rule.
-        Ours: light when largest use x (1 + headroom) <= light size, moderate when <= moderate size, else heavy.
+    Source: The load-aware provisioning thesis, section 5.2, which names the classes by eye (Figure 13) and states no
+    rule. Ours: light when largest use x (1 + headroom) <= light size, moderate when <= moderate size, else heavy.
     """
     needed = most_bytes * (1.0 + settings.headroom)
     light, moderate = settings.light_gb * GB, settings.moderate_gb * GB
@@ -136,7 +130,7 @@ def task_classes(most_bytes: Floats, weights: Floats, settings: ClassSettings) -
 
 
 def _cheapest_limits(needed: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the two lower of the three cheapest sizes; with fewer sizes than three there are no heavy tasks."""
+    """The two lower of the three cheapest sizes; with fewer sizes than three there are no heavy tasks."""
     counted = weights if weights.sum() > 0 else np.ones(len(needed))
     edges = best_edges(needs_of(needed, counted), len(CLASSES))[-1].edges_bytes
     return float(edges[0]), float(edges[min(1, len(edges) - 1)])
@@ -170,15 +164,14 @@ class Pairs:
     lower_bound: Bools
 
     def take(self, chosen: Bools | Ints) -> Pairs:
-        """Return some of the rows."""
+        """Some of the rows."""
         return Pairs(self.used[chosen], self.requested[chosen], self.hours[chosen], self.lower_bound[chosen])
 
 
 def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
-    """Return the utilisation of rows.
+    """The utilisation of rows.
 
-    Source:
-        The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
+    Source: The load-aware provisioning thesis, Table 5 (by count, from the largest use of every run); by time is ours.
     """
     used, requested = pairs.used > 0, pairs.requested > 0
     both = used & requested & ~pairs.lower_bound
@@ -198,12 +191,12 @@ def utilisation_of(pairs: Pairs, resource: str) -> Utilisation:
 
 
 def memory_pairs(runs: Runs) -> Pairs:
-    """Return use and request of memory, in bytes."""
+    """Use and request of memory, in bytes."""
     return Pairs(runs.used_bytes, runs.requested_bytes, runs.hours, runs.lower_bound)
 
 
 def cpu_pairs(jobs: pd.DataFrame) -> Pairs:
-    """Return use and request of CPU of every row, in percent; NaN throughout where the table has no such column.
+    """Use and request of CPU of every row, in percent; NaN throughout where the table has no such column.
 
     Traces keep the mean use over a run where the thesis has the largest sample, so ours is the lower figure.
     """
@@ -232,11 +225,10 @@ class RequestGroup:
 
 
 def request_groups(jobs: pd.DataFrame, runs: Runs) -> tuple[RequestGroup, ...]:
-    """Return the groups, the one that wastes most first; a task belongs where most of its runs do.
+    """The groups, the one that wastes most first; a task belongs where most of its runs do.
 
-    Source:
-        The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
-        compute-intensive) by eye, ours are named by their request.
+    Source: The load-aware provisioning thesis, Table 4; it names the groups (normal, parallel, memory-intensive,
+    compute-intensive) by eye, ours are named by their request.
     """
     percent = numbers_if_present(jobs, "requested_cpu_percent")
     cores = np.full(len(runs), np.nan) if percent is None else percent[runs.rows] / 100
@@ -261,7 +253,7 @@ def _group(runs: Runs, request: tuple[float, float], tasks: list[Ints]) -> Reque
 
 
 def wasted_gb_h(runs: Runs) -> float:
-    """Return GB·h requested and not used.
+    """GB·h requested and not used.
 
     Runs without a request or a use, that use more, or whose use is only a lower bound, waste nothing.
     """
@@ -341,14 +333,11 @@ class Assessment(Shown):
 def assessment_of(
     frames: Mapping[str, pd.DataFrame], settings: AssessmentSettings, progress: Progress = silent
 ) -> Assessment:
-    """Return the assessment of a table.
+    """The assessment of a table.
 
-    Args:
-        frames: 'jobs' -> the table, see `runs_of`; every further column is looked at for the facts; with `finished`
-            where it holds rows that did not finish. Of a large table, 'drawn' -> some of its finished rows with every
-            column, which the facts are then of.
-        settings: target, classes.
-        progress: told at the start of each part.
+    Every further column of `frames["jobs"]`, see `runs_of`, is looked at for the facts; `finished` is there where it
+    holds rows that did not finish. Of a large table, 'drawn' has some of its finished rows with every column, which the
+    facts are then of.
 
     Raises:
         ColumnMissing: when a needed column is absent.
@@ -399,7 +388,7 @@ def assessment_of(
 
 
 def most_common(values: Floats) -> float:
-    """Return the most frequent value, the larger of equally frequent ones; NaN without any."""
+    """The most frequent value, the larger of equally frequent ones; NaN without any."""
     kinds, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     return float(kinds[counts == counts.max()].max()) if len(kinds) else float("nan")
 
@@ -415,7 +404,7 @@ def _requested_gb_h(runs: Runs) -> float:
 
 
 def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
-    """Return what is known of a task from its finished runs, those without a use among them."""
+    """What is known of a task from its finished runs, those without a use among them."""
     runs = every.take(~np.isnan(every.used_bytes))
     name, used_gb = runs.tasks[runs.task[0]], runs.used_bytes / GB
     memory, cpu = utilisation_of(memory_pairs(every), MEMORY), utilisation_of(of_cpu, CPU)
@@ -442,7 +431,7 @@ def _task(every: Runs, of_cpu: Pairs, size_class: str) -> TaskAssessment:
 
 
 def with_limits(result: Assessment, settings: ClassSettings) -> Assessment:
-    """Return an assessment with other limits set by hand; automatic ones need the runs themselves."""
+    """An assessment with other limits set by hand; automatic ones need the runs themselves."""
     most = np.array([task.peak_gb.max * GB for task in result.tasks])
     classes = task_classes(most, np.ones(len(most)), settings)
     tasks = tuple(replace(task, size_class=name) for task, name in zip(result.tasks, classes.classes, strict=True))

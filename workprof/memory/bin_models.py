@@ -35,19 +35,11 @@ class BinScores:
 
 
 def bin_scores(true: Ints, predicted: Ints, n_bins: int, penalty: float = PENALTY) -> BinScores:
-    """Return the scores of predicted bins.
+    """The scores of predicted bins (n,); `penalty` is the weight of an under-estimate.
 
-    Args:
-        true: (n,) bins.
-        predicted: (n,) bins.
-        n_bins: how many bins there are.
-        penalty: weight of an under-estimate.
+    Raises NotEnoughData without a run.
 
-    Raises:
-        NotEnoughData: without a run.
-
-    Source:
-        The load-aware provisioning thesis, section 5; ours differs in nothing.
+    Source: The load-aware provisioning thesis, section 5; ours differs in nothing.
     """
     n = len(true)
     if not n:
@@ -66,22 +58,22 @@ def bin_scores(true: Ints, predicted: Ints, n_bins: int, penalty: float = PENALT
 
 
 def run_costs(true: Ints, predicted: Ints, penalty: float = PENALTY) -> Floats:
-    """Return (n,) 0, 1 (above its bin) or the penalty (below it) of each run; 100 x their mean is the u-score."""
+    """(n,) 0, 1 (above its bin) or the penalty (below it) of each run; 100 x their mean is the u-score."""
     return np.where(predicted < true, penalty, np.where(predicted > true, 1.0, 0.0))
 
 
 def u_score_of(accuracy: float, u_rate: float, penalty: float = PENALTY) -> float:
-    """Return the u-score in percent of two shares: (100 - accuracy) + (penalty - 1) u_rate."""
+    """The u-score in percent of two shares: (100 - accuracy) + (penalty - 1) u_rate."""
     return 100 * ((1 - accuracy) + (penalty - 1) * u_rate)
 
 
 def u_rate_of(accuracy: float, u_score: float, penalty: float = PENALTY) -> float:
-    """Return the share of under-estimates that an accuracy (share) and a u-score (percent) imply; penalty above 1."""
+    """The share of under-estimates that an accuracy (share) and a u-score (percent) imply; penalty above 1."""
     return (u_score / 100 - (1 - accuracy)) / (penalty - 1)
 
 
 def estimated_improvement(optimal_time_based: float, accuracy: float, u_rate: float) -> float:
-    """Return the thesis' estimate of the saving as a share: optimal x accuracy - u_rate.
+    """The thesis' estimate of the saving as a share: optimal x accuracy - u_rate.
 
     It knows neither how far off a prediction is nor what a failed attempt costs; the replay does.
     """
@@ -202,7 +194,7 @@ class PredictorSettings:
 
 
 def faithful_predictor(task: str = "", k: int = 3) -> PredictorSettings:
-    """Return the settings of the thesis: its bins, and its six pairs of model and sampling among ours."""
+    """The settings of the thesis: its bins, and its six pairs of model and sampling among ours."""
     return PredictorSettings(bins=faithful_bins(task, k), mode=FAITHFUL)
 
 
@@ -221,18 +213,13 @@ class Balanced:
 
 
 def balanced(inputs: Floats, bins: Ints, sampling: str, seed: int) -> Balanced:
-    """Return training rows with the rarer bins brought up.
+    """Training rows with the rarer bins brought up; no value of the inputs is missing.
 
-    Args:
-        inputs: (n_rows, n_columns) of training rows; no value is missing.
-        bins: (n_rows,).
-        sampling: 'none'; 'random' = rows of rarer bins drawn again; 'smote' = rows made up between neighbours;
-            'weighted' = rows of rarer bins weigh more.
-        seed: of the draws.
+    `sampling`: 'none'; 'random' = rows of rarer bins drawn again; 'smote' = rows made up between neighbours; 'weighted'
+    = rows of rarer bins weigh more.
 
-    Source:
-        SMOTE: Chawla et al. 2002, by imbalanced-learn. With fewer than 6 rows in the smallest bin its 5 neighbours do
-        not exist, and rows are drawn again instead, as 'random' does; `sampling` of the result says so.
+    Source: SMOTE: Chawla et al. 2002, by imbalanced-learn. With fewer than 6 rows in the smallest bin its 5 neighbours
+    do not exist, and rows are drawn again instead, as 'random' does; `sampling` of the result says so.
     """
     counts = np.bincount(bins)
     present = np.flatnonzero(counts)
@@ -255,7 +242,7 @@ def _smote(inputs: Floats, bins: Ints, seed: int) -> Balanced:
 
 
 def _drawn_again(bins: Ints, counts: Ints, seed: int) -> Ints:
-    """Return all rows, then drawn ones until every bin has as many as the largest."""
+    """All rows, then drawn ones until every bin has as many as the largest."""
     random = np.random.default_rng(seed)
     most = int(counts.max())
     extra = [random.choice(np.flatnonzero(bins == b), most - counts[b]) for b in np.flatnonzero(counts)]
@@ -300,7 +287,7 @@ class BinModel:
     n_bins: int  # of the task
 
     def scores(self, inputs: Floats) -> Floats:
-        """Return (n_rows, n_bins) scores whose largest is the answer; not yet probabilities."""
+        """(n_rows, n_bins) scores whose largest is the answer; not yet probabilities."""
         out = np.full((len(inputs), self.n_bins), LEAST_SCORE)
         if not len(inputs):
             return out
@@ -315,15 +302,14 @@ class BinModel:
 
 
 def default_parameters(model: str) -> Parameters:
-    """Return the parameters without a search."""
+    """The parameters without a search."""
     return BoostingParameters() if model == XGBOOST else MachineParameters()
 
 
 def train_model(model: str, parameters: Parameters, training: Balanced, n_bins: int) -> BinModel:
-    """Return a classifier trained on rows that are balanced already.
+    """A classifier trained on rows that are balanced already.
 
-    Raises:
-        TypeError: when the parameters are not those of the model.
+    Raises TypeError when the parameters are not those of the model.
     """
     present, labels = np.unique(training.bins, return_inverse=True)
     is_constant = len(present) == 1 or not training.inputs.shape[1]
@@ -381,7 +367,7 @@ class LearningRows:
         return len(self.bins)
 
     def take(self, rows: Ints) -> LearningRows:
-        """Return the rows at positions."""
+        """The rows at positions."""
         return LearningRows(self.inputs[rows], self.bins[rows])
 
 
@@ -398,7 +384,7 @@ class Recipe:
 
 
 def scores_of(recipe: Recipe, parameters: Parameters, training: LearningRows, inputs: Floats) -> Floats:
-    """Return (n_rows, n_bins) scores of a model trained on these rows, its rare bins brought up."""
+    """(n_rows, n_bins) scores of a model trained on these rows, its rare bins brought up."""
     rows = balanced(training.inputs, training.bins, recipe.sampling, recipe.seed)
     return train_model(recipe.model, parameters, rows, recipe.n_bins).scores(inputs)
 
@@ -406,18 +392,10 @@ def scores_of(recipe: Recipe, parameters: Parameters, training: LearningRows, in
 def tuned_parameters(
     recipe: Recipe, training: LearningRows, validation: LearningRows, report: Callable[[float], None]
 ) -> Parameters:
-    """Return the parameters with the lowest u-score on the validation rows; the default ones are tried first.
+    """The parameters with the lowest u-score on the validation rows; the default ones are tried first.
 
-    Args:
-        recipe: model, sampling, penalty, number of trials.
-        training: rows that models are trained on.
-        validation: rows that they are compared on.
-        report: told the share of the trials that is done.
-
-    Source:
-        After the thesis: Bayesian search on the u-score, by a tree-structured Parzen estimator (Optuna); the thesis
-        used
-        scikit-optimize.
+    Source: After the thesis: Bayesian search on the u-score, by a tree-structured Parzen estimator (Optuna); the thesis
+    used scikit-optimize.
     """
     default = default_parameters(recipe.model)
     if not recipe.trials or not len(validation) or len(np.unique(training.bins)) < 2:
@@ -471,19 +449,16 @@ class Calibration:
     shift: Floats
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Return (n_rows, n_bins), each row with the sum 1."""
+        """(n_rows, n_bins), each row with the sum 1."""
         raised = scores / self.temperature + self.shift
         powers = np.exp(raised - raised.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def calibrate(scores: Floats, bins: Ints, *, was_balanced: bool) -> Calibration:
-    """Return the calibration with the smallest log loss on rows that the scoring models were not trained on.
+    """The calibration with the smallest log loss on rows that the scoring models were not trained on.
 
-    Args:
-        scores: (n_rows, n_bins).
-        bins: (n_rows,) true ones.
-        was_balanced: whether training made all bins count alike.
+    `was_balanced` tells whether training made all bins count alike.
     """
     n_bins = scores.shape[1]
     shares = (np.bincount(bins, minlength=n_bins) + 1.0) / (len(bins) + n_bins)
@@ -503,18 +478,16 @@ class RetrySizes:
     retry: RetrySettings  # how failed attempts are lifted and charged
 
     def sizes(self, bins: Ints) -> Sizes:
-        """Return what is requested when runs start in these bins."""
+        """What is requested when runs start in these bins."""
         own = Sizes(self.edges_bytes[bins], np.broadcast_to(self.edges_bytes, (len(bins), len(self.edges_bytes))))
         return lifted_by(self.retry.rule, own, np.full(len(bins), self.max_seen_bytes))
 
 
 def chain_costs(retry_sizes: RetrySizes, hours: Floats, failure_price_gb_h: float) -> Floats:
-    """Return (n_bins, n_bins) GB·h of a run that starts at the bin of the row and belongs into that of the column.
+    """(n_bins, n_bins) GB·h of a run that starts at the bin of the row and belongs into that of the column.
 
-    Args:
-        retry_sizes: of the task.
-        hours: (n_bins,) expected run time in each true bin.
-        failure_price_gb_h: of one failed attempt, beside the memory that it held.
+    `hours` (n_bins,) is the expected run time in each true bin. The price is of one failed attempt, beside the memory
+    that it held.
     """
     k = len(retry_sizes.edges_bytes)
     started, true = (places.ravel() for places in np.indices((k, k)))
@@ -523,7 +496,7 @@ def chain_costs(retry_sizes: RetrySizes, hours: Floats, failure_price_gb_h: floa
 
 
 def cheapest_bins(probabilities: Floats, costs: Floats) -> Ints:
-    """Return (n_rows,) the bin b with the least sum over c of P(c) x cost(chain from b to c).
+    """(n_rows,) the bin b with the least sum over c of P(c) x cost(chain from b to c).
 
     Source: ours; expected cost in place of the likeliest bin.
     """

@@ -112,10 +112,9 @@ class BinSettings:
 
 
 def faithful_bins(task: str = "", k: int = 3) -> BinSettings:
-    """Return the settings of the thesis: every run counts as one, the top stays at the request, multiples of a stride.
+    """The settings of the thesis: every run counts as one, the top stays at the request, multiples of a stride.
 
-    Source:
-        The load-aware provisioning thesis, section 6.
+    Source: The load-aware provisioning thesis, section 6.
     """
     return BinSettings(task=task, k=k, weight=COUNT, top=PINNED, headroom=0.0, search=STRIDE)
 
@@ -137,17 +136,13 @@ class EdgeChoice:
 
 
 def needs_of(sizes_bytes: Floats, weights: Floats, top_bytes: float | None = None) -> Needs:
-    """Return sizes without repeats and their summed weights.
+    """Sizes (n,) above 0, what each run needs, without repeats and their summed weights.
 
-    Args:
-        sizes_bytes: (n,) what each run needs, above 0.
-        weights: (n,) 0 or more.
-        top_bytes: of a pinned top edge: larger sizes count as that size, and where none reaches it, it stands there
-            with weight 0. None: the top is the largest size.
+    With a pinned top edge larger sizes count as that size, and where none reaches it, it stands there with weight 0.
+    Without one the top is the largest size.
 
-    Source:
-        The sentinel of weight 0 replaces the thesis' assumption that the top edge is one of the usages: overwriting
-        the largest usage by the top would forbid an inner edge on that usage.
+    Source: The sentinel of weight 0 replaces the thesis' assumption that the top edge is one of the usages: overwriting
+    the largest usage by the top would forbid an inner edge on that usage.
     """
     capped = sizes_bytes if top_bytes is None else np.minimum(sizes_bytes, top_bytes)
     sizes, place = np.unique(capped, return_inverse=True)
@@ -158,10 +153,9 @@ def needs_of(sizes_bytes: Floats, weights: Floats, top_bytes: float | None = Non
 
 
 def best_edges(needs: Needs, most_edges: int) -> tuple[EdgeChoice, ...]:
-    """Return the cheapest edges for 1, 2, .. `most_edges` bins, in O(most_edges x m).
+    """The cheapest edges for 1, 2, .. `most_edges` bins, in O(most_edges x m).
 
-    Raises:
-        SettingsError: when `most_edges` is below 1.
+    Raises SettingsError when `most_edges` is below 1.
     """
     if most_edges < 1:
         raise SettingsError(f"{most_edges} bins were requested; give 1 or more")
@@ -180,7 +174,7 @@ def best_edges(needs: Needs, most_edges: int) -> tuple[EdgeChoice, ...]:
 
 
 def _last_edge(sizes: Floats, totals: Floats, layer: Floats) -> tuple[int, float]:
-    """Return the best place of the edge below the top (-1 = none) and the cost of all sizes with it."""
+    """The best place of the edge below the top (-1 = none) and the cost of all sizes with it."""
     if len(sizes) == 1:
         return -1, float(layer[-1])
     costs = layer[:-1] + sizes[-1] * (totals[-1] - totals[:-1])
@@ -189,7 +183,7 @@ def _last_edge(sizes: Floats, totals: Floats, layer: Floats) -> tuple[int, float
 
 
 def _edges(sizes: Floats, parents: list[Ints], last_parent: int) -> Floats:
-    """Return the edges that a chain of parents leads through, from the top down, in increasing order."""
+    """The edges that a chain of parents leads through, from the top down, in increasing order."""
     places, place = [len(sizes) - 1], last_parent
     for parent in reversed([None, *parents]):
         if place < 0:
@@ -200,7 +194,7 @@ def _edges(sizes: Floats, parents: list[Ints], last_parent: int) -> Floats:
 
 
 def _next_layer(sizes: Floats, totals: Floats, layer: Floats) -> tuple[Floats, Ints]:
-    """Return (m,) least costs with one edge more, and the place of the edge below (-1 = none).
+    """(m,) least costs with one edge more, and the place of the edge below (-1 = none).
 
     Lists and local names: a plain loop over NumPy scalars would take several times as long.
     """
@@ -228,7 +222,7 @@ def _next_layer(sizes: Floats, totals: Floats, layer: Floats) -> tuple[Floats, I
 
 
 def _hidden(slopes: list[float], heights: list[float], slope: float, height: float) -> bool:
-    """Return whether a new line, steeper than all, meets the last but one before the last does."""
+    """Whether a new line, steeper than all, meets the last but one before the last does."""
     first, second = slopes[-2], slopes[-1]
     return (height - heights[-2]) * (second - first) <= (heights[-1] - heights[-2]) * (slope - first)
 
@@ -239,21 +233,12 @@ MOST_STRIDES = 1_000_000
 def stride_edges(
     sizes_bytes: Floats, weights: Floats, stride_bytes: float, top_bytes: float, most_edges: int
 ) -> tuple[EdgeChoice, ...]:
-    """Return the cheapest edges for 1 .. `most_edges` bins, inner edges multiples of a stride, the top where it is.
+    """The cheapest edges for 1 .. `most_edges` bins, inner edges multiples of a stride, the top where it is.
 
-    Args:
-        sizes_bytes: (n,) what each run needs, above 0.
-        weights: (n,) 0 or more.
-        stride_bytes: above 0.
-        top_bytes: the last edge.
-        most_edges: 1 or more.
+    Raises SettingsError for a stride of 0, or one of which the top has too many.
 
-    Raises:
-        SettingsError: for a stride of 0, or one of which the top has too many.
-
-    Source:
-        The load-aware provisioning thesis, section 6: an exhaustive search over C(top / stride - 1, k - 1) choices.
-        Ours differs in the way (see above), not in the result.
+    Source: The load-aware provisioning thesis, section 6: an exhaustive search over C(top / stride - 1, k - 1) choices.
+    Ours differs in the way (see above), not in the result.
     """
     check_stride(stride_bytes, top_bytes)
     multiples = np.ceil(sizes_bytes / stride_bytes) * stride_bytes
@@ -272,11 +257,11 @@ def check_stride(stride_bytes: float, top_bytes: float) -> None:
 
 
 def usual_stride_bytes(top_bytes: float) -> float:
-    """Return the stride that is taken when none is given."""
+    """The stride that is taken when none is given."""
     return max(top_bytes / STRIDES_BELOW_TOP, LEAST_STRIDE_BYTES)
 
 
 def exhaustive_trials(stride_bytes: float, top_bytes: float, k: int) -> float:
-    """Return how many choices of k edges the thesis' search would try; a float, as it may be beyond whole numbers."""
+    """How many choices of k edges the thesis' search would try; a float, as it may be beyond whole numbers."""
     inner = max(0, math.ceil(top_bytes / stride_bytes) - 1)
     return float(math.comb(inner, k - 1))

@@ -86,7 +86,7 @@ READ_AGAIN = 1 + 1e-12
 
 
 def own_bins(edges_bytes: Floats, needed_bytes: Floats) -> Ints:
-    """Return (n_runs,) the smallest of (k,) rising edges that holds what each run needs; k where none does."""
+    """(n_runs,) the smallest of (k,) rising edges that holds what each run needs; k where none does."""
     return np.searchsorted(edges_bytes * READ_AGAIN, needed_bytes).astype(np.int64)
 
 
@@ -96,20 +96,15 @@ def effect_of_edges(
     needed_bytes: Floats | None = None,
     weights: Floats | None = None,
 ) -> BinEffect:
-    """Return what edges would do to runs: each gets the smallest edge that holds what it needs.
+    """What edges would do to runs: each gets the smallest edge that holds what it needs.
 
-    Args:
-        runs: of one task.
-        edges_bytes: in any order, repeats allowed; both are put right with a message.
-        needed_bytes: (n,) uses with their headroom, see `needed_bytes`; None = the uses.
-        weights: (n,) of the search; None = the hours.
+    Edges are put right with a message where they repeat or do not rise. `needed_bytes` (n,) are uses with their
+    headroom, without them the uses; `weights` (n,) are of the search, without them the hours.
 
-    Raises:
-        SettingsError: when there is no edge, or one is not a size above 0.
+    Raises SettingsError when there is no edge, or one is not a size above 0.
 
-    Source:
-        The load-aware provisioning thesis, section 6, for the two optimal improvements; the shares of what is
-        requested are ours.
+    Source: The load-aware provisioning thesis, section 6, for the two optimal improvements; the shares of what is
+    requested are ours.
     """
     edges, messages = _ordered(edges_bytes)
     places = own_bins(edges, runs.used_bytes if needed_bytes is None else needed_bytes)
@@ -143,7 +138,7 @@ def effect_of_edges(
 
 
 def _per_bin(runs: SizedRuns, edges: Floats, places: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-    """Return (k,) runs, hours, used share and least headroom of each bin; `places` beyond the last edge are in none."""
+    """(k,) runs, hours, used share and least headroom of each bin; `places` beyond the last edge are in none."""
     k, inside = len(edges), places < len(edges)
     counts = np.bincount(places[inside], minlength=k).astype(np.int64)
     hours = np.bincount(places[inside], weights=runs.hours[inside], minlength=k).astype(np.float64)
@@ -171,7 +166,7 @@ def _ordered(edges_bytes: tuple[float, ...]) -> tuple[Floats, tuple[str, ...]]:
 
 
 def saved_share(allotted: Floats, requested: Floats, weights: Floats) -> float:
-    """Return 1 - weighted sum of what is allotted / weighted sum of what was requested; NaN without any weight."""
+    """1 - weighted sum of what is allotted / weighted sum of what was requested; NaN without any weight."""
     before = float((requested * weights).sum())
     return 1.0 - float((allotted * weights).sum()) / before if before > 0 else float("nan")
 
@@ -215,12 +210,7 @@ class BinRuns:
 
 
 def bins_of(frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress: Progress = silent) -> Bins:
-    """Return bins of a task.
-
-    Args:
-        frames: 'jobs' -> the table, see `runs_of`; `price_column` where the settings name one.
-        settings: of the search, or the edges.
-        progress: told once.
+    """Bins of a task, of a table as `runs_of` takes it, with `price_column` where the settings name one.
 
     Raises:
         SettingsError: for a task that is not there, or edges that are no sizes.
@@ -267,7 +257,7 @@ NO_GAIN = 1e-12
 
 
 def edge_choices(result: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ...]:
-    """Return the best edges for 1 .. k bins; every run has its headroom in the bin that it comes into.
+    """The best edges for 1 .. k bins; every run has its headroom in the bin that it comes into.
 
     A pinned top is the largest request, or what the largest run needs where that is more. Of the exact search, a number
     of bins that saves no more than one bin less has the edges of that one.
@@ -288,7 +278,7 @@ def edge_choices(result: BinRuns, settings: BinSettings) -> tuple[EdgeChoice, ..
 
 
 def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
-    """Return (n,) uses with headroom, rounded up to the step; edges of one's own know no step."""
+    """(n,) uses with headroom, rounded up to the step; edges of one's own know no step."""
     wanted = used_bytes * (1.0 + settings.headroom)
     if not settings.step_bytes or settings.edges_bytes:
         return wanted
@@ -296,7 +286,7 @@ def needed_bytes(used_bytes: Floats, settings: BinSettings) -> Floats:
 
 
 def bin_runs(jobs: pd.DataFrame, settings: BinSettings) -> BinRuns:
-    """Return the runs of the settings' task that have a request, and their weights."""
+    """The runs of the settings' task that have a request, and their weights."""
     jobs = with_killed(jobs, settings.target)
     runs = runs_of(jobs, settings.target)
     if settings.task:
@@ -362,7 +352,7 @@ class ImprovementCurve(Shown):
 def improvement_curve(
     frames: Mapping[str, pd.DataFrame], settings: BinSettings, progress: Progress = silent
 ) -> ImprovementCurve:
-    """Return the savings of the best 1 to 8 bins of a task.
+    """The savings of the best 1 to 8 bins of a task.
 
     Raises:
         SettingsError: for a task that is not there.
@@ -394,7 +384,7 @@ def improvement_curve(
 
 
 def no_bins(result: BinRuns, sizes_bytes: Floats) -> NoBins:
-    """Return the savings when every run gets its own size, (n,) bytes."""
+    """The savings when every run gets its own size, (n,) bytes."""
     runs = result.runs
     ones, everyone = np.ones(len(sizes_bytes)), np.full(len(sizes_bytes), runs.static_bytes)
     return NoBins(
@@ -452,12 +442,7 @@ class ProfileBins(Shown):
 def profile_bins_of(
     frames: Mapping[str, pd.DataFrame], settings: ProfileBinSettings, progress: Progress = silent
 ) -> ProfileBins:
-    """Return the bins of a profile: those of `bins_of` on its rows alone.
-
-    Args:
-        frames: 'jobs' -> the table, see `bins_of`, with `PROFILE_COLUMN`.
-        settings: which profile, how edges are searched.
-        progress: told once.
+    """The bins of a profile: those of `bins_of` on its rows alone, by `PROFILE_COLUMN`.
 
     Raises:
         SettingsError: for a profile that is not there, or edges that are no sizes.
@@ -485,10 +470,9 @@ def profile_bins_of(
 def profile_curve_of(
     frames: Mapping[str, pd.DataFrame], settings: ProfileBinSettings, progress: Progress = silent
 ) -> ImprovementCurve:
-    """Return the savings of one to eight bins of a profile: those of `improvement_curve` on its rows alone.
+    """The savings of one to eight bins of a profile: those of `improvement_curve` on its rows alone.
 
-    Raises:
-        SettingsError, ColumnMissing, NotEnoughData: as `profile_bins_of`.
+    Raises SettingsError, ColumnMissing and NotEnoughData as `profile_bins_of`.
     """
     jobs = _members(frames["jobs"], settings.profile)
     _sized_runs(jobs, settings)
@@ -496,7 +480,7 @@ def profile_curve_of(
 
 
 def _members(jobs: pd.DataFrame, profile: int) -> pd.DataFrame:
-    """Return the rows of a profile."""
+    """The rows of a profile."""
     labels = jobs[PROFILE_COLUMN].to_numpy(dtype=np.float64)
     result: pd.DataFrame = jobs[labels == profile]
     if not len(result):
@@ -507,7 +491,7 @@ def _members(jobs: pd.DataFrame, profile: int) -> pd.DataFrame:
 
 
 def _sized_runs(jobs: pd.DataFrame, settings: ProfileBinSettings) -> Runs:
-    """Return the runs that bins can be made from.
+    """The runs that bins can be made from.
 
     Raises:
         ColumnMissing: when a needed column is absent.

@@ -32,19 +32,11 @@ def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
 ) -> tuple[int, int, Floats]:
     """Fill what the runs with history show; return how many these are, how many are records, and their cells.
 
-    Args:
-        past: places of the runs.
-        key: of all runs.
-        runs: of all runs their uses, requests and hours.
-        known: of all runs what had ended: n, running, largest, sum of log use, of its squares, of hours.
-        cell: of each run with history its cell; runs of as many ended and running ones share one.
-        records: (4, m) of runs above the largest known use: log of use over it, log of weight + 1, squared deviations
-            of log use, n.
-        sums: squared deviations, their degrees of freedom; hours of records x request, and as usual.
-        seen: records by key.
-
-    Returns:
-        Runs, records, and (3, cells): log of weight + 1, runs, records.
+    `past` are places of the runs, `runs` of all runs their uses, requests and hours. `known` is of all runs what had
+    ended: n, running, largest, sum of log use, of its squares, of hours. Runs of as many ended and running ones share a
+    cell. `records` (4, m) are of runs above the largest known use: log of use over it, log of weight + 1, squared
+    deviations of log use, n. `sums` are squared deviations, their degrees of freedom; hours of records x request, and
+    as usual; `seen` are records by key. Cells are (3, cells): log of weight + 1, runs, records.
     """
     use, request, hours = runs
     n, running, largest, log_sum, log_squares, known_hours = known
@@ -86,7 +78,7 @@ def look_back(  # noqa: PLR0913, PLR0917  arrays of one kernel
 
 @compiled
 def fit_records(cells: Floats, prior: Floats, precision: Floats, steps: int) -> Floats:
-    """Return b0 and b1 of (3, n) cells: log of weight + 1, runs, and those that exceed the largest known use."""
+    """b0 and b1 of (3, n) cells: log of weight + 1, runs, and those that exceed the largest known use."""
     at = prior.copy()
     filled = np.flatnonzero(cells[1] > 0)
     for _ in range(steps):
@@ -120,7 +112,7 @@ def fit_records(cells: Floats, prior: Floats, precision: Floats, steps: int) -> 
 
 @compiled
 def fit_beyond(beyond: Floats, unit: Floats, prior: Floats, steps: int) -> tuple[float, float, float]:
-    """Return b2, h and t of (n,) log ratios above 0, `unit` x which is z; `prior` as `chances.PRIOR_BEYOND`."""
+    """b2, h and t of (n,) log ratios above 0, `unit` x which is z; `prior` as `chances.PRIOR_BEYOND`."""
     n = len(beyond)
     tail_runs, prior_share, share_runs, prior_scale, scale_runs = prior
     third = np.empty(n)

@@ -51,19 +51,10 @@ class Chances:
 
 
 def fit_chances(runs: SizedRuns, known: Known, level: int, past: Ints, n_keys: int, booked: float) -> Chances:
-    """Return the model of runs that have ended.
+    """The model of runs that have ended, each `known` at its own moment; `booked` is the mean request x hours.
 
-    Args:
-        runs: all of them.
-        known: (n,) of each run at its own moment.
-        level: of the key.
-        past: places of the runs to learn from.
-        n_keys: of the level.
-        booked: mean request x hours of a run.
-
-    Source:
-        b0, b1: maximum a posteriori of a binomial model with a logarithmic link (Newton); b2, h, t: expectation
-        maximisation of the mixture. Conditional quantiles of the forecaster and tags of samples gained nothing.
+    Source: b0, b1: maximum a posteriori of a binomial model with a logarithmic link (Newton); b2, h, t: expectation
+    maximisation of the mixture. Conditional quantiles of the forecaster and tags of samples gained nothing.
     """
     from workprof.memory import chance_kernels as kernels  # noqa: PLC0415  what only names a verdict loads no compiler
 
@@ -95,6 +86,6 @@ def fit_chances(runs: SizedRuns, known: Known, level: int, past: Ints, n_keys: i
 
 
 def record_chance(record: Floats, weight: Floats) -> Floats:
-    """Return (m,) chances that the next run exceeds the largest known use."""
+    """(m,) chances that the next run exceeds the largest known use."""
     result: Floats = np.clip(np.exp(record[0] - record[1] * np.log(weight + 1)), 0.0, MOST_RECORD)
     return result

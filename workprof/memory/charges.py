@@ -42,7 +42,7 @@ class Foreseen:
 
 
 def foreseen_kills(ordered: Ordered, setting: SizingSettings, retry: RetrySettings) -> Foreseen | None:
-    """Return how far stated chances of a kill hold; None where the policy looks at the task alone, and states none."""
+    """How far stated chances of a kill hold; None where the policy looks at the task alone, and states none."""
     from workprof.memory.conditional import cheapest_chains  # noqa: PLC0415  numba waits until it is needed
 
     if not (setting.by_labels and ordered.known):
@@ -77,7 +77,7 @@ class Charges:
 
 
 def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
-    """Return the charges of all runs to be sized, task after task in the order of their starts."""
+    """The charges of all runs to be sized, task after task in the order of their starts."""
     started = time.perf_counter()
     tried = [charge_task(policy, runs, retry, ordered.cold_runs) for runs in ordered.sequences]
     seconds = time.perf_counter() - started
@@ -100,7 +100,7 @@ def charge(policy: Policy, ordered: Ordered, retry: RetrySettings) -> Charges:
 def charge_task(
     policy: Policy, runs: Sequence, retry: RetrySettings, cold_runs: int
 ) -> tuple[Outcome, NDArray[np.str_]]:
-    """Return what one task's runs cost, and what each was sized from.
+    """What one task's runs cost, and what each was sized from.
 
     Runs before which fewer than `cold_runs` are known (than the policy's own `fewest_known`, where it has one) start at
     their request and are doubled after a failure, or lifted by the requested rule.
@@ -121,7 +121,7 @@ def charge_task(
 
 
 def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: RetrySettings) -> list[Charges]:
-    """Return the charges of the policy `workprof` with one setting on each order (one per seed).
+    """The charges of the policy `workprof` with one setting on each order (one per seed).
 
     What is foreseen of a table's runs is computed once, and counts into the seconds of the setting that is first.
     """
@@ -136,13 +136,13 @@ def charge_setting(setting: SizingSettings, orders: Iterable[Ordered], retry: Re
 
 
 def workprof_on(ordered: Ordered, setting: SizingSettings) -> Policy:
-    """Return the policy `workprof`: by all that is known at submission; in the published harness by the task alone."""
+    """The policy `workprof`: by all that is known at submission; in the published harness by the task alone."""
     by_labels = setting.by_labels and ordered.known != ""
     return Conditional(setting.price_runs, ordered.outlooks) if by_labels else Workprof(setting)
 
 
 def charges_of(replayed: tuple[list[Ordered], ReplaySettings], name: str) -> list[Charges]:
-    """Return the charges of one policy by seed."""
+    """The charges of one policy by seed."""
     orders, settings = replayed
     if name == Workprof.name:
         return charge_setting(settings.sizing, orders, settings.retry)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def replay_and_compare(
     frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent
 ) -> ReplayResult:
-    """Return the replay of the policies, and the verdict among them where sizes are by what had ended."""
+    """The replay of the policies, and the verdict among them where sizes are by what had ended."""
     result = replay(frames, settings, progress)
     if settings.protocol != SUBMIT_TIME or settings.known != FINISHED or settings.train:
         return result
@@ -45,7 +45,7 @@ def replay_and_compare(
 
 
 def compared(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> Compared | None:
-    """Return the verdict and the policies on the same runs; None where no run has a request and a use."""
+    """The verdict and the policies on the same runs; None where no run has a request and a use."""
     jobs, _ = latest_of(frames["jobs"], settings.latest_runs)
     jobs = with_windows(jobs)
     try:
@@ -73,7 +73,7 @@ def compared(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> Co
 
 
 def _known_at_submission(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with every start at its submission, where there is one: sizes are fixed then."""
+    """The table with every start at its submission, where there is one: sizes are fixed then."""
     seconds = numbers_if_present(jobs, "duration_s")
     if seconds is None:
         return jobs

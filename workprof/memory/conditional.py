@@ -146,15 +146,10 @@ def make_known(past: Past, task: int, n_known: int, seen: Ints, latest: Ints, be
 
 @compiled
 def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints, Positions], stamps: Ints) -> Ints:
-    """Return the places of the known runs that a run is sized from: latest of its task, of its labels, of other tasks.
+    """The places of the known runs that a run is sized from: latest of its task, of its labels, of other tasks.
 
-    Args:
-        past: all runs.
-        run: place of the one to be sized.
-        n_own: known runs of its task.
-        n_ended: known runs of the table.
-        links: latest known run of each task with each label, and the one before each run.
-        stamps: (n,) the run that last looked at each.
+    `links` are the latest known run of each task with each label, and the one before each run; `stamps` (n,) the run
+    that last looked at each.
     """
     latest, before = links
     result, n = np.empty(OWN + SHARING * len(past.sharing) + FOREIGN, np.int64), 0
@@ -182,7 +177,7 @@ def looked_at(past: Past, run: int, n_own: int, n_ended: int, links: tuple[Ints,
 
 @compiled
 def line_logs(past: Past, run: int, places: Ints) -> tuple[float, Floats]:
-    """Return the logarithms of the line of use on input, through the runs of the task at `places`: at the run, at each.
+    """The logarithms of the line of use on input, through the runs of the task at `places`: at the run, at each.
 
     The line is followed down to half of the smallest use and up to twice the largest; NaN where inputs do not vary.
     """
@@ -203,7 +198,7 @@ def line_logs(past: Past, run: int, places: Ints) -> tuple[float, Floats]:
 
 @compiled
 def weighed(past: Past, run: int, places: Ints, n_own: int, learnt: Learnt) -> Weighed:
-    """Return the runs at `places` with their weights.
+    """The runs at `places` with their weights.
 
     With inputs, a run of the task also stands carried along their line; a run of another task with another
     request also stands scaled.
@@ -248,7 +243,7 @@ def weighed(past: Past, run: int, places: Ints, n_own: int, learnt: Learnt) -> W
 
 @compiled
 def widths_of(learnt: Learnt, task: int) -> Floats:
-    """Return (n_labels + 2, n_widths) shares of the kernels' widths: the task's own, drawn towards those of all."""
+    """(n_labels + 2, n_widths) shares of the kernels' widths: the task's own, drawn towards those of all."""
     every = learnt.widths[-1]
     widths = learnt.widths[task] + ALIKE * every / every.sum(axis=1).reshape(-1, 1)
     shares: Floats = widths / widths.sum(axis=1).reshape(-1, 1)
@@ -257,7 +252,7 @@ def widths_of(learnt: Learnt, task: int) -> Floats:
 
 @compiled
 def exceeded(known: Weighed, widths: Floats, limit: float) -> Floats:
-    """Return (n_chances,) log sizes that the use exceeds with `CHANCES`, none above `limit`.
+    """(n_chances,) log sizes that the use exceeds with `CHANCES`, none above `limit`.
 
     The weights stand in bins of the log use; the two-sided exponential kernels are two passes of a running sum.
     """
@@ -323,7 +318,7 @@ def learn(learnt: Learnt, task: int, theta_slope: Floats, width_share: Floats) -
 
 @compiled
 def twice_as_many(rows: Floats) -> Floats:
-    """Return an array with the same rows, and as many more of any content."""
+    """An array with the same rows, and as many more of any content."""
     return np.concatenate((rows, rows))
 
 
@@ -392,12 +387,8 @@ def chains(sizes: Floats, prices: Floats, time_to_failure: float, result: Floats
     A size held costs size x (time to failure where it is too small, else 1), a kill its price. From the largest size
     back, the cheapest next one is known for each.
 
-    Args:
-        sizes: (n, n_chances) bytes, exceeded with `CHANCES`; rows of NaN stay so.
-        prices: (n,) of a kill, in bytes: of a size held for the expected run time.
-        time_to_failure: share.
-        result: (n, STEPS), NaN after the largest.
-        chance: (n,).
+    `sizes` are (n, n_chances) bytes, exceeded with `CHANCES`; rows of NaN stay so. `prices` (n,) are of a kill, in
+    bytes: of a size held for the expected run time. `result` is (n, STEPS), NaN after the largest.
     """
     saved, n_chances = 1 - time_to_failure, len(CHANCES)
     for i in range(len(sizes)):
@@ -424,7 +415,7 @@ def chains(sizes: Floats, prices: Floats, time_to_failure: float, result: Floats
 
 
 def outlooks_of(tasks: Sequence[Task], clocks: Sequence[Clock]) -> tuple[Outlook, ...]:
-    """Return what is foreseen for the runs to be sized, one outlook per task, rows as in its `sized`.
+    """What is foreseen for the runs to be sized, one outlook per task, rows as in its `sized`.
 
     Without a clock the tasks know nothing of each other.
     """
@@ -475,14 +466,12 @@ LEAST_HOURS = 1e-6
 
 
 def cheapest_chains(outlook: Outlook, price_byte_h: Floats | float, time_to_failure: float) -> tuple[Floats, Floats]:
-    """Return (n, STEPS) sizes in bytes, first and after kills (NaN = none left), and (n,) chances of the first kill.
+    """(n, STEPS) sizes in bytes, first and after kills (NaN = none left), and (n,) chances of the first kill.
 
     Rows of runs of whose task nothing was known are NaN.
 
-    Args:
-        outlook: of the runs.
-        price_byte_h: (n,) or one for all: of a kill on top of what its attempt is charged, in bytes x hours.
-        time_to_failure: share of the run time that a killed attempt is charged.
+    The price, (n,) or one for all, is of a kill on top of what its attempt is charged, in bytes x hours;
+    `time_to_failure` is the share of the run time that a killed attempt is charged.
     """
     n = len(outlook.hours)
     result, chance = np.empty((n, STEPS)), np.empty(n)

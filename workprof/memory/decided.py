@@ -31,12 +31,12 @@ from workprof.memory.verdict_rows import DECIDED, KEEP, OfResource, VerdictRow, 
 
 
 def row_key(row: VerdictRow, one: OfResource) -> str:
-    """Return the text by which a row is known; '' = the other keys together, which nobody can decide about."""
+    """The text by which a row is known; '' = the other keys together, which nobody can decide about."""
     return key_text(one.resource, row.by, row.key, row.request)
 
 
 def decided(verdict: Verdict, decisions: Iterable[Decision]) -> Verdict:
-    """Return a verdict with these decisions and no others; those on rows that are not there are `missing`."""
+    """A verdict with these decisions and no others; those on rows that are not there are `missing`."""
     by_key = {one.row_key: one for one in decisions}
     if not by_key and not verdict.missing and all(one.decided is None for one in verdict.resources):
         return verdict
@@ -113,10 +113,9 @@ def _counts(states: Sequence[str], judged: Judged, rows: Sequence[VerdictRow], b
 
 
 def rows_named(verdict: Verdict, text: str, *, every: bool = False) -> list[tuple[ResourceVerdict, VerdictRow]]:
-    """Return the row of a key, or of parts that fit one row; `every`: all rows that they fit.
+    """The row of a key, or of parts that fit one row; `every`: all rows that they fit.
 
-    Raises:
-        SettingsError: where none fits, or several do.
+    Raises SettingsError where none fits, or several do.
     """
     rows = {row_key(row, one): (one, row) for one in verdict.resources for row in one.rows if row.by}
     return [rows[key] for key in keys_named(tuple(rows), text, every=every)]
@@ -125,10 +124,9 @@ def rows_named(verdict: Verdict, text: str, *, every: bool = False) -> list[tupl
 def decisions_on(
     found: Iterable[tuple[ResourceVerdict, VerdictRow]], state: str | None, note: str | None, by: str
 ) -> tuple[Decision, ...]:
-    """Return what is decided now; None leaves the state or the note as it was.
+    """What is decided now; None leaves the state or the note as it was.
 
-    Raises:
-        SettingsError: for another state, a note that is too long, or neither.
+    Raises SettingsError for another state, a note that is too long, or neither.
     """
     if state is None and note is None:
         raise SettingsError(f"nothing is decided; give one of {', '.join(STATES)}, or a note")

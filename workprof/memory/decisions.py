@@ -55,7 +55,7 @@ class Advice:
 
 
 def whoami() -> str:
-    """Return the name of the account that runs this process."""
+    """The name of the account that runs this process."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # an account without a name
@@ -63,7 +63,7 @@ def whoami() -> str:
 
 
 def key_text(resource: str, by: tuple[str, ...], key: Mapping[str, str], request: float) -> str:
-    """Return the text by which a row is known: 'user=ann,task_name=train,request=4.2'; its resource unless memory.
+    """The text by which a row is known: 'user=ann,task_name=train,request=4.2'; its resource unless memory.
 
     Signs that part it are written as in an address, so that it needs no quotes in a shell.
     """
@@ -74,11 +74,7 @@ def key_text(resource: str, by: tuple[str, ...], key: Mapping[str, str], request
 
 
 def parts_of(text: str) -> dict[str, str]:
-    """Return column -> value of a key or of a part of one.
-
-    Raises:
-        SettingsError: for what is no list of NAME=VALUE.
-    """
+    """Column -> value of a key or of a part of one; raises SettingsError for what is no list of NAME=VALUE."""
     result = {}
     for part in text.split(","):
         name, equals, value = part.partition("=")
@@ -98,10 +94,9 @@ def fits(given: Mapping[str, str], row_key: str) -> bool:
 
 
 def keys_named(keys: Sequence[str], text: str, *, every: bool = False) -> list[str]:
-    """Return the key that a text is, or the one that its parts fit; `every`: all that they fit.
+    """The key that a text is, or the one that its parts fit; `every`: all that they fit.
 
-    Raises:
-        SettingsError: where none fits, or several do.
+    Raises SettingsError where none fits, or several do.
     """
     if text in keys:
         return [text]
@@ -124,11 +119,7 @@ def _same_request(given: str, own: str) -> bool:
 
 
 def checked_note(note: str) -> str:
-    """Return a note on one line.
-
-    Raises:
-        SettingsError: where it is too long.
-    """
+    """A note on one line; raises SettingsError where it is too long."""
     text = " ".join(note.split())
     if len(text) > MOST_NOTE:
         raise SettingsError(f"the note has {len(text):,} characters; shorten it to {MOST_NOTE}")

@@ -35,7 +35,7 @@ class Origin:
 
 
 def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return a text that cannot leave a comment line: control characters and other line ends become spaces.
+    """A text that cannot leave a comment line: control characters and other line ends become spaces.
 
     Backslashes become slashes: some readers of Groovy turn the code of a line end into one even there.
     """
@@ -44,7 +44,7 @@ def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def never_line(never: NeverRun) -> str:
-    """Return how many runs a cap rules out, in words; '' where it rules out none."""
+    """How many runs a cap rules out, in words; '' where it rules out none."""
     if not never.n_runs:
         return ""
     return (
@@ -55,7 +55,7 @@ def never_line(never: NeverRun) -> str:
 
 
 def list_settings_line(listing: SizeList) -> str:
-    """Return the settings of sizes in words: what differs from the defaults."""
+    """The settings of sizes in words: what differs from the defaults."""
     usual = type(listing.settings)()
     words = [f"{leaf.path} {write(leaf, value)}" for leaf, value in differences(usual, listing.settings).items()]
     if listing.cap_bytes is not None and not any(word.startswith("retry.cap") for word in words):
@@ -64,7 +64,7 @@ def list_settings_line(listing: SizeList) -> str:
 
 
 def odds_line(one: ListedSize | NamedSize) -> str:
-    """Return the odds of a retry in words, with their interval."""
+    """The odds of a retry in words, with their interval."""
     if isinstance(one, ListedSize) and one.rule == UNCHANGED:
         return f"no advice, the request stays: {one_line(one.sized_from)}"
     if not one.n_tested:
@@ -79,14 +79,14 @@ def odds_line(one: ListedSize | NamedSize) -> str:
 
 
 def _evidence(one: ListedSize) -> str:
-    """Return the odds of a retry, and what the size rests on."""
+    """The odds of a retry, and what the size rests on."""
     if one.rule == UNCHANGED:
         return odds_line(one)
     return f"{odds_line(one)}; from {one_line(one.sized_from).removeprefix('from ')}"
 
 
 def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
-    """Return the lines at the top of an export, without a comment sign; first what can never run."""
+    """The lines at the top of an export, without a comment sign; first what can never run."""
     never = never_line(listing.never)
     return (
         *((never,) if never else ()),
@@ -100,12 +100,12 @@ def header_lines(origin: Origin, listing: SizeList) -> tuple[str, ...]:
 
 
 def mebibytes(size_bytes: float, cap_bytes: float | None = None) -> int:
-    """Return whole MiB that hold a size, as far as a cap allows."""
+    """Whole MiB that hold a size, as far as a cap allows."""
     return int(min(-(-size_bytes // MIB), math.inf if cap_bytes is None else cap_bytes // MIB))
 
 
 def gigabytes(size_bytes: float) -> float:
-    """Return GB (1e9 bytes)."""
+    """GB (1e9 bytes)."""
     return size_bytes / GB
 
 
@@ -134,7 +134,7 @@ COLUMNS = (
 
 
 def sizes_csv(listing: SizeList, origin: Origin) -> str:
-    """Return sizes as CSV: a header row, a row per named size (without a task), a row per task.
+    """Sizes as CSV: a header row, a row per named size (without a task), a row per task.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
@@ -168,7 +168,7 @@ def sizes_csv(listing: SizeList, origin: Origin) -> str:
 
 
 def sizes_json(listing: SizeList, origin: Origin) -> str:
-    """Return sizes as JSON: `about`, `dataset`, `source`, `settings`, `sizes` (named), `tasks`, `never`, `left_out`."""
+    """Sizes as JSON: `about`, `dataset`, `source`, `settings`, `sizes` (named), `tasks`, `never`, `left_out`."""
     return _json_text(_document_of(listing, origin))
 
 
@@ -233,7 +233,7 @@ _PATTERN_SIGN = re.compile(r"[.^$*+?{}\[\]|()!&~-]")
 
 
 def sizes_nextflow(listing: SizeList, origin: Origin) -> str:
-    """Return sizes as the text of a configuration file, to be used with `-c FILE`; named sizes as labels.
+    """Sizes as the text of a configuration file, to be used with `-c FILE`; named sizes as labels.
 
     Nextflow reads a selector as a pattern, so signs of patterns in a task's name are escaped. Its MB are MiB.
     """
@@ -257,7 +257,7 @@ def sizes_nextflow(listing: SizeList, origin: Origin) -> str:
 
 
 def _nextflow_sizes(first: float, later: tuple[float, ...], listing: SizeList) -> str:
-    """Return the sizes of all attempts as Groovy."""
+    """The sizes of all attempts as Groovy."""
     cap = listing.cap_bytes
     sizes = ", ".join(f"{mebibytes(size, cap)}.MB" for size in (first, *later))
     return f"[{sizes}][Math.min(task.attempt, {1 + len(later)}) - 1]" if later else sizes
@@ -268,12 +268,12 @@ def _selector(comment: str, selector: str, memory: str) -> tuple[str, ...]:
 
 
 def literal_pattern(name: str) -> str:
-    """Return a pattern that only a task of that name matches; a backslash and pattern signs are escaped."""
+    """A pattern that only a task of that name matches; a backslash and pattern signs are escaped."""
     return _PATTERN_SIGN.sub(r"\\\g<0>", name.replace("\\", "\\\\"))
 
 
 def groovy_text(text: str) -> str:
-    """Return a Groovy text in single quotes: nothing is interpolated; every unusual character is written as a code."""
+    """A Groovy text in single quotes: nothing is interpolated; every unusual character is written as a code."""
     return "'" + "".join(_groovy_character(character) for character in text) + "'"
 
 
@@ -298,13 +298,9 @@ _DIGEST_BYTES = 4
 
 
 def sizes_kubernetes(listing: SizeList, origin: Origin, kind: str = "Deployment", api_version: str = "apps/v1") -> str:
-    """Return sizes as YAML documents: one per task, and before them a ConfigMap of the named sizes.
+    """Sizes as YAML documents: one per task, and before them a ConfigMap of the named sizes.
 
-    Args:
-        listing: sizes and risk.
-        origin: where they come from.
-        kind: of the patched objects, such as Deployment, StatefulSet or Job.
-        api_version: of that kind.
+    `kind` is of the patched objects, such as Deployment, StatefulSet or Job.
     """
     comments = [f"# {line}" for line in header_lines(origin, listing)]
     comments.append(f"# The kind {one_line(kind)} and the names are to be adapted to your objects.")
@@ -348,7 +344,7 @@ def _mi(size_bytes: float, listing: SizeList) -> str:
 
 
 def object_names(tasks: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names by RFC 1123 (a-z, 0-9, '-', at most 63); a digest tells apart tasks that would share one."""
+    """Names by RFC 1123 (a-z, 0-9, '-', at most 63); a digest tells apart tasks that would share one."""
     plain = [_NOT_ALLOWED.sub("-", task.lower()).strip("-") for task in tasks]
     names = []
     for task, name in zip(tasks, plain, strict=True):
@@ -397,7 +393,7 @@ def _document(one: ListedSize, name: str, shared: _Shared) -> str:
 
 
 def sizes_slurm(listing: SizeList, origin: Origin) -> str:
-    """Return sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB."""
+    """Sizes as a `job_submit.lua`: a job of a listed name gets the memory of its task per node, in MiB."""
     lines = [f"-- {line}" for line in header_lines(origin, listing)]
     lines += [
         "-- Beside slurm.conf, with JobSubmitPlugins=lua. `mb` is requested at submission; `next_mb` are the sizes to",
@@ -434,7 +430,7 @@ _LUA_FUNCTIONS = (
 
 
 def lua_text(text: str) -> str:
-    """Return a Lua text in double quotes, every unusual byte of its UTF-8 as a code of three digits."""
+    """A Lua text in double quotes, every unusual byte of its UTF-8 as a code of three digits."""
     return '"' + "".join(_lua_byte(byte) for byte in text.encode("utf-8", "replace")) + '"'
 
 
@@ -443,7 +439,7 @@ def _lua_byte(byte: int) -> str:
 
 
 def sizes_slurm_partitions(listing: SizeList, origin: Origin) -> str:
-    """Return sizes as lines of `slurm.conf`: a partition per named size, else per size that a task has."""
+    """Sizes as lines of `slurm.conf`: a partition per named size, else per size that a task has."""
     comments = [f"# {line}" for line in header_lines(origin, listing)]
     comments += [
         "# A partition per size; set Nodes to yours. MaxMemPerNode and DefMemPerNode are MiB. After OUT_OF_MEMORY",
@@ -477,12 +473,12 @@ EXPORTS: dict[str, Callable[[SizeList, Origin], str]] = {
 
 
 def exported(to: str, listing: SizeList, origin: Origin) -> bytes:
-    """Return sizes in a format, as the command and the page's buttons write them."""
+    """Sizes in a format, as the command and the page's buttons write them."""
     return EXPORTS[to](listing, origin).encode()
 
 
 def yaml_text(text: str) -> str:
-    """Return a YAML text in double quotes, every unusual character as a code."""
+    """A YAML text in double quotes, every unusual character as a code."""
     return '"' + "".join(_yaml_character(character) for character in text) + '"'
 
 

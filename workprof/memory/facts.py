@@ -40,10 +40,9 @@ class RankTest:
 
 
 def spearman(values: Floats, used: Floats) -> RankTest | None:
-    """Return Spearman's rank correlation; None where one side does not vary.
+    """Spearman's rank correlation; None where one side does not vary.
 
-    Source:
-        The interval is that of Bonett and Wright 2000 on Fisher's scale; the probability is that of Student's t.
+    Source: The interval is that of Bonett and Wright 2000 on Fisher's scale; the probability is that of Student's t.
     """
     from scipy.special import stdtr  # noqa: PLC0415  heavy
 
@@ -65,14 +64,13 @@ def spearman(values: Floats, used: Floats) -> RankTest | None:
 
 
 def explained_by_groups(codes: Floats, used: Floats) -> RankTest | None:
-    """Return how much of the ranks the groups explain; None where one side does not vary or every row is a group.
+    """How much of the ranks the groups explain; None where one side does not vary or every row is a group.
 
     Strength is the root of epsilon squared, (H - k + 1) / (n - k), floored at 0: so that it compares with a
     correlation, and groups of pure chance have about 0 however many they are.
 
-    Source:
-        Kruskal and Wallis 1952, H with the correction for ties, probability by chi squared; epsilon
-        squared, Kelley 1935.
+    Source: Kruskal and Wallis 1952, H with the correction for ties, probability by chi squared; epsilon squared, Kelley
+    1935.
     """
     from scipy.special import chdtrc  # noqa: PLC0415  heavy
 
@@ -90,7 +88,7 @@ def explained_by_groups(codes: Floats, used: Floats) -> RankTest | None:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return (n,) ranks from 1, ties in the middle."""
+    """(n,) ranks from 1, ties in the middle."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     middles: Floats = (ends - (counts - 1) / 2).astype(np.float64)
@@ -177,15 +175,10 @@ class _Column:
 
 
 def memory_facts(jobs: pd.DataFrame, runs: Runs, order: tuple[str, ...]) -> MemoryFacts:
-    """Return how every number and category of a table goes with the use of memory.
+    """How every number and category of a table goes with the use of memory; `order` has the main tasks first.
 
-    Args:
-        jobs: the table that the runs come from, every column that it has.
-        runs: of that table.
-        order: tasks to look at, the most important first.
-
-    Source:
-        The load-aware provisioning thesis, section 5.1.3, which looks at correlations of scenario attributes by eye.
+    Source: The load-aware provisioning thesis, section 5.1.3, which looks at correlations of scenario attributes by
+    eye.
     """
     columns, left_out = _columns(jobs, runs)
     everything = np.arange(len(runs))
@@ -203,14 +196,14 @@ def memory_facts(jobs: pd.DataFrame, runs: Runs, order: tuple[str, ...]) -> Memo
 
 
 def known_when(column: str) -> str:
-    """Return whether a column is known before the run, after it, or unsure."""
+    """Whether a column is known before the run, after it, or unsure."""
     if _BEFORE.fullmatch(column):
         return BEFORE
     return AFTER if _AFTER.fullmatch(column) else UNSURE
 
 
 def is_numeric(given: pd.Series) -> bool:
-    """Return whether every value that is there reads as a number."""
+    """Whether every value that is there reads as a number."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     return bool(pd.to_numeric(given, errors="coerce").notna().sum() >= given.notna().sum())
@@ -235,7 +228,7 @@ def _columns(jobs: pd.DataFrame, runs: Runs) -> tuple[list[_Column], tuple[Colum
 
 
 def _column(jobs: pd.DataFrame, name: str, rows: Ints) -> _Column | str:
-    """Return a column as numbers (categories as codes), or why it is left out."""
+    """A column as numbers (categories as codes), or why it is left out."""
     given = jobs[name].iloc[rows]
     if given.notna().sum() < FEWEST_ROWS:
         return f"fewer than {FEWEST_ROWS} rows have a value"
@@ -307,7 +300,7 @@ class Box:
 
 
 def box_of(task: str, used_gb: Floats) -> Box:
-    """Return the box plot of (n,) uses, n > 0."""
+    """The box plot of (n,) uses, n > 0."""
     values = np.sort(used_gb)
     q1, median, q3 = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
     reach = WHISKER_REACH * (q3 - q1)
@@ -355,7 +348,7 @@ class FactPoints(Shown):
 def fact_points_of(
     frames: Mapping[str, pd.DataFrame], settings: FactPointsSettings, progress: Progress = silent
 ) -> FactPoints:
-    """Return the points or boxes of one column.
+    """The points or boxes of one column.
 
     Raises:
         ColumnMissing: when the column is absent.
@@ -390,7 +383,7 @@ def fact_points_of(
 
 
 def _drawn(used: Floats, seed: int) -> Ints:
-    """Return the places of at most `MOST_POINTS` runs, the two extremes among them, in order of the table."""
+    """The places of at most `MOST_POINTS` runs, the two extremes among them, in order of the table."""
     if len(used) <= MOST_POINTS:
         return np.arange(len(used))
     drawn = np.random.default_rng(seed).choice(len(used), MOST_POINTS - 2, replace=False)

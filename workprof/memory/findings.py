@@ -76,14 +76,7 @@ class Findings:
 
 
 def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, advised: Advised) -> Findings:
-    """Return what breaks the rules, the costliest first.
-
-    Args:
-        jobs: the table.
-        runs: its rows as the ledger sees them.
-        settings: rules and prices.
-        advised: rows of the verdict.
-    """
+    """What breaks the rules, the costliest first."""
     groups = Groups(jobs, runs, settings.by, advised)
     broken = broken_rules(jobs, runs, settings, groups.lowered())
     result: list[Finding] = []
@@ -130,7 +123,7 @@ def findings_of(jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, 
 
 
 def decided_findings(findings: Sequence[Finding], verdict: Verdict, prices: LedgerPrices) -> tuple[Finding, ...]:
-    """Return the findings with the rows of a verdict as they were decided about."""
+    """The findings with the rows of a verdict as they were decided about."""
     rows = {(one.resource, row_key(row, one)): row for one in verdict.resources for row in one.rows}
     result = []
     for finding in findings:
@@ -152,7 +145,7 @@ def _rank(settings: LedgerSettings) -> Callable[[Finding], tuple[float, ...]]:
 
 
 def _families(broken: dict[str, Broken | Unjudged], runs: LedgerRuns) -> list[tuple[tuple[str, ...], str]]:
-    """Return the rules that share their runs, each with the resource that is wasted."""
+    """The rules that share their runs, each with the resource that is wasted."""
     families = [(rules, resource) for resource, rules in OF_RESOURCE.items()]
     families += [(("gpu_memory",), GPUS), (("gpu_cores",), GPUS), (("fragmentation",), NODES)]
     for rule in CAUSES_OF:
@@ -170,14 +163,14 @@ class Groups:
         self._found: dict[str, Keyed] = {}
 
     def of(self, rule: str) -> Keyed:
-        """Return the group of every run for a rule."""
+        """The group of every run for a rule."""
         sized = ADVISED_BY.get(rule, "")
         if sized not in self._found:
             self._found[sized] = self._keyed(sized) if sized else self._by_name()
         return self._found[sized]
 
     def lowered(self) -> dict[str, Bools]:
-        """Return resource of the ledger -> (n,) whether the run's row lowers its request."""
+        """Resource of the ledger -> (n,) whether the run's row lowers its request."""
         found = {}
         for sized in self.advised.of:
             group = self._found.setdefault(sized, self._keyed(sized))
@@ -206,7 +199,7 @@ NOT_SIZED = {
 
 
 def _finding(rule: str, resource: str, runs: LedgerRuns, breaks: Bools, row: VerdictRow | None) -> Finding:
-    """Return what a group shows, without its sums."""
+    """What a group shows, without its sums."""
     sized = ADVISED_BY.get(rule, "")
     plain = rule in OF_RESOURCE.get(resource, ())
     asked = runs.requested[PRICED[sized]] if sized else np.full(len(runs), np.nan)
@@ -239,5 +232,5 @@ def _finding(rule: str, resource: str, runs: LedgerRuns, breaks: Bools, row: Ver
 
 
 def _only(codes: Ints, names: Sequence[str]) -> str:
-    """Return the name that all have; '' = several."""
+    """The name that all have; '' = several."""
     return names[codes[0]] if (codes == codes[0]).all() else ""

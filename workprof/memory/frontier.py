@@ -53,7 +53,7 @@ MANY_RUNS = 20_000
 
 
 def settings_of_ours(prices_runs: tuple[float, ...], n_runs: int, *, with_input: bool) -> tuple[SizingSettings, ...]:
-    """Return the settings that make the frontier: every price, with inputs where there are any, and by task alone."""
+    """The settings that make the frontier: every price, with inputs where there are any, and by task alone."""
     prices = tuple(sorted(set(prices_runs)))
     some = prices
     if n_runs > MANY_RUNS and with_input and prices:
@@ -69,7 +69,7 @@ BETWEEN = 2
 
 
 def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettings, ...]:
-    """Return the settings that make the frontier in the order of submission.
+    """The settings that make the frontier in the order of submission.
 
     By all that is known then: every price and some between; by the task alone, which few runs a task may favour: every
     price.
@@ -84,7 +84,7 @@ def settings_at_submission(prices_runs: tuple[float, ...]) -> tuple[SizingSettin
 
 
 def setting_words(setting: SizingSettings, known: str = "") -> str:
-    """Return a setting of the policy `workprof` in words; `known` as `Ordered` has it."""
+    """A setting of the policy `workprof` in words; `known` as `Ordered` has it."""
     by = "by input and task" if setting.by_input else "by task alone"
     if known and setting.by_labels:
         by = "by what is known at submission"
@@ -92,13 +92,7 @@ def setting_words(setting: SizingSettings, known: str = "") -> str:
 
 
 def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: str = "") -> FrontierPoint:
-    """Return the mean waste and failures of one setting over its charges (one per seed).
-
-    Args:
-        setting: of the policy `workprof`.
-        charges: of it.
-        known: as `Ordered` has it.
-    """
+    """The mean waste and failures of one setting over its charges (one per seed)."""
     charges = list(charges)
     return FrontierPoint(
         setting=setting_words(setting, known),
@@ -112,7 +106,7 @@ def frontier_point(setting: SizingSettings, charges: Iterable[Charges], known: s
 
 
 def marked(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
-    """Return the points, least waste first, those marked that no other beats in both."""
+    """The points, least waste first, those marked that no other beats in both."""
     ordered = sorted(points, key=lambda point: (point.wasted_gb_h, point.failures))
     fewest, result = np.inf, []
     for point in ordered:
@@ -122,14 +116,14 @@ def marked(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
 
 
 def dominated_by_ours(wasted_gb_h: float, failures: float, frontier: Iterable[FrontierPoint]) -> bool:
-    """Return whether some setting of ours wastes less at no more failures."""
+    """Whether some setting of ours wastes less at no more failures."""
     return any(point.wasted_gb_h < wasted_gb_h and point.failures <= failures for point in frontier)
 
 
 def choices_by_price(
     policies: Iterable[PolicyFigures], frontier: Iterable[FrontierPoint], prices_gb_h: Iterable[float]
 ) -> tuple[PriceChoice, ...]:
-    """Return the policy or setting of least waste + price x failures for each price of a failure."""
+    """The policy or setting of least waste + price x failures for each price of a failure."""
     known = [(p.policy, p.wasted_gb_h, p.failures) for p in policies if not p.policy.startswith("oracle")]
     known += [(point.setting, point.wasted_gb_h, point.failures) for point in frontier]
     result = []
@@ -140,7 +134,7 @@ def choices_by_price(
 
 
 def best_by_task(tasks: Iterable[TaskFigures], mean_run_byte_h: float) -> tuple[TaskChoice, ...]:
-    """Return the policy of least waste + price x failures for each task, at our default price."""
+    """The policy of least waste + price x failures for each task, at our default price."""
     price = DEFAULT.price_runs * mean_run_byte_h / GB
     best: dict[str, TaskChoice] = {}
     for one in tasks:

@@ -45,7 +45,7 @@ class SizedRuns:
         return np.argsort(self.end_s, kind="stable")
 
     def take(self, chosen: Bools | Ints | slice) -> SizedRuns:
-        """Return some of the runs, in their order; codes stay."""
+        """Some of the runs, in their order; codes stay."""
         return replace(
             self,
             rows=self.rows[chosen],
@@ -76,7 +76,7 @@ class Known:
     asked: Floats  # (m,) request of the run that was submitted last; 0 without any
 
     def take(self, chosen: Bools | Ints | slice) -> Known:
-        """Return some of the queries."""
+        """Some of the queries."""
         return Known(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     @property
@@ -98,7 +98,7 @@ class Known:
 
 
 def known_of(runs: SizedRuns, query_s: Floats, of: Ints | None = None) -> tuple[Known, ...]:
-    """Return of every level what is known, as `known_at`; levels whose keys are the same runs share it."""
+    """Of every level what is known, as `known_at`; levels whose keys are the same runs share it."""
     found: list[Known] = []
     for level, key in enumerate(runs.levels):
         finer = runs.levels[level - 1]
@@ -117,13 +117,10 @@ def _alike(finer: Ints, coarser: Ints) -> bool:
 
 
 def known_at(runs: SizedRuns, level: int, query_s: Floats, of: Ints | None = None) -> Known:
-    """Return what is known of the peers of each run at a moment of its own.
+    """What is known of the peers of each run, in order of submission, at a moment (n,) of its own.
 
-    Args:
-        runs: (n,) in order of submission.
-        level: of the key.
-        query_s: (n,) moments; a peer that ends just then has ended, one that is submitted just then is not known.
-        of: runs that ask; None = all. Of the others nothing is filled.
+    A peer that ends just then has ended, one that is submitted just then is not known. Of runs that are not among `of`
+    nothing is filled.
     """
     from workprof.memory.verdict_kernels import pass_events  # noqa: PLC0415  what only names a verdict loads no compiler
 
@@ -153,7 +150,7 @@ MOST_CODES = 2**62
 
 
 def codes_of(parts: Sequence[Ints]) -> Ints:
-    """Return (n,) codes of the combinations of (n,) codes, -1 among them, in their order."""
+    """(n,) codes of the combinations of (n,) codes, -1 among them, in their order."""
     result, most = np.zeros(len(parts[0]), dtype=np.int64), 1
     for part in parts:
         wide = int(part.max(initial=0)) + 2
@@ -165,7 +162,7 @@ def codes_of(parts: Sequence[Ints]) -> Ints:
 
 
 def dense(values: Ints | Floats) -> Ints:
-    """Return (n,) ranks of values among the different ones."""
+    """(n,) ranks of values among the different ones."""
     if values.dtype.kind == "i" and len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1000:
         there = np.zeros(int(values.max()) + 1, dtype=np.int64)
         there[values] = 1
@@ -175,7 +172,7 @@ def dense(values: Ints | Floats) -> Ints:
 
 
 def first_of(values: Ints) -> tuple[Ints, Ints]:
-    """Return of each different value the first place that has it, in their order, and (n,) ranks."""
+    """Of each different value the first place that has it, in their order, and (n,) ranks."""
     place = dense(values)
     first = np.empty(int(place.max(initial=-1)) + 1, dtype=np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]  # of equal ones the first is written last

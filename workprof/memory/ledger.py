@@ -90,7 +90,7 @@ class LedgerRow:
     lost: tuple[Lost, ...]  # what the others held, by cause
 
     def of(self, resource: str) -> Amount:
-        """Return one resource."""
+        """One resource."""
         return self.amounts[NAMES.index(resource)]
 
     @property
@@ -106,7 +106,7 @@ class LedgerRow:
 
 
 def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerPrices) -> tuple[LedgerRow, ...]:
-    """Return one row per code, in the order of the names."""
+    """One row per code, in the order of the names."""
     n, finished, timed = len(names), runs.finished, np.isfinite(runs.hours)
 
     def total(values: Floats, chosen: Bools) -> Floats:
@@ -149,7 +149,7 @@ def rows_of(runs: LedgerRuns, codes: Ints, names: Sequence[str], prices: LedgerP
 
 
 def _lost(runs: LedgerRuns, codes: Ints, n: int) -> list[tuple[Lost, ...]]:
-    """Return what each row's runs held that did not finish well, by cause."""
+    """What each row's runs held that did not finish well, by cause."""
     result: list[list[Lost]] = [[] for _ in range(n)]
     for number, cause in enumerate(CAUSES):
         own = runs.cause == number
@@ -186,13 +186,10 @@ class Ledger(Shown):
 
 
 def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, progress: Progress = silent) -> Ledger:
-    """Return the ledger of a job table.
+    """The ledger of a job table: finished rows and others, with `finished`; see `READS`.
 
-    Args:
-        frames: 'jobs' -> the table, finished rows and others, with `finished`; see `READS`; `PROFILE_COLUMN` for rows
-            by profile; the verdict as `advice.verdict_table` has it, which is computed where it is not there.
-        settings: rows, rules, prices.
-        progress: told twice.
+    `PROFILE_COLUMN` is there for rows by profile. The verdict, as `advice.verdict_table` has it, is computed where it
+    is not there.
 
     Raises:
         ColumnMissing: when run times are absent, or the column that makes the rows.
@@ -224,12 +221,12 @@ def ledger_of(frames: Mapping[str, pd.DataFrame], settings: LedgerSettings, prog
 
 
 def _held(jobs: pd.DataFrame) -> list[str]:
-    """Return the columns that hold something."""
+    """The columns that hold something."""
     return [str(name) for name in jobs.columns if jobs[name].notna().any()]
 
 
 def _weight(row: LedgerRow, totals: LedgerRow, prices: LedgerPrices) -> float:
-    """Return what a row wastes: money, or its largest share of what is requested of memory, cores or GPUs."""
+    """What a row wastes: money, or its largest share of what is requested of memory, cores or GPUs."""
     if prices.given:
         return float(np.nan_to_num(row.money))
     held = [(own.wasted, whole.requested) for own, whole in zip(row.amounts, totals.amounts, strict=True)]
@@ -288,15 +285,9 @@ class LedgerRunList(Shown):
 def ledger_run_list(
     frames: Mapping[str, pd.DataFrame], settings: LedgerRunsSettings, progress: Progress = silent
 ) -> LedgerRunList:
-    """Return the runs behind a number of the ledger.
+    """The runs behind a number of the ledger; frames as `ledger_of`, with `row_id`.
 
-    Args:
-        frames: as `ledger_of`, with `row_id`.
-        settings: which.
-        progress: told once.
-
-    Raises:
-        SettingsError: for a row, a task, a key or a rule that there is not; names what there is.
+    Raises SettingsError for a row, a task, a key or a rule that there is not; names what there is.
     """
     progress(None, "Looking for the runs")
     jobs = frames["jobs"]
@@ -347,7 +338,7 @@ FIRST_RULE = {resource: rules[0] for resource, rules in OF_RESOURCE.items()}
 
 
 def _of_key(groups: Groups, settings: LedgerRunsSettings, rule: str) -> Bools:
-    """Return (n,) whether a run belongs to the key of a finding of a rule."""
+    """(n,) whether a run belongs to the key of a finding of a rule."""
     group = groups.of(rule)
     if settings.key not in group.labels:
         raise SettingsError(f"there is no key {settings.key!r}; choose one of {', '.join(group.labels[:8])}")
@@ -356,11 +347,9 @@ def _of_key(groups: Groups, settings: LedgerRunsSettings, rule: str) -> Bools:
 
 
 def called(ledger: Ledger, names: Mapping[str, str]) -> Ledger:
-    """Return a ledger for people, whose rows and findings are called by other names.
+    """A ledger for people, whose rows and findings are called by other names; what has none keeps its own.
 
-    Args:
-        ledger: as computed; what lists the runs of a row knows the names there.
-        names: name of a row -> what it is called; a row without one keeps its own.
+    What lists the runs of a row knows the names of the ledger as computed.
     """
     rows = tuple(replace(row, name=names.get(row.name, row.name)) for row in ledger.rows)
     findings = tuple(replace(one, who=names.get(one.who, one.who)) for one in ledger.findings)

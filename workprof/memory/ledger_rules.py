@@ -85,13 +85,9 @@ class Broken:
 def broken_rules(
     jobs: pd.DataFrame, runs: LedgerRuns, settings: LedgerSettings, lowered: Mapping[str, Bools]
 ) -> dict[str, Broken | Unjudged]:
-    """Return rule -> the runs that break it, or why it cannot be judged.
+    """Rule -> the runs that break it, or why it cannot be judged.
 
-    Args:
-        jobs: the table.
-        runs: its rows as the ledger sees them.
-        settings: limits of the rules.
-        lowered: resource -> (n,) whether the verdict lowers a run's request: that breaks its rule, whatever it uses.
+    Where the verdict lowers a run's request (`lowered`, by resource), that breaks its rule, whatever it uses.
     """
     limits = settings.rules
     result: dict[str, Broken | Unjudged] = {}
@@ -126,10 +122,9 @@ def breaking(
     rules: tuple[str, ...],
     lowered: Mapping[str, Bools],
 ) -> tuple[Bools, Floats, str]:
-    """Return (n,) whether a run breaks one of some rules, (n,) what it wastes, and of which resource.
+    """(n,) whether a run breaks one of some rules, (n,) what it wastes, and of which resource.
 
-    Raises:
-        SettingsError: for a rule that there is not, that cannot be judged here, or for rules of unlike resources.
+    Raises SettingsError for a rule that there is not, that cannot be judged here, or for rules of unlike resources.
     """
     unknown = [rule for rule in rules if rule not in RULES]
     if unknown:
@@ -155,7 +150,7 @@ def _requested(runs: LedgerRuns, resource: str) -> float:
 
 
 def _breaking(resource: str, requested: Floats, used: Floats, limits: Thresholds) -> dict[str, Bools]:
-    """Return rule -> (n,) whether a run breaks it, as far as request and use tell; the usual rule is the last."""
+    """Rule -> (n,) whether a run breaks it, as far as request and use tell; the usual rule is the last."""
     if resource == MEMORY:
         return {"memory": used < limits.memory_share * requested}
     if resource == LIMIT:
@@ -172,7 +167,7 @@ GPU_RULES = {"gpu_memory": MEMORY, "gpu_cores": CORES}
 
 
 def _gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | None:
-    """Return (n,) GB or cores that go with one GPU: as set, else the node's over its GPUs; None = that is not known."""
+    """(n,) GB or cores that go with one GPU: as set, else the node's over its GPUs; None = that is not known."""
     memory = GPU_RULES[rule] == MEMORY
     given = limits.gpu_memory_bytes / GB if memory else limits.gpu_cores
     if given > 0:
@@ -187,7 +182,7 @@ def _gpu_part(jobs: pd.DataFrame, limits: Thresholds, rule: str) -> Floats | Non
 
 
 def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule: str) -> Broken | Unjudged:
-    """Return the runs whose memory or cores are those of more GPUs than they request, though they use no more."""
+    """The runs whose memory or cores are those of more GPUs than they request, though they use no more."""
     resource, each = GPU_RULES[rule], _gpu_part(jobs, limits, rule)
     missing = (*runs.absent[GPUS][:1], *runs.absent[resource])
     if each is None:
@@ -205,7 +200,7 @@ def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule:
 
 
 def _spread(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds) -> Broken | Unjudged:
-    """Return the runs on more nodes than their cores need."""
+    """The runs on more nodes than their cores need."""
     column = next((name for name in NODE_COLUMNS if name in jobs.columns), None)
     capacity = next((names[1] for names in CAPACITIES if names[1] in jobs.columns), None)
     nodes = None if column is None else numbers_if_present(jobs, column)
@@ -228,7 +223,7 @@ def _spread(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds) -> Broken 
 
 
 def _lost(runs: LedgerRuns, rule: str, causes: tuple[str, ...]) -> Broken | Unjudged:
-    """Return the runs that ended so; what they held of the resource of which they hold the largest share."""
+    """The runs that ended so; what they held of the resource of which they hold the largest share."""
     numbers = [CAUSES.index(cause) for cause in causes]
     mask = np.isin(runs.cause, numbers)
     resource = lost_resource(runs, mask)
@@ -237,7 +232,7 @@ def _lost(runs: LedgerRuns, rule: str, causes: tuple[str, ...]) -> Broken | Unju
 
 
 def lost_resource(runs: LedgerRuns, mask: Bools) -> str:
-    """Return the resource of which runs held the largest share of what is requested."""
+    """The resource of which runs held the largest share of what is requested."""
     shares = {}
     for name in (MEMORY, CORES, GPUS):
         held, total = runs.over_time(name, runs.requested[name]), _requested(runs, name)

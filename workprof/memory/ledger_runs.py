@@ -46,7 +46,7 @@ class LedgerRuns:
         return len(self.hours)
 
     def take(self, chosen: Ints) -> LedgerRuns:
-        """Return some of the runs; codes and names stay."""
+        """Some of the runs; codes and names stay."""
         return LedgerRuns(
             self.cause[chosen],
             self.hours[chosen],
@@ -68,11 +68,11 @@ class LedgerRuns:
         return self.cause < 0
 
     def over_time(self, resource: str, amounts: Floats) -> Floats:
-        """Return (n,) amounts of a resource times their hours; hours of a limit are hours already."""
+        """(n,) amounts of a resource times their hours; hours of a limit are hours already."""
         return amounts if resource == LIMIT else amounts * self.hours
 
     def judged(self, resource: str) -> Bools:
-        """Return (n,) whether a run's waste is known: it finished, and request, use and time are there.
+        """(n,) whether a run's waste is known: it finished, and request, use and time are there.
 
         A use that is only a lower bound tells no waste.
         """
@@ -80,17 +80,17 @@ class LedgerRuns:
         return self.finished & both & np.isfinite(self.hours) & ~self.bounded(resource)
 
     def bounded(self, resource: str) -> Bools:
-        """Return (n,) whether the use of a resource is only a lower bound."""
+        """(n,) whether the use of a resource is only a lower bound."""
         return self.lower_bound & np.isfinite(self.used[resource]) if resource == MEMORY else self.lower_bound & False
 
     def wasted(self, resource: str) -> Floats:
-        """Return (n,) hours of a resource that were requested and not used; 0 where that is not known."""
+        """(n,) hours of a resource that were requested and not used; 0 where that is not known."""
         spare = np.maximum(self.requested[resource] - self.used[resource], 0.0)
         return np.where(self.judged(resource), self.over_time(resource, spare), 0.0)
 
 
 def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
-    """Return the rows of a job table as the ledger sees them.
+    """The rows of a job table as the ledger sees them.
 
     Raises:
         ColumnMissing: when no time or no column for the rows is there.
@@ -134,14 +134,14 @@ def ledger_runs(jobs: pd.DataFrame, settings: LedgerSettings) -> LedgerRuns:
 
 
 def services(jobs: pd.DataFrame) -> Bools:
-    """Return (n,) which rows of a table are services: they run on, and their use is known by windows."""
+    """(n,) which rows of a table are services: they run on, and their use is known by windows."""
     if "windows" not in jobs:
         return np.zeros(len(jobs), dtype=np.bool_)
     return np.asarray(jobs["windows"].notna(), dtype=np.bool_) & still_running(jobs)
 
 
 def _rows(jobs: pd.DataFrame, by: str, begin: Floats) -> tuple[Ints, tuple[str, ...]]:
-    """Return (n,) codes of the rows that runs belong to, and the rows' names."""
+    """(n,) codes of the rows that runs belong to, and the rows' names."""
     if by == TASK:
         return _named(jobs, "task_name", ALL_RUNS)
     column = next((name for name in GROUPINGS[by] if name in jobs.columns), None)

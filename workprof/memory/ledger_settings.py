@@ -50,7 +50,7 @@ GROUPINGS: dict[str, tuple[str, ...]] = {
 
 
 def usual_rows(columns: Collection[str]) -> str:
-    """Return what rows are where nothing else is chosen, given the columns that hold something."""
+    """What rows are where nothing else is chosen, given the columns that hold something."""
     return next((by for by in (USER, "group") if {*GROUPINGS[by]} & {*columns}), TASK)
 
 
@@ -233,7 +233,7 @@ class LedgerPrices:
     ] = "USD"
 
     def of(self, resource: str) -> float:
-        """Return the price of an hour of a resource, NaN where there is none."""
+        """The price of an hour of a resource, NaN where there is none."""
         price = {MEMORY: self.per_gb_h, CORES: self.per_core_h, GPUS: self.per_gpu_h}.get(resource, 0.0)
         return price if price > 0 else float("nan")
 

@@ -57,12 +57,10 @@ class Facts:
 
 
 def facts_of(jobs: pd.DataFrame, before: tuple[str, ...] = (), after: tuple[str, ...] = ()) -> Facts:
-    """Return the inputs of runs.
+    """The inputs of the runs of one task, of every column that the trace has.
 
-    Args:
-        jobs: the runs of one task, every column that the trace has.
-        before: columns that are known before a run beside those that `known_when` knows to be.
-        after: columns that are known only after it and shall be used all the same.
+    Known before a run are the columns `before`, beside those that `known_when` knows to be; those of `after` are known
+    only after it and shall be used all the same.
 
     Raises:
         ColumnMissing: when a named column is absent.
@@ -87,7 +85,7 @@ def _is_known(name: str) -> bool:
 
 
 def _varies(column: pd.Series) -> bool:
-    """Return whether a column has two values, a missing one included."""
+    """Whether a column has two values, a missing one included."""
     codes = column.factorize()[0]
     return bool((codes != codes[:1]).any())
 
@@ -108,14 +106,14 @@ def _check_named(jobs: pd.DataFrame, before: tuple[str, ...], after: tuple[str, 
 
 
 def _lifted(jobs: pd.DataFrame) -> Bools:
-    """Return (n_runs,) whether a run is a later attempt."""
+    """(n_runs,) whether a run is a later attempt."""
     if ATTEMPT not in jobs.columns:
         return np.zeros(len(jobs), dtype=np.bool_)
     return np.nan_to_num(numbers_of(jobs, ATTEMPT), nan=1.0) > 1
 
 
 def _as_first_requested(table: pd.DataFrame, lifted: Bools) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table with the requests of later attempts as first attempts have them, in the middle."""
+    """The table with the requests of later attempts as first attempts have them, in the middle."""
     names = [name for name in table.columns if REQUEST_COLUMNS.fullmatch(name)]
     if not names or not lifted.any() or lifted.all():
         return table, ()
@@ -128,13 +126,13 @@ def _as_first_requested(table: pd.DataFrame, lifted: Bools) -> tuple[pd.DataFram
 
 
 def _first(table: pd.DataFrame, name: str, lifted: Bools) -> float:
-    """Return the middle of what first attempts ask for, NaN where they ask for nothing."""
+    """The middle of what first attempts ask for, NaN where they ask for nothing."""
     numbers = numbers_of(table, name)[~lifted]
     return float(np.nanmedian(numbers)) if not np.isnan(numbers).all() else float("nan")
 
 
 def _is_numeric(column: pd.Series) -> bool:
-    """Return whether a column holds numbers: by its type, or because every value given reads as one."""
+    """Whether a column holds numbers: by its type, or because every value given reads as one."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if pd.api.types.is_bool_dtype(column):
@@ -158,7 +156,7 @@ class ValueCode:
     texts: tuple[str, ...]
 
     def encode(self, table: pd.DataFrame) -> Floats:
-        """Return (n_runs, n_texts + 2) zeros and ones."""
+        """(n_runs, n_texts + 2) zeros and ones."""
         place = {text: i for i, text in enumerate(self.texts)}
         rare, missing = len(self.texts), len(self.texts) + 1
         codes = [missing if text is None else place.get(text, rare) for text in _texts(table[self.column])]
@@ -176,7 +174,7 @@ class NumberCode:
     middle: float
 
     def encode(self, table: pd.DataFrame) -> Floats:
-        """Return (n_runs, 2): the number, the middle one where it is missing, and 1 where it was."""
+        """(n_runs, 2): the number, the middle one where it is missing, and 1 where it was."""
         values = _rescaled(numbers_of(table, self.column), self.logarithm)
         missing = np.isnan(values)
         filled = np.where(missing, self.middle, values)
@@ -191,7 +189,7 @@ class RunEncoder:
     varying: tuple[tuple[int, ...], ...]
 
     def encode(self, table: pd.DataFrame) -> Floats:
-        """Return (n_runs, n_columns); no value is missing."""
+        """(n_runs, n_columns); no value is missing."""
         parts = [code.encode(table)[:, list(columns)] for code, columns in zip(self.codes, self.varying, strict=True)]
         return np.column_stack(parts) if parts else np.zeros((len(table), 0))
 
@@ -202,7 +200,7 @@ class RunEncoder:
 
 
 def fit_encoder(table: pd.DataFrame, inputs: tuple[InputFact, ...]) -> RunEncoder:
-    """Return the recipe of training runs."""
+    """The recipe of training runs."""
     codes = tuple(
         _number_code(table, fact.column) if fact.numeric else _value_code(table, fact.column) for fact in inputs
     )
@@ -231,12 +229,12 @@ def _number_code(table: pd.DataFrame, column: str) -> NumberCode:
 
 
 def _rescaled(values: Floats, logarithm: bool) -> Floats:
-    """Return the values or their logarithm; a negative one, which training did not have, counts as 0 there."""
+    """The values or their logarithm; a negative one, which training did not have, counts as 0 there."""
     return np.log1p(np.maximum(values, 0.0)) if logarithm else values
 
 
 def _skewness(values: Floats) -> float:
-    """Return the third standardised moment, 0 for equal values."""
+    """The third standardised moment, 0 for equal values."""
     centred = values / np.abs(values).max() if np.abs(values).max() > 0 else values  # bytes cubed would lose digits
     centred = centred - centred.mean()
     spread = float(np.sqrt((centred**2).mean()))
@@ -261,7 +259,7 @@ class TwoParts:
 
 
 def split_by_bin(bins: Ints, share: float, seed: int) -> TwoParts:
-    """Return rows split so that every bin gives its share; a bin of one row keeps it, and none gives all its rows."""
+    """Rows split so that every bin gives its share; a bin of one row keeps it, and none gives all its rows."""
     random = np.random.default_rng(seed)
     held = np.zeros(len(bins), dtype=np.bool_)
     for b in np.unique(bins):
@@ -271,7 +269,7 @@ def split_by_bin(bins: Ints, share: float, seed: int) -> TwoParts:
 
 
 def split_by_use(used_bytes: Floats, share: float, seed: int) -> TwoParts:
-    """Return rows split so that small and large uses give the same share, before any bin is known.
+    """Rows split so that small and large uses give the same share, before any bin is known.
 
     Rows are put in order of use and dealt out in blocks of ten, the last one smaller.
     """
@@ -289,7 +287,7 @@ def split_by_use(used_bytes: Floats, share: float, seed: int) -> TwoParts:
 
 
 def folds_by_bin(bins: Ints, n_folds: int, seed: int) -> Ints:
-    """Return (n_rows,) numbers of folds; every bin is dealt out evenly over them."""
+    """(n_rows,) numbers of folds; every bin is dealt out evenly over them."""
     random = np.random.default_rng(seed)
     order = np.lexsort((random.permutation(len(bins)), bins))
     folds = np.empty(len(bins), dtype=np.int64)
@@ -340,7 +338,7 @@ class PredictorData:
 
 
 def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> PredictorData:
-    """Return the runs of a task in parts, their bins and inputs.
+    """The runs of a task in parts, their bins and inputs.
 
     In corrected mode the edges come from the learning part alone, so that the test runs are new to them, too.
 
@@ -375,7 +373,7 @@ def predictor_data(jobs: pd.DataFrame, settings: PredictorSettings) -> Predictor
 
 
 def run_hours(runs: Runs) -> Floats:
-    """Return (n_runs,) hours, or 1 for every run where the clock has 0 for all of them."""
+    """(n_runs,) hours, or 1 for every run where the clock has 0 for all of them."""
     return runs.hours if runs.hours.sum() > 0 else np.ones(len(runs))
 
 
@@ -408,7 +406,7 @@ def _task_runs(jobs: pd.DataFrame, settings: PredictorSettings) -> TaskRuns:
 
 
 def _edges_and_parts(task: TaskRuns, settings: PredictorSettings) -> tuple[Floats, Ints, Ints]:
-    """Return the edges, and positions of the learning and the test runs."""
+    """The edges, and positions of the learning and the test runs."""
     used, share, seed = task.runs.used_bytes, settings.test_share, settings.seed
     if task.bins.edges_bytes or settings.mode == FAITHFUL:
         edges = _given(task) if task.bins.edges_bytes else _searched(task, np.arange(len(used)))
@@ -434,7 +432,7 @@ def _bins_with_headroom(task: TaskRuns, edges: Floats) -> Ints:
 
 
 def _optimal(task: TaskRuns, edges: Floats, true: Ints, rows: Ints) -> float:
-    """Return what the runs of some rows save in their own bins; those above the top edge keep the static size."""
+    """What the runs of some rows save in their own bins; those above the top edge keep the static size."""
     used, hours = task.runs.used_bytes[rows], run_hours(task.runs)[rows]
     held = np.where(used > edges[-1], task.static_bytes, edges[true[rows]])
     return saved_share(held, np.full(len(rows), task.static_bytes), hours)

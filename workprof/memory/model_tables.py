@@ -95,16 +95,15 @@ class PredictorTables(Shown):
 def train_tables(
     frames: Mapping[str, pd.DataFrame], settings: TableSettings, progress: Progress = silent
 ) -> PredictorTables:
-    """Return Tables 7-11 of a task; every binning is tested on the same runs unless the bins themselves decide them.
+    """Tables 7-11 of a task; every binning is tested on the same runs unless the bins themselves decide them.
 
     Raises:
         SettingsError: for a task or an input that cannot be.
         ColumnMissing: when a needed column is absent.
         NotEnoughData: with fewer than 10 usable runs.
 
-    Source:
-        The load-aware provisioning thesis, Tables 7 (task 1) and 8 (task 2), 9 (SVM), 10 (XGBoost) and 11. Its choice
-        of models is not always that of the lowest u-score, which it calls the primary measure; ours is.
+    Source: The load-aware provisioning thesis, Tables 7 (task 1) and 8 (task 2), 9 (SVM), 10 (XGBoost) and 11. Its
+    choice of models is not always that of the lowest u-score, which it calls the primary measure; ours is.
     """
     started = time.perf_counter()
     results = []
@@ -119,7 +118,7 @@ def train_tables(
 
 
 def tables_of(settings: TableSettings, results: tuple[PredictorResult, ...], seconds: float = 0.0) -> PredictorTables:
-    """Return the tables of results that are there, one for every number of bins in the settings."""
+    """The tables of results that are there, one for every number of bins in the settings."""
     pairs = list(zip(settings.k, results, strict=True))
     binnings = tuple(_binning(k, result) for k, result in pairs)
     turned = any(
@@ -149,7 +148,7 @@ def tables_of(settings: TableSettings, results: tuple[PredictorResult, ...], sec
 
 
 def _lowest(result: PredictorResult, model: str = "") -> ModelResult:
-    """Return the result with the lowest u-score, of one model or of all; the more accurate of equals."""
+    """The result with the lowest u-score, of one model or of all; the more accurate of equals."""
     candidates = [m for m in result.models if not model or m.model == model]
     return min(candidates, key=lambda m: (m.u_score, -m.accuracy))
 

@@ -74,17 +74,10 @@ class Started:
 
 
 def waterfall_of(started: Started, edges_bytes: Floats, bins: BinSettings, retry: RetrySettings) -> Waterfall:
-    """Return what leads from requests to the replayed charge.
+    """What leads from requests to the replayed charge of the test runs; retries' floor and cap hold for all sizes.
 
-    Args:
-        started: the test runs.
-        edges_bytes: (n_bins,) rising.
-        bins: how they were found, which tells the headroom in them.
-        retry: its floor and its cap hold for every size.
-
-    Source:
-        ours: the thesis gives the optimal, the estimated and no replayed saving. A run above the top edge counts what
-        it uses as its own bin's size, and so does one that only the headroom of the top edge holds.
+    Source: ours: the thesis gives the optimal, the estimated and no replayed saving. A run above the top edge counts
+    what it uses as its own bin's size, and so does one that only the headroom of the top edge holds.
     """
     used, hours, outcome = started.demand.used_bytes, started.demand.hours, started.outcome
     cap = np.inf if retry.cap_bytes is None else retry.cap_bytes
@@ -107,7 +100,7 @@ def waterfall_of(started: Started, edges_bytes: Floats, bins: BinSettings, retry
 
 
 def bare_edges(edges_bytes: Floats, bins: BinSettings) -> Floats:
-    """Return (n_bins,) edges without the headroom in them; given edges have none, and a pinned top has none."""
+    """(n_bins,) edges without the headroom in them; given edges have none, and a pinned top has none."""
     if bins.edges_bytes:
         return edges_bytes
     bare = edges_bytes / (1.0 + bins.headroom)
@@ -208,7 +201,7 @@ class PredictorResult(Shown):
 
 
 def ranking_of(models: tuple[ModelResult, ...]) -> Ranking:
-    """Return how the estimate and the replay order models."""
+    """How the estimate and the replay order models."""
     pairs = [
         (a.estimated_improvement - b.estimated_improvement) * (a.replayed_improvement - b.replayed_improvement)
         for i, a in enumerate(models)
@@ -239,18 +232,18 @@ class Trained:
 
 
 def majority_bin(data: PredictorData) -> int:
-    """Return the bin of most learning runs; the smallest of equals."""
+    """The bin of most learning runs; the smallest of equals."""
     return int(np.bincount(data.learning_rows.bins).argmax())
 
 
 def cheapest_bin(data: PredictorData, settings: PredictorSettings) -> int:
-    """Return the bin that costs the learning runs least when all of them get it."""
+    """The bin that costs the learning runs least when all of them get it."""
     counts = np.bincount(data.learning_rows.bins, minlength=len(data.edges_bytes))
     return int(cheapest_bins((counts / counts.sum())[None], _costs(data, settings))[0])
 
 
 def constant_results(data: PredictorData, settings: PredictorSettings) -> tuple[ModelResult, ModelResult]:
-    """Return how well one bin for every run does: the most frequent, and the cheapest."""
+    """How well one bin for every run does: the most frequent, and the cheapest."""
     result = [
         replace(_result(data, settings, np.full(len(data.test), b, dtype=np.int64)), model=CONSTANT, decision=decision)
         for b, decision in ((majority_bin(data), LIKELIEST), (cheapest_bin(data, settings), CHEAPEST))
@@ -261,7 +254,7 @@ def constant_results(data: PredictorData, settings: PredictorSettings) -> tuple[
 def trained(
     data: PredictorData, settings: PredictorSettings, recipe: Recipe, report: Callable[[float], None]
 ) -> Trained:
-    """Return one model's results.
+    """One model's results.
 
     Parameters are tuned on the validation part. Then the model is compared with chance by cross-validation on training
     and validation runs, with the parameters found: in corrected mode it gives way to the constants unless its u-score
@@ -296,7 +289,7 @@ def trained(
 
 
 def _held_out_scores(data: PredictorData, recipe: Recipe, parameters: Parameters) -> Floats:
-    """Return (n_learning, n_bins) scores of each learning run by a model that did not see it."""
+    """(n_learning, n_bins) scores of each learning run by a model that did not see it."""
     rows = data.learning_rows
     folds = folds_by_bin(rows.bins, FOLDS, recipe.seed)
     out = np.zeros((len(rows), recipe.n_bins))
@@ -309,12 +302,12 @@ def _held_out_scores(data: PredictorData, recipe: Recipe, parameters: Parameters
 
 
 def _clearly(settings: PredictorSettings) -> float:
-    """Return the standard errors above chance that count as knowledge, for as many models as are tried (Bonferroni)."""
+    """The standard errors above chance that count as knowledge, for as many models as are tried (Bonferroni)."""
     return NormalDist().inv_cdf(1 - LUCK / (len(settings.models) * len(settings.sampling)))
 
 
 def _gain(predicted: Ints, true: Ints, recipe: Recipe) -> tuple[float, float]:
-    """Return by how much the u-score is below that of the same answers dealt out at random, and its standard error.
+    """By how much the u-score is below that of the same answers dealt out at random, and its standard error.
 
     Chance keeps how often each bin is answered, so that neither caution nor the penalty looks like knowledge.
     """
@@ -329,7 +322,7 @@ def _gain(predicted: Ints, true: Ints, recipe: Recipe) -> tuple[float, float]:
 def _predictions(
     data: PredictorData, settings: PredictorSettings, scores: Floats, held_out: Floats, was_balanced: bool
 ) -> tuple[Ints, Ints]:
-    """Return (n_test,) the likeliest bins, and those of least expected cost."""
+    """(n_test,) the likeliest bins, and those of least expected cost."""
     rows = data.learning_rows
     calibration = calibrate(held_out, rows.bins, was_balanced=was_balanced)
     likeliest = scores.argmax(axis=1).astype(np.int64)
@@ -341,7 +334,7 @@ def _costs(data: PredictorData, settings: PredictorSettings) -> Floats:
 
 
 def _expected_hours(data: PredictorData) -> Floats:
-    """Return (n_bins,) mean hours of the learning runs of each bin; of all of them for a bin without one."""
+    """(n_bins,) mean hours of the learning runs of each bin; of all of them for a bin without one."""
     hours, true = run_hours(data.task.runs)[data.learning], data.learning_rows.bins
     n_bins = len(data.edges_bytes)
     counts = np.bincount(true, minlength=n_bins)
@@ -350,12 +343,12 @@ def _expected_hours(data: PredictorData) -> Floats:
 
 
 def retry_sizes_of(data: PredictorData, settings: PredictorSettings) -> RetrySizes:
-    """Return the sizes that failed runs of the task climb."""
+    """The sizes that failed runs of the task climb."""
     return RetrySizes(data.edges_bytes, float(data.task.runs.used_bytes[data.learning].max()), settings.retry)
 
 
 def _result(data: PredictorData, settings: PredictorSettings, predicted: Ints) -> ModelResult:
-    """Return the scores and the replay of answers for the test runs, yet without a name."""
+    """The scores and the replay of answers for the test runs, yet without a name."""
     scores = bin_scores(data.bins[data.test], predicted, len(data.edges_bytes), settings.penalty)
     runs, hours = data.task.runs.take(data.test), run_hours(data.task.runs)[data.test]
     demand = Demand(runs.used_bytes, hours)
@@ -403,21 +396,17 @@ FEW_RUNS = 34
 def train_predictors(
     frames: Mapping[str, pd.DataFrame], settings: PredictorSettings, progress: Progress = silent
 ) -> PredictorResult:
-    """Return models that tell the bin of a run before it runs, tried on runs that neither they nor the edges saw.
+    """Models that tell the bin of a run before it runs, tried on runs that neither they nor the edges saw.
 
-    Args:
-        frames: 'jobs' -> the table with every column that the trace has, see `runs_of` and `facts_of`.
-        settings: what to do.
-        progress: told each trial.
+    `frames["jobs"]` has every column that the trace has, see `runs_of` and `facts_of`.
 
     Raises:
         SettingsError: for a task or an input that cannot be.
         ColumnMissing: when a needed column is absent.
         NotEnoughData: with fewer than 10 usable runs.
 
-    Source:
-        After the load-aware provisioning thesis. In corrected mode ours differs in that the edges
-        do not see the test runs, a model that is no better than chance gives way to a constant, and the replay ranks.
+    Source: After the load-aware provisioning thesis. In corrected mode ours differs in that the edges do not see the
+    test runs, a model that is no better than chance gives way to a constant, and the replay ranks.
     """
     started = time.perf_counter()
     progress(0.0, "Putting the runs into bins")
@@ -428,7 +417,7 @@ def train_predictors(
 
 
 def _collected(data: PredictorData, settings: PredictorSettings, made: list[Trained]) -> PredictorResult:
-    """Return the result of all models, its seconds yet to come."""
+    """The result of all models, its seconds yet to come."""
     models = tuple(each.likeliest for each in made)
     ranking, constants = ranking_of(models), constant_results(data, settings)
     inputs = tuple(fact for fact in data.facts.inputs if fact.column in data.encoder.columns_of)
@@ -476,7 +465,7 @@ def _all_models(data: PredictorData, settings: PredictorSettings, progress: Prog
 
 
 def _importance(data: PredictorData, settings: PredictorSettings, made: list[Trained]) -> tuple[Importance, ...]:
-    """Return what the u-score of the best model by replay loses on the test runs without each input."""
+    """What the u-score of the best model by replay loses on the test runs without each input."""
     standing = [(each.likeliest.replayed_improvement, each.model) for each in made if each.model is not None]
     if not standing or not data.encoder.columns_of:
         return ()

@@ -69,15 +69,14 @@ class Clock:
 
 
 def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
-    """Return the tasks as the published harness shuffles them: 30 % history, 70 % one after another.
+    """The tasks as the published harness shuffles them: 30 % history, 70 % one after another.
 
     Tasks with fewer than 34 runs, then tasks with a run time of 0, are left out.
 
     Source: the harness of Sizey (Bader et al. 2024); `train_test_split(test_size=0.7, random_state=seed)` of
     scikit-learn per task.
 
-    Raises:
-        NotEnoughData: when no task is left.
+    Raises NotEnoughData when no task is left.
     """
     from sklearn.model_selection import train_test_split  # noqa: PLC0415  heavy
 
@@ -100,18 +99,15 @@ def sizey_order(runs: Runs, inputs: Floats, seed: int) -> Ordered:
 
 
 def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
-    """Return the tasks in the order of submission (of the table where no time is known), cold at first.
+    """The tasks in the order of submission (of the table where no time is known), cold at first.
 
     A run is known to those submitted after it, though it may not have finished by then: as published, and it looks
     ahead. So does the price of a failure, by the mean of the first known runs of every task.
 
-    Args:
-        runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
-            then those of earlier traces, which are known from the start.
-        inputs: (n,) NaN where missing.
-        cold_runs: a run starts at its request while fewer of its task are known.
-        n_own: runs of the table that are sized; None = all.
-        n_killed: runs of the table that are not.
+    `runs` are of the table; then those of it that were killed, which are known from their end on and are not sized;
+    then those of earlier traces, which are known from the start. A run starts at its request while fewer than
+    `cold_runs` of its task are known. Of the table `n_own` (None = all) are sized, `n_killed` are not. Inputs (n,) are
+    NaN where missing.
     """
     schedules = []
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
@@ -137,19 +133,13 @@ def submit_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None =
 
 
 def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None = None, n_killed: int = 0) -> Ordered:
-    """Return the tasks in the order of their runs' starts; a run is known to those that start when it is over.
+    """The tasks in the order of their runs' starts; a run is known to those that start when it is over.
 
     Of two runs at one moment none knows the other, unless one began before. Runs without a clock come after all others,
     in the order of the table, and are known to those after them. No size depends on what came later: the price of a
     failure is by the mean of the runs of all tasks that had ended.
 
-    Args:
-        runs: of the table; then those of it that were killed, which are known from their end on and are not sized;
-            then those of earlier traces, which are known from the start.
-        inputs: (n,) NaN where missing.
-        cold_runs: a run starts at its request while fewer of its task are known.
-        n_own: runs of the table that are sized; None = all.
-        n_killed: runs of the table that are not.
+    The arguments are those of `submit_order`.
     """
     schedules = []
     for rows, earlier in _own_and_earlier(runs, n_own, n_killed):
@@ -176,7 +166,7 @@ def finished_order(runs: Runs, inputs: Floats, cold_runs: int, n_own: int | None
 
 
 def _clocks_of_finished(runs: Runs, schedules: list[_Schedule]) -> tuple[Clock, ...]:
-    """Return the clocks of the tasks; runs without one come one after another when all others are over."""
+    """The clocks of the tasks; runs without one come one after another when all others are over."""
     own = np.concatenate([one.rows[one.n_history :] for one in schedules])
     timeless = np.sort(own[~np.isfinite(runs.start_s[own])])
     if len(timeless) == len(own):
@@ -195,7 +185,7 @@ def _clocks_of_finished(runs: Runs, schedules: list[_Schedule]) -> tuple[Clock, 
 
 
 def _by_known_means(sequences: tuple[Sequence, ...], clocks: tuple[Clock, ...]) -> tuple[tuple[Sequence, ...], float]:
-    """Return the tasks with the mean run (bytes x hours) that is known at each size, and the mean of all."""
+    """The tasks with the mean run (bytes x hours) that is known at each size, and the mean of all."""
     costs = [runs.used_bytes * runs.hours for runs in sequences]
     every = np.concatenate(costs)
     if clocks:
@@ -211,7 +201,7 @@ def _by_known_means(sequences: tuple[Sequence, ...], clocks: tuple[Clock, ...]) 
 
 
 def _means_so_far(values: Floats) -> Floats:
-    """Return (n + 1,) means of the first 0, 1, ..., n values; 0 of none."""
+    """(n + 1,) means of the first 0, 1, ..., n values; 0 of none."""
     return np.append(0.0, np.cumsum(values) / np.arange(1, len(values) + 1))
 
 
@@ -226,14 +216,14 @@ class _Schedule:
     n_history: int = 0
 
     def of(self, n_own: int | None) -> _Schedule:
-        """Return the turns of the runs in the first rows alone; the others stay known."""
+        """The turns of the runs in the first rows alone; the others stay known."""
         if n_own is None:
             return self
         own = self.rows[self.sized] < n_own
         return replace(self, sized=self.sized[own], known_at=self.known_at[own])
 
     def after(self, earlier: Ints) -> _Schedule:
-        """Return the turns when the runs of some rows are known before all others."""
+        """The turns when the runs of some rows are known before all others."""
         n = len(earlier)
         return replace(
             self,
@@ -245,13 +235,13 @@ class _Schedule:
 
 
 def _one_after_another(rows: Ints, n_known: int, n_first: int) -> _Schedule:
-    """Return the turns of runs each of which is known to those after it; the first `n_known` are not sized."""
+    """The turns of runs each of which is known to those after it; the first `n_known` are not sized."""
     places = np.arange(n_known, len(rows))
     return _Schedule(rows, places, places, n_first)
 
 
 def _schedule_of(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Schedule:
-    """Return the turns of one task; (n,) starts and ends, NaN where there is no clock."""
+    """The turns of one task; (n,) starts and ends, NaN where there is no clock."""
     start, end = np.where(np.isfinite(start), start, np.inf), np.where(np.isfinite(end), end, np.inf)
     known = np.lexsort((start, end))  # as they end; of one moment the earlier start first; stable
     place = np.empty(len(rows), dtype=np.int64)
@@ -267,7 +257,7 @@ def _schedule_of(rows: Ints, start: Floats, end: Floats, n_first: int) -> _Sched
 
 
 def _own_and_earlier(runs: Runs, n_own: int | None, n_killed: int) -> list[tuple[Ints, Ints]]:
-    """Return the rows of each task of the table, killed ones among them, and those of the same in earlier traces."""
+    """The rows of each task of the table, killed ones among them, and those of the same in earlier traces."""
     n = len(runs) if n_own is None else n_own
     tasks = [rows for rows in rows_by_task(runs) if rows[0] < n]
     return [(rows[rows < n + n_killed], rows[rows >= n + n_killed]) for rows in tasks]
@@ -312,7 +302,7 @@ def _ordered(runs: Runs, inputs: Floats, schedules: list[_Schedule], cold_runs: 
 
 
 def _filled(inputs: Floats, turns: _Schedule) -> tuple[Floats, int]:
-    """Return inputs without gaps, and how many there were: the median of those known by then, 0 where there are none.
+    """Inputs without gaps, and how many there were: the median of those known by then, 0 where there are none.
 
     Runs that are never sized are filled when they become known, those of an initial history by the whole of it.
     """

@@ -128,7 +128,7 @@ class Windows:
         self._fitted: dict[int, _Fitted] = {}
 
     def learned(self, at_run: int, sizing: Sizing, now_s: float) -> Origin:
-        """Return what the runs that were submitted before one, and had ended by then, show."""
+        """What the runs that were submitted before one, and had ended by then, show."""
         runs, start = self.runs, max(0, at_run - self.window)
         if at_run not in self._fitted:
             past = np.flatnonzero(runs.end_s[:at_run] <= now_s)
@@ -146,7 +146,7 @@ class Windows:
         return Origin(at_run, now_s, chances, price, share, expected, len(window), fitted.n_past)
 
     def _fit(self, past: Ints, booked: float) -> tuple[Chances | None, ...]:
-        """Return the chances of every level; a coarser one learns of runs that the finer ones know nothing of."""
+        """The chances of every level; a coarser one learns of runs that the finer ones know nothing of."""
         runs, thin, chances = self.runs, np.ones(len(past), dtype=bool), []
         for level, known in enumerate(self.known):
             fitted = fit_chances(runs, known, level, past[thin], self.n_keys[level], booked)
@@ -163,7 +163,7 @@ class Windows:
         booked: float,
         now_s: float,
     ) -> tuple[float, tuple[Chances | None, ...], float]:
-        """Return the price at which the kills of the last window, expected and seen, are acceptable.
+        """The price at which the kills of the last window, expected and seen, are acceptable.
 
         Coarser keys advise only where their kills in that window were no more frequent than is acceptable and what
         they lowered paid.
@@ -195,7 +195,7 @@ class Windows:
                 price = max(price, booked * 1e-3) * PRICE_STEP
 
     def advised(self, of: Ints, chances: Sequence[Chances | None], sizing: Sizing, price: float) -> Advised:
-        """Return sizes of some runs, all from the first to the last of them, by what was known at their own moments.
+        """Sizes of some runs, all from the first to the last of them, by what was known at their own moments.
 
         Runs of one key and request that share a moment share their size: it is chosen once.
         """
@@ -220,7 +220,7 @@ class Windows:
         )
 
     def judge(self, sizing: Sizing) -> Judgement:
-        """Return the second half of the runs, each sized by what was learned before it was submitted."""
+        """The second half of the runs, each sized by what was learned before it was submitted."""
         runs, n = self.runs, len(self.runs)
         edges = (
             self.edges
@@ -254,18 +254,18 @@ class Windows:
 
 
 def block_edges(first: int, n: int, blocks: int) -> list[int]:
-    """Return the ends of blocks of about equal counts."""
+    """The ends of blocks of about equal counts."""
     return [first + round(block * (n - first) / blocks) for block in range(blocks + 1)]
 
 
 def killed_by(size: Floats, request: Floats, use: Floats) -> Bools:
-    """Return (n,) whether a size kills a run that its request would not have: below both request and use."""
+    """(n,) whether a size kills a run that its request would not have: below both request and use."""
     result: Bools = (size < request) & (size < use)
     return result
 
 
 def charged_of(size: Floats, request: Floats, use: Floats, hours: Floats, killed: Bools) -> Floats:
-    """Return (n,) what runs are charged: a killed attempt for its whole time, then the request or the use."""
+    """(n,) what runs are charged: a killed attempt for its whole time, then the request or the use."""
     result: Floats = (size + np.where(killed, np.maximum(request, use), 0.0)) * hours
     return result
 
@@ -278,15 +278,10 @@ def advise(
     sizing: Sizing,
     price: float,
 ) -> Advised:
-    """Return the sizes of least expected charge; a lower one is never above the request of the run.
+    """The sizes of least expected charge; a lower one is never above the request (m,) of the run or row.
 
-    Args:
-        request: (m,) of the runs or rows.
-        known: of each level that advises, (m,).
-        keys: of each level, (m,) codes.
-        chances: of each level; None = it does not advise.
-        sizing: steps, floor, enforcement.
-        price: of a kill, in the unit of booked.
+    `known` (m,), `keys` (m,) and `chances` are of each level; without chances it does not advise. `price` is of a kill,
+    in the unit of booked.
     """
     from workprof.core.compiled import share_out  # noqa: PLC0415  what only names a verdict loads no compiler
     from workprof.memory.verdict_kernels import cheapest  # noqa: PLC0415

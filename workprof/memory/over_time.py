@@ -177,12 +177,9 @@ class _Placed:
 def over_time_of(
     frames: Mapping[str, pd.DataFrame], settings: OverTimeSettings, progress: Progress = silent
 ) -> OverTime:
-    """Return requested, used and unused GB·h by row and time bin.
+    """Requested, used and unused GB·h by row and time bin, of finished rows and others, with `finished`.
 
-    Args:
-        frames: 'jobs' -> the table, finished rows and others, with `finished`; `PROFILE_COLUMN` for rows by profile.
-        settings: rows, bins, bursts.
-        progress: told once.
+    `PROFILE_COLUMN` is there for rows by profile.
 
     Raises:
         ColumnMissing: when run times are absent, or the column that makes the rows.
@@ -263,7 +260,7 @@ def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
 
 
 def _rows(runs: LedgerRuns, at: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """Return the rows of runs, the one that leaves most idle first, the least of many in one."""
+    """The rows of runs, the one that leaves most idle first, the least of many in one."""
     idle = np.bincount(runs.who[at], weights=runs.wasted(MEMORY)[at], minlength=len(runs.whose))
     held = np.flatnonzero(np.bincount(runs.who[at], minlength=len(runs.whose)))
     order = held[np.argsort(-idle[held], kind="stable")]
@@ -277,7 +274,7 @@ def _rows(runs: LedgerRuns, at: Ints) -> tuple[Ints, tuple[str, ...]]:
 
 
 def _edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple[Floats, str]:
-    """Return edges of round bins in local time that hold everything, and the name of their length."""
+    """Edges of round bins in local time that hold everything, and the name of their length."""
 
     def ends(width: float) -> tuple[int, int]:
         shift = offset_s + (MONDAY_S if width >= WEEK_S else 0.0)
@@ -300,7 +297,7 @@ def _edges(first_s: float, last_s: float, offset_s: float, wanted: str) -> tuple
 
 
 def _first_and_last(placed: _Placed, own: slice) -> tuple[Ints, Ints]:
-    """Return the first and the last bin that runs overlap; one that takes no time is in the bin of its start."""
+    """The first and the last bin that runs overlap; one that takes no time is in the bin of its start."""
     edges, n = placed.edges_s, len(placed.edges_s) - 1
     first = np.clip(np.searchsorted(edges, placed.start_s[own], side="right") - 1, 0, n - 1)
     last = np.clip(np.searchsorted(edges, placed.end_s[own], side="left") - 1, 0, n - 1)
@@ -308,7 +305,7 @@ def _first_and_last(placed: _Placed, own: slice) -> tuple[Ints, Ints]:
 
 
 def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
-    """Return (rows, bins): rates times the hours that runs spend in a bin.
+    """(rows, bins): rates times the hours that runs spend in a bin.
 
     The first and the last bin of a run are added one by one, the whole ones between them as a step up and a step down
     whose running sum is taken at the end: the work does not grow with the bins that a run overlaps.
@@ -336,7 +333,7 @@ def _spread(placed: _Placed, rate: Floats, shape: tuple[int, int]) -> Floats:
 
 
 def _overlapping(placed: _Placed, shape: tuple[int, int]) -> Ints:
-    """Return (rows, bins): runs that overlap a bin."""
+    """(rows, bins): runs that overlap a bin."""
     n_rows, n_bins = shape
     steps = np.zeros(n_rows * (n_bins + 1), dtype=np.int64)
     for begin in range(0, len(placed.code), AT_ONCE):
@@ -348,7 +345,7 @@ def _overlapping(placed: _Placed, shape: tuple[int, int]) -> Ints:
 
 
 def _bursts(names: tuple[str, ...], unused: Floats, n_runs: Ints) -> tuple[IdleBurst, ...]:
-    """Return rows that leave far more than usual idle in a bin that is far out itself, the largest first.
+    """Rows that leave far more than usual idle in a bin that is far out itself, the largest first.
 
     A bin is far out where more lies idle than the upper quartile of all bins with runs plus `FAR_OUT` interquartile
     ranges; a row makes it so where it holds at least `BURST_SHARE` of it and `BURST_FACTOR` times its other bins' mean.
@@ -413,15 +410,9 @@ class OverTimeRuns(Shown):
 def over_time_runs_of(
     frames: Mapping[str, pd.DataFrame], settings: OverTimeRunsSettings, progress: Progress = silent
 ) -> OverTimeRuns:
-    """Return the runs behind a cell, a row or a bin of memory over time; bursts are among them.
+    """The runs behind a cell, a row or a bin of memory over time, bursts among them; the table has `row_id`.
 
-    Args:
-        frames: as `over_time_of`, with `row_id`.
-        settings: which.
-        progress: told once.
-
-    Raises:
-        SettingsError: for a row or a bin that there is not; says which there are.
+    Raises SettingsError for a row or a bin that there is not; says which there are.
     """
     progress(None, "Listing the runs")
     jobs = frames["jobs"]
@@ -461,12 +452,7 @@ def over_time_runs_of(
 
 
 def usual_over_time_rows(columns: Mapping[str, int], *, clustered: bool) -> str:
-    """Return what rows are where nothing is named.
-
-    Args:
-        columns: that hold something -> distinct values.
-        clustered: whether profiles are found.
-    """
+    """What rows are where nothing is named, by the distinct values of columns that hold something."""
     if clustered:
         return PROFILE
     several = [by for by in (TASK, USER, "group") if columns.get(GROUPINGS[by][0], 0) > 1]

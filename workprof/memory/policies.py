@@ -214,11 +214,11 @@ class Sequence:
         return np.broadcast_to(self.mean_run_byte_h, self.n_sized)
 
     def after(self, fewest: int) -> Sequence:
-        """Return the same without the runs to be sized that come when fewer than so many are known."""
+        """The same without the runs to be sized that come when fewer than so many are known."""
         return self.turns(int(np.searchsorted(self.known_at, fewest)))
 
     def turns(self, first: int, last: int | None = None) -> Sequence:
-        """Return the same with some of the runs to be sized, in their order."""
+        """The same with some of the runs to be sized, in their order."""
         sized, known_at = self.sized[first:last], self.known_at[first:last]
         return replace(
             self,
@@ -238,12 +238,12 @@ class Policy(Protocol):
     name: str
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return sizes for the (n_sized,) runs."""
+        """Sizes for the (n_sized,) runs."""
         ...
 
 
 def refits(runs: Sequence) -> Ints:
-    """Return the numbers of known runs at which a policy is fitted: every one, later whenever they grew by 2 %."""
+    """The numbers of known runs at which a policy is fitted: every one, later whenever they grew by 2 %."""
     points, wanted = [], 0
     for n in np.unique(runs.known_at).tolist():
         if n >= wanted:
@@ -253,7 +253,7 @@ def refits(runs: Sequence) -> Ints:
 
 
 def held_until_next(values: Floats, points: Ints, runs: Sequence) -> Floats:
-    """Return (n_sized, ...) values of the latest fit for every run."""
+    """(n_sized, ...) values of the latest fit for every run."""
     result: Floats = values[np.searchsorted(points, runs.known_at, side="right") - 1]
     return result
 
@@ -268,20 +268,20 @@ class Preset:
     name = "preset"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the requests; a whole node where none is known."""
+        """The requests; a whole node where none is known."""
         sizes, words = requests_of(runs, retry)
         return replace(only(sizes), sized_from=words)
 
 
 def requests_of(runs: Sequence, retry: RetrySettings) -> tuple[Floats, NDArray[np.str_]]:
-    """Return (n_sized,) requests of the runs to be sized, a whole node where none is known, and which it is."""
+    """(n_sized,) requests of the runs to be sized, a whole node where none is known, and which it is."""
     requests = requests_so_far(runs)
     known = np.isfinite(requests)
     return np.where(known, requests, retry.node_bytes), np.where(known, FROM_REQUEST, FROM_NODE)
 
 
 def requests_so_far(runs: Sequence) -> Floats:
-    """Return (n_sized,) requests; a run without one takes the most common one of its task by then, NaN before any."""
+    """(n_sized,) requests; a run without one takes the most common one of its task by then, NaN before any."""
     requested, own = runs.requested_bytes, runs.requested_bytes[runs.sized]
     if np.isfinite(own).all():
         return own
@@ -315,7 +315,7 @@ class Percentile95:
     name = "p95"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the percentiles."""
+        """The percentiles."""
         return only(rolling_quantile(runs, 0.95))
 
 
@@ -329,7 +329,7 @@ class Vpa:
     name = "vpa"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         return only(PERCENTILE_HEADROOM * rolling_quantile(runs, 0.90), beyond="more")
 
 
@@ -342,12 +342,12 @@ class Krr:
     name = "krr"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         return only(PERCENTILE_HEADROOM * runs.max_seen_bytes)
 
 
 def rolling_quantile(runs: Sequence, share: float) -> Floats:
-    """Return (n_sized,) quantiles of all uses known before each run, as numpy's linear method; they stay sorted."""
+    """(n_sized,) quantiles of all uses known before each run, as numpy's linear method; they stay sorted."""
     used = runs.used_bytes.tolist()
     n_known, ordered = runs.n_known, sorted(used[: runs.n_known])
     result = np.empty(runs.n_sized)
@@ -372,7 +372,7 @@ class LinearOffset:
     name = "linear_offset"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes; a line that falls below the smallest use seen is followed down to half of that."""
+        """The sizes; a line that falls below the smallest use seen is followed down to half of that."""
         points = refits(runs)
         fits = held_until_next(np.array([_fit(runs, int(n)) for n in points]), points, runs)
         line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.sized]
@@ -380,7 +380,7 @@ class LinearOffset:
 
 
 def _fit(runs: Sequence, n: int) -> tuple[float, float, float]:
-    """Return intercept with the offset, slope, and smallest use of the first n runs."""
+    """Intercept with the offset, slope, and smallest use of the first n runs."""
     x, used, hours = runs.inputs[:n], runs.used_bytes[:n], runs.hours[:n]
     away = x - x.mean()
     spread = float(away @ away)
@@ -405,7 +405,7 @@ class MinWaste:
     name = "min_waste"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         points = refits(runs)
         first = held_until_next(np.array([_cheapest(runs, int(n)) for n in points]), points, runs)
         return Sizes(first, LIFT * runs.max_seen_bytes[:, None])
@@ -423,7 +423,7 @@ class LocalMinWaste:
     name = "local_min_waste"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         from workprof.memory.sizing_kernels import local_sizes  # noqa: PLC0415  numba
 
         logs = np.log1p(np.maximum(runs.inputs, 0.0))
@@ -451,14 +451,14 @@ class Tovar:
     name = "tovar"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         points = refits(runs)
         first = held_until_next(np.array([least_waste(runs, int(n)) for n in points]), points, runs)
         return Sizes(first, runs.max_seen_bytes[:, None], beyond="node")
 
 
 def least_waste(runs: Sequence, n: int) -> float:
-    """Return the size of the first n runs."""
+    """The size of the first n runs."""
     order = np.argsort(runs.used_bytes[:n], kind="stable")
     used, hours = runs.used_bytes[:n][order], runs.hours[:n][order]
     distinct, first = np.unique(used, return_index=True)
@@ -479,7 +479,7 @@ class WittLr:
     name = "witt_lr"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes; running sums, so that a run costs the same however many are known.
+        """The sizes; running sums, so that a run costs the same however many are known.
 
         The error of a prediction is known when its run is.
         """
@@ -545,7 +545,7 @@ class Ponder:
     name = "ponder"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes."""
+        """The sizes."""
         points = refits(runs)
         fits = held_until_next(np.array([_asymmetric_fit(runs, int(n)) for n in points]), points, runs)
         line = fits[:, 0] + fits[:, 1] * runs.inputs[runs.sized]
@@ -553,7 +553,7 @@ class Ponder:
 
 
 def _asymmetric_fit(runs: Sequence, n: int) -> tuple[float, float, float]:
-    """Return intercept with the spread, slope, and smallest size, from the first n runs."""
+    """Intercept with the spread, slope, and smallest size, from the first n runs."""
     x, used = runs.inputs[:n], runs.used_bytes[:n]
     flat = float(used.max() + used.std()), 0.0, float(used.min())
     if np.ptp(x) == 0 or np.ptp(used) == 0 or np.corrcoef(x, used)[0, 1] < LEAST_CORRELATION:
@@ -583,7 +583,7 @@ class SiteRule:
     name = "site_rule"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes; the largest of a window that only moves on, kept in a queue of falling uses."""
+        """The sizes; the largest of a window that only moves on, kept in a queue of falling uses."""
         if not len(runs.started_s):
             return only(SITE_MARGIN * runs.max_seen_bytes)
         ended = np.where(
@@ -616,10 +616,9 @@ class ThesisBins:
     Inner edges are raised by 5 % (below the top); the class comes from log(1 + input) alone; a failed run goes to the
     next edge, beyond the top it is doubled. Nothing is learnt after the initial history.
 
-    Source: the thesis' section 5: boosted trees (40, depth 2) or a balanced SVM (C = 10).
+    The model is 'trees' or 'svm'.
 
-    Args:
-        model: 'trees' or 'svm'.
+    Source: the thesis' section 5: boosted trees (40, depth 2) or a balanced SVM (C = 10).
     """
 
     def __init__(self, model: str = "trees") -> None:
@@ -627,7 +626,7 @@ class ThesisBins:
         self._model = model
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes of the predicted bins."""
+        """The sizes of the predicted bins."""
         edges = pinned_edges(runs, retry, N_BINS)
         x = np.log1p(np.maximum(runs.inputs, 0.0))[:, None]
         true = np.searchsorted(edges, runs.used_bytes[: runs.n_known]).clip(max=len(edges) - 1)
@@ -647,7 +646,7 @@ class ThesisBins:
 
 
 def pinned_edges(runs: Sequence, retry: RetrySettings, n_bins: int) -> Floats:
-    """Return the edges of the initial history: top = largest request, or largest use where that is greater."""
+    """The edges of the initial history: top = largest request, or largest use where that is greater."""
     n = runs.n_known
     used = runs.used_bytes[:n]
     requested = runs.requested_bytes[:n]
@@ -673,8 +672,7 @@ def _svm() -> Any:
 class OracleBins:
     """The smallest of three edges that covers the true use; the edges come from the initial history.
 
-    Args:
-        free_top: the top edge is the largest use seen + 5 % instead of the largest request.
+    With `free_top` the top edge is the largest use seen + 5 % instead of the largest request.
 
     Source: ours; the true use, so a bound and no policy.
     """
@@ -684,7 +682,7 @@ class OracleBins:
         self._free_top = free_top
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the sizes of the true bins; a use beyond the top starts at the top and is doubled."""
+        """The sizes of the true bins; a use beyond the top starts at the top and is doubled."""
         if self._free_top:
             needs = needs_of(runs.used_bytes[: runs.n_known], runs.hours[: runs.n_known])
             edges = BIN_HEADROOM * best_edges(needs, N_BINS)[-1].edges_bytes
@@ -700,7 +698,7 @@ class OracleExact:
     name = "oracle_exact"
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return the uses."""
+        """The uses."""
         return replace(only(runs.used_bytes[runs.sized]), sized_from=np.full(runs.n_sized, FROM_USE))
 
 
@@ -736,10 +734,6 @@ class Workprof:
 
     Source: ours; minimum expected waste with neighbours is `MinWaste`. The tail is Hill's estimator with the predictive
     distribution of exponential steps whose scale is estimated (Lomax); the limit is KRR's strategy, see `Krr`.
-
-    Args:
-        settings: price and beliefs.
-        name: in tables.
     """
 
     name = "workprof"
@@ -749,7 +743,7 @@ class Workprof:
         self.name = name
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return first, second and largest sizes of the runs to be sized."""
+        """First, second and largest sizes of the runs to be sized."""
         from workprof.memory.sizing_kernels import Belief, compete  # noqa: PLC0415  numba waits until it is needed
 
         s = self.settings
@@ -785,9 +779,7 @@ class Conditional:
     The known runs count by what they share with the run, as learned from the runs that had ended by then; see
     `conditional`. A run of whose task nothing is known starts at its request.
 
-    Args:
-        price_runs: of a failure, in mean runs of those known by then.
-        outlooks: task -> what is foreseen for its runs to be sized.
+    The price is of a failure, in mean runs of those known by then.
     """
 
     name = "workprof"
@@ -798,7 +790,7 @@ class Conditional:
         self.outlooks = outlooks
 
     def sizes(self, runs: Sequence, retry: RetrySettings) -> Sizes:
-        """Return first sizes and those after failures of the runs to be sized."""
+        """First sizes and those after failures of the runs to be sized."""
         from workprof.memory.conditional import cheapest_chains  # noqa: PLC0415  numba waits until it is needed
 
         outlook = self.outlooks[runs.task]
@@ -813,13 +805,13 @@ class Conditional:
 
 
 def rows_of(runs: Sequence) -> Floats:
-    """Return (4, n) sizes, hours, inputs and log inputs, as the kernels take them."""
+    """(4, n) sizes, hours, inputs and log inputs, as the kernels take them."""
     inputs = np.maximum(runs.inputs, 0.0)
     return np.array([runs.used_bytes, runs.hours, inputs, np.log1p(inputs)])
 
 
 def n_alike(runs: Sequence) -> int:
-    """Return how many runs come before the first one whose input, or one that is known by then, differs."""
+    """How many runs come before the first one whose input, or one that is known by then, differs."""
     x, last = runs.inputs, runs.known_at - 1
     lowest, highest = np.minimum.accumulate(x)[last], np.maximum.accumulate(x)[last]
     varied = (np.minimum(lowest, x[runs.sized]) < np.maximum(highest, x[runs.sized])).tolist()
@@ -827,7 +819,7 @@ def n_alike(runs: Sequence) -> int:
 
 
 def ways_of(settings: SizingSettings, *, varied: bool) -> tuple[Floats, Floats, Floats]:
-    """Return kinds, shares and margins: one way by the task alone, those that differ where inputs do not vary."""
+    """Kinds, shares and margins: one way by the task alone, those that differ where inputs do not vary."""
     if not settings.by_input or (settings.cautious and not varied):
         return np.zeros(1), np.ones(1), np.zeros(1)
     if settings.cautious:
@@ -879,11 +871,7 @@ POLICIES = OURS + PEERS + FURTHER + ORACLES
 
 
 def policy_named(name: str) -> Policy:
-    """Return a policy.
-
-    Raises:
-        SettingsError: for an unknown name.
-    """
+    """A policy; raises SettingsError for an unknown name."""
     for made in REGISTRY.values():
         if name in made:
             return made[name]()

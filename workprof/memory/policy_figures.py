@@ -63,12 +63,10 @@ CURVE_POINTS = 200
 
 
 def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> PolicyFigures:
-    """Return the figures of one policy.
+    """The figures of one policy.
 
-    Args:
-        name: of the policy.
-        charges: one per seed.
-        before: the presets on the first seed's order; empty where the table has no requests.
+    There is one of `charges` per seed; `before` are the presets on the first seed's order, empty where the table has no
+    requests.
     """
     first, n = charges[0], len(charges[0].failures)
     wasted = np.array([one.wasted_gb_h.sum() for one in charges])
@@ -96,7 +94,7 @@ def figures_of(name: str, charges: list[Charges], before: list[Charges]) -> Poli
 
 
 def curve_of(charges: Charges) -> Curve:
-    """Return cumulative waste against runs seen, at most 200 points, the last one at the end."""
+    """Cumulative waste against runs seen, at most 200 points, the last one at the end."""
     order = np.argsort(charges.moments, kind="stable")
     summed = np.cumsum(charges.wasted_gb_h[order])
     places = np.unique(np.linspace(0, len(summed) - 1, min(CURVE_POINTS, len(summed))).round().astype(np.int64))
@@ -104,7 +102,7 @@ def curve_of(charges: Charges) -> Curve:
 
 
 def task_figures_of(name: str, charges: list[Charges], ordered: Ordered) -> tuple[TaskFigures, ...]:
-    """Return the figures of one policy by task, means over seeds."""
+    """The figures of one policy by task, means over seeds."""
     n_tasks, n_seeds = len(ordered.sequences), len(charges)
     runs = np.bincount(charges[0].task, minlength=n_tasks)
     wasted, charged, failures = (np.zeros(n_tasks) for _ in range(3))

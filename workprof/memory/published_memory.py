@@ -153,13 +153,9 @@ HEAVY_2_REQUEST_GB, HEAVY_2_TOP_EDGE_GB = 100.0, 200.0
 
 
 def published_rollup_gb(heavy_2_gb: float = HEAVY_2_REQUEST_GB) -> BeforeAfter:
-    """Return Table 13's memory: one instance of every task.
+    """Table 13's memory: one instance of every task; heavy task 2 saves off the given request, see above.
 
-    Args:
-        heavy_2_gb: the request that the saving of heavy task 2 is taken off; see the top of this file.
-
-    Source:
-        Table 13; before from Table 4, after from Table 12. 325.35 GB, printed as 325.
+    Source: Table 13; before from Table 4, after from Table 12. 325.35 GB, printed as 325.
     """
     before = sum(group.n_tasks * group.memory_gb for group in TABLE_4)
     heavy_1, heavy_2 = TABLE_12[3], TABLE_12[4]
@@ -168,10 +164,9 @@ def published_rollup_gb(heavy_2_gb: float = HEAVY_2_REQUEST_GB) -> BeforeAfter:
 
 
 def published_rollup_cores() -> BeforeAfter:
-    """Return Table 13's cores: one instance of every task, those that are not parallel with one core.
+    """Table 13's cores: one instance of every task, those that are not parallel with one core.
 
-    Source:
-        Table 13, from Table 4. The task of 20 cores is not parallel either.
+    Source: Table 13, from Table 4. The task of 20 cores is not parallel either.
     """
     before = sum(group.n_tasks * group.cores for group in TABLE_4)
     after = sum(group.n_tasks * (group.cores if group.name == PARALLEL else 1) for group in TABLE_4)

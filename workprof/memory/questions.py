@@ -35,7 +35,7 @@ SIZING = (
 
 
 def _sizing(*more: str) -> Callable[[Any], tuple[str, ...]]:
-    """Return what reads the columns of sizing and more."""
+    """What reads the columns of sizing and more."""
     return lambda _: (*SIZING, *more)
 
 
@@ -51,7 +51,7 @@ ASSESSED = SIZING
 
 
 def _named(name: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
-    """Return what reads the column that the settings name, if they name one."""
+    """What reads the column that the settings name, if they name one."""
     return lambda settings: tuple(column for column in (name(settings),) if column not in ("", NO_INPUT))
 
 

@@ -101,14 +101,11 @@ POLICIES_SHARE = 0.6
 
 
 def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent) -> ReplayResult:
-    """Return what every policy would have wasted and failed on the runs of a table.
+    """What every policy would have wasted and failed on the runs of a table.
 
-    Args:
-        frames: 'jobs' -> the table, see `runs_of`; the input's column where one is chosen; with `finished` and
-            `status` where it holds rows that did not finish; every other name -> an earlier table of the kind, whose
-            runs are known from the start.
-        settings: policies, protocol, target, input, retries.
-        progress: told each policy and setting.
+    `frames["jobs"]` is as `runs_of` takes it; the input's column is there where one is chosen, `finished` and `status`
+    where it holds rows that did not finish. Every other frame is an earlier table of the kind, whose runs are known
+    from the start.
 
     Raises:
         ColumnMissing: when the target's or the input's column is absent.
@@ -134,7 +131,7 @@ def replay(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progres
 def _summed(
     runs: Runs, orders: list[Ordered], charges: dict[str, list[Charges]], settings: ReplaySettings, progress: Progress
 ) -> ReplayResult:
-    """Return the record of all charges, its seconds still to be filled in."""
+    """The record of all charges, its seconds still to be filled in."""
     with_requests = bool(np.isfinite(runs.requested_bytes).any())
     before = [charge(Preset(), ordered, settings.retry) for ordered in orders[:1]] if with_requests else []
     policies = {name: figures_of(name, result, before) for name, result in charges.items()}
@@ -168,7 +165,7 @@ def _summed(
 
 
 def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
-    """Return (n,) inputs of the runs, 0 where none is chosen, NaN where one is missing."""
+    """(n,) inputs of the runs, 0 where none is chosen, NaN where one is missing."""
     name = settings.used_input
     if name == NO_INPUT:
         return np.zeros(len(runs))
@@ -181,7 +178,7 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: ReplaySettings) -> Floats:
 
 
 def ordered_runs(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> tuple[Runs, list[Ordered]]:
-    """Return the runs of a table as `replay` takes them, and their tasks in its order, one for each seed."""
+    """The runs of a table as `replay` takes them, and their tasks in its order, one for each seed."""
     runs = runs_of(finished_for_sizes(frames["jobs"], settings.used_target), settings.used_target)
     return runs, _orders(_pool(runs, frames, settings), settings)
 
@@ -204,7 +201,7 @@ def _orders(pool: _Pool, settings: ReplaySettings) -> list[Ordered]:
 
 
 def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySettings) -> _Pool:
-    """Return all runs that a replay knows, see `replay`; the published protocol knows the finished ones alone."""
+    """All runs that a replay knows, see `replay`; the published protocol knows the finished ones alone."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     target = settings.used_target
@@ -227,7 +224,7 @@ def _pool(own: Runs, frames: Mapping[str, pd.DataFrame], settings: ReplaySetting
 
 
 def _renamed(earlier: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return an earlier table; a task that the table lacks is the one task there that ends in the same part."""
+    """An earlier table; a task that the table lacks is the one task there that ends in the same part."""
     if "task_name" not in jobs.columns or "task_name" not in earlier.columns:
         return earlier
     own = set(jobs["task_name"].dropna())
@@ -243,7 +240,7 @@ def _renamed(earlier: pd.DataFrame, jobs: pd.DataFrame) -> pd.DataFrame:
 def _charge_all(
     orders: list[Ordered], settings: ReplaySettings, progress: Progress, *, with_requests: bool
 ) -> dict[str, list[Charges]]:
-    """Return policy -> charges by seed; without any request the presets are no policy."""
+    """Policy -> charges by seed; without any request the presets are no policy."""
     names = [name for name in settings.policies if with_requests or name != Preset.name] or [Workprof.name]
     result: dict[str, list[Charges]] = {}
     progress(0.0, f"Replaying {names[0]}")
@@ -257,7 +254,7 @@ def _charge_all(
 def _frontier(
     orders: list[Ordered], settings: ReplaySettings, known: dict[str, list[Charges]], progress: Progress
 ) -> tuple[FrontierPoint, ...]:
-    """Return the settings of ours; `known` holds the charges of the policy `workprof` where it was replayed."""
+    """The settings of ours; `known` holds the charges of the policy `workprof` where it was replayed."""
     n_runs, known_when = sum(len(one) for one in orders[0].sequences), orders[0].known
     if known_when:
         ours = settings_at_submission(settings.prices_runs)
@@ -277,7 +274,7 @@ def _used_gb_h(ordered: Ordered) -> float:
 
 
 def _notes(runs: Runs, ordered: Ordered, settings: ReplaySettings, *, with_requests: bool) -> tuple[str, ...]:
-    """Return what a reader must know about the figures, in words."""
+    """What a reader must know about the figures, in words."""
     notes = []
     if settings.used_input in AFTER_THE_RUN:
         notes.append(f"{settings.used_input} is known only after a run: every policy that uses it is overstated")

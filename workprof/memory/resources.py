@@ -58,7 +58,7 @@ class Resource:
     left_out: dict[str, int]
 
     def key_of(self, run: int, level: int) -> dict[str, str]:
-        """Return column -> value of the key of a run."""
+        """Column -> value of the key of a run."""
         result = {}
         for column in self.columns[level]:
             if column in self.texts:
@@ -68,7 +68,7 @@ class Resource:
         return result
 
     def told_of(self, row: Ints, n_rows: int) -> list[dict[str, str]]:
-        """Return of each row the columns of `further` in which all its runs agree; `row` is of each run."""
+        """Of each row the columns of `further` in which all its runs agree; `row` is of each run."""
         result: list[dict[str, str]] = [{} for _ in range(n_rows)]
         for column, (codes, names) in self.further.items():
             low, high = np.full(n_rows, len(names)), np.full(n_rows, -1)
@@ -82,13 +82,10 @@ class Resource:
 def resources_of(
     jobs: pd.DataFrame, target: str, request_bytes: float, told: Sequence[str] = TOLD
 ) -> tuple[Resource, ...]:
-    """Return the resources of a job table whose use and request it has; memory first.
+    """The resources of a job table whose use and request it has; memory first.
 
-    Args:
-        jobs: all rows; `finished` and `status` where some did not finish.
-        target: what counts as use of memory.
-        request_bytes: of runs without a request; 0 = they are left out.
-        told: columns that are kept beside those of the keys.
+    `finished` and `status` are there where some did not finish. `request_bytes` is of runs without a request; 0 = they
+    are left out. The columns `told` are kept beside those of the keys.
 
     Raises:
         ColumnMissing: when memory's columns are absent.
@@ -99,13 +96,13 @@ def resources_of(
 
 
 def further_resources(jobs: pd.DataFrame, told: Sequence[str] = TOLD) -> tuple[Resource, ...]:
-    """Return the resources but memory of a table whose services are windows."""
+    """The resources but memory of a table whose services are windows."""
     found = (_of_percent(jobs, CPU, told), _of_percent(jobs, GPU, told), _of_time(jobs, told))
     return tuple(one for one in found if one is not None)
 
 
 def with_windows(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the windows of services in place of their rows: each window is a run that has ended.
+    """The table with the windows of services in place of their rows: each window is a run that has ended.
 
     A service that was killed for memory was killed in the window of its largest use.
     """
@@ -231,7 +228,7 @@ def _of_time(jobs: pd.DataFrame, told: Sequence[str]) -> Resource | None:
 
 
 def _granularity(requests: Floats) -> float:
-    """Return 1 where whole cores or GPUs are requested, else 0.1."""
+    """1 where whole cores or GPUs are requested, else 0.1."""
     return 1.0 if np.allclose(requests, np.round(requests)) else 0.1
 
 
@@ -240,7 +237,7 @@ def _has(table: pd.DataFrame, name: str) -> bool:
 
 
 def clock_of(table: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return (n,) submission, start and end of the rows of a table, from (n,) run times where they are not said."""
+    """(n,) submission, start and end of the rows of a table, from (n,) run times where they are not said."""
     nothing = np.full(len(table), np.nan)
     found = (numbers_if_present(table, name) for name in ("submit_time_s", "start_time_s", "end_time_s"))
     submit, start, end = (nothing if one is None else one for one in found)
@@ -264,7 +261,7 @@ class _Told:
 
 
 def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
-    """Return runs in order of submission; those without any time come last, as if each ended when it began."""
+    """Runs in order of submission; those without any time come last, as if each ended when it began."""
     table, (submit, start, end) = told.table, told.clock
     by_submission = bool(np.isfinite(submit).any())
     known = np.where(np.isfinite(submit), submit, start)
@@ -305,7 +302,7 @@ def _in_order(told: _Told, kept: Sequence[str]) -> Resource:
 
 
 def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str, tuple[Ints, tuple[str, ...]]]:
-    """Return column -> (n,) codes, -1 = missing, and their names, of the columns that hold something."""
+    """Column -> (n,) codes, -1 = missing, and their names, of the columns that hold something."""
     return {
         name: (codes[order].astype(np.int64), tuple(str(one) for one in values))
         for name in names
@@ -315,7 +312,7 @@ def texts_of(table: pd.DataFrame, names: Sequence[str], order: Ints) -> dict[str
 
 
 def key_columns(texts: dict[str, tuple[Ints, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:
-    """Return the columns of the key of each level, the finest first.
+    """The columns of the key of each level, the finest first.
 
     The finest is what somebody can change: (cluster, namespace, workload, task, container) in Kubernetes, whose
     manifest holds one request; elsewhere (user, task) or the task, with the request. Then the same without the request;

@@ -107,7 +107,7 @@ class Demand:
     hours: Floats  # (n,) full run times
 
     def part(self, first: int, last: int) -> Demand:
-        """Return the runs from one place up to another."""
+        """The runs from one place up to another."""
         return Demand(self.used_bytes[first:last], self.hours[first:last])
 
 
@@ -138,7 +138,7 @@ class Outcome:
     n_given_up: int  # runs that failed the last retry below it
 
     def and_then(self, later: Outcome) -> Outcome:
-        """Return what these runs cost, then those of another outcome."""
+        """What these runs cost, then those of another outcome."""
         return Outcome(
             first_bytes=np.concatenate([self.first_bytes, later.first_bytes]),
             failures=np.concatenate([self.failures, later.failures]),
@@ -151,17 +151,14 @@ class Outcome:
 
 
 def only(first_bytes: Floats, beyond: str = "double") -> Sizes:
-    """Return sizes without steps of their own."""
+    """Sizes without steps of their own."""
     return Sizes(first_bytes, np.empty((len(first_bytes), 0)), beyond)
 
 
 def lifted_by(rule: str, own: Sizes, max_seen_bytes: Floats) -> Sizes:
-    """Return a policy's first sizes with the steps of a rule.
+    """A policy's first sizes with the steps of a rule of `RULES`; 'next_edge' keeps edges where there are bins.
 
-    Args:
-        rule: one of `RULES`; 'next_edge' keeps the policy's steps, which are edges where it has bins.
-        own: as the policy asks.
-        max_seen_bytes: (n,) largest use known before each run, NaN where none was.
+    `max_seen_bytes` (n,) is the largest use known before each run, NaN where none was.
     """
     if rule == "published":
         return own
@@ -173,7 +170,7 @@ def lifted_by(rule: str, own: Sizes, max_seen_bytes: Floats) -> Sizes:
 
 
 def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
-    """Return what the runs cost when they are started at these sizes and lifted after each failure.
+    """What the runs cost when they are started at these sizes and lifted after each failure.
 
     A failed attempt is charged its size x hours x time to failure, the last one its size x hours. All sums are float64:
     bytes x milliseconds do not fit 64-bit integers.
@@ -205,7 +202,7 @@ def try_sizes(demand: Demand, sizes: Sizes, settings: RetrySettings) -> Outcome:
 
 
 def attempt_sizes(sizes: Sizes, settings: RetrySettings, most: int) -> Floats:
-    """Return (n, most) sizes of the first attempts of runs that are killed in each; the last ones at the cap repeat."""
+    """(n, most) sizes of the first attempts of runs that are killed in each; the last ones at the cap repeat."""
     cap = np.inf if settings.cap_bytes is None else settings.cap_bytes
     tried = [np.clip(sizes.first_bytes.astype(np.float64), settings.floor_bytes, cap)]
     everyone = np.ones(len(tried[0]), dtype=bool)
@@ -225,7 +222,7 @@ class _Failed:
 
 
 def _next(sizes: Sizes, settings: RetrySettings, failed: _Failed) -> Floats:
-    """Return the next sizes of the failed runs."""
+    """The next sizes of the failed runs."""
     size = failed.size[failed.who]
     if sizes.beyond == "more":
         beyond = np.maximum(MORE_FACTOR * size, size + MORE_BYTES)

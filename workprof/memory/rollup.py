@@ -87,7 +87,7 @@ class _Held:
     hours: float  # from the first start to the last end; without a clock, of all runs one by one
 
     def row_of(self, name: str) -> tuple[float, float, float, float]:
-        """Return runs, before, after and kills of a name; nothing where no run has it."""
+        """Runs, before, after and kills of a name; nothing where no run has it."""
         if name not in self.names:
             return 0.0, 0.0, 0.0, 0.0
         at = self.names.index(name)
@@ -95,12 +95,7 @@ class _Held:
 
 
 def rollup_of(frames: Mapping[str, pd.DataFrame], settings: RollupSettings, progress: Progress = silent) -> Rollup:
-    """Return what the judged runs held before and after.
-
-    Args:
-        frames: 'jobs' -> all rows, finished or not, as of `verdict_of`; the column that makes the rows.
-        settings: rows, verdict.
-        progress: told once.
+    """What the judged runs held before and after; the table is as of `verdict_of`, with the column of the rows.
 
     Raises:
         ColumnMissing: when memory's columns are absent, or what makes the rows.

@@ -68,11 +68,7 @@ class Comparison:
 
 
 def compare(scenarios: tuple[Scenario, ...]) -> Comparison:
-    """Return up to four scenarios side by side.
-
-    Raises:
-        SettingsError: for none, or for more than four.
-    """
+    """Up to four scenarios side by side; raises SettingsError for none, or for more than four."""
     if not 1 <= len(scenarios) <= MOST_COMPARED:
         raise SettingsError(f"{len(scenarios)} scenarios were chosen; choose 1 to {MOST_COMPARED}")
     whole = {at: one for at, one in enumerate(scenarios) if one.n_never <= 0}

@@ -66,7 +66,7 @@ class NeverRun:
 
 
 def never_run(runs: Runs, cap_bytes: float | None) -> NeverRun:
-    """Return which runs can never run under a cap; None = no cap."""
+    """Which runs can never run under a cap; None = no cap."""
     above = runs.take(runs.used_bytes > (np.inf if cap_bytes is None else cap_bytes))
     used_gb_h = above.used_bytes / GB * above.hours
     tasks = []
@@ -145,27 +145,22 @@ REPLAYED = "every run was replayed with the size that the policy gave it from th
 
 
 def _rising(sizes: list[float], cap_bytes: float | None) -> tuple[float, ...]:
-    """Return sizes up to the cap, without those that are no larger than one before: a retry there would be in vain."""
+    """Sizes up to the cap, without those that are no larger than one before: a retry there would be in vain."""
     capped = [min(size, math.inf if cap_bytes is None else cap_bytes) for size in sizes]
     return tuple(size for at, size in enumerate(capped) if not at or size > max(capped[:at]))
 
 
 def _doubled(sizes: tuple[float, ...], cap_bytes: float | None) -> tuple[float, ...]:
-    """Return the sizes of the first attempts, doubled where there are too few."""
+    """The sizes of the first attempts, doubled where there are too few."""
     doubled = [*sizes, *(2.0**times * max(sizes) for times in range(1, MOST_RETRIES + 1))]
     return _rising(doubled, cap_bytes)[: MOST_RETRIES + 1]
 
 
 def policy_sizes(frames: Mapping[str, pd.DataFrame], settings: ReplaySettings, progress: Progress = silent) -> SizeList:
-    """Return the sizes that a policy gives the next run of every task.
+    """The sizes that a policy gives the next run of every task.
 
     The kill probability is that of a replay of the task's runs, those included that start at their request because
     fewer than `cold_runs` of their task are known. A task of so few runs keeps its request.
-
-    Args:
-        frames: as of `replay`; runs of earlier tables are known, too.
-        settings: of the replay, with one policy.
-        progress: told once.
 
     Raises:
         SettingsError: for more or fewer than one policy, one that looks at the true use, or the published shuffle.
@@ -217,7 +212,7 @@ class _Tested:
 
 
 def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: ReplaySettings) -> ListedSize:
-    """Return the size of the run that comes after all of a task's."""
+    """The size of the run that comes after all of a task's."""
     n, retry = len(past), settings.retry
     fewest = getattr(policy, "fewest_known", settings.cold_runs)
     if n < fewest:
@@ -250,7 +245,7 @@ def _of_policy(policy: Policy, past: Sequence, tested: _Tested, settings: Replay
 
 
 def _and_one_more(past: Sequence) -> Sequence:
-    """Return the runs of a task, all known, and one to be sized: of the median input, without a request of its own."""
+    """The runs of a task, all known, and one to be sized: of the median input, without a request of its own."""
     return replace(
         past,
         used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
@@ -274,16 +269,12 @@ def bin_sizes(
     cap_bytes: float | None = None,
     progress: Progress = silent,
 ) -> SizeList:
-    """Return bins as named sizes, and for every task the smallest that holds its largest use with the headroom.
+    """Bins as named sizes, and for every task the smallest that holds its largest use with the headroom.
 
-    Args:
-        frames: 'jobs' -> the table, see `bins_of`.
-        settings: of the search, or the edges; without a task the bins are of all runs together.
-        cap_bytes: of a node: no size is larger, and runs that use more can never run. None = no cap.
-        progress: told once.
+    Without a task the bins are of all runs together. No size is larger than the cap, and runs that use more can never
+    run.
 
-    Raises:
-        SettingsError, ColumnMissing, NotEnoughData: as `bins_of`.
+    Raises SettingsError, ColumnMissing and NotEnoughData as `bins_of`.
     """
     result = bins_of(frames, settings, progress)
     every = runs_of(with_killed(frames["jobs"], settings.target), settings.target)
@@ -325,7 +316,7 @@ def bin_sizes(
 
 
 def size_names(k: int) -> tuple[str, ...]:
-    """Return names of k rising sizes: M; S, L; S, M, L; and so on; beyond nine B1, B2, ..."""
+    """Names of k rising sizes: M; S, L; S, M, L; and so on; beyond nine B1, B2, ..."""
     if k > len(_LETTERS):
         return tuple(f"B{place}" for place in range(1, k + 1))
     if k == 2:
@@ -335,7 +326,7 @@ def size_names(k: int) -> tuple[str, ...]:
 
 
 def _of_bins(runs: Runs, edges: Floats, settings: BinSettings, cap_bytes: float | None) -> ListedSize:
-    """Return the size of one task; a retry gets the next larger ones, then twice the largest."""
+    """The size of one task; a retry gets the next larger ones, then twice the largest."""
     names = size_names(len(edges))
     order = np.argsort(np.nan_to_num(runs.submit_s, nan=np.inf), kind="stable")
     used = runs.used_bytes[order]

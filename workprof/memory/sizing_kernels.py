@@ -18,7 +18,7 @@ FURTHEST = 2.0
 
 @compiled
 def line_through(x: Floats, y: Floats) -> tuple[float, float, float, float]:
-    """Return mean of x, mean of y, slope and spread (sum of squares of x about its mean) of the least-squares line."""
+    """Mean of x, mean of y, slope and spread (sum of squares of x about its mean) of the least-squares line."""
     mean_x, mean_y = x.mean(), y.mean()
     spread, together = 0.0, 0.0
     for j in range(len(x)):
@@ -29,7 +29,7 @@ def line_through(x: Floats, y: Floats) -> tuple[float, float, float, float]:
 
 @compiled
 def left_out_values(x: Floats, y: Floats, fit: tuple[float, float, float, float]) -> Floats:
-    """Return (n,) values of the lines through all other points, by the leverage of each point."""
+    """(n,) values of the lines through all other points, by the leverage of each point."""
     mean_x, mean_y, slope, spread = fit
     values = np.empty(len(x))
     for j in range(len(x)):
@@ -41,14 +41,9 @@ def left_out_values(x: Floats, y: Floats, fit: tuple[float, float, float, float]
 
 @compiled
 def carried(kind: int, sizes: Floats, inputs: Floats, logs: Floats, at: tuple[float, float]) -> Floats:
-    """Return (n,) sizes of the past runs, each carried to another input with its own deviation.
+    """(n,) sizes in bytes of the past runs, each carried to another input with its own deviation.
 
-    Args:
-        kind: one of the four above.
-        sizes: (n,) bytes.
-        inputs: (n,) as given.
-        logs: (n,) log(1 + input).
-        at: the other input, and its log(1 + input).
+    `kind` is one of the four above; `inputs` (n,) are as given, `logs` and the second of `at` log(1 + input).
     """
     if kind == AS_IT_WAS:
         return sizes.copy()
@@ -74,13 +69,10 @@ def carried(kind: int, sizes: Floats, inputs: Floats, logs: Floats, at: tuple[fl
 
 @compiled
 def nearness(distances: Floats, ordered: Floats, share: float, fewest: int) -> Floats:
-    """Return (n,) Gaussian weights; the width reaches the k-th nearest run, beyond three widths the weight is 0.
+    """(n,) Gaussian weights; the width reaches the k-th nearest run, beyond three widths the weight is 0.
 
-    Args:
-        distances: (n,) on the log scale of the inputs.
-        ordered: (n,) the same, rising.
-        share: k = share x n, but at least `fewest`; 1 or more = every run counts alike.
-        fewest: runs.
+    `distances` (n,) are on the log scale of the inputs, `ordered` the same, rising. k = share x n, but at least
+    `fewest`; a share of 1 or more = every run counts alike.
     """
     n = len(distances)
     if share >= 1:
@@ -103,14 +95,10 @@ SHARE, FEWEST = 0.15, 8
 
 @compiled
 def local_sizes(rows: Floats, sized: Ints, known_at: Ints, margin: float, lift: float) -> Floats:
-    """Return (n_sized,) sizes of the runs, each from the runs that are known by then.
+    """(n_sized,) sizes of the runs, each from the leading `known_at` rows, never falling, known by then.
 
-    Args:
-        rows: (3, n) sizes (bytes), hours, log inputs, in the order in which they become known.
-        sized: (n_sized,) places of the runs to be sized.
-        known_at: (n_sized,) leading rows that are known to each, never falling.
-        margin: candidates are this times a known size.
-        lift: size after a failure over the largest known size.
+    `rows` are (3, n) sizes (bytes), hours, log inputs, in the order in which they become known. Candidates are the
+    margin times a known size; `lift` is a size after a failure over the largest known one.
     """
     out, seen, upto = np.empty(len(sized)), 0.0, 0
     for i in range(len(sized)):
@@ -166,7 +154,7 @@ class Belief(NamedTuple):
 
 @compiled
 def as_known(belief: Belief, run_byte_h: float) -> Belief:
-    """Return the same costs and beliefs by the mean run that is known now."""
+    """The same costs and beliefs by the mean run that is known now."""
     return Belief(
         belief.price_runs,
         run_byte_h,
@@ -201,13 +189,7 @@ class Tail(NamedTuple):
 
 @compiled
 def tail_of(sizes: Floats, weights: Floats, least: float) -> Tail:
-    """Return the tail of (n,) sizes.
-
-    Args:
-        sizes: (n,) rising.
-        weights: (n,) above 0.
-        least: smallest scale.
-    """
+    """The tail of (n,) sizes, rising, with weights above 0; its scale is at least `least`."""
     total = weights.sum()
     effective = total * total / (weights * weights).sum()
     largest = max(2.0, np.sqrt(effective))
@@ -222,7 +204,7 @@ def tail_of(sizes: Floats, weights: Floats, least: float) -> Tail:
 
 @compiled
 def beyond_share(step: float, tail: Tail, belief: Belief) -> float:
-    """Return the share of the unseen runs that use more than exp(step) times the largest seen size.
+    """The share of the unseen runs that use more than exp(step) times the largest seen size.
 
     Steps of the tail are exponential; their scale is known from `n_largest` of them alone, so the next one is Pareto.
     """
@@ -243,15 +225,10 @@ class Next(NamedTuple):
 
 @compiled
 def lifted(past: Floats, seen: float, belief: Belief) -> Next:
-    """Return the sizes after a failure.
+    """The sizes after a failure, from (n,) sizes of the runs that are looked at and the largest seen.
 
     `far` is the cheapest size for a run above all seen ones, which is doubled if it fails again. The cautious setting
     goes where KRR goes: to its size, then to twice that.
-
-    Args:
-        past: (n,) sizes of the runs that are looked at.
-        seen: the largest size seen.
-        belief: costs and the unseen.
     """
     if belief.cautious:
         return Next(KRR_HEADROOM * seen, 2 * KRR_HEADROOM * seen, 4 * KRR_HEADROOM * seen)
@@ -275,15 +252,10 @@ def cheapest_above(
     limits: tuple[float, float],
     belief: Belief,
 ) -> tuple[float, float]:
-    """Return the cheapest size at or above the largest past one that fails rarely enough, and its cost.
+    """The cheapest size at or above the largest past one that fails rarely enough, and its cost.
 
-    Args:
-        tail: of the past sizes.
-        seen: sum of weight x hours, and of weights.
-        unseen: the same of the unseen runs.
-        after: sizes after a failure.
-        limits: price of one failure, in bytes x hours, and the largest chance of one.
-        belief: costs and the unseen.
+    `seen` and `unseen` are sum of weight x hours, and of weights; `limits` the price of one failure, in bytes x hours,
+    and the largest chance of one.
     """
     best, best_cost = tail.top * np.exp(BEYOND[-1]), np.inf
     for step in BEYOND:
@@ -298,18 +270,12 @@ def cheapest_above(
 
 @compiled
 def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, after: Next, belief: Belief) -> Floats:
-    """Return (n_margins,) sizes of least expected charge: one of the past sizes x (1 + margin), or one above them all.
+    """(n_margins,) sizes of least expected charge: one of the past sizes x (1 + margin), or one above them all.
 
     A size c costs c x hours where it is enough, else c x hours x time to failure, the hours again at the next size, and
     the cost per failure; a run above all past ones may fail twice.
 
-    Args:
-        sizes: (n,) rising.
-        work: (n,) weight x hours.
-        weights: (n,) above 0.
-        margins: (n_margins,) shares.
-        after: sizes after a failure.
-        belief: costs and the unseen.
+    `sizes` (n,) rise, `work` (n,) is weight x hours, weights are above 0, margins are shares.
     """
     all_work, count = work.sum(), weights.sum()
     per_run = belief.unseen_runs * (weights * weights).sum() / (count * count)
@@ -345,7 +311,7 @@ def cheapest(sizes: Floats, work: Floats, weights: Floats, margins: Floats, afte
 
 @compiled
 def most_of(past: Floats, after: Next, belief: Belief) -> float:
-    """Return the largest first size of the cautious setting: KRR's, or more where it costs next to nothing.
+    """The largest first size of the cautious setting: KRR's, or more where it costs next to nothing.
 
     That is the cheapest size at the price of `INSURED_RUNS` for a failure.
     """
@@ -360,7 +326,7 @@ def most_of(past: Floats, after: Next, belief: Belief) -> float:
 
 @compiled
 def after_failure(failed: float, sizes: Floats, hours: Floats, after: Next, belief: Belief) -> float:
-    """Return the next size of a run that failed: the cheapest of lifted past sizes above it, at most `after.back`.
+    """The next size of a run that failed: the cheapest of lifted past sizes above it, at most `after.back`.
 
     Above all past sizes it is `after.far`.
     """
@@ -404,7 +370,7 @@ LEAST_WEIGHT, LEAST_LATE_WEIGHT = 0.01, 0.3
 
 @compiled
 def price_of(size: float, used: float, hours: float, after: Next, belief: Belief) -> float:
-    """Return what a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
+    """What a size would have cost a finished run: waste in bytes x hours and the price of its failures."""
     if size >= used:
         return (size - used) * hours
     price = belief.price_runs * belief.run_byte_h
@@ -420,13 +386,10 @@ def price_of(size: float, used: float, hours: float, after: Next, belief: Belief
 
 @compiled
 def way_weights(totals: Floats, squares: Floats, sharpness: float, least: float) -> Floats:
-    """Return (n_ways,) weights: exp(-sharpness z^2 / 2), z = how surely a way cost more than the best one so far.
+    """(n_ways,) weights: exp(-sharpness z^2 / 2), z = how surely a way cost more than the best one so far.
 
-    Args:
-        totals: (n_ways,) costs so far.
-        squares: (n_ways, n_ways) sums of squared differences of costs.
-        sharpness: 0 = all are heard alike.
-        least: smaller weights become 0.
+    `squares` (n_ways, n_ways) are sums of squared differences of costs. A sharpness of 0 = all are heard alike; weights
+    smaller than `least` become 0.
     """
     best = np.argmin(totals)
     out = np.ones(len(totals))
@@ -441,7 +404,7 @@ def way_weights(totals: Floats, squares: Floats, sharpness: float, least: float)
 
 @compiled
 def fewest_failures(totals: Floats, failures: Floats) -> Floats:
-    """Return (n_ways,) weights: 1 for the cheapest way among those that failed no more runs than the last one, KRR."""
+    """(n_ways,) weights: 1 for the cheapest way among those that failed no more runs than the last one, KRR."""
     best = len(totals) - 1
     for e in range(len(totals)):
         if failures[e] <= failures[-1] and totals[e] < totals[best]:
@@ -453,7 +416,7 @@ def fewest_failures(totals: Floats, failures: Floats) -> Floats:
 
 @compiled
 def agreed(picks: Floats, weights: Floats, quorum: float) -> float:
-    """Return the smallest pick that at least this share of the weight holds for enough."""
+    """The smallest pick that at least this share of the weight holds for enough."""
     order = np.argsort(picks)
     wanted, risen = quorum * weights.sum() - 1e-12, 0.0
     for e in order:
@@ -472,18 +435,12 @@ def pick_all(
     after: Next,
     belief: Belief,
 ) -> Floats:
-    """Return (n_ways,) sizes that the ways choose; NaN where a way is not heard.
+    """(n_ways,) sizes that the ways choose; NaN where a way is not heard.
 
     In the cautious setting KRR (`most_of`) is the last way, no other goes above it, and none below what a run with a
     like input has used.
 
-    Args:
-        past: (4, n) sizes, hours, inputs, log inputs of the past runs.
-        at: input and log input of the run.
-        ways: of sizing.
-        heard: (n_ways,).
-        after: sizes after a failure.
-        belief: costs and the unseen.
+    `past` are (4, n) sizes, hours, inputs, log inputs of the past runs; `at` is input and log input of the run.
     """
     kinds, shares, margins = ways
     picks, e = np.full(len(heard), np.nan), 0
@@ -514,7 +471,7 @@ def pick_all(
 
 @compiled
 def known_before(t: int, n_known: int, rows: Floats) -> Floats:
-    """Return (4, n) the latest runs that are known before run t; a run of the initial history sees all others of it."""
+    """(4, n) the latest runs that are known before run t; a run of the initial history sees all others of it."""
     end = max(t, n_known)
     start = max(0, end - WINDOW)
     if t >= n_known:
@@ -550,18 +507,14 @@ NOT_SIZED, SIZED, CONTEST = 0, 1, 2
 
 @compiled
 def compete(rows: Floats, sized: Ints, known_at: Ints, mean_runs: Floats, ways: Ways, belief: Belief) -> Floats:
-    """Return (n_sized, 4) first sizes of every run and the next three, from the runs that are known by then.
+    """(n_sized, 4) first sizes of every run and the next three, from the runs that are known by then.
 
     A way's pick for a run is made when the run is sized and judged when it is known, each at the price of that moment.
     Runs that are known before they were ever sized are picked for by what was known before them.
 
-    Args:
-        rows: (4, n) sizes (bytes), hours, inputs, log inputs, in the order in which they become known.
-        sized: (n_sized,) places of the runs to be sized.
-        known_at: (n_sized,) leading rows that are known to each, at least 1, never falling.
-        mean_runs: (n_sized,) bytes x hours of the mean run that is known to each, of all tasks.
-        ways: of sizing.
-        belief: costs and the unseen.
+    `rows` are (4, n) sizes (bytes), hours, inputs, log inputs, in the order in which they become known; `known_at`
+    (n_sized,) leading rows of them, at least 1, never falling, are known to each run that is sized. `mean_runs` are
+    bytes x hours of the mean run that is known to each, of all tasks.
     """
     belief = as_known(belief, mean_runs[0])
     n_known, n_ways = known_at[0], len(ways[0]) * len(ways[1]) * len(ways[2]) + belief.cautious

@@ -104,15 +104,11 @@ class Runs:
         return len(self.rows)
 
     def of(self, name: str) -> Runs:
-        """Return the runs of one task; codes and names stay.
-
-        Raises:
-            SettingsError: as `task_named`.
-        """
+        """The runs of one task; codes and names stay. Raises SettingsError as `task_named`."""
         return self.take(self.task == self.tasks.index(task_named(self.tasks, name)))
 
     def take(self, chosen: Bools | Ints) -> Runs:
-        """Return some of the runs; codes and names stay."""
+        """Some of the runs; codes and names stay."""
         return replace(
             self,
             rows=self.rows[chosen],
@@ -129,17 +125,16 @@ class Runs:
 
 
 def rows_by_task(runs: Runs) -> list[Ints]:
-    """Return the rows of each task, in the table's order; empty tasks are passed over."""
+    """The rows of each task, in the table's order; empty tasks are passed over."""
     order = np.argsort(runs.task, kind="stable")
     cuts = np.flatnonzero(np.diff(runs.task[order])) + 1
     return [rows for rows in np.split(order, cuts) if len(rows)]
 
 
 def task_named(tasks: Sequence[str], name: str) -> str:
-    """Return the task of a name; the last part of a ':'-separated one will do where it is the only such task.
+    """The task of a name; the last part of a ':'-separated one will do where it is the only such task.
 
-    Raises:
-        SettingsError: when there is no such task, or more than one.
+    Raises SettingsError when there is no such task, or more than one.
     """
     if name in tasks:
         return name
@@ -153,13 +148,9 @@ def task_named(tasks: Sequence[str], name: str) -> str:
 
 
 def runs_of(jobs: pd.DataFrame, target: str = "peak_rss", *, unmeasured: bool = False) -> Runs:
-    """Return the runs of a job table.
+    """The runs of a job table: the target's column and `duration_s`, further ones of the store where there are any.
 
-    Args:
-        jobs: columns of the store: the target's column and `duration_s`; `task_name`, `requested_memory_bytes`, times
-            and `LABELS` where there are any.
-        target: one of `USAGE_COLUMNS`.
-        unmeasured: whether runs without a use are among them, which is NaN then.
+    With `unmeasured` runs without a use are among them, which is NaN then.
 
     Raises:
         SettingsError: for an unknown target.
@@ -208,12 +199,12 @@ def _or_nothing(jobs: pd.DataFrame, name: str) -> Floats:
 
 
 def _lower_bounds(jobs: pd.DataFrame) -> Bools:
-    """Return (n_rows,) whether a row's use is only known to be at least so large."""
+    """(n_rows,) whether a row's use is only known to be at least so large."""
     return np.asarray((_or_nothing(jobs, LOWER_BOUND) > 0) | was_killed_for_memory(jobs))
 
 
 def _clock(jobs: pd.DataFrame, seconds: Floats) -> tuple[Floats, Floats]:
-    """Return (n_rows,) starts and ends; an end before its start is a fault of the trace, and start + run time holds."""
+    """(n_rows,) starts and ends; an end before its start is a fault of the trace, and start + run time holds."""
     submit, start, end = (_or_nothing(jobs, name) for name in ("submit_time_s", "start_time_s", "end_time_s"))
     start = np.where(np.isfinite(start), start, np.where(np.isfinite(submit), submit, end - seconds))
     return start, np.where(end >= start, end, start + seconds)
@@ -225,7 +216,7 @@ def _labels(jobs: pd.DataFrame, rows: Ints) -> dict[str, Ints]:
 
 
 def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
-    """Return codes and names of the tasks, in order of appearance; runs without a name are tasks of that name."""
+    """Codes and names of the tasks, in order of appearance; runs without a name are tasks of that name."""
     if "task_name" not in jobs.columns:
         return np.zeros(len(rows), dtype=np.int64), (ALL_RUNS,)
     named = jobs["task_name"].iloc[rows]
@@ -236,12 +227,12 @@ def _tasks(jobs: pd.DataFrame, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
 
 
 def lower_bound_words(n: int, n_runs: int) -> str:
-    """Return that the use of so many runs is only a lower bound."""
+    """That the use of so many runs is only a lower bound."""
     return f"use is only known per task for {n:,} of {n_runs:,} runs: a lower bound, from which nothing is lowered"
 
 
 def with_flat_request(runs: Runs, request_bytes: float) -> Runs:
-    """Return the runs with a request for those that have none; 0 bytes = as they are."""
+    """The runs with a request for those that have none; 0 bytes = as they are."""
     if not request_bytes:
         return runs
     requested = np.where(np.isnan(runs.requested_bytes), request_bytes, runs.requested_bytes)
@@ -249,11 +240,7 @@ def with_flat_request(runs: Runs, request_bytes: float) -> Runs:
 
 
 def requesting(runs: Runs) -> Runs:
-    """Return the runs that have a request, the others counted in what is left out.
-
-    Raises:
-        NotEnoughData: when none has.
-    """
+    """The runs that have a request, the others counted in what is left out; raises NotEnoughData when none has."""
     known = ~np.isnan(runs.requested_bytes)
     if not known.any():
         raise NotEnoughData(f"none of {len(runs):,} runs has a request; give one size that stands for all of them")
@@ -273,7 +260,7 @@ class Evidence:
 
 
 def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that finished and were never killed for memory, without the column that says so.
+    """The rows that finished and were never killed for memory, without the column that says so.
 
     They are all of a table without that column.
     """
@@ -282,7 +269,7 @@ def finished_of(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def finished_for_sizes(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Return the finished rows; one whose use is only a lower bound counts as using its request, if that is more.
+    """The finished rows; one whose use is only a lower bound counts as using its request, if that is more.
 
     Nothing says that less would do.
     """
@@ -296,7 +283,7 @@ def finished_for_sizes(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
 
 
 def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Return the rows that were killed for memory, with their limit as their use where none above it was measured.
+    """The rows that were killed for memory, with their limit as their use where none above it was measured.
 
     A row without a run time, or without either a limit or a use, tells nothing and is not among them; one that still
     runs has run up to the end of the trace.
@@ -309,7 +296,7 @@ def killed_for_memory(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
 
 
 def _ran_s(jobs: pd.DataFrame) -> Floats:
-    """Return (n,) run times, of runs that go on up to the end of the trace; NaN where that is not known."""
+    """(n,) run times, of runs that go on up to the end of the trace; NaN where that is not known."""
     seconds = _or_nothing(jobs, "duration_s")
     start, end = _clock(jobs, seconds)
     still = still_running(jobs)
@@ -322,7 +309,7 @@ JUST_ABOVE = 1 + 1e-9
 
 
 def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Return the rows that sizes rest on: those that finished, then those killed for memory.
+    """The rows that sizes rest on: those that finished, then those killed for memory.
 
     A killed run counts as one that uses just more than its limit: it is a kill where its request is enforced, and a
     size that holds it is above its limit.
@@ -338,7 +325,7 @@ def with_killed(jobs: pd.DataFrame, target: str) -> pd.DataFrame:
 
 
 def evidence_of(jobs: pd.DataFrame, target: str) -> tuple[Evidence, ...]:
-    """Return what did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
+    """What did not finish, by cause, in the order of `CAUSES`; empty where all rows did."""
     codes = causes_of(jobs)
     seconds, requested = _ran_s(jobs), _or_nothing(jobs, "requested_memory_bytes")
     start, end = _clock(jobs, seconds)
@@ -375,7 +362,7 @@ class UsageCurve:
 
 
 def usage_curve(used_bytes: Floats, hours: Floats) -> UsageCurve:
-    """Return the ECDF of (n,) uses, with at most `MOST_POINTS` points."""
+    """The ECDF of (n,) uses, with at most `MOST_POINTS` points."""
     order = np.argsort(used_bytes, kind="stable")
     values, n = used_bytes[order], len(used_bytes)
     share = np.arange(1, n + 1) / n

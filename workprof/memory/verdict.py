@@ -136,10 +136,9 @@ class VerdictSettings:
         self.acceptable_share(1)
 
     def acceptable_share(self, n_judged: int) -> float | None:
-        """Return the acceptable kills as a share of the runs; None where nothing is said of them.
+        """The acceptable kills as a share of the runs; None where nothing is said of them.
 
-        Raises:
-            SettingsError: for a text that is neither N nor P%.
+        Raises SettingsError for a text that is neither N nor P%.
         """
         text = self.acceptable_kills.strip()
         if not text:
@@ -212,7 +211,7 @@ class Cells:
     chance: Floats  # kills that are expected
 
     def with_requests(self, rows: Ints) -> Cells:
-        """Return the same with the requests of some rows kept."""
+        """The same with the requests of some rows kept."""
         kept = np.isin(self.row, rows)
         return replace(
             self,
@@ -300,13 +299,9 @@ class Verdict(Shown):
 
 
 def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, progress: Progress = silent) -> Verdict:
-    """Return the verdict on a job table.
+    """The verdict on a job table: all rows, with `finished` and `status` where there are any; see `resources`.
 
-    Args:
-        frames: 'jobs' -> all rows, finished or not, with `finished` and `status` where there are any; see `resources`.
-            `jobs.attrs["not_known"]` is what their format does not say of memory.
-        settings: acceptable kills, steps.
-        progress: told each resource.
+    `jobs.attrs["not_known"]` is what their format does not say of memory.
 
     Raises:
         ColumnMissing: when memory's columns are absent.
@@ -325,13 +320,13 @@ def verdict_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings, pr
 
 
 def further_verdicts_of(frames: Mapping[str, pd.DataFrame], settings: VerdictSettings) -> tuple[ResourceVerdict, ...]:
-    """Return the verdict on the other resources of a table without memory to size."""
+    """The verdict on the other resources of a table without memory to size."""
     jobs = with_windows(latest_of(frames["jobs"], settings.latest_runs)[0])
     return tuple(_resource_verdict(one, settings, dict(one.left_out)) for one in further_resources(jobs))
 
 
 def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:
-    """Return how a resource is rounded and what a kill costs; the settings' amounts are of memory."""
+    """How a resource is rounded and what a kill costs; the settings' amounts are of memory."""
     n_judged = len(resource.runs) - len(resource.runs) // 2
     memory = resource.name == MEMORY
     step = settings.step_bytes / GB if memory and settings.step_bytes else resource.step
@@ -344,7 +339,7 @@ def sizing_of(resource: Resource, settings: VerdictSettings) -> Sizing:
 
 
 def judgement_of(resource: Resource, settings: VerdictSettings) -> Judgement:
-    """Return the judged runs of a resource as the settings apply sizes."""
+    """The judged runs of a resource as the settings apply sizes."""
     windows = Windows(resource.runs, settings.applied)
     return _judged_or_kept(windows, sizing_of(resource, settings), _problem_of(resource))
 
@@ -422,13 +417,7 @@ def _curve_point(windows: Windows, sizing: Sizing, share: float) -> CurvePoint:
 
 
 def cells_of(runs: SizedRuns, judged: Judgement, row: Ints) -> Cells:
-    """Return what the judged runs hold, added up.
-
-    Args:
-        runs: all of them.
-        judged: the later ones.
-        row: (n,) places among the rows.
-    """
+    """What the judged runs hold, added up by rows, of which `row` (n,) are places."""
     own = runs.take(slice(judged.first, len(runs)))
     starts = np.array([origin.at_run for origin in judged.origins], dtype=np.int64) - judged.first
     origin = np.searchsorted(starts, np.arange(len(own)), side="right") - 1
@@ -455,7 +444,7 @@ def cells_of(runs: SizedRuns, judged: Judgement, row: Ints) -> Cells:
 
 
 def figures_of(cells: Cells, applied: str, origins: Sequence[Origin | OriginFigures]) -> Judged:
-    """Return the figures of judged runs, with the intervals of what comes next."""
+    """The figures of judged runs, with the intervals of what comes next."""
     booked, saved = cells.booked, cells.booked - cells.charged
     total, all_saved, kills = float(booked.sum()), float(saved.sum()), int(cells.kills.sum())
     of_origin = [cells.origin == at for at in range(len(origins))]
@@ -499,7 +488,7 @@ def _booking(runs: SizedRuns, of: slice) -> Booking:
 
 
 def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Interval:
-    """Return the interval of what a next window saves: of windows that are drawn, and of the keys in them.
+    """The interval of what a next window saves: of windows that are drawn, and of the keys in them.
 
     Single runs of a key in a window are no independent draws: their whole moves together.
     """
@@ -524,7 +513,7 @@ def _next_window(key: Ints, block: Ints, booked: Floats, saved: Floats) -> Inter
 
 
 def _kill_interval(cells: Cells) -> Interval:
-    """Return the interval of the kills of a next half like this one.
+    """The interval of the kills of a next half like this one.
 
     Kills come in bursts: one key in one window, many runs. A key in a window bursts or does not; a burst kills one run
     and a share of the others, Beta distributed; some windows have more bursts than others. The mean is that expected.

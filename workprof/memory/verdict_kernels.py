@@ -57,7 +57,7 @@ def pass_events(  # noqa: PLR0913, PLR0917  arrays of one kernel
 
 @compiled
 def exceeds(ratio: float, depth: float, spread: float, record: float, figures: Floats) -> float:
-    """Return the chance that a use exceeds `ratio` x the largest known one, `depth` = sqrt(2 log(w + 1)); `chances`."""
+    """The chance that a use exceeds `ratio` x the largest known one, `depth` = sqrt(2 log(w + 1)); `chances`."""
     if ratio <= 1.0:
         return record
     log_ratio = math.log(ratio)

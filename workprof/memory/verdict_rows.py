@@ -85,14 +85,9 @@ Rows = tuple[tuple[VerdictRow, ...], Ints, list[dict[str, str]], Ints]
 
 
 def rows_of(resource: Resource, sizing: Sizing, now: Origin, judged: Judgement, problem: str) -> Rows:
-    """Return the rows: those that save most first, then raises, then what is kept by what it leaves unused.
+    """The rows: those that save most first, then raises, then what is kept by what it leaves unused.
 
-    Args:
-        resource: its runs.
-        sizing: how sizes are rounded.
-        now: what the sizes are learned on.
-        judged: the runs whose savings and kills the rows add up.
-        problem: why nothing is advised; '' = sizes are.
+    Sizes are learned on `now`; savings and kills are those of the judged runs. A problem tells why nothing is advised.
     """
     runs = resource.runs
     keys = _Keys(runs, now)
@@ -148,11 +143,11 @@ class _Keys:
             self.asked = np.where((self.level == at) & (one.asked > 0), one.asked, self.asked)
 
     def kept(self) -> Advised:
-        """Return the requests."""
+        """The requests."""
         return Advised(self.asked, np.zeros(len(self.lead)), np.full(len(self.lead), -1, dtype=np.int64))
 
     def advised(self, sizing: Sizing, now: Origin) -> Advised:
-        """Return the sizes of least expected charge; rows without history keep their requests."""
+        """The sizes of least expected charge; rows without history keep their requests."""
         codes = tuple(level[self.lead] for level in self.runs.levels)
         result = advise(self.asked, self.known, codes, now.chances, sizing, now.price)
         without = self.level < 0
@@ -160,7 +155,7 @@ class _Keys:
 
 
 def _levels_of(known: tuple[Known, ...], chances: tuple[Chances | None, ...]) -> Ints:
-    """Return (m,) levels that advise; -1 = none has history."""
+    """(m,) levels that advise; -1 = none has history."""
     level = np.full(len(known[0].n), -1, dtype=np.int64)
     for at, model in enumerate(chances):
         if model is not None:
@@ -169,7 +164,7 @@ def _levels_of(known: tuple[Known, ...], chances: tuple[Chances | None, ...]) ->
 
 
 def _medians(group: Ints, values: Floats, order: Ints, n_groups: int) -> Floats:
-    """Return the (n_groups,) lower medians of values by group, in whose order they are, so that each is one of them."""
+    """The (n_groups,) lower medians of values by group, in whose order they are, so that each is one of them."""
     ends = np.cumsum(np.bincount(group, minlength=n_groups))
     sizes = np.diff(ends, prepend=0)
     result: Floats = values[order][ends - sizes + (sizes - 1) // 2]
@@ -245,7 +240,7 @@ def _row(
 
 
 def retries_of(size: float, request: float) -> tuple[float, ...]:
-    """Return the sizes of the next attempts: the request where the size was below it, then half as much more."""
+    """The sizes of the next attempts: the request where the size was below it, then half as much more."""
     if not math.isfinite(size):
         return ()
     first = request if size < request else size * RETRY_FACTOR

@@ -56,14 +56,12 @@ class Sizes:
                     own[place] = row if before is None or before.size < row.size else before
 
     def find(self, job: Mapping[str, object], request: float | None) -> Found:
-        """Return the row of a run; a size to lower to is never above its request, one to raise to never below.
+        """The row of a run; a size to lower to is never above its request, one to raise to never below.
 
         Where the run's request, or a column of its key, is not given or new, the largest size of the rows that agree
         with the others counts: no job gets less than any of them says.
 
-        Args:
-            job: column -> value of what names it.
-            request: in the unit of the resource; None = none.
+        `job` is column -> value of what names it; the request is in the unit of the resource.
         """
         for by in self.verdict.levels:
             own = self._rows.get((by, tuple(_text(job.get(name)) for name in _without_request(by))), {})
@@ -82,7 +80,7 @@ class Sizes:
         return Found(row, size, f"the largest size of {counted(len(rows), 'row')}" if len(rows) > 1 else "")
 
     def _agreeing(self, names: Key) -> dict[Key, list[VerdictRow]]:
-        """Return the rows of the finest keys by some of their columns."""
+        """The rows of the finest keys by some of their columns."""
         if names not in self._partly:
             found: dict[Key, list[VerdictRow]] = {}
             for row in self.verdict.rows:
@@ -109,6 +107,6 @@ def _text(value: object) -> str:
 
 
 def _places(request: float, resource: str) -> tuple[int, ...]:
-    """Return numbers under which a request is found: itself, and for memory what rounds to the same MiB (below 0)."""
+    """Numbers under which a request is found: itself, and for memory what rounds to the same MiB (below 0)."""
     exact = round(request * GB)
     return (exact, -round(exact / MIB) - 1) if resource == MEMORY else (exact,)

@@ -114,13 +114,7 @@ class WhatIf:
 
 
 def what_if(runs: SizedRuns, asked: WhatIfSettings, keys: tuple[Ints, list[dict[str, str]]]) -> WhatIf:
-    """Return what a factor and a cap do to every run.
-
-    Args:
-        runs: all runs, amounts in GB.
-        asked: what is changed.
-        keys: (n,) codes of rows, and their names.
-    """
+    """What a factor and a cap do to every run, in GB; `keys` are (n,) codes of rows, and their names."""
     cap = math.inf if asked.cap_bytes is None else asked.cap_bytes / GB
     size = np.minimum(runs.request * asked.times, cap)
     never = runs.use > cap
@@ -143,7 +137,7 @@ def what_if(runs: SizedRuns, asked: WhatIfSettings, keys: tuple[Ints, list[dict[
 
 
 def nodes_of(runs: SizedRuns, sizes: Floats, node: float) -> Nodes:
-    """Return the nodes for what (n,) runs request, and for (n,) sizes; `node` in the same unit."""
+    """The nodes for what (n,) runs request, and for (n,) sizes; `node` in the same unit."""
     before, after = (held_at_once(runs.start_s, runs.end_s, amount) for amount in (runs.request, sizes))
     return Nodes(
         size=node,
@@ -155,7 +149,7 @@ def nodes_of(runs: SizedRuns, sizes: Floats, node: float) -> Nodes:
 
 
 def held_at_once(start_s: Floats, end_s: Floats, amount: Floats) -> tuple[float, float]:
-    """Return the most that is held at once, and what is not exceeded in 95 % of the time with any run."""
+    """The most that is held at once, and what is not exceeded in 95 % of the time with any run."""
     moments = np.concatenate([start_s, end_s])
     change = np.concatenate([amount, -amount])
     order = np.lexsort((change, moments))  # ends before starts at one moment

@@ -72,15 +72,9 @@ class Why(Shown):
 
 
 def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Progress = silent) -> Why:
-    """Return the size of a task's next run and its reasons.
+    """The size of a task's next run and its reasons.
 
-    Args:
-        frames: 'jobs' -> the table.
-        settings: task, input, price.
-        progress: told once.
-
-    Raises:
-        SettingsError: when there is no such task; ColumnMissing: no such input; NotEnoughData: fewer than three runs.
+    Raises SettingsError when there is no such task; ColumnMissing: no such input; NotEnoughData: fewer than three runs.
     """
     started = time.perf_counter()
     progress(None, "Asking the task's past")
@@ -114,7 +108,7 @@ def why(frames: Mapping[str, pd.DataFrame], settings: WhySettings, progress: Pro
 
 
 def _past(jobs: pd.DataFrame, settings: WhySettings) -> Sequence:
-    """Return the task's runs in order of submission; the unit of prices is the mean run of the whole table."""
+    """The task's runs in order of submission; the unit of prices is the mean run of the whole table."""
     jobs = with_killed(jobs, settings.target)
     every = runs_of(jobs, settings.target)
     runs = every.of(settings.task)
@@ -135,14 +129,7 @@ def _inputs(jobs: pd.DataFrame, runs: Runs, settings: WhySettings) -> Floats:
 def next_sizes(
     past: Sequence, value: float, sizing: SizingSettings, retry: RetrySettings
 ) -> tuple[float, float, float]:
-    """Return first, second and last size of a run that comes after all past ones, in bytes.
-
-    Args:
-        past: all runs of its task.
-        value: input of the run to come.
-        sizing: setting of our policy.
-        retry: what follows a kill.
-    """
+    """First, second and last size of a run that comes after all past ones of its task, in bytes."""
     coming = Sequence(
         task=past.task,
         used_bytes=np.append(past.used_bytes, past.used_bytes[-1]),  # of the run to come; nothing reads it
@@ -162,7 +149,7 @@ def _margin(size: float, used: Floats) -> float:
 
 
 def _failed_forward(past: Sequence, settings: WhySettings) -> Bools:
-    """Return which runs after the first three fail when each is sized from those before it."""
+    """Which runs after the first three fail when each is sized from those before it."""
     tried = past.after(FEWEST_KNOWN)
     if not tried.n_sized:
         return np.zeros(0, dtype=bool)
@@ -172,7 +159,7 @@ def _failed_forward(past: Sequence, settings: WhySettings) -> Bools:
 
 
 def _candidates(past: Sequence, chain: tuple[float, float, float], retry: RetrySettings) -> tuple[Floats, Floats]:
-    """Return past uses (thinned) with the chosen size, and the mean charge of all past runs at each, with retries."""
+    """Past uses (thinned) with the chosen size, and the mean charge of all past runs at each, with retries."""
     uses = np.unique(past.used_bytes)
     places = np.unique(np.linspace(0, len(uses) - 1, min(MOST_CANDIDATES, len(uses))).round().astype(np.int64))
     sizes = np.unique(np.append(uses[places], chain[0]))
