@@ -70,19 +70,13 @@ Booster = Any
 def grow_trees(
     encoder: MetadataEncoder, training: TrainingRows, n_classes: int, n_rounds: int, *, by_field: bool = False
 ) -> Booster:
-    """Return a booster of `n_rounds` trees per class: depth 6, histograms, and in corrected mode long steps.
+    """A booster of `n_rounds` trees per class: depth 6, histograms, and in corrected mode long steps.
 
-    Args:
-        encoder: of the rows; fitted on them.
-        training: merged rows.
-        n_classes: of the targets.
-        n_rounds: trees per class.
-        by_field: whether a categorical field is one column, of which a split parts one value from the others, rather
-            than a column a value. The trees are the same (in corrected mode, where every row has a state), grown in
-            less than half the time; SHAP values of columns and a dense row need a column a value.
+    With `by_field` a categorical field is one column, of which a split parts one value from the others, rather than a
+    column a value. The trees are the same (in corrected mode, where every row has a state), grown in less than half the
+    time; SHAP values of columns and a dense row need a column a value.
 
-    Source:
-        PolarisProfiler: XGBoost's defaults, which the faithful mode keeps.
+    Source: PolarisProfiler: XGBoost's defaults, which the faithful mode keeps.
     """
     import xgboost  # noqa: PLC0415  heavy
 
@@ -108,7 +102,7 @@ def grow_trees(
 
 
 def _data(encoder: MetadataEncoder, rows: Encoded, *, by_field: bool) -> tuple[Any, dict[str, Any]]:
-    """Return the rows and how XGBoost is to read them."""
+    """The rows and how XGBoost is to read them."""
     if not by_field:
         return to_matrix(encoder, rows), {}
     types = ["c"] * len(encoder.categories) + ["q"] * len(encoder.numbers)
@@ -116,12 +110,12 @@ def _data(encoder: MetadataEncoder, rows: Encoded, *, by_field: bool) -> tuple[A
 
 
 def to_json_bytes(booster: Booster) -> NDArray[np.uint8]:
-    """Return the booster's JSON as (n_bytes,)."""
+    """The booster's JSON as (n_bytes,)."""
     return np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8)
 
 
 def from_json_bytes(json: NDArray[np.uint8]) -> Booster:
-    """Return the booster of its JSON."""
+    """The booster of its JSON."""
     import xgboost  # noqa: PLC0415  heavy
 
     booster = xgboost.Booster()
@@ -130,7 +124,7 @@ def from_json_bytes(json: NDArray[np.uint8]) -> Booster:
 
 
 def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **options: Any) -> Floats:
-    """Return what `Booster.predict` gives for encoded rows; `options` are its arguments."""
+    """What `Booster.predict` gives for encoded rows; `options` are its arguments."""
     import xgboost  # noqa: PLC0415  heavy
 
     threads = _threads(len(rows), ONE_THREAD_EXPLAINED if "pred_contribs" in options else ONE_THREAD_PREDICTED)
@@ -141,7 +135,7 @@ def booster_output(booster: Booster, encoder: MetadataEncoder, rows: Encoded, **
 
 
 def margins(booster: Booster, encoder: MetadataEncoder, rows: Encoded, n_rounds: int = 0) -> Floats:
-    """Return (n_rows, n_classes) scores before the softmax, from the first `n_rounds` rounds (0 = all)."""
+    """(n_rows, n_classes) scores before the softmax, from the first `n_rounds` rounds (0 = all)."""
     return booster_output(booster, encoder, rows, output_margin=True, iteration_range=(0, n_rounds)).reshape(
         len(rows), -1
     )
@@ -157,7 +151,7 @@ TEMPERATURES = np.geomspace(0.5, 8.0, 49)
 
 
 def softmax(scores: Floats, temperature: float | Floats) -> Floats:
-    """Return (n_rows, n_classes) probabilities of scores at a temperature, or at (n_rows,) temperatures."""
+    """(n_rows, n_classes) probabilities of scores at a temperature, or at (n_rows,) temperatures."""
     scaled = scores / (temperature if isinstance(temperature, float) else temperature[:, None])
     powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
     shares: Floats = powers / powers.sum(axis=1, keepdims=True)
@@ -165,7 +159,7 @@ def softmax(scores: Floats, temperature: float | Floats) -> Floats:
 
 
 def log_loss(scores: Floats, targets: Ints, weights: Floats, temperature: float) -> float:
-    """Return the weighted mean of -log(probability of the true class)."""
+    """The weighted mean of -log(probability of the true class)."""
     scaled = scores / temperature
     highest = scaled.max(axis=1)
     normaliser = highest + np.log(np.exp(scaled - highest[:, None]).sum(axis=1))
@@ -173,11 +167,10 @@ def log_loss(scores: Floats, targets: Ints, weights: Floats, temperature: float)
 
 
 def best_temperature(scores: Floats, targets: Ints, weights: Floats) -> float:
-    """Return the temperature of `TEMPERATURES` with the least log loss.
+    """The temperature of `TEMPERATURES` with the least log loss.
 
-    Source:
-        temperature scaling (Guo et al., ICML 2017); ours halves a grid instead of descending: the loss is convex in
-        1 / temperature, so that the least one is the first that the next does not improve.
+    Source: temperature scaling (Guo et al., ICML 2017); ours halves a grid instead of descending: the loss is convex in
+    1 / temperature, so that the least one is the first that the next does not improve.
     """
     first, last = 0, len(TEMPERATURES) - 1
     while first < last:
@@ -188,13 +181,10 @@ def best_temperature(scores: Floats, targets: Ints, weights: Floats) -> float:
 
 
 def best_threshold(probability: Floats, right: Bools, weights: Floats, wrong_cost: float) -> float:
-    """Return the probability from which on answering gains: the largest right - wrong_cost * wrong on these rows.
+    """The probability from which on answering gains: the largest right - wrong_cost * wrong on these rows.
 
-    Args:
-        probability: (n_rows,) of the answers that would be given.
-        right: (n_rows,) whether they would be right.
-        weights: (n_rows,).
-        wrong_cost: of a wrong answer, when a right one gains 1.
+    `probability` (n_rows,) is of the answers that would be given; `wrong_cost` is of a wrong answer, when a right one
+    gains 1.
     """
     if not len(probability):
         return wrong_cost / (1 + wrong_cost)  # where probabilities hold, the best one
@@ -233,7 +223,7 @@ class Tuning:
     """By `NEWNESS`; empty = `temperature` for every row (faithful mode, or nothing to calibrate on)."""
 
     def of_rows(self, encoder: MetadataEncoder, rows: Encoded) -> float | Floats:
-        """Return the temperature of each encoded row: (n_rows,), or one for all."""
+        """The temperature of each encoded row: (n_rows,), or one for all."""
         if not self.temperatures:
             return self.temperature
         return np.array(self.temperatures)[newness(encoder, rows)]
@@ -249,7 +239,7 @@ NEWNESS = {
 
 
 def newness(encoder: MetadataEncoder, rows: Encoded) -> Ints:
-    """Return (n_rows,) positions in `NEWNESS`; a field that is no input does not count."""
+    """(n_rows,) positions in `NEWNESS`; a field that is no input does not count."""
     names = [values.field for values in encoder.categories]
     seen = is_seen(encoder, rows)
     result = np.full(len(rows), len(NEWNESS) - 1, dtype=np.int64)
@@ -280,20 +270,12 @@ class _Trial:
 
 
 def most_rounds(settings: ClassifierSettings) -> int:
-    """Return the largest number of rounds that `tune` may choose."""
+    """The largest number of rounds that `tune` may choose."""
     return PUBLISHED_ROUNDS if settings.mode == "faithful" else ROUNDS[-1]
 
 
 def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, settings: ClassifierSettings) -> Tuning:
-    """Return the choices; in faithful mode the published values.
-
-    Args:
-        jobs: training rows, which are split.
-        inputs: their fields.
-        targets: (n_rows,) positions in `classes`.
-        classes: (n_classes,).
-        settings: what to do.
-    """
+    """The choices on training rows, which are split; in faithful mode the published values."""
     nan = float("nan")
     if settings.mode == "faithful":
         return Tuning(PUBLISHED_ROUNDS, 1.0, 0.0, "", 0, nan, nan, "Published values; nothing is tuned.")
@@ -331,7 +313,7 @@ def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, s
 
 
 def best_rounds(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, settings: ClassifierSettings) -> int:
-    """Return the number of rounds that `tune` chooses, without calibrating anything; its arguments."""
+    """The number of rounds that `tune` chooses, without calibrating anything; its arguments."""
     if settings.mode == "faithful":
         return PUBLISHED_ROUNDS
     test = _tried(_distinct(inputs, targets), _split(jobs, settings)[1], settings)
@@ -356,7 +338,7 @@ class _Distinct:
     places: Ints  # (n_rows,) of the training rows among them
 
     def counts(self, rows: Ints) -> Ints:
-        """Return (n_distinct,) how many of the training rows at these positions each stands for."""
+        """(n_distinct,) how many of the training rows at these positions each stands for."""
         return np.bincount(self.places[rows], minlength=len(self.targets))
 
 
@@ -366,7 +348,7 @@ def _distinct(inputs: ReadFields, targets: Ints) -> _Distinct:
 
 
 def _tried(rows: _Distinct, fold: Fold, settings: ClassifierSettings) -> tuple[_Trial, _HeldOut] | None:
-    """Return the best number of rounds and its held-out rows; None when none has a class that the inner fit knows."""
+    """The best number of rounds and its held-out rows; None when none has a class that the inner fit knows."""
     result = _held_out(rows, fold, settings, ROUNDS)
     if not result:
         return None
@@ -378,7 +360,7 @@ def _tried(rows: _Distinct, fold: Fold, settings: ClassifierSettings) -> tuple[_
 def _held_out(
     rows: _Distinct, fold: Fold, settings: ClassifierSettings, rounds: tuple[int, ...]
 ) -> tuple[_HeldOut, ...]:
-    """Return the fold's test rows, scored by an inner fit after each number of rounds.
+    """The fold's test rows, scored by an inner fit after each number of rounds.
 
     Rows of a class that the inner fit does not know are left out; nothing is returned where no others are there.
     """
@@ -414,7 +396,7 @@ FEWEST_CALIBRATION_ROWS = 200
 
 
 def _others(jobs: pd.DataFrame, rows: _Distinct, settings: ClassifierSettings, n_rounds: int) -> list[_HeldOut]:
-    """Return the rows held out by the other splits, as far as the table can be split so."""
+    """The rows held out by the other splits, as far as the table can be split so."""
     from workprof.core.compiled import worker_threads  # noqa: PLC0415  heavy
 
     held_out: list[Fold] = []
@@ -430,7 +412,7 @@ def _others(jobs: pd.DataFrame, rows: _Distinct, settings: ClassifierSettings, n
 
 
 def _by_newness(parts: tuple[_HeldOut, ...], otherwise: float) -> tuple[float, ...]:
-    """Return a temperature for each of `NEWNESS`; `otherwise` for those with too few held-out rows."""
+    """A temperature for each of `NEWNESS`; `otherwise` for those with too few held-out rows."""
     n_kinds = len(NEWNESS)
     scores, kinds, targets, weights = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "kinds", "targets", "weights")
@@ -450,7 +432,7 @@ def _trial(n_rounds: int, held: _HeldOut) -> _Trial:
 
 
 def _threshold(held: _HeldOut, temperatures: Floats, classes: Ints, wrong_cost: float) -> float:
-    """Return the best threshold on the held-out rows that the class 'no profile' does not take."""
+    """The best threshold on the held-out rows that the class 'no profile' does not take."""
     probabilities = softmax(held.scores, temperatures)
     first = int(classes[0] == NO_PROFILE)
     place = first + probabilities[:, first:].argmax(axis=1)

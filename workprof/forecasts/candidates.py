@@ -66,7 +66,7 @@ past jobs' names, which say little of a new job."""
 
 
 def boost(design: Floats, values: Floats, levels: Floats, seed: int) -> Booster:
-    """Return boosted trees for the quantiles `levels` of (n_past,) log targets from (n_past, n_columns) inputs."""
+    """Boosted trees for the quantiles `levels` of (n_past,) log targets from (n_past, n_columns) inputs."""
     import xgboost  # noqa: PLC0415  heavy
 
     parameters = {
@@ -94,7 +94,7 @@ p80 of the relative error: duration 1.18 (defaults 1.31), CPU .53 (.56), GPU .87
 
 
 def boost_plain(design: Floats, values: Floats, seed: int) -> tuple[Booster, Booster]:
-    """Return boosted trees for (n_past,) log targets from (n_past, n_columns) inputs without history.
+    """Boosted trees for (n_past,) log targets from (n_past, n_columns) inputs without history.
 
     The first have XGBoost's defaults, the second take small steps (`SLOW`).
     """
@@ -107,7 +107,7 @@ def boost_plain(design: Floats, values: Floats, seed: int) -> tuple[Booster, Boo
 
 
 def plain_points(boosters: tuple[Booster, Booster], encoded: Floats) -> Floats:
-    """Return (2, n_rows) log points from the (n_rows, n_columns) of `encode`."""
+    """(2, n_rows) log points from the (n_rows, n_columns) of `encode`."""
     import xgboost  # noqa: PLC0415  heavy
 
     matrix = xgboost.DMatrix(encoded[:, COLUMNS_OF_TIME:], nthread=TREE_THREADS)
@@ -115,7 +115,7 @@ def plain_points(boosters: tuple[Booster, Booster], encoded: Floats) -> Floats:
 
 
 def boosted_quantiles(booster: Booster, design: Floats) -> Floats:
-    """Return (n_rows, n_levels) quantiles of the log target, in rising order (separate models may cross)."""
+    """(n_rows, n_levels) quantiles of the log target, in rising order (separate models may cross)."""
     import xgboost  # noqa: PLC0415  heavy
 
     quantiles = booster.predict(xgboost.DMatrix(design)).reshape(len(design), -1)
@@ -148,7 +148,7 @@ class Forest:
 
 
 def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Booster]:
-    """Return the forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees."""
+    """The forest of (n_past, n_columns) inputs and (n_past,) log targets, and its loaded trees."""
     import xgboost  # noqa: PLC0415  heavy
 
     n_trees, n_members, bins = FOREST_OF_MANY if len(values) >= MANY_ROWS else FOREST_OF_FEW
@@ -173,14 +173,7 @@ def grow_forest(design: Floats, values: Floats, seed: int) -> tuple[Forest, Boos
 
 
 def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: Floats) -> Floats:
-    """Return (n_rows, n_levels) quantiles of the log target.
-
-    Args:
-        forest: what the leaves keep.
-        booster: its trees.
-        design: (n_rows, n_columns) inputs.
-        levels: (n_levels,) probabilities.
-    """
+    """(n_rows, n_levels) quantiles of the log target, of what the leaves of the booster's trees keep."""
     quantiles = np.empty((len(design), len(levels)))
     step = 2_000
     for first in range(0, len(design), step):
@@ -191,7 +184,7 @@ def forest_quantiles(forest: Forest, booster: Booster, design: Floats, levels: F
 
 
 def _row_quantiles(values: Floats, counts: Ints, levels: Floats) -> Floats:
-    """Return (n_rows, n_levels) linear quantiles of each row's `counts` smallest values, all rows at once."""
+    """(n_rows, n_levels) linear quantiles of each row's `counts` smallest values, all rows at once."""
     ordered = np.sort(values, axis=1)
     at = levels * (counts[:, None] - 1)
     below = np.floor(at).astype(np.int64)
@@ -201,7 +194,7 @@ def _row_quantiles(values: Floats, counts: Ints, levels: Floats) -> Floats:
 
 
 def shared_jobs(forest: Forest, booster: Booster, design: Floats) -> Positions:
-    """Return (n_rows, n_trees * n_members) past jobs in the leaves of each row, -1 where a leaf has fewer."""
+    """(n_rows, n_trees * n_members) past jobs in the leaves of each row, -1 where a leaf has fewer."""
     leaves = _leaves(booster, design)
     trees = np.arange(leaves.shape[1])
     return forest.kept[trees, leaves].reshape(len(design), -1)
@@ -215,7 +208,7 @@ def _leaves(booster: Booster, design: Floats) -> Ints:
 
 
 def _rows_in_leaves(leaves: Ints, n_members: int, seed: int) -> Positions:
-    """Return up to `n_members` random rows of each leaf of each tree."""
+    """Up to `n_members` random rows of each leaf of each tree."""
     n_rows, n_trees = leaves.shape
     kept = np.full((n_trees, int(leaves.max()) + 1, n_members), -1, dtype=np.int32)
     draw = np.random.default_rng(seed)
@@ -268,21 +261,14 @@ class CandidateQuantiles:
 
 
 def take_rows(predicted: CandidateQuantiles, rows: Ints) -> CandidateQuantiles:
-    """Return the quantiles of some of the rows."""
+    """The quantiles of some of the rows."""
     return CandidateQuantiles(
         predicted.quantiles[:, rows], predicted.points[:, rows], predicted.level[rows], predicted.count[rows]
     )
 
 
 def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], seed: int) -> LoadedCandidates:
-    """Return the three ways trained on past jobs.
-
-    Args:
-        jobs: the past jobs' rows.
-        past: their cells, log targets and units.
-        fields: submit-time fields in use.
-        seed: of every draw.
-    """
+    """The three ways trained on past jobs."""
     vocabulary = learn_vocabulary(jobs, past.targets, fields)
     sampled = draw_rows(len(jobs), MODEL_ROWS, seed)
     cells = take_cells(past.cells, sampled)
@@ -298,7 +284,7 @@ def train_candidates(jobs: pd.DataFrame, past: Past, fields: tuple[str, ...], se
 
 
 def load_candidates(trained: Candidates) -> LoadedCandidates:
-    """Return stored candidates with their trees in memory."""
+    """Stored candidates with their trees in memory."""
     stored = (trained.forest.model, trained.boosted, trained.plain, trained.slow)
     forest, boosted, plain, slow = map(from_json_bytes, stored)
     for booster in (forest, boosted, plain, slow):
@@ -307,14 +293,7 @@ def load_candidates(trained: Candidates) -> LoadedCandidates:
 
 
 def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> CandidateQuantiles:
-    """Return the quantiles of each candidate.
-
-    Args:
-        loaded: the candidates.
-        jobs: the rows whose need is sought.
-        queries: their cells.
-        units: (n_rows,) their units among the past jobs', -1 where they are new.
-    """
+    """The quantiles of each candidate; `units` (n_rows,) are among the past jobs', -1 where they are new."""
     trained = loaded.trained
     recent = recent_quantiles(trained.past, queries, units, LEVELS, DEFAULT_BANDWIDTH_S)
     design = design_of(loaded, jobs, queries, units)
@@ -328,32 +307,22 @@ def predict_quantiles(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cel
 
 
 def with_points(quantiles: Floats, backoff: Floats, plain: Floats, recent: Recent) -> CandidateQuantiles:
-    """Return all candidates from their (n_candidates, n_rows, n_levels) quantiles and the other points.
+    """All candidates from their (n_candidates, n_rows, n_levels) quantiles and the other points.
 
-    Args:
-        quantiles: of the candidates.
-        backoff: (n_rows,) medians of the cells.
-        plain: (2, n_rows) of `plain_points`.
-        recent: where the rows stand.
+    `backoff` (n_rows,) are medians of the cells, `plain` is (2, n_rows) of `plain_points`.
     """
     points = np.concatenate([quantiles[:, :, MEDIAN], backoff[None], plain])
     return CandidateQuantiles(quantiles, points, recent.level, recent.count)
 
 
 def design_of(loaded: LoadedCandidates, jobs: pd.DataFrame, queries: Cells, units: Ints) -> Floats:
-    """Return the (n_rows, n_columns) inputs of forest and boosting."""
+    """The (n_rows, n_columns) inputs of forest and boosting."""
     trained = loaded.trained
     return np.column_stack([encode(jobs, trained.vocabulary, queries.times), history(trained.past, queries, units)])
 
 
 def nearest_jobs(loaded: LoadedCandidates, design: Floats, count: int) -> tuple[Positions, Floats]:
-    """Return the past jobs that weigh most in the forest's answer for one job, and their shares of it.
-
-    Args:
-        loaded: the candidates.
-        design: (1, n_columns).
-        count: at most this many.
-    """
+    """At most `count` past jobs that weigh most in the forest's answer for one job, and their shares of it."""
     shared = shared_jobs(loaded.trained.forest, loaded.forest, design)[0]
     jobs, times = np.unique(shared[shared >= 0], return_counts=True)
     order = np.argsort(-times, kind="stable")[:count]

@@ -52,15 +52,12 @@ out, they are .6 too low."""
 
 
 def runs_to_learn(jobs: pd.DataFrame, *, cut_short: bool, targets: Sequence[str]) -> pd.DataFrame:
-    """Return the runs to learn from, in their order, with `finished` and `LOWER_BOUND`.
+    """The runs to learn from, in their order, with `finished` and `LOWER_BOUND`.
 
     They are the finished ones, those killed for memory, and, if requested, others that were cut short. A run that was
     killed, or whose use is known by task only, used at least what was measured, and at least what it requested.
 
-    Args:
-        jobs: with `finished` (without it all have) and, where known, `status`, `KILLS` and `LOWER_BOUND`.
-        cut_short: whether those are among them; else of a killed run that did not finish the memory alone is known.
-        targets: what is learned.
+    Of a killed run that did not finish the memory alone is known, unless those `cut_short` are among them.
     """
     killed, codes = was_killed_for_memory(jobs), causes_of(jobs)
     done = jobs["finished"].to_numpy(dtype=bool) if "finished" in jobs.columns else np.ones(len(jobs), dtype=bool)
@@ -83,17 +80,14 @@ def runs_to_learn(jobs: pd.DataFrame, *, cut_short: bool, targets: Sequence[str]
 
 
 def kaplan_meier(values: Floats, censored: Bools) -> tuple[Floats, Floats, Floats]:
-    """Return the (n_distinct,) finished values, rising, the share that needs more than each, and how the band widens.
+    """The (n_distinct,) finished values, rising, the share that needs more than each, and how the band widens.
 
     The share ends above 0 where the largest value is censored. The band of Hall and Wellner is that of a curve of
     finished values alone, times the last result: S(t) (1 + n v(t)) with Greenwood's v; it is 1 where none is censored.
 
-    Args:
-        values: (n,) needs, or their lower bounds.
-        censored: (n,) whether a value is a lower bound; at equal values it counts as the larger.
+    `values` are needs, or their lower bounds where `censored`; at equal values a bound counts as the larger.
 
-    Source:
-        Hall & Wellner (1980), Confidence bands for a survival curve from censored data.
+    Source: Hall & Wellner (1980), Confidence bands for a survival curve from censored data.
     """
     distinct, ended = np.unique(values[~censored], return_counts=True)
     at_risk = len(values) - np.searchsorted(np.sort(values), distinct, side="left")
@@ -107,7 +101,7 @@ def kaplan_meier(values: Floats, censored: Bools) -> tuple[Floats, Floats, Float
 
 
 def survival_jumps(values: Floats, censored: Bools) -> tuple[Floats, Floats]:
-    """Return the (n_distinct,) finished values, rising, and the probability that Kaplan-Meier gives each.
+    """The (n_distinct,) finished values, rising, and the probability that Kaplan-Meier gives each.
 
     They sum to less than 1 where the largest value is censored.
     """
@@ -116,16 +110,12 @@ def survival_jumps(values: Floats, censored: Bools) -> tuple[Floats, Floats]:
 
 
 def completed(past: Past, censored: Bools, seed: int, source: Ints | None = None) -> Past:
-    """Return the past with a need for every run that was cut short, drawn beyond what it had used.
+    """The past with a need for every run that was cut short, drawn beyond what it had used.
 
     The draw is from the narrowest history cell with enough finished runs, of which two needed more than the bound; of
     all runs where there is no such cell. Where hardly any run needed more, the bound stands for the need.
 
-    Args:
-        past: cells, log targets (bounds where censored) and units.
-        censored: (n_past,) whether a target is a lower bound.
-        seed: of the draws.
-        source: (n_source,) rows that may be drawn from; None = all.
+    Targets are bounds where `censored` (n_past,). Rows may be drawn from `source`; None = all.
     """
     if not censored.any():
         return past
@@ -148,7 +138,7 @@ def completed(past: Past, censored: Bools, seed: int, source: Ints | None = None
 
 
 def _beyond(bounds: Floats, chance: Floats, values: Floats, censored: Bools) -> Floats:
-    """Return (n_bounds,) draws above each bound, NaN where fewer than `FEWEST_ABOVE` finished values are above it."""
+    """(n_bounds,) draws above each bound, NaN where fewer than `FEWEST_ABOVE` finished values are above it."""
     distinct, jumps = survival_jumps(values, censored)
     cumulative = np.concatenate([[0.0], np.cumsum(jumps)])
     below = cumulative[np.searchsorted(distinct, bounds, side="right")]

@@ -151,11 +151,7 @@ HELD_OUT_BY = (*UNIT_COLUMNS, *TIMES, "duration_s")
 
 
 def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
-    """Return the rows that have a label, and (n_rows,) labels.
-
-    Raises:
-        ColumnMissing: without the column 'profile'.
-    """
+    """The rows that have a label, and (n_rows,) labels; raises ColumnMissing without the column 'profile'."""
     if LABEL not in jobs.columns:
         raise ColumnMissing(f"the table has no column {LABEL}; fit profiles first")
     rows = jobs[jobs[LABEL].notna()]
@@ -163,7 +159,7 @@ def labelled(jobs: pd.DataFrame) -> tuple[pd.DataFrame, Ints]:
 
 
 def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) -> tuple[pd.DataFrame, Ints, Ints]:
-    """Return the rows to train on, their (n_rows,) class positions and the (n_classes,) classes.
+    """The rows to train on, their (n_rows,) class positions and the (n_classes,) classes.
 
     Raises:
         SettingsError: when there is not one label per job.
@@ -184,7 +180,7 @@ def used_rows(jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings) ->
 
 
 def with_categories(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its texts as categories, as the store gives them: every later look at them is quicker."""
+    """The table with its texts as categories, as the store gives them: every later look at them is quicker."""
     texts = [name for name in jobs.columns if name in {*METADATA_FIELDS, *UNIT_COLUMNS}]
     return jobs.astype(dict.fromkeys(texts, "category"))
 
@@ -213,18 +209,14 @@ class ClassifierModel:
 
 
 class LoadedClassifier:
-    """A classifier with its trees in memory; make it once and use it often.
-
-    Args:
-        model: as trained.
-    """
+    """A classifier with its trees in memory; make it once and use it often."""
 
     def __init__(self, model: ClassifierModel) -> None:
         self.model = model
         self.booster = from_json_bytes(model.booster)
 
     def predict(self, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
-        """Return the predictions for a table of jobs, in chunks; a field that it lacks counts as not given.
+        """The predictions for a table of jobs, in chunks; a field that it lacks counts as not given.
 
         Raises:
             NoRows: for an empty table.
@@ -245,7 +237,7 @@ class LoadedClassifier:
         return self.decide(rows, margins(self.booster, self.model.encoder, rows))
 
     def decide(self, rows: Encoded, scores: Floats) -> Predictions:
-        """Return the predictions for encoded rows from their (n_rows, n_classes) scores before the softmax."""
+        """The predictions for encoded rows from their (n_rows, n_classes) scores before the softmax."""
         model, settings = self.model, self.model.settings
         probabilities = softmax(scores, model.tuning.of_rows(model.encoder, rows))
         rules = Rules(settings.mode == "corrected", model.tuning.threshold, settings.least_support, model.support)
@@ -255,18 +247,13 @@ class LoadedClassifier:
 def train_classifier(
     jobs: pd.DataFrame, labels: Ints, settings: ClassifierSettings, progress: Progress = silent
 ) -> ClassifierModel:
-    """Return a classifier that predicts the labels from submit-time metadata.
+    """A classifier that predicts the labels (-1 = outlier) from submit-time metadata.
 
-    Args:
-        jobs: training rows; only the fields, and job_name, group, times and duration for the inner hold-outs, are read.
-        labels: (n_rows,) profile of each row, -1 = outlier.
-        settings: what to do.
-        progress: told each step.
+    Only the fields, and job_name, group, times and duration for the inner hold-outs, are read.
 
-    Source:
-        PolarisProfiler (SOSE'23). Faithful mode: one-hot of the five metadata fields, XGBClassifier's defaults,
-        rows with a profile only. Ours differs from it in that equal rows are merged with their count as weight, which
-        gives the same trees, and that base_score is the 0.5 of the XGBoost of that time.
+    Source: PolarisProfiler (SOSE'23). Faithful mode: one-hot of the five metadata fields, XGBClassifier's defaults,
+    rows with a profile only. Ours differs from it in that equal rows are merged with their count as weight, which gives
+    the same trees, and that base_score is the 0.5 of the XGBoost of that time.
 
     Raises:
         ColumnMissing: when the table has none of the fields, or lacks a requested one.
@@ -313,7 +300,7 @@ def train_classifier(
 
 
 def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, settings: ClassifierSettings) -> Ints:
-    """Return (n_queries,) profiles: `best` of the predictions of `train_classifier`, whose calibration is left out.
+    """(n_queries,) profiles: `best` of the predictions of `train_classifier`, whose calibration is left out.
 
     A temperature changes no order of the profiles, so that the answer is the same, in a third of the time.
 
@@ -335,7 +322,7 @@ def most_probable(jobs: pd.DataFrame, labels: Ints, queries: pd.DataFrame, setti
 def fit_classifier(
     frames: Mapping[str, pd.DataFrame], settings: ClassifierSettings, progress: Progress = silent
 ) -> ClassifierModel:
-    """Return `train_classifier` of `frames["jobs"]` with its column 'profile' as labels; rows without one are left out.
+    """`train_classifier` of `frames["jobs"]` with its column 'profile' as labels; rows without one are left out.
 
     Raises:
         As `train_classifier`; ColumnMissing without the column.
@@ -345,7 +332,7 @@ def fit_classifier(
 
 
 def predict(model: ClassifierModel, jobs: pd.DataFrame, progress: Progress = silent) -> Predictions:
-    """Return the predictions of a classifier that is used once; see `LoadedClassifier.predict`."""
+    """The predictions of a classifier that is used once; see `LoadedClassifier.predict`."""
     return LoadedClassifier(model).predict(jobs, progress)
 
 

@@ -65,12 +65,7 @@ def _weighted(values: Floats, rows: Ints) -> float:
 
 
 def reliability(probability: Floats, right: Bools) -> Reliability:
-    """Return how far stated probabilities hold.
-
-    Args:
-        probability: (n_rows,) of the most likely class.
-        right: (n_rows,) whether it was the true one.
-    """
+    """How far the stated probability of the most likely class holds, which `right` (n_rows,) tells."""
     edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
     return Reliability(edges, *reliability_bins(probability, right))
 
@@ -95,7 +90,7 @@ class Confusion:
 
 
 def confusion_of(truth: Ints, predicted: Ints) -> Confusion:
-    """Return the confusion matrix of (n_rows,) labels; its classes are those that occur on either side."""
+    """The confusion matrix of (n_rows,) labels; its classes are those that occur on either side."""
     classes, places = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     n = len(classes)
     cells = np.bincount(places[: len(truth)] * n + places[len(truth) :], minlength=n * n)
@@ -103,7 +98,7 @@ def confusion_of(truth: Ints, predicted: Ints) -> Confusion:
 
 
 def class_scores(confusion: Confusion) -> tuple[ClassScore, ...]:
-    """Return precision, recall, F1 and support per class, the worst F1 first, then by support."""
+    """Precision, recall, F1 and support per class, the worst F1 first, then by support."""
     counts = confusion.counts
     right, truth, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
     precision = right / np.maximum(predicted, 1)
@@ -117,13 +112,13 @@ def class_scores(confusion: Confusion) -> tuple[ClassScore, ...]:
 
 
 def macro_f1(scores: tuple[ClassScore, ...]) -> float:
-    """Return the mean F1 of the profiles; 'no profile' is not one. NaN without profiles."""
+    """The mean F1 of the profiles; 'no profile' is not one. NaN without profiles."""
     f1 = [score.f1 for score in scores if score.profile != NO_PROFILE]
     return float(np.mean(f1)) if f1 else float("nan")
 
 
 def weighted_f1(scores: tuple[ClassScore, ...]) -> float:
-    """Return the mean F1 of the profiles, weighted by their test rows. NaN without."""
+    """The mean F1 of the profiles, weighted by their test rows. NaN without."""
     profiles = [score for score in scores if score.profile != NO_PROFILE]
     rows = sum(score.support for score in profiles)
     return sum(score.f1 * score.support for score in profiles) / rows if rows else float("nan")
@@ -165,7 +160,7 @@ class FoldResult:
 
 
 def score_folds(split: str, folds: Sequence[FoldResult]) -> SplitScores:
-    """Return the scores over the test rows of all folds together."""
+    """The scores over the test rows of all folds together."""
     truth = np.concatenate([fold.truth for fold in folds])
     answered, best, reason = (
         np.concatenate([getattr(fold.predictions, name) for fold in folds]) for name in ("profile", "best", "reason")
@@ -239,17 +234,14 @@ class ClassifierEvaluation(Shown):
 def evaluate_classifier(
     frames: Mapping[str, pd.DataFrame], settings: ClassifierSettings, progress: Progress = silent
 ) -> ClassifierEvaluation:
-    """Return the scores by split: a random fifth of the rows, every job and group once, the last 30 % of the time.
+    """The scores by split: a random fifth of the rows, every job and group once, the last 30 % of the time.
 
-    Args:
-        frames: 'jobs' -> job table with the column 'profile' (-1 = outlier; rows without a value are left out).
-        settings: of the classifier; for `cluster_on` 'train' the jobs need the columns that its profiles rest on.
-        progress: told each split.
+    The table has a column 'profile' (-1 = outlier; rows without a value are left out). For `cluster_on` 'train' it
+    needs the columns that the profiles rest on.
 
-    Source:
-        PolarisProfiler (SOSE'23), Table V. Faithful mode scores rows with a profile only, by a random 80/20 split as
-        published, but the encoder sees the training rows only; the published one saw all rows, which adds columns that
-        are zero in training and so changes no tree. The draw is ours, so the rows differ.
+    Source: PolarisProfiler (SOSE'23), Table V. Faithful mode scores rows with a profile only, by a random 80/20 split
+    as published, but the encoder sees the training rows only; the published one saw all rows, which adds columns that
+    are zero in training and so changes no tree. The draw is ours, so the rows differ.
 
     Raises:
         ColumnMissing: without the column 'profile' or any field.
@@ -337,7 +329,7 @@ def _score(
 def _clustered_alone(
     jobs: pd.DataFrame, folds: list[_LabelledFold], settings: ClassifierSettings
 ) -> list[_LabelledFold]:
-    """Return the turns with the profiles of a clustering of each fold's training rows; the others are assigned to them.
+    """The turns with the profiles of a clustering of each fold's training rows; the others are assigned to them.
 
     Profiles are numbered as those of all rows with which they share most training rows, one to one; what is left over
     has a number that no other fold uses. Sizes are the same share of the rows.
@@ -354,7 +346,7 @@ def _clustered_alone(
 
 
 def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> Ints:
-    """Return (n_rows,) profiles of a clustering of the training rows; the other rows are assigned to them."""
+    """(n_rows,) profiles of a clustering of the training rows; the other rows are assigned to them."""
     share = len(train) / len(jobs)
     scaled = replace(
         settings,
@@ -374,7 +366,7 @@ def _profiles_of(jobs: pd.DataFrame, train: Ints, settings: ProfileSettings) -> 
 
 
 def _numbers(labels: Ints, reference: Ints, free: int) -> Ints:
-    """Return (n_profiles + 1,) numbers of the profiles, -1 at last: the reference's, or from `free` on."""
+    """(n_profiles + 1,) numbers of the profiles, -1 at last: the reference's, or from `free` on."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  heavy
 
     n_own, n_reference = int(labels.max(initial=NO_PROFILE)) + 1, int(reference.max(initial=NO_PROFILE)) + 1

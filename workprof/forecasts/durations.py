@@ -60,13 +60,13 @@ class DurationCurve:
 
 
 def share_within(curve: DurationCurve, limit: float) -> float:
-    """Return the share of rows at or below a limit (low by less than `curve.grid_step` where values were left out)."""
+    """The share of rows at or below a limit (low by less than `curve.grid_step` where values were left out)."""
     at = int(np.searchsorted(curve.points, limit, side="right"))
     return float(curve.shares[at - 1]) if at else 0.0
 
 
 def value_at(curve: DurationCurve, share: float) -> float:
-    """Return the smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...').
+    """The smallest kept value that at least a share of the rows does not exceed ('80 % finish within ...').
 
     Infinite where the runs were cut short before so many had finished: it is above the curve's last point.
     """
@@ -77,29 +77,24 @@ def value_at(curve: DurationCurve, share: float) -> float:
 
 
 def effective_rows(counts: Ints) -> float:
-    """Return the number of independent rows that rows of jobs are worth if a job's rows were copies of each other.
+    """The number of independent rows that rows of jobs are worth if a job's rows were copies of each other.
 
-    Args:
-        counts: rows of each job.
-
-    Source:
-        Kish's effective sample size, (sum of counts)^2 / (sum of squares): with it Hoeffding's inequality holds at each
-        point for fully dependent rows, so the band is cautious where they are less so.
+    Source: Kish's effective sample size, (sum of counts)^2 / (sum of squares): with it Hoeffding's inequality holds at
+    each point for fully dependent rows, so the band is cautious where they are less so.
     """
     return float(counts.sum() ** 2 / np.square(counts, dtype=np.float64).sum())
 
 
 def band_half_width(n_effective: float, confidence: float) -> float:
-    """Return sqrt(ln(2 / (1 - confidence)) / (2 n)).
+    """sqrt(ln(2 / (1 - confidence)) / (2 n)).
 
-    Source:
-        Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
+    Source: Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
     """
     return math.sqrt(math.log(2 / (1 - confidence)) / (2 * n_effective))
 
 
 def thinned(shares: Floats) -> tuple[Ints, float]:
-    """Return which points of a curve are kept, and the largest share skipped between two neighbours."""
+    """Which points of a curve are kept, and the largest share skipped between two neighbours."""
     if len(shares) <= MOST_POINTS:
         return np.arange(len(shares)), 0.0
     last = len(shares) - 1 - TAIL_POINTS
@@ -168,7 +163,7 @@ class DurationSettings:
 
 
 def without_profiles(settings: DurationSettings, columns: Collection[str]) -> DurationSettings:
-    """Return the settings of a table in which no profiles are found: by task where there is one, else all runs."""
+    """The settings of a table in which no profiles are found: by task where there is one, else all runs."""
     return replace(settings, by="task_name" if "task_name" in columns else EVERYTHING)
 
 
@@ -197,13 +192,10 @@ class ObservedDurations(Shown):
 def observed_durations(
     frames: Mapping[str, pd.DataFrame], settings: DurationSettings, progress: Progress = silent
 ) -> ObservedDurations:
-    """Return the cumulative distributions of a target, of all rows and per group.
+    """The cumulative distributions of a target, of all rows and per group.
 
-    Args:
-        frames: 'jobs' -> the table with the target and the grouping column; 'job_name' makes the bands honest;
-            'finished' and 'status' say how a run ended, without them all finished.
-        settings: target, groups, confidence, what runs that were cut short tell.
-        progress: told once.
+    Of the table are the target, the grouping column, 'job_name', which makes the bands honest, and 'finished' and
+    'status', which say how a run ended; without them all finished.
 
     Raises:
         ColumnMissing: when the target or the grouping column is absent.
@@ -258,7 +250,7 @@ class _Rows:
     confidence: float
 
     def curve(self, name: str, own: Bools, n_merged: int = 0) -> DurationCurve:
-        """Return the curve of some of the rows."""
+        """The curve of some of the rows."""
         n_rows = int(own.sum())
         worth = float(n_rows) if self.jobs is None else effective_rows(_job_sizes(self.jobs[own]))
         points, left, widening = kaplan_meier(self.values[own], self.censored[own])
@@ -284,7 +276,7 @@ class _Rows:
 
 
 def _job_sizes(jobs: Ints) -> Ints:
-    """Return the rows of each job; a row without a job's name is a job of its own."""
+    """The rows of each job; a row without a job's name is a job of its own."""
     named = np.bincount(jobs[jobs >= 0])
     return np.concatenate([named[named > 0], np.ones(int((jobs < 0).sum()), dtype=np.int64)])
 

@@ -61,17 +61,17 @@ Inputs = Annotated[
 
 
 def not_learned(earlier: dict[str, int]) -> list[str]:
-    """Return what `latest_of` left out, in sentences."""
+    """What `latest_of` left out, in sentences."""
     return [f"{n:,} runs with {reason} are not learned" for reason, n in earlier.items()]
 
 
 def default_fields(mode: str) -> tuple[str, ...]:
-    """Return the inputs of a mode: the published five, or those and the plan."""
+    """The inputs of a mode: the published five, or those and the plan."""
     return METADATA_FIELDS if mode == "faithful" else SUBMIT_FIELDS
 
 
 def usable_fields(jobs: pd.DataFrame, named: tuple[str, ...], mode: str) -> tuple[str, ...]:
-    """Return the fields that can be used: those named, or the mode's that the table has with a value in some row.
+    """The fields that can be used: those named, or the mode's that the table has with a value in some row.
 
     Raises:
         SettingsError: for a field that is not known at submission.
@@ -97,7 +97,7 @@ FEWEST_RARE_ROWS = 3
 
 
 def rare_rows_of(settings: ClassifierSettings, n_rows: int) -> int:
-    """Return the rows that a value needs to stand for itself; in faithful mode 1, so that every value does."""
+    """The rows that a value needs to stand for itself; in faithful mode 1, so that every value does."""
     if settings.mode == "faithful":
         return 1
     return settings.rare_rows or max(FEWEST_RARE_ROWS, round(RARE_SHARE * n_rows))
@@ -122,7 +122,7 @@ class FieldValues:
         return len(self.kept) + len(STATES)
 
     def label(self, code: int) -> str:
-        """Return what a code stands for."""
+        """What a code stands for."""
         return self.kept[code] if code < len(self.kept) else STATES[code - len(self.kept)]
 
 
@@ -173,43 +173,31 @@ class Encoded:
         return len(self.codes)
 
     def take(self, rows: Ints) -> Encoded:
-        """Return the rows at positions."""
+        """The rows at positions."""
         return Encoded(self.codes[rows], self.numbers[rows])
 
 
 @dataclass(frozen=True)
 class ReadFields:
-    """Fields of a table, read once: recipes are fitted on parts of it, and rows of it encoded.
+    """Fields of a table, read once: recipes are fitted on parts of it, and rows of it encoded."""
 
-    Attributes:
-        fields: those of the table, in the order requested.
-        n_rows: of the table.
-        texts: of a categorical field its values, in alphabetical order; some may have no row.
-        places: of a categorical field the position of each text.
-        positions: of a categorical field (n_rows,) positions in `texts`, -1 = missing.
-        numbers: of a plan field (n_rows,) values.
-    """
-
-    fields: tuple[str, ...]
-    n_rows: int
+    fields: tuple[str, ...]  # those of the table, in the order requested
+    n_rows: int  # of the table
+    # of a categorical field its values, in alphabetical order; some may have no row
     texts: dict[str, NDArray[np.object_]]
-    places: dict[str, dict[str, int]]
-    positions: dict[str, Ints]
-    numbers: dict[str, Floats]
+    places: dict[str, dict[str, int]]  # of a categorical field the position of each text
+    positions: dict[str, Ints]  # of a categorical field (n_rows,) positions in `texts`, -1 = missing
+    numbers: dict[str, Floats]  # of a plan field (n_rows,) values
 
     def take(self, rows: Ints) -> ReadFields:
-        """Return the rows at positions."""
+        """The rows at positions."""
         positions = {name: values[rows] for name, values in self.positions.items()}
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         return ReadFields(self.fields, len(rows), self.texts, self.places, positions, numbers)
 
 
 def read_fields(jobs: pd.DataFrame, fields: tuple[str, ...]) -> ReadFields:
-    """Return those of the fields that a table has.
-
-    Raises:
-        TraceError: when a plan field holds something that is no number.
-    """
+    """Those of the fields that a table has; raises TraceError when a plan field holds something that is no number."""
     result = ReadFields(tuple(name for name in fields if name in jobs.columns), len(jobs), {}, {}, {}, {})
     for name in result.fields:
         if name not in METADATA_FIELDS:
@@ -228,17 +216,11 @@ def read_fields(jobs: pd.DataFrame, fields: tuple[str, ...]) -> ReadFields:
 def fit_encoder(
     jobs: pd.DataFrame | ReadFields, fields: tuple[str, ...], mode: str, rare_rows: int, counts: Ints | None = None
 ) -> MetadataEncoder:
-    """Return the recipe of training rows.
+    """The recipe of training rows; a value of fewer than `rare_rows` of them does not stand for itself.
 
-    Args:
-        jobs: training rows; must have the fields.
-        fields: names, see `usable_fields`.
-        mode: 'corrected' or 'faithful'.
-        rare_rows: training rows from which on a value stands for itself.
-        counts: (n_rows,) training rows that each row of `jobs` stands for; None = itself.
+    `counts` (n_rows,) are training rows that each row of `jobs` stands for.
 
-    Raises:
-        TraceError: when a plan field holds something that is no number.
+    Raises TraceError when a plan field holds something that is no number.
     """
     rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, fields)
     values = tuple(_seen_values(rows, name, mode, rare_rows, counts) for name in fields if name in METADATA_FIELDS)
@@ -247,7 +229,7 @@ def fit_encoder(
 
 
 def encode(encoder: MetadataEncoder, jobs: pd.DataFrame | ReadFields) -> Encoded:
-    """Return rows in the recipe's codes; a field that the table lacks counts as not given.
+    """Rows in the recipe's codes; a field that the table lacks counts as not given.
 
     Raises:
         ColumnMissing: when the table has none of the fields.
@@ -267,12 +249,12 @@ def encode(encoder: MetadataEncoder, jobs: pd.DataFrame | ReadFields) -> Encoded
 
 
 def to_fields(rows: Encoded) -> NDArray[np.float32]:
-    """Return (n_rows, n_fields): a category's code, a number as it is."""
+    """(n_rows, n_fields): a category's code, a number as it is."""
     return np.column_stack([rows.codes, rows.numbers]).astype(np.float32)
 
 
 def to_matrix(encoder: MetadataEncoder, rows: Encoded) -> Any:
-    """Return (n_rows, n_columns) as a float32 SciPy CSR matrix; absent: another state, or a missing number."""
+    """(n_rows, n_columns) as a float32 SciPy CSR matrix; absent: another state, or a missing number."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415  heavy
 
     n_categories = len(encoder.categories)
@@ -291,7 +273,7 @@ def to_matrix(encoder: MetadataEncoder, rows: Encoded) -> Any:
 
 
 def is_seen(encoder: MetadataEncoder, rows: Encoded) -> Bools:
-    """Return (n_rows, n_categories): whether training saw the value ('not given': had rows without one)."""
+    """(n_rows, n_categories): whether training saw the value ('not given': had rows without one)."""
     seen = np.empty(rows.codes.shape, dtype=np.bool_)
     for place, values in enumerate(encoder.categories):
         kept, codes = len(values.kept), rows.codes[:, place]
@@ -301,7 +283,7 @@ def is_seen(encoder: MetadataEncoder, rows: Encoded) -> Bools:
 
 
 def sum_by_field(encoder: MetadataEncoder, columns: Floats) -> Floats:
-    """Return (..., n_fields) sums over each field's columns of (..., n_columns)."""
+    """(..., n_fields) sums over each field's columns of (..., n_columns)."""
     return np.stack([columns[..., a:b].sum(axis=-1) for a, b in pairwise(encoder.starts)], axis=-1)
 
 
@@ -317,7 +299,7 @@ def _seen_values(rows: ReadFields, name: str, mode: str, rare_rows: int, of_rows
 
 
 def _codes(seen: FieldValues, rows: ReadFields) -> Ints:
-    """Return (n_rows,) codes: a kept value's place, then rare, not given, unseen."""
+    """(n_rows,) codes: a kept value's place, then rare, not given, unseen."""
     rare, missing, unseen = (len(seen.kept) + state for state in range(len(STATES)))
     if seen.field not in rows.positions:
         return np.full(rows.n_rows, missing, dtype=np.int64)
@@ -331,7 +313,7 @@ def _codes(seen: FieldValues, rows: ReadFields) -> Ints:
 
 
 def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Return (n_rows,) positions in the values (-1 = missing) and these as texts; some may have no row."""
+    """(n_rows,) positions in the values (-1 = missing) and these as texts; some may have no row."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     if isinstance(column.dtype, pd.CategoricalDtype) and len(column.cat.categories) <= len(column):
@@ -348,7 +330,7 @@ def _factorised(column: pd.Series) -> tuple[Ints, list[str]]:
 
 
 def _plan(jobs: pd.DataFrame, name: str) -> Floats:
-    """Return (n_rows,) values as XGBoost holds them, in single precision."""
+    """(n_rows,) values as XGBoost holds them, in single precision."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     numbers = numbers_of(jobs, name)
@@ -395,26 +377,20 @@ class TrainingRows:
 
 
 def merge_rows(rows: Encoded, targets: Ints, weights: Floats) -> TrainingRows:
-    """Return the distinct (metadata, class) pairs with their summed weights.
-
-    Args:
-        rows: metadata; a missing number equals a missing number.
-        targets: (n_rows,) positions of the classes.
-        weights: (n_rows,) of the rows.
-    """
+    """The distinct (metadata, class) pairs with their summed weights; a missing number equals a missing number."""
     key, first = _joint((targets, *rows.codes.T, *(_places(column) for column in rows.numbers.T)))
     counted: Floats = np.bincount(key, weights=weights, minlength=len(first)).astype(np.float64)
     return TrainingRows(rows.take(first), targets[first], counted)
 
 
 def distinct_rows(rows: ReadFields, targets: Ints) -> tuple[Ints, Ints]:
-    """Return (n_rows,) places among the distinct (fields, class) pairs, and (n_distinct,) the first row of each."""
+    """(n_rows,) places among the distinct (fields, class) pairs, and (n_distinct,) the first row of each."""
     texts = (positions + 1 for positions in rows.positions.values())
     return _joint((targets, *texts, *map(_places, rows.numbers.values())))
 
 
 def _joint(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
-    """Return (n_rows,) places among the distinct rows of columns that hold no negative, and the first row of each."""
+    """(n_rows,) places among the distinct rows of columns that hold no negative, and the first row of each."""
     key = np.zeros(len(columns[0]), dtype=np.int64)
     for part in columns:
         key = _places(key * (int(part.max(initial=0)) + 1) + part)
@@ -424,7 +400,7 @@ def _joint(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
 
 
 def _places(column: Ints | Floats) -> Ints:
-    """Return (n_rows,) places among the sorted distinct values, missing ones after them; only these are sorted."""
+    """(n_rows,) places among the sorted distinct values, missing ones after them; only these are sorted."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     places, values = pd.factorize(column, sort=True)
@@ -432,13 +408,9 @@ def _places(column: Ints | Floats) -> Ints:
 
 
 def training_rows(encoder: MetadataEncoder, rows: Encoded, targets: Ints, counts: Ints | None = None) -> TrainingRows:
-    """Return the merged rows that trees are grown on; in corrected mode each stands there in the ways of `NOVELTY`.
+    """The merged rows that trees are grown on; in corrected mode each stands there in the ways of `NOVELTY`.
 
-    Args:
-        encoder: fitted on them.
-        rows: metadata.
-        targets: (n_rows,) positions of the classes.
-        counts: (n_rows,) training rows that each row stands for; None = itself.
+    `counts` (n_rows,) are training rows that each row stands for.
     """
     merged = merge_rows(rows, targets, np.ones(len(rows)) if counts is None else counts.astype(np.float64))
     if encoder.mode == "faithful":
@@ -452,7 +424,7 @@ def training_rows(encoder: MetadataEncoder, rows: Encoded, targets: Ints, counts
 
 
 def _hidden(encoder: MetadataEncoder, merged: TrainingRows, hidden: tuple[str, ...], share: float) -> TrainingRows:
-    """Return the rows with some fields unseen and a share of the weight."""
+    """The rows with some fields unseen and a share of the weight."""
     codes = merged.rows.codes.copy()
     for place, values in enumerate(encoder.categories):
         if values.field in hidden:

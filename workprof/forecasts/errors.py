@@ -60,32 +60,31 @@ class ErrorDifference:
 
 
 def curve_levels() -> Floats:
-    """Return (CURVE_POINTS,) probabilities of the error curves."""
+    """(CURVE_POINTS,) probabilities of the error curves."""
     return np.linspace(0.0, 1.0, CURVE_POINTS)
 
 
 def ratio_error(predicted: Floats, true: Floats) -> Floats:
-    """Return |p - t| / t; 0 where both are 0, infinite where only t is.
+    """|p - t| / t; 0 where both are 0, infinite where only t is.
 
-    Source:
-        What the published notebook computes and its axis calls per cent.
+    Source: What the published notebook computes and its axis calls per cent.
     """
     return _divided(np.abs(predicted - true), true)
 
 
 def signed_error(predicted: Floats, true: Floats) -> Floats:
-    """Return (p - t) / t: below 0 is under-predicted."""
+    """(p - t) / t: below 0 is under-predicted."""
     return _divided(predicted - true, true)
 
 
 def factor_error(predicted: Floats, true: Floats) -> Floats:
-    """Return max(p / t, t / p), 1 where both are 0."""
+    """max(p / t, t / p), 1 where both are 0."""
     larger, smaller = np.maximum(predicted, true), np.minimum(predicted, true)
     return np.where(larger == smaller, 1.0, _divided(larger, smaller))
 
 
 def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErrors:
-    """Return the errors of one predictor over (n_rows,) predictions and true values."""
+    """The errors of one predictor over (n_rows,) predictions and true values."""
     ratio, factor = ratio_error(predicted, true), factor_error(predicted, true)
     return PredictorErrors(
         name=name,
@@ -103,7 +102,7 @@ def summarise_errors(name: str, predicted: Floats, true: Floats) -> PredictorErr
 
 
 def ratio_quantiles(predicted: Floats, true: Floats) -> ErrorQuantiles:
-    """Return the quantiles of the ratio error over (n_rows,) predictions and true values."""
+    """The quantiles of the ratio error over (n_rows,) predictions and true values."""
     return _error_quantiles(ratio_error(predicted, true))
 
 
@@ -122,16 +121,9 @@ def compare_errors(
 
     Samples are drawn job by job: rows of one job are right or wrong together.
 
-    Args:
-        predicted: predictor -> (n_rows,).
-        of: the one that is compared.
-        true: (n_rows,) values.
-        units: (n_rows,) codes of the jobs, 0 .. n_jobs - 1.
-        confidence: that each difference lies between the ends.
-        seed: of the draws.
+    `units` (n_rows,) are codes of the jobs, 0 .. n_jobs - 1. Each difference lies between the ends with the confidence.
 
-    Source:
-        Percentile bootstrap (Efron 1979) over clusters.
+    Source: Percentile bootstrap (Efron 1979) over clusters.
     """
     names = [of, *(name for name in predicted if name != of)]
     errors = np.array([ratio_error(predicted[name], true) for name in names])
@@ -171,7 +163,7 @@ def _quantiles(values: Floats) -> Floats:
 
 
 def _quantiles_at(values: Floats, levels: Floats) -> Floats:
-    """Return linear quantiles; an infinite neighbour makes the quantile infinite instead of undefined."""
+    """Linear quantiles; an infinite neighbour makes the quantile infinite instead of undefined."""
     ordered = np.sort(values)
     at = levels * (len(ordered) - 1)
     low, high = ordered[np.floor(at).astype(int)], ordered[np.ceil(at).astype(int)]
@@ -209,7 +201,7 @@ class PublishedErrors:
     words: str  # whose errors, and what is not known of them
 
     def points(self, unit: str) -> tuple[tuple[float, float], ...]:
-        """Return (error, share of rows at or below it) in 'percent' or 'ratio', rising; quantiles and limits together.
+        """(error, share of rows at or below it) in 'percent' or 'ratio', rising; quantiles and limits together.
 
         The maximum is left out: it is one row.
         """
@@ -284,5 +276,5 @@ PUBLISHED_ERRORS = (MEMORY, GPU, CPU, DURATION, DURATION_999)
 
 
 def published_errors(target: str) -> tuple[PublishedErrors, ...]:
-    """Return the published lines of a target."""
+    """The published lines of a target."""
     return tuple(line for line in PUBLISHED_ERRORS if line.target == target)

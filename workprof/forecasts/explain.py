@@ -55,7 +55,7 @@ class JobExplanation:
     seconds: float  # time of this explanation
 
     def to_shap(self) -> Explanation:
-        """Return the one profile's values as a `shap.Explanation` of (n_fields,), in log-odds, for shap's own plots."""
+        """The one profile's values as a `shap.Explanation` of (n_fields,), in log-odds, for shap's own plots."""
         from shap import Explanation  # noqa: PLC0415  heavy
 
         return Explanation(
@@ -82,12 +82,9 @@ class Contributions:
 
 
 def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
-    """Return why one job is given a profile.
+    """Why one job, a table of one row, is given a profile; None = the most likely class, 'no profile' included.
 
-    Args:
-        loaded: the classifier.
-        job: a table of one row; a field that it lacks counts as not given.
-        profile: to explain; None = the most likely class, 'no profile' included.
+    A field that the table lacks counts as not given.
 
     Raises:
         NoRows: for an empty table.
@@ -130,17 +127,16 @@ def explain_job(loaded: LoadedClassifier, job: pd.DataFrame, profile: int | None
 
 
 def contributions_of(booster: Booster, encoder: MetadataEncoder, rows: Encoded) -> Contributions:
-    """Return the SHAP values of encoded rows for every class and column.
+    """The SHAP values of encoded rows for every class and column.
 
-    Source:
-        tree SHAP (Lundberg et al., 2020) as XGBoost computes it; ours differs in nothing.
+    Source: tree SHAP (Lundberg et al., 2020) as XGBoost computes it; ours differs in nothing.
     """
     values = booster_output(booster, encoder, rows, pred_contribs=True)
     return Contributions(values[:, :, :-1], values[:, :, -1], margins(booster, encoder, rows))
 
 
 def shown_value(encoder: MetadataEncoder, rows: Encoded, row: int, place: int) -> str:
-    """Return what an encoded row has in the field at a place, as the classifier sees it."""
+    """What an encoded row has in the field at a place, as the classifier sees it."""
     n_categories = len(encoder.categories)
     if place < n_categories:
         return encoder.categories[place].label(int(rows.codes[row, place]))
@@ -149,7 +145,7 @@ def shown_value(encoder: MetadataEncoder, rows: Encoded, row: int, place: int) -
 
 
 def _shown(encoder: MetadataEncoder, rows: Encoded, job: pd.DataFrame, place: int) -> tuple[str, str]:
-    """Return value and state of the field at a place, for the one job."""
+    """Value and state of the field at a place, for the one job."""
     field, label = encoder.fields[place], shown_value(encoder, rows, 0, place)
     if label == NOT_GIVEN:
         return NOT_GIVEN, NOT_GIVEN
@@ -233,11 +229,10 @@ def explain_all(
     seed: int = 0,
     progress: Progress = silent,
 ) -> GlobalExplanation:
-    """Return mean |SHAP| over a sample of jobs.
+    """Mean |SHAP| over a sample of jobs.
 
-    Source:
-        the paper's stacked bars are `by_value` over its first 10,000 test rows; ours
-        draws the rows at random, and adds the sums per field.
+    Source: the paper's stacked bars are `by_value` over its first 10,000 test rows; ours draws the rows at random, and
+    adds the sums per field.
 
     Raises:
         NoRows: for an empty table.
@@ -308,7 +303,7 @@ def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Itera
 
 
 def _positions(encoder: MetadataEncoder, rows: Encoded) -> Floats:
-    """Return (n_rows, n_fields) places of the numbers in their training ranges."""
+    """(n_rows, n_fields) places of the numbers in their training ranges."""
     places = np.full((len(rows), len(encoder.fields)), np.nan)
     for i, number in enumerate(encoder.numbers):
         width = number.highest - number.lowest

@@ -71,7 +71,7 @@ class ForecasterSettings:
     unfinished: Unfinished = LEFT_OUT
 
     def of_target(self, target: str) -> EstimateSettings:
-        """Return the settings of one target's estimator."""
+        """The settings of one target's estimator."""
         return EstimateSettings(
             target=target,
             fields=self.classifier.fields,
@@ -132,7 +132,7 @@ class LoadedForecaster:
         self.estimators = {name: load_estimator(model) for name, model in forecaster.estimators.items()}
 
     def forecast(self, jobs: pd.DataFrame, progress: Progress = silent) -> Forecasts:
-        """Return the profiles and estimates of new jobs; a field that the table lacks counts as not given.
+        """The profiles and estimates of new jobs; a field that the table lacks counts as not given.
 
         Raises:
             NotEnoughData: for an empty table.
@@ -146,14 +146,13 @@ class LoadedForecaster:
         return Forecasts(profiles, estimates)
 
     def explain(self, job: pd.DataFrame, profile: int | None = None) -> JobExplanation:
-        """Return the SHAP values of one job's profile (a table of one row)."""
+        """The SHAP values of one job's profile (a table of one row)."""
         return explain_job(self.classifier, job, profile)
 
     def nearest(self, job: pd.DataFrame, target: str, count: int = 10) -> NearestJobs:
-        """Return the past jobs that weigh most in one estimate, by their row ids.
+        """The past jobs that weigh most in one estimate, by their row ids.
 
-        Raises:
-            ColumnMissing: when the target is not estimated here.
+        Raises ColumnMissing when the target is not estimated here.
         """
         if target not in self.estimators:
             raise ColumnMissing(f"{target} is not estimated here; choose from {', '.join(self.estimators)}")
@@ -168,7 +167,7 @@ def train_forecaster(
     progress: Progress = silent,
     targets: Sequence[str] = tuple(TARGETS),
 ) -> Forecaster:
-    """Return a forecaster of `frames["jobs"]` with its column 'profile', which estimates the `targets` that it has.
+    """A forecaster of `frames["jobs"]` with its column 'profile', which estimates the `targets` that it has.
 
     Raises:
         ColumnMissing: without profiles or any submit-time field.
@@ -194,7 +193,7 @@ def train_forecaster(
 
 
 def _train_target(shared: tuple[pd.DataFrame, ForecasterSettings], target: str) -> tuple[EstimateModel, Ints] | str:
-    """Return an estimator and the ids of its jobs, or why there is none; it may be on another machine."""
+    """An estimator and the ids of its jobs, or why there is none; it may be on another machine."""
     jobs, settings = shared
     try:
         known = known_jobs(jobs, target)
@@ -206,11 +205,11 @@ def _train_target(shared: tuple[pd.DataFrame, ForecasterSettings], target: str) 
 
 
 def completed(jobs: pd.DataFrame, estimator: Estimator) -> pd.DataFrame:
-    """Return the table with every field that the estimator reads; one that is absent is missing in every row."""
+    """The table with every field that the estimator reads; one that is absent is missing in every row."""
     fields = estimator.model.candidates.fields
     return jobs.assign(**{name: None for name in fields if name not in jobs.columns})
 
 
 def part_of(progress: Progress, first: float, last: float) -> Progress:
-    """Return the progress of a part of the work, which is the whole's from `first` to `last`."""
+    """The progress of a part of the work, which is the whole's from `first` to `last`."""
     return lambda share, message: progress(None if share is None else first + (last - first) * share, message)

@@ -43,14 +43,9 @@ class HeldOut(Shown):
 
 
 def hold_out(frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, progress: Progress = silent) -> HeldOut:
-    """Return a forecaster of `frames["jobs"]` with its column 'profile', trained without one job in twenty.
+    """A forecaster of `frames["jobs"]` with its column 'profile', trained without one job in twenty.
 
     Every job has the same chance to be held out, whatever its number of runs.
-
-    Args:
-        frames: 'jobs' -> job table with 'row_id' and 'profile'.
-        settings: of the forecaster; its seed draws the jobs.
-        progress: told each step.
 
     Raises:
         ColumnMissing: without profiles or any submit-time field.
@@ -76,7 +71,7 @@ def hold_out(frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, p
 
 
 def _example(forecaster: Forecaster, test: pd.DataFrame) -> int:
-    """Return the row id of the run with a predicted profile whose duration error is the median of all such runs.
+    """The row id of the run with a predicted profile whose duration error is the median of all such runs.
 
     So the example is as far off as half of the runs are; without durations it is the one of median probability. It is
     not chosen by whether its profile is right. Of equal ones it is the first.

@@ -60,7 +60,7 @@ class Past:
         return {}
 
     def overall(self, levels: Floats) -> Floats:
-        """Return (n_levels,) quantiles of all jobs together; found once for each set of levels."""
+        """(n_levels,) quantiles of all jobs together; found once for each set of levels."""
         key = tuple(levels.tolist())
         if key not in self._overall:
             self._overall[key] = np.quantile(self.targets, levels, method="inverted_cdf")
@@ -111,7 +111,7 @@ class Recent:
 
 
 def levels_of(fields: tuple[str, ...]) -> list[tuple[tuple[str, ...], int]]:
-    """Return the fields of each level that are in use, with the fewest jobs that a cell needs."""
+    """The fields of each level that are in use, with the fewest jobs that a cell needs."""
     result: dict[tuple[str, ...], int] = {}
     for names, least in LEVELS:
         used = tuple(name for name in names if name in fields)
@@ -122,14 +122,14 @@ def levels_of(fields: tuple[str, ...]) -> list[tuple[tuple[str, ...], int]]:
 
 
 def hashes_of(texts: NDArray[np.object_]) -> Keys:
-    """Return (n_rows,) 64-bit hashes of texts, the same in every process."""
+    """(n_rows,) 64-bit hashes of texts, the same in every process."""
     from pandas.util import hash_array  # noqa: PLC0415  `import workprof` stays light
 
     return np.asarray(hash_array(texts), dtype=np.uint64)
 
 
 def joint_keys(hashes: Sequence[Keys]) -> Keys:
-    """Return (n_rows,) keys from the hashes of several fields, joined as `pandas.util.hash_pandas_object` does."""
+    """(n_rows,) keys from the hashes of several fields, joined as `pandas.util.hash_pandas_object` does."""
     keys, factor = np.full(len(hashes[0]), 0x345678, dtype=np.uint64), 1_000_003
     for place, own in enumerate(hashes):
         keys = (keys ^ own) * np.uint64(factor)
@@ -138,12 +138,9 @@ def joint_keys(hashes: Sequence[Keys]) -> Keys:
 
 
 def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None = None) -> Cells:
-    """Return the cells of a table over the fields that are in use; a missing value is a value of its own.
+    """The cells of a table over the fields that are in use; a missing value is a value of its own.
 
-    Args:
-        jobs: the table; must have the fields.
-        fields: submit-time fields.
-        known: the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
+    `known` are the past jobs' cells, when new jobs are read: one without a time counts as submitted when they end.
     """
     own = jobs[list(fields)]
     texts = own.astype("object").where(own.notna(), "").astype(str)
@@ -161,12 +158,12 @@ def read_cells(jobs: pd.DataFrame, fields: tuple[str, ...], known: Cells | None 
 
 
 def take_cells(cells: Cells, rows: Ints) -> Cells:
-    """Return the cells of some rows."""
+    """The cells of some rows."""
     return Cells(cells.keys[:, rows], cells.times[rows], cells.fewest)
 
 
 def backoff_medians(past: Past, queries: Cells) -> Floats:
-    """Return (n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
+    """(n_queries,) medians of the first cell that has enough past jobs, of all past jobs where none has."""
     result = np.full(len(queries.times), np.nan)
     for level, (known, medians, counts) in enumerate(past.medians):
         at = np.minimum(np.searchsorted(known, queries.keys[level]), len(known) - 1)
@@ -176,14 +173,10 @@ def backoff_medians(past: Past, queries: Cells) -> Floats:
 
 
 def recent_quantiles(past: Past, queries: Cells, query_units: Ints, levels: Floats, bandwidth_s: float) -> Recent:
-    """Return time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
+    """Time-weighted quantiles over the up to 64 jobs of the cell that are nearest in time.
 
-    Args:
-        past: the jobs to look at.
-        queries: the cells of the jobs whose need is sought.
-        query_units: (n_queries,) their units, -1 where they are new.
-        levels: (n_quantiles,) probabilities.
-        bandwidth_s: distance in time at which a job counts 1/e; infinite = every job the same.
+    `query_units` (n_queries,) are -1 where they are new. The bandwidth is the distance in time at which a job counts
+    1/e; infinite = every job the same.
     """
     from workprof.forecasts.window import window_quantiles  # noqa: PLC0415  numba
 
@@ -219,13 +212,7 @@ class Vocabulary:
 
 
 def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...]) -> Vocabulary:
-    """Return what these (training) rows know.
-
-    Args:
-        jobs: the rows.
-        targets: (n_rows,) what they needed, in log units.
-        fields: submit-time fields in use; a job's own name says nothing of a new job and is left out.
-    """
+    """What these (training) rows know, of targets (n_rows,) in log units; a job's own name is left out."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     known = {}
@@ -238,13 +225,7 @@ def learn_vocabulary(jobs: pd.DataFrame, targets: Floats, fields: tuple[str, ...
 
 
 def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
-    """Return (n_rows, n_columns) numbers without history; what is not given or not known is NaN.
-
-    Args:
-        jobs: the table.
-        vocabulary: of the training rows.
-        times: (n_rows,) s.
-    """
+    """(n_rows, n_columns) numbers without history; what is not given or not known is NaN."""
     columns: list[Floats] = [times, times / HOUR_S % DAY_HOURS]
     columns += [numbers_of(jobs, name) for name in vocabulary.numbers]
     for name, known in vocabulary.texts.items():
@@ -254,13 +235,10 @@ def encode(jobs: pd.DataFrame, vocabulary: Vocabulary, times: Floats) -> Floats:
 
 
 def history(past: Past, queries: Cells, query_units: Ints, near: Recent | None = None) -> Floats:
-    """Return (n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out.
+    """(n_rows, 9) columns from recent and from all jobs of a row's cells, its own unit left out.
 
-    Args:
-        past: the jobs to look at.
-        queries: the cells of the rows.
-        query_units: (n_rows,) their units, -1 where they are new.
-        near: `recent_quantiles` at `HISTORY_LEVELS` and the default bandwidth, where they are there already.
+    Units (n_rows,) are -1 where they are new. `near` is `recent_quantiles` at `HISTORY_LEVELS` and the default
+    bandwidth, where they are there already.
     """
     recent = near or recent_quantiles(past, queries, query_units, HISTORY_LEVELS, DEFAULT_BANDWIDTH_S)
     flat = recent_quantiles(past, queries, query_units, HISTORY_LEVELS, np.inf)

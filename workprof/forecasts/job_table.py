@@ -20,21 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JobForecasts(Shown):
-    """What is predicted of new jobs.
+    """What is predicted of new jobs."""
 
-    Attributes:
-        jobs: the new jobs, one row each, under the names of the fields.
-        forecasts: profiles and, by target, estimates with intervals; bytes, seconds, percent of one core or GPU.
-        fit: the clustering that the profiles are of.
-        forecaster: what was trained; it is reused by `workprof.forecasts.forecaster.LoadedForecaster`.
-        notes: columns and rows that were not used, in words.
-    """
-
-    jobs: pd.DataFrame
+    jobs: pd.DataFrame  # the new jobs, one row each, under the names of the fields
+    # profiles and, by target, estimates with intervals; bytes, seconds, percent of one core or GPU
     forecasts: Forecasts
-    fit: ProfileFit
-    forecaster: Forecaster
-    notes: tuple[str, ...] = ()
+    fit: ProfileFit  # the clustering that the profiles are of
+    forecaster: Forecaster  # what was trained; it is reused by `workprof.forecasts.forecaster.LoadedForecaster`
+    notes: tuple[str, ...] = ()  # columns and rows that were not used, in words
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -45,14 +38,10 @@ class JobForecasts(Shown):
 def forecast_jobs(
     train: pd.DataFrame, new: pd.DataFrame, settings: ForecasterSettings, progress: Progress = silent
 ) -> JobForecasts:
-    """Return the profiles and needs of new jobs, learned from finished ones.
+    """The profiles and needs of new jobs, learned from finished ones.
 
-    Args:
-        train: jobs with `row_id`, the features of the profiles, submit-time fields and what is estimated, as
-            `runs_to_learn` gives them; profiles are of the finished ones.
-        new: jobs with submit-time fields.
-        settings: of the clustering, the classifier and the intervals.
-        progress: told what is done.
+    `train` has `row_id`, the features of the profiles, submit-time fields and what is estimated, as `runs_to_learn`
+    gives them; profiles are of the finished ones.
 
     Raises:
         ColumnMissing: when either lacks what is learned from.

@@ -54,7 +54,7 @@ def job_forecasts(loaded: LoadedForecaster, jobs: pd.DataFrame, explained: int) 
 
 
 def job_forecast(forecasts: Forecasts, row: int, explanation: JobExplanation | None) -> JobForecast:
-    """Return one row of the forecasts."""
+    """One row of the forecasts."""
     profiles = forecasts.profiles
     top = zip(profiles.top[row], profiles.top_probability[row], strict=True)
     return JobForecast(

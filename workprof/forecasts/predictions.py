@@ -39,7 +39,7 @@ class Predictions:
         return len(self.profile)
 
     def reason_text(self, row: int) -> str:
-        """Return why a row got no profile; empty where it got one."""
+        """Why a row got no profile; empty where it got one."""
         text: str = self.reasons[int(self.reason[row])]
         return text
 
@@ -55,14 +55,7 @@ class Rules:
 
 
 def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) -> Predictions:
-    """Return the predictions.
-
-    Args:
-        probabilities: (n_rows, n_classes).
-        classes: (n_classes,) rising, with or without -1.
-        unseen: (n_rows,) whether nothing identifying was seen in training.
-        rules: when to abstain.
-    """
+    """The predictions; classes rise, with or without -1; `unseen`: nothing identifying was seen in training."""
     rows = np.arange(len(probabilities))
     first_profile = int(classes[0] == NO_PROFILE)
     place = first_profile + probabilities[:, first_profile:].argmax(axis=1)
@@ -90,7 +83,7 @@ def decide(probabilities: Floats, classes: Ints, unseen: Bools, rules: Rules) ->
 
 
 def reason_texts(rules: Rules) -> tuple[str, ...]:
-    """Return the reasons in words, by code."""
+    """The reasons in words, by code."""
     return (
         "",
         "neither its user nor its group occurs in the training data (without these fields: none of its values)",
@@ -101,7 +94,7 @@ def reason_texts(rules: Rules) -> tuple[str, ...]:
 
 
 def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
-    """Return (n_rows,): whether no identifying field holds a value that training saw."""
+    """(n_rows,): whether no identifying field holds a value that training saw."""
     names = [values.field for values in encoder.categories]
     places = [names.index(name) for name in SUBMITTER if name in names] or list(range(len(names)))
     if not places:
@@ -111,7 +104,7 @@ def unseen_submitter(encoder: MetadataEncoder, rows: Encoded) -> Bools:
 
 
 def concatenated(parts: list[Predictions]) -> Predictions:
-    """Return the predictions of consecutive parts as one."""
+    """The predictions of consecutive parts as one."""
     names = ("probabilities", "profile", "best", "probability", "abstained", "reason", "top", "top_probability")
     merged = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return Predictions(classes=parts[0].classes, reasons=parts[0].reasons, **merged)

@@ -52,7 +52,7 @@ class ServedForecaster:
         self._estimators = [_Estimator(one) for one in loaded.estimators.values()]
 
     def forecast(self, jobs: Sequence[Job]) -> Forecasts:
-        """Return the profiles and estimates of jobs."""
+        """The profiles and estimates of jobs."""
         keys: dict[tuple[str, ...], Any] = {}
         for one in self._estimators:
             if one.fields not in keys:
@@ -92,7 +92,7 @@ class _Classifier:
 
 
 def _dense(encoder: MetadataEncoder, rows: Encoded) -> Singles:
-    """Return (n_rows, n_columns) as `to_matrix` means it, NaN where it holds nothing."""
+    """(n_rows, n_columns) as `to_matrix` means it, NaN where it holds nothing."""
     starts, n = encoder.starts, len(encoder.categories)
     dense = np.full((len(rows), int(starts[-1])), np.nan, dtype=np.float32)
     for place, seen in enumerate(encoder.categories):
@@ -122,7 +122,7 @@ class _Estimator:
         self._latest = float(trained.past.cells.times.max(initial=0.0))
 
     def keys(self, jobs: Sequence[Job]) -> Any:
-        """Return (n_levels, n_jobs) keys of the history cells, as `read_cells` finds them in a table."""
+        """(n_levels, n_jobs) keys of the history cells, as `read_cells` finds them in a table."""
         hashes = {name: self._hashes_of(name, [job.get(name) for job in jobs]) for name in self._hashed}
         return np.array([joint_keys([hashes[name] for name in names]) for names in self._levels], dtype=np.uint64)
 
@@ -142,7 +142,7 @@ class _Estimator:
         return np.array([known[value] for value in values], dtype=np.uint64)
 
     def estimate(self, jobs: Sequence[Job], keys: Any) -> Estimates:
-        """Return the estimates of jobs with these keys."""
+        """The estimates of jobs with these keys."""
         submitted, started = TIMES
         given = np.array([job.get(submitted, job.get(started, np.nan)) for job in jobs], dtype=np.float64)
         times = np.where(np.isnan(given), self._latest, given)

@@ -34,17 +34,17 @@ class Trees:
     base: Singles  # (n_outputs,)
 
     def leaves(self, design: Singles) -> Ints:
-        """Return (n_rows, n_trees) nodes within each tree that (n_rows, n_columns) inputs end in."""
+        """(n_rows, n_trees) nodes within each tree that (n_rows, n_columns) inputs end in."""
         return _leaves(design, self.nodes, self.roots, self.depth) - self.roots
 
     def sums(self, design: Singles) -> Floats:
-        """Return (n_rows, n_outputs) sums of the leaves' values over the base, in single precision as XGBoost adds."""
+        """(n_rows, n_outputs) sums of the leaves' values over the base, in single precision as XGBoost adds."""
         leaves = _leaves(design, self.nodes, self.roots, self.depth)
         return _sums(leaves, self.nodes, self.group, self.base).astype(np.float64)
 
 
 def trees_of(booster: Any) -> Trees:
-    """Return the trees of a booster with numeric columns and one value per leaf."""
+    """The trees of a booster with numeric columns and one value per leaf."""
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     model = learner["gradient_booster"]["model"]
     trees = model["trees"]
@@ -71,7 +71,7 @@ def trees_of(booster: Any) -> Trees:
 
 
 def _depth(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return the steps from the first node to the lowest leaf; -1 = no child."""
+    """The steps from the first node to the lowest leaf; -1 = no child."""
     level, steps = [0], 0
     while level := [child for at in level if left[at] >= 0 for child in (left[at], right[at])]:
         steps += 1
@@ -112,13 +112,10 @@ def _sums(leaves: Ints, nodes: NDArray[np.void], group: Ints, base: Singles) -> 
 
 @compiled
 def quantiles_of_leaves(leaves: Ints, kept: Positions, targets: Floats, levels: Floats) -> Floats:
-    """Return (n_rows, n_levels) quantiles, linear between values, of the targets that the leaves of each row keep.
+    """(n_rows, n_levels) quantiles, linear between values, of the targets that the leaves of each row keep.
 
-    Args:
-        leaves: (n_rows, n_trees).
-        kept: (n_trees, n_nodes, n_kept) positions in the targets, -1 where a leaf keeps fewer.
-        targets: (n_past,).
-        levels: (n_levels,) probabilities.
+    `leaves` are (n_rows, n_trees), `kept` (n_trees, n_nodes, n_kept) positions in the targets, -1 where a leaf keeps
+    fewer.
     """
     result = np.empty((len(leaves), len(levels)))
     held = np.empty(kept.shape[0] * kept.shape[2])

@@ -31,13 +31,7 @@ class WeightedSample:
 
 
 def weighted_sample(values: Floats, weights: Floats, units: Units) -> WeightedSample:
-    """Return the finite values as a sample.
-
-    Args:
-        values: (n,) NaN = left out.
-        weights: (n,).
-        units: (n,) what comes in one bunch (rows of one job).
-    """
+    """The finite values as a sample; `units` (n,) come in one bunch (rows of one job)."""
     good = np.isfinite(values) & (weights > 0)
     order = np.argsort(values[good], kind="stable")
     ordered, counted = values[good][order], weights[good][order]
@@ -45,11 +39,10 @@ def weighted_sample(values: Floats, weights: Floats, units: Units) -> WeightedSa
 
 
 def effective_size(weights: Floats, units: Units | Ints) -> float:
-    """Return how many independent values a sample is worth; 0 for none.
+    """How many independent values a sample is worth; 0 for none.
 
-    Source:
-        Kish 1965: (sum of weights)^2 / sum of squared weights. Ours adds the weights of a unit first, as if its rows
-        were copies of one another, so that a job of 1,000 instances cannot shout 1,000 times.
+    Source: Kish 1965: (sum of weights)^2 / sum of squared weights. Ours adds the weights of a unit first, as if its
+    rows were copies of one another, so that a job of 1,000 instances cannot shout 1,000 times.
     """
     if not len(weights):
         return 0.0
@@ -58,7 +51,7 @@ def effective_size(weights: Floats, units: Units | Ints) -> float:
 
 
 def decay_weights(times_s: Floats, now_s: float, half_life_days: float) -> Floats:
-    """Return (n,) 0.5 ** (age / half-life); 1 without a half-life, and for a row without a time."""
+    """(n,) 0.5 ** (age / half-life); 1 without a half-life, and for a row without a time."""
     if half_life_days <= 0 or not math.isfinite(now_s):
         return np.ones(len(times_s))
     age_days = np.maximum(0.0, now_s - np.where(np.isfinite(times_s), times_s, now_s)) / DAY_S
@@ -66,7 +59,7 @@ def decay_weights(times_s: Floats, now_s: float, half_life_days: float) -> Float
 
 
 def weighted_quantiles(sample: WeightedSample, levels: Floats) -> Floats:
-    """Return the smallest values at which the cumulative share reaches each level; NaN for an empty sample."""
+    """The smallest values at which the cumulative share reaches each level; NaN for an empty sample."""
     if not len(sample):
         return np.full(len(levels), np.nan)
     reached = np.cumsum(sample.weights)
@@ -75,7 +68,7 @@ def weighted_quantiles(sample: WeightedSample, levels: Floats) -> Floats:
 
 
 def merged(one: WeightedSample, other: WeightedSample, other_weight: float) -> WeightedSample:
-    """Return both samples as one: the first counts its effective size, the second `other_weight` in all."""
+    """Both samples as one: the first counts its effective size, the second `other_weight` in all."""
     if not len(other) or other_weight <= 0:
         return one
     first = one.weights * (one.effective / one.weights.sum()) if len(one) else one.weights
@@ -86,24 +79,23 @@ def merged(one: WeightedSample, other: WeightedSample, other_weight: float) -> W
 
 
 def share_below(sample: WeightedSample, at: Floats, *, with_ties: bool = True) -> Floats:
-    """Return (n_at,) weighted share of values up to each point (below it, without ties)."""
+    """(n_at,) weighted share of values up to each point (below it, without ties)."""
     reached = np.concatenate([[0.0], np.cumsum(sample.weights)])
     places = np.searchsorted(sample.values, at, side="right" if with_ties else "left")
     return np.asarray(reached[places] / reached[-1], dtype=np.float64)
 
 
 def ks_distance(one: WeightedSample, other: WeightedSample) -> float:
-    """Return the largest vertical distance of the two distribution functions, 0-1."""
+    """The largest vertical distance of the two distribution functions, 0-1."""
     points = np.concatenate([one.values, other.values])
     return float(np.abs(share_below(one, points) - share_below(other, points)).max())
 
 
 def ks_probability(distance: float, one: WeightedSample, other: WeightedSample) -> float:
-    """Return how likely so large a distance is where both samples come from one distribution.
+    """How likely so large a distance is where both samples come from one distribution.
 
-    Source:
-        Kolmogorov's limit with Stephens' (1970) correction for small samples. Ours takes effective sizes; with ties it
-        errs on the side of no alarm.
+    Source: Kolmogorov's limit with Stephens' (1970) correction for small samples. Ours takes effective sizes; with ties
+    it errs on the side of no alarm.
     """
     from scipy.special import kolmogorov  # noqa: PLC0415  heavy
 
@@ -112,10 +104,9 @@ def ks_probability(distance: float, one: WeightedSample, other: WeightedSample) 
 
 
 def shift_probability(one: WeightedSample, other: WeightedSample) -> float:
-    """Return how likely so uneven a ranking is where both come from one distribution (two-sided rank-sum test).
+    """How likely so uneven a ranking is where both come from one distribution (two-sided rank-sum test).
 
-    Source:
-        Wilcoxon, Mann and Whitney, normal approximation with the correction for ties. Ours takes effective sizes.
+    Source: Wilcoxon, Mann and Whitney, normal approximation with the correction for ties. Ours takes effective sizes.
     """
     wins = share_below(one, other.values, with_ties=False)
     wins = 0.5 * (wins + share_below(one, other.values))
@@ -130,7 +121,7 @@ def shift_probability(one: WeightedSample, other: WeightedSample) -> float:
 
 
 def stability_index(now: WeightedSample, before: WeightedSample) -> float:
-    """Return the population stability index over the tenths of `before`; below 0.1 little, above 0.25 much."""
+    """The population stability index over the tenths of `before`; below 0.1 little, above 0.25 much."""
     edges = np.unique(weighted_quantiles(before, np.linspace(0, 1, PSI_BINS + 1)[1:-1]))
     shares = []
     for sample in (now, before):
@@ -140,7 +131,7 @@ def stability_index(now: WeightedSample, before: WeightedSample) -> float:
 
 
 def median_interval(sample: WeightedSample, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return lower end, median and upper end from the order statistics that a normal approximation picks."""
+    """Lower end, median and upper end from the order statistics that a normal approximation picks."""
     from scipy.special import ndtri  # noqa: PLC0415  heavy
 
     reach = float(ndtri(0.5 + confidence / 2)) * 0.5 / math.sqrt(max(sample.effective, 1.0))

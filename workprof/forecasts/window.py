@@ -29,20 +29,11 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
 ) -> None:
     """Fill `result` with weighted quantiles of the jobs nearest in time in the first cell that has enough of them.
 
-    Args:
-        cells: (n_cells, n_jobs) keys of the jobs at each level, rising.
-        times: (n_cells, n_jobs) s, rising within a key.
-        targets: (n_cells, n_jobs) what they needed.
-        units: (n_cells, n_jobs) what stays together; jobs of the query's own unit are passed over.
-        fewest: (n_cells,) jobs that a cell needs, of `window` at most.
-        keys: (n_cells, n_queries).
-        query_times: (n_queries,) s.
-        query_units: (n_queries,) -1 = none of the jobs'.
-        bandwidth_s: a job this far away counts 1/e of one at the same time.
-        levels: (n_levels,) rising.
-        result: (n_queries, n_levels), left as it is where no cell has enough.
-        level_of: (n_queries,) cell that was used; left as it is where there is none.
-        counts: (n_queries,) jobs used; left as it is where there is none.
+    Of the jobs (n_cells, n_jobs): keys at each level, rising; times in s, rising within a key; targets, and units, of
+    which those of the query's own are passed over. A cell needs `fewest` (n_cells,) jobs, of `window` at most. Of the
+    queries: keys (n_cells, n_queries), times, and units, -1 = none of the jobs'. A job `bandwidth_s` away counts 1/e of
+    one at the same time; levels rise. Results, left as they are where no cell has enough: (n_queries, n_levels), the
+    cell used, and the jobs used.
     """
     window = 64
     held, weights = np.empty(window), np.empty(window)
@@ -80,7 +71,7 @@ def window_quantiles(  # noqa: PLR0913, PLR0917  a compiled loop takes arrays, n
 
 @compiled
 def _first_at(values: Floats | Keys, first: int, last: int, wanted: float, beyond: bool) -> int:
-    """Return the first position in rising values[first:last] that is not below (beyond: above) the wanted one."""
+    """The first position in rising values[first:last] that is not below (beyond: above) the wanted one."""
     while first < last:
         middle = (first + last) // 2
         if values[middle] < wanted or (beyond and values[middle] == wanted):

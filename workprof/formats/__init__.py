@@ -106,11 +106,7 @@ UTC_OFFSETS_S = {pai_sample.FORMAT.name: 8 * HOUR_S, TABLES: 8 * HOUR_S}
 
 
 def declared(name: str) -> Format:
-    """Return the declaration of a one-file format.
-
-    Raises:
-        SettingsError: names the formats there are.
-    """
+    """The declaration of a one-file format; raises SettingsError, which names the formats there are."""
     if name not in FORMATS:
         raise SettingsError(f"format {name!r} is not known; use auto or one of {', '.join(NAMES)}{near(name, NAMES)}")
     return FORMATS[name]
@@ -122,14 +118,14 @@ def has_reader(name: str) -> bool:
 
 
 def rules_of(name: str) -> tuple[Rule, ...]:
-    """Return which field each of a format's own columns becomes; nothing for a format that this package lacks."""
+    """Which field each of a format's own columns becomes; nothing for a format that this package lacks."""
     if name == TABLES:
         return tuple(CORRECTED.rules)
     return tuple(FORMATS[name].rules) if name in FORMATS else ()
 
 
 def plain_rules_of(name: str) -> tuple[Rule, ...]:
-    """Return the rules whose field is the source's column in another unit; none where rows are folded into runs."""
+    """The rules whose field is the source's column in another unit; none where rows are folded into runs."""
     known = FORMATS.get(name)
     if known is None or known.windows or known.events or known.steps or known.reader:
         return ()
@@ -138,10 +134,10 @@ def plain_rules_of(name: str) -> tuple[Rule, ...]:
 
 
 def not_known(name: str) -> str:
-    """Return what a format's files do not say of memory; '' where nothing is to be said."""
+    """What a format's files do not say of memory; '' where nothing is to be said."""
     return FORMATS[name].not_known if name in FORMATS else ""
 
 
 def utc_offset_s(name: str) -> int:
-    """Return the seconds to add to a format's times for local hours and weekdays; 0 where they are plain UTC."""
+    """The seconds to add to a format's times for local hours and weekdays; 0 where they are plain UTC."""
     return UTC_OFFSETS_S.get(name, 0)

@@ -46,11 +46,9 @@ TASK = (
 
 
 def _requested(what: str, reads: str) -> str:
-    """Return the SQL of the sum of what the containers of `executor_config` request, else of their limits.
+    """The SQL of what the containers of `executor_config` request of 'memory' or 'cpu', else of their limits.
 
-    Args:
-        what: 'memory' or 'cpu'.
-        reads: SQL of the number that the text `one` says.
+    `reads` is SQL of the number that the text `one` says.
     """
     quote = "[''\"]"  # as it stands in a text of SQL
     value = rf"{quote}?([^'',}}\"\s]+)"

@@ -75,7 +75,7 @@ def _is_measured(row: Sequence[str]) -> bool:
 
 
 def _share(field: str) -> Made:
-    """Return how a memory becomes a share: of what lies in 0-100, the invalid values are none."""
+    """How a memory becomes a share: of what lies in 0-100, the invalid values are none."""
     return Made(field, f"CASE WHEN {field} BETWEEN 0 AND 100 THEN {field} / 100 END", needs=(field,))
 
 

@@ -48,7 +48,7 @@ def _is_row(row: Sequence[str]) -> bool:
 
 
 def _bucket(columns: Sequence[str], open_bucket: float) -> str:
-    """Return the SQL of the number of a count or a bucket, under whichever name it stands."""
+    """The SQL of the number of a count or a bucket, under whichever name it stands."""
     text = f"trim(coalesce({', '.join(f'CAST({name} AS VARCHAR)' for name in columns)}))"
     return f"CASE WHEN starts_with({text}, '>') THEN {open_bucket} ELSE TRY_CAST({text} AS DOUBLE) END"
 

@@ -25,7 +25,7 @@ HISTORY_RUNS = 4
 
 
 def checks_of(runs: pd.DataFrame) -> tuple[Check, ...]:
-    """Return the findings about a table of runs, those that found nothing left out."""
+    """The findings about a table of runs, those that found nothing left out."""
     if runs.empty:
         return ()
     result = (*_of_outcomes(runs), *_of_labels(runs), *_of_history(runs))
@@ -98,14 +98,9 @@ class _Wrong(Exception):
 
 
 def read_benchmarks(path: Path, origin: str = "") -> Measured:
-    """Return the runs of a file of JSON lines, in its order; keys that are not ours are kept in `provenance`.
+    """The runs of a file of JSON lines, in its order; keys that are not ours are kept in `provenance`.
 
-    Args:
-        path: a plain UTF-8 file.
-        origin: the file's name as given, for messages.
-
-    Raises:
-        TraceError: when no line of the file is a run at all; says what it looks like. When a line was passed over.
+    Raises TraceError when no line of the file is a run at all; says what it looks like. When a line was passed over.
     """
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedLine] = []
@@ -178,7 +173,7 @@ def _object(line: bytes, repeated: RepeatedKeys) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float | None:
-    """Return the number, None for one that is too large to be any: JSON has no word for it."""
+    """The number, None for one that is too large to be any: JSON has no word for it."""
     value = float(text)
     return value if math.isfinite(value) else None
 
@@ -211,7 +206,7 @@ def _text(run: dict[str, Any], key: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Return the text with halves of characters, which JSON can hold and UTF-8 cannot, marked as '?'."""
+    """The text with halves of characters, which JSON can hold and UTF-8 cannot, marked as '?'."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

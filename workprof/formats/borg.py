@@ -39,13 +39,13 @@ SPELLED = tuple(
 
 
 def _part(column: str, part: str) -> str:
-    """Return the SQL of a number in a text such as "{'cpus': 0.02, 'memory': 0.01}"."""
+    """The SQL of a number in a text such as "{'cpus': 0.02, 'memory': 0.01}"."""
     result = f"regexp_extract(\"{column}\", '[''\"]{part}[''\"]\\s*:\\s*[''\"]?([-+.0-9eE]+)', 1)"
     return f"TRY_CAST(nullif({result}, '') AS DOUBLE)"
 
 
 def share(field: str, of: str, part: str, *others: str) -> Made:
-    """Return how a field is made of the ways in which extracts write a share."""
+    """How a field is made of the ways in which extracts write a share."""
     spelled = [name for name in (f"{of}.{part}", f"{of}_{part}") if name in SPELLED]
     named = [f'"{name}"' for name in (field, *spelled)]
     values = ", ".join((*named, _part(of, part), *(f'"{name}"' for name in others)))
@@ -53,13 +53,13 @@ def share(field: str, of: str, part: str, *others: str) -> Made:
 
 
 def status_of(events: tuple[str, ...]) -> Made:
-    """Return how a status is made of an event that may be a number."""
+    """How a status is made of an event that may be a number."""
     words = " ".join(f"WHEN '{at}' THEN '{event}'" for at, event in enumerate(events))
     return Made("status", f"CASE regexp_replace(trim(status), '\\.0+$', '') {words} ELSE status END", needs=("status",))
 
 
 def still_running() -> tuple[Made, ...]:
-    """Return how status, duration and end are made; a run that was going on when the trace ended has no end."""
+    """How status, duration and end are made; a run that was going on when the trace ended has no end."""
     over = f"(end_time_s < {AFTER_S!r} AND NOT (end_time_s = 0 AND start_time_s > 0))"
     last = f"max(greatest(start_time_s, CASE WHEN {over} THEN end_time_s END)) OVER ()"
     words = ", ".join(f"'{event}'" for event in NOT_OVER)

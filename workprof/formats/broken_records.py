@@ -40,17 +40,11 @@ class Whole:
 
 @dataclass
 class Rejoined:
-    """The records of a text, one after another, and how many were put together.
+    """The records of a text, one after another, and how many were put together."""
 
-    Attributes:
-        names: of the columns.
-        split: makes cells of a line.
-        known: the format: its free texts, shapes and types.
-    """
-
-    names: Sequence[str]
-    split: Split
-    known: Format
+    names: Sequence[str]  # of the columns
+    split: Split  # makes cells of a line
+    known: Format  # the format: its free texts, shapes and types
     delimiter: str
     broken: int = 0
     joined: int = 0
@@ -94,7 +88,7 @@ class Rejoined:
         return self._held.pop(0) if self._held else next(source, None)
 
     def _continued(self, number: int, text: str, source: Iterator[tuple[int, str]]) -> Whole:
-        """Return the record that goes on in further lines; those are given back where it does not come out."""
+        """The record that goes on in further lines; those are given back where it does not come out."""
         taken: list[tuple[int, str]] = []
         whole = text
         while len(taken) < MOST_LINES and (more := self._next(source)) is not None:
@@ -114,7 +108,7 @@ class Rejoined:
         return Whole(number, None, text)
 
     def _merged(self, cells: Sequence[str]) -> list[str] | None:
-        """Return the cells with the delimiters of free texts inside of them, None where that is not sure."""
+        """The cells with the delimiters of free texts inside of them, None where that is not sure."""
         extra = len(cells) - len(self.names)
         found: list[list[str]] = []
         ways = itertools.combinations_with_replacement(self._free, extra)

@@ -51,11 +51,7 @@ def recognises(head: str, name: str) -> bool:
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row for every job.
-
-    Raises:
-        TraceError: where the document breaks off.
-    """
+    """Yield a row for every job; raises TraceError where the document breaks off."""
     repeated = RepeatedKeys()
     for given in sources:
         text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS)
@@ -82,7 +78,7 @@ def _moment(value: object) -> float | None:
 
 
 def _plain(value: object) -> str | float | None:
-    """Return a number or a text; what is neither (an expression) as its text."""
+    """A number or a text; what is neither (an expression) as its text."""
     if value is None or isinstance(value, str):
         return value
     number = _number(value)

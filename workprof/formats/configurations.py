@@ -19,18 +19,16 @@ ABOVE_ZERO = ("count", RUNTIME, "cost")
 
 
 def is_configurations(content: str) -> bool:
-    """Return whether a text begins with the header of such a table."""
+    """Whether a text begins with the header of such a table."""
     header = content.lstrip("\ufeff\r\n").partition("\n")[0]
     names = {name.strip().strip('"') for name in header.split(",")}
     return names >= {*NEEDED} and not names.isdisjoint(RUNTIMES)
 
 
 def read_configurations(path: Path, origin: str = "") -> Measured:
-    """Return the measurements of a CSV; one without a count, a runtime or a cost above 0 is rejected.
+    """The measurements of a CSV; one without a count, a runtime or a cost above 0 is rejected.
 
-    Args:
-        path: a plain UTF-8 file; empty lines do not count.
-        origin: the file's name as given, for messages.
+    Empty lines do not count.
 
     Raises:
         TraceError: when it is no CSV, or when a quoted cell runs over a line's end: such cells have no place here, and

@@ -115,8 +115,7 @@ def _workflow(
 ) -> Iterator[Read | Unreadable]:
     """Yield the rows of the workflow that comes next.
 
-    Raises:
-        TraceError: when it is too deep inside others, or broken.
+    Raises TraceError when it is too deep inside others, or broken.
     """
     if len(above) > DEPTH:
         raise TraceError(
@@ -212,7 +211,7 @@ def _text(value: object) -> str | None:
 
 
 def _failure(failures: object) -> str | None:
-    """Return the first message of failures in which the causes are nested."""
+    """The first message of failures in which the causes are nested."""
     messages: list[str] = []
     for _ in range(DEPTH):
         if not isinstance(failures, list) or not failures:
@@ -225,7 +224,7 @@ def _failure(failures: object) -> str | None:
 
 
 def _running(events: object) -> float | None:
-    """Return the seconds of the event that is the job itself."""
+    """The seconds of the event that is the job itself."""
     for event in events if isinstance(events, list) else ():
         known = _dict(event)
         if known.get("description") in JOB_EVENTS:

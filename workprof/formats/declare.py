@@ -37,55 +37,38 @@ class SourceColumn:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which field of a job table a source column becomes, and the unit that the source writes it in.
-
-    Attributes:
-        keep_source: the source column stays in the table under its own name as well.
-        over: 'network' where the bytes of a read or write went over the network; '' = over whatever the field says.
-    """
+    """Which field of a job table a source column becomes, and the unit that the source writes it in."""
 
     field: str
     source: str
     unit: str = PLAIN
-    keep_source: bool = False
+    keep_source: bool = False  # the source column stays in the table under its own name as well
+    # 'network' where the bytes of a read or write went over the network; '' = over whatever the field says
     over: str = ""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A field that takes more than one column, or more than a unit.
+    """A field that takes more than one column, or more than a unit."""
 
-    Attributes:
-        field: of the job table.
-        sql: over the fields and kept columns of a run, its steps folded in.
-        needs: columns and fields without which it is not made.
-        may: further ones that it looks at, NULL where they are not there; without any need, one of them has to be.
-        of_line: made of every line before the steps are folded in, so that a step's own value counts in its run.
-    """
-
-    field: str
-    sql: str
-    needs: tuple[str, ...] = ()
+    field: str  # of the job table
+    sql: str  # over the fields and kept columns of a run, its steps folded in
+    needs: tuple[str, ...] = ()  # columns and fields without which it is not made
+    # further ones that it looks at, NULL where they are not there; without any need, one of them has to be
     may: tuple[str, ...] = ()
+    # made of every line before the steps are folded in, so that a step's own value counts in its run
     of_line: bool = False
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A check of a format's own: rows of the job table for which a condition holds.
-
-    Attributes:
-        level: 'info' or 'warning'.
-        where: SQL over the table's columns.
-        message: behind the number of rows.
-        needs: columns without which it is not asked.
-    """
+    """A check of a format's own: rows of the job table for which a condition holds."""
 
     name: str
-    level: str
-    where: str
-    message: str
-    needs: tuple[str, ...]
+    level: str  # 'info' or 'warning'
+    where: str  # SQL over the table's columns
+    message: str  # behind the number of rows
+    needs: tuple[str, ...]  # columns without which it is not asked
 
 
 @dataclass(frozen=True)
@@ -94,16 +77,12 @@ class Steps:
 
     A run's key may stand on several lines, one per attempt (a requeue): a step is of the last attempt that began before
     it, or, without starts, that stands before it.
-
-    Attributes:
-        key: field or kept column that names a line.
-        step: regular expression; its first group is the run of a line that is a step, no match = a run.
-        largest: fields and kept columns of which the largest of the run and its steps counts; the others are those of
-            the run's own line, the first step's where there is none.
     """
 
-    key: str
-    step: str
+    key: str  # field or kept column that names a line
+    step: str  # regular expression; its first group is the run of a line that is a step, no match = a run
+    # fields and kept columns of which the largest of the run and its steps counts; the others are those of the run's
+    # own line, the first step's where there is none
     largest: tuple[str, ...]
 
 
@@ -114,20 +93,13 @@ class Windows:
     A table is one of windows where hardly any row lasts longer than a window and some runs have several rows; else its
     rows are runs and stay as they are. The run begins with its first window and ends with its last; means count by the
     windows' time; texts and other columns are those of the last window.
-
-    Attributes:
-        keys: fields and kept columns that together name a run.
-        longest_s: of a window.
-        largest: fields and kept columns of which the largest of the windows counts.
-        means: those that are averaged.
-        made: fields that are made of runs, not of windows.
     """
 
-    keys: tuple[str, ...]
-    longest_s: float
-    largest: tuple[str, ...]
-    means: tuple[str, ...]
-    made: tuple[Made, ...] = ()
+    keys: tuple[str, ...]  # fields and kept columns that together name a run
+    longest_s: float  # of a window
+    largest: tuple[str, ...]  # fields and kept columns of which the largest of the windows counts
+    means: tuple[str, ...]  # those that are averaged
+    made: tuple[Made, ...] = ()  # fields that are made of runs, not of windows
 
 
 @dataclass(frozen=True)
@@ -137,21 +109,15 @@ class Events:
     They fold into one row per attempt: what happened to a key up to an event that ends it. It is submitted at the first
     of the events `submits`, starts at the first of `starts`, and keeps the word of its end; without an end it has the
     word of its start, else its last one. Other columns have the last value that the events tell.
-
-    Attributes:
-        keys: fields and kept columns that together name an instance; those that are there.
-        submits, starts, ends: words.
-        largest: fields of which the largest of the attempt counts.
-        latest_s: a later moment says that an event came after the trace.
-        made: fields that are made of attempts; `duration_s` is there for those without an end, to the last event.
     """
 
-    keys: tuple[str, ...]
-    submits: tuple[str, ...]
+    keys: tuple[str, ...]  # fields and kept columns that together name an instance; those that are there
+    submits: tuple[str, ...]  # and `starts`, `ends`: words
     starts: tuple[str, ...]
     ends: tuple[str, ...]
-    largest: tuple[str, ...] = ()
-    latest_s: float = 1e300
+    largest: tuple[str, ...] = ()  # fields of which the largest of the attempt counts
+    latest_s: float = 1e300  # a later moment says that an event came after the trace
+    # fields that are made of attempts; `duration_s` is there for those without an end, to the last event
     made: tuple[Made, ...] = ()
 
 
@@ -174,8 +140,7 @@ class Given:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers (first = 1), without a byte order mark and line ends.
 
-        Raises:
-            TraceError: for a line longer than `LONGEST_LINE_BYTES`.
+        Raises TraceError for a line longer than `LONGEST_LINE_BYTES`.
         """
         for number in itertools.count(1):
             raw = self.stream.readline(LONGEST_LINE_BYTES)
@@ -206,127 +171,87 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a reader did with rows or found in them; it becomes a check of the dataset.
-
-    Attributes:
-        level: 'info' or 'warning'.
-    """
+    """What a reader did with rows or found in them; it becomes a check of the dataset."""
 
     name: str
     count: int
     message: str
-    level: str = "info"
+    level: str = "info"  # 'info' or 'warning'
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How files that are no table with a header become one.
+    """How files that are no table with a header become one."""
 
-    Attributes:
-        recognises: from a file's first MiB, decoded, and its name.
-        columns: of the table, in the order of a row's cells; a format's rules and `made` take them from there.
-        read: all files of one dataset, in bounded memory. It raises TraceError where nothing after a place can be
-            trusted (a document that is cut off).
-        several: more than one file, or a folder of them, makes one dataset.
-    """
-
-    recognises: Callable[[str, str], bool]
+    recognises: Callable[[str, str], bool]  # from a file's first MiB, decoded, and its name
+    # of the table, in the order of a row's cells; a format's rules and `made` take them from there
     columns: tuple[str, ...]
+    # all files of one dataset, in bounded memory. It raises TraceError where nothing after a place can be trusted (a
+    # document that is cut off)
     read: Callable[[Sequence[Given]], Iterator[Read | Unreadable | Remark]]
-    several: bool = False
+    several: bool = False  # more than one file, or a folder of them, makes one dataset
 
 
 @dataclass(frozen=True)
 class Format:
-    """A trace format of one file with a header (or a schema), or of files that a reader makes a table of.
+    """A trace format of one file with a header (or a schema), or of files that a reader makes a table of."""
 
-    Attributes:
-        name: as the command line spells it.
-        title: for people.
-        columns: what the format's authors document; a file may lack some and have more.
-        rules: field by field.
-        required: columns without which the file is refused.
-        signature: columns that tell the format from the others.
-        further_signatures: sets of columns each of which tells it too.
-        nulls: texts that mean "no value".
-        finished: statuses, in lower case, of rows that the methods use; a row without status counts as finished.
-        from_stem: text fields that the file's stem fills.
-        zero_is_missing: fields whose 0 means "not known" (time stamps of the PAI trace).
-        zero_is_unknown: fields of a use whose 0 means "not known" in a run of a minute that used something else.
-        duration_from_times: duration_s = end_time_s - start_time_s where the source says none.
-        size_base: what K, M, G of a size written as a text are powers of.
-        units: unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB').
-        counts: further columns of counts that may be written in 1024s ('2K' nodes).
-        aliases: further names that resolve to a field.
-        capacities: what usage is compared with.
-        many_machines: a row may be of many machines, so that it may take more than the largest has; where its `node` is
-            one name, it is of one.
-        epochs: columns of moments that count from 1970; elsewhere only a moment too large for its unit is taken for one
-            in a smaller unit.
-        own_marks: fields with numbers of their own for "not known" (-1, the largest integer), which `made` takes away.
-        row_numbers: columns that only number the rows, so that they do not make two equal rows differ.
-        steps: lines that are folded into the run that they belong to.
-        made: fields, and columns that the source may lack, that are computed of others, one after another.
-        attempts: the column that counts a task's attempts, from 1; each of them is a row.
-        windows: rows that are folded into the run that they tell a part of, after `made`.
-        events: rows that are folded into the attempts that they tell of, after `made`.
-        normalised: fields that the source gives as shares (0-1) of the largest machine.
-        truth_prefix: columns that hold a planted truth; no method sees them unless it asks.
-        header: the first line names the columns; without it they are `columns`, in their order.
-        recognises: a file without a header, from the cells of its first rows.
-        reader: makes a table of files that are none.
-        headings: a file's headings as the format spells them, in their order, None = they are of another format;
-            without it `signature` tells, and headings are as documented.
-        findings: checks of its own.
-        free_texts: columns in which anything may stand: what a user typed. A line break or a delimiter in one takes its
-            record apart where the tool quotes nothing.
-        shapes: regular expression of what stands in other columns of texts.
-        not_known: what such a file does not say and who sizes memory has to know, in a sentence.
-        rows_version: raise it when the same file becomes other rows, so that it is read anew.
-        bare_quotes: delimiters under which the tool quotes nothing, so that a quote is a character as any other.
-    """
-
-    name: str
-    title: str
-    columns: tuple[SourceColumn, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    required: tuple[str, ...] = ()
-    signature: tuple[str, ...] = ()
-    further_signatures: tuple[tuple[str, ...], ...] = ()
-    nulls: tuple[str, ...] = ("",)
+    name: str  # as the command line spells it
+    title: str  # for people
+    columns: tuple[SourceColumn, ...] = ()  # what the format's authors document; a file may lack some and have more
+    rules: tuple[Rule, ...] = ()  # field by field
+    required: tuple[str, ...] = ()  # columns without which the file is refused
+    signature: tuple[str, ...] = ()  # columns that tell the format from the others
+    further_signatures: tuple[tuple[str, ...], ...] = ()  # sets of columns each of which tells it too
+    nulls: tuple[str, ...] = ("",)  # texts that mean "no value"
+    # statuses, in lower case, of rows that the methods use; a row without status counts as finished
     finished: tuple[str, ...] = ()
-    from_stem: tuple[str, ...] = ()
-    zero_is_missing: tuple[str, ...] = ()
+    from_stem: tuple[str, ...] = ()  # text fields that the file's stem fills
+    zero_is_missing: tuple[str, ...] = ()  # fields whose 0 means "not known" (time stamps of the PAI trace)
+    # fields of a use whose 0 means "not known" in a run of a minute that used something else
     zero_is_unknown: tuple[str, ...] = ()
-    duration_from_times: bool = False
-    size_base: int = KIB
+    duration_from_times: bool = False  # duration_s = end_time_s - start_time_s where the source says none
+    size_base: int = KIB  # what K, M, G of a size written as a text are powers of
+    # unit of further columns, for display; one that is declared a number may be a text too ('1.5 GB')
     units: tuple[tuple[str, str], ...] = ()
-    counts: tuple[str, ...] = ()
-    aliases: tuple[tuple[str, str], ...] = ()
-    capacities: tuple[Capacity, ...] = ()
+    counts: tuple[str, ...] = ()  # further columns of counts that may be written in 1024s ('2K' nodes)
+    aliases: tuple[tuple[str, str], ...] = ()  # further names that resolve to a field
+    capacities: tuple[Capacity, ...] = ()  # what usage is compared with
+    # a row may be of many machines, so that it may take more than the largest has; where its `node` is one name, it is
+    # of one
     many_machines: bool = False
+    # fields with numbers of their own for "not known" (-1, the largest integer), which `made` takes away
     own_marks: tuple[str, ...] = ()
+    # columns of moments that count from 1970; elsewhere only a moment too large for its unit is taken for one in a
+    # smaller unit
     epochs: tuple[str, ...] = ()
+    # columns that only number the rows, so that they do not make two equal rows differ
     row_numbers: tuple[str, ...] = ()
-    truth_prefix: str = "truth_"
+    truth_prefix: str = "truth_"  # columns that hold a planted truth; no method sees them unless it asks
     kind: str = "jobs"
-    steps: Steps | None = None
+    steps: Steps | None = None  # lines that are folded into the run that they belong to
+    # fields, and columns that the source may lack, that are computed of others, one after another
     made: tuple[Made, ...] = ()
-    attempts: str = ""
-    windows: Windows | None = None
-    events: Events | None = None
-    normalised: tuple[str, ...] = ()
-    header: bool = True
+    attempts: str = ""  # the column that counts a task's attempts, from 1; each of them is a row
+    windows: Windows | None = None  # rows that are folded into the run that they tell a part of, after `made`
+    events: Events | None = None  # rows that are folded into the attempts that they tell of, after `made`
+    normalised: tuple[str, ...] = ()  # fields that the source gives as shares (0-1) of the largest machine
+    header: bool = True  # the first line names the columns; without it they are `columns`, in their order
+    # a file without a header, from the cells of its first rows
     recognises: Callable[[Sequence[Sequence[str]]], bool] | None = None
-    reader: Reader | None = None
+    reader: Reader | None = None  # makes a table of files that are none
+    # a file's headings as the format spells them, in their order, None = they are of another format; without it
+    # `signature` tells, and headings are as documented
     headings: Callable[[Sequence[str]], tuple[str, ...] | None] | None = None
-    bare_quotes: str = ""
-    not_known: str = ""
-    rows_version: int = 1
-    findings: tuple[Finding, ...] = ()
+    bare_quotes: str = ""  # delimiters under which the tool quotes nothing, so that a quote is a character as any other
+    not_known: str = ""  # what such a file does not say and who sizes memory has to know, in a sentence
+    rows_version: int = 1  # raise it when the same file becomes other rows, so that it is read anew
+    findings: tuple[Finding, ...] = ()  # checks of its own
+    # columns in which anything may stand: what a user typed. A line break or a delimiter in one takes its record apart
+    # where the tool quotes nothing
     free_texts: tuple[str, ...] = ()
-    shapes: tuple[tuple[str, str], ...] = ()
+    shapes: tuple[tuple[str, str], ...] = ()  # regular expression of what stands in other columns of texts
 
     def declared_type(self, column: str) -> str | None:
-        """Return the DuckDB type of a known column, None for one that the format does not know."""
+        """The DuckDB type of a known column, None for one that the format does not know."""
         return next((known.type for known in self.columns if known.name == column), None)

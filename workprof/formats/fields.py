@@ -114,15 +114,10 @@ LONGEST_S, LATEST_S = 100 * 365.25 * DAY_S, 1e11
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a field can be, in its own unit.
+    """What a field can be, in its own unit."""
 
-    Attributes:
-        most: of a run on one machine, no more than the largest on earth has.
-        of_a_system: of a run that takes a whole system.
-    """
-
-    most: float
-    of_a_system: float
+    most: float  # of a run on one machine, no more than the largest on earth has
+    of_a_system: float  # of a run that takes a whole system
     least: float = 0.0
 
 
@@ -156,6 +151,6 @@ OF_QUANTITY = {"s": 1e15, "B": 1e21, "percent": 2e9}
 
 
 def within(field: str, sql: str) -> str:
-    """Return the SQL of a number of a field, NULL where it is out of bounds: a fallback is read then."""
+    """The SQL of a number of a field, NULL where it is out of bounds: a fallback is read then."""
     bounds = BOUNDS[field]
     return f"CASE WHEN ({sql}) BETWEEN {bounds.least!r} AND {bounds.of_a_system!r} THEN ({sql}) END"

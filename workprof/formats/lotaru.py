@@ -35,23 +35,15 @@ SHOWN_LINES = 3
 
 @dataclass(frozen=True)
 class ExecutionReports:
-    """Reports of several machines.
+    """Reports of several machines."""
 
-    Attributes:
-        by_machine: machine -> workflow, task, label, sequences, input_bytes, runtime_s, cpu_percent (NaN = absent).
-        notes: what was left out and what looks odd.
-    """
-
+    # machine -> workflow, task, label, sequences, input_bytes, runtime_s, cpu_percent (NaN = absent)
     by_machine: dict[str, pd.DataFrame]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was left out and what looks odd
 
 
 def read_reports(folder: Path, machines: tuple[str, ...]) -> ExecutionReports:
-    """Return the reports of the machines.
-
-    Args:
-        folder: one folder per machine.
-        machines: names of these folders.
+    """The reports of the machines, of a folder with a folder per machine.
 
     Raises:
         NoRows: when the folder, a machine's folder or its reports are absent, or nothing usable is in them.
@@ -69,7 +61,7 @@ def read_reports(folder: Path, machines: tuple[str, ...]) -> ExecutionReports:
 
 
 def read_scores(path: Path) -> pd.DataFrame:
-    """Return machine, cpu, linpack, memory, io of a CSV file; blank = NaN, not measured.
+    """Machine, cpu, linpack, memory, io of a CSV file; blank = NaN, not measured.
 
     Raises:
         NoRows: when the file is absent or has no row.

@@ -80,11 +80,7 @@ def recognises(head: str, name: str) -> bool:
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row for every job that ended.
-
-    Raises:
-        TraceError: where no job of a file can be read; names what can be.
-    """
+    """Yield a row for every job that ended; raises TraceError where no job of a file can be read; names what can be."""
     others = 0
     for given in sources:
         jobs = wrong = 0
@@ -121,7 +117,7 @@ def _records(given: Given) -> Iterator[tuple[int, list[str]]]:
 
 
 def _named(cells: Sequence[str]) -> dict[str, str] | None:
-    """Return the cells of a JOB_FINISH record by their names, None where they do not come out."""
+    """The cells of a JOB_FINISH record by their names, None where they do not come out."""
     record = dict(zip(FIRST, cells, strict=False))
     at = len(FIRST)
     hosts: list[str] = []
@@ -141,7 +137,7 @@ def _named(cells: Sequence[str]) -> dict[str, str] | None:
 
 
 def _end_of(cells: Sequence[str]) -> dict[str, str]:
-    """Return what stands behind the lists of further submission fields and of hosts' usage, where it comes out."""
+    """What stands behind the lists of further submission fields and of hosts' usage, where it comes out."""
     if not cells or not cells[0].isdecimal():
         return {}
     at = 1 + 2 * int(cells[0])

@@ -65,11 +65,7 @@ def recognises(head: str, name: str) -> bool:
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row for every job.
-
-    Raises:
-        TraceError: where the document breaks off.
-    """
+    """Yield a row for every job; raises TraceError where the document breaks off."""
     repeated, yearless = RepeatedKeys(), 0
     for given in sources:
         for member in members(given, {"RECORDS"}, repeated):
@@ -96,7 +92,7 @@ def _text(value: object) -> str:
 
 
 def _moment(text: str | None) -> str | None:
-    """Return a moment as ISO 8601, without LSF's mark behind it ('Dec 28 19:56:01 2023 L'); None without a year."""
+    """A moment as ISO 8601, without LSF's mark behind it ('Dec 28 19:56:01 2023 L'); None without a year."""
     words = (text or "").split()
     words = words[:-1] if words and words[-1] in ("L", "E", "X") else words
     if len(words) != 4 or not _YEAR.fullmatch(words[3]):
@@ -108,12 +104,12 @@ def _moment(text: str | None) -> str | None:
 
 
 def _duration(text: str | None) -> str | None:
-    """Return '300 second(s)', '10.0 min' and '60.0/host' as the parser of durations reads them."""
+    """'300 second(s)', '10.0 min' and '60.0/host' as the parser of durations reads them."""
     return text.replace("second(s)", "s").split("/", 1)[0].strip() if text else None
 
 
 def requested(fields: Mapping[str, str], slots: int) -> float | None:
-    """Return the bytes reserved (of a task times the slots), else the limit."""
+    """The bytes reserved (of a task times the slots), else the limit."""
     match = next((each for name in REQUIREMENTS if (each := _MEMORY.search(fields.get(name, "")))), None)
     if match is None:
         match = _SIZE.match(fields.get("MEMLIMIT", ""))

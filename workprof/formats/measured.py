@@ -43,35 +43,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RejectedLine:
-    """A line that is no row of the table.
+    """A line that is no row of the table."""
 
-    Attributes:
-        line: 1-based, in the file as given.
-        column: '' = the whole line.
-        text: what stands there, cut to a readable length.
-        reason: in words.
-    """
-
-    line: int
-    column: str
-    text: str
-    reason: str
+    line: int  # 1-based, in the file as given
+    column: str  # '' = the whole line
+    text: str  # what stands there, cut to a readable length
+    reason: str  # in words
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of a measurement file.
+    """The rows of a measurement file."""
 
-    Attributes:
-        kind: 'benchmarks' (a row per run), 'telemetry' (a row per sample) or 'configurations' (a row per measurement).
-        frame: (n_rows, n_columns), no row_id; texts as object or str, numbers as float64 or int64, NaN = no value.
-        rows_read: rows + rejected lines.
-        rejected: the lines that became no row.
-        checks: what a reader must know, counted.
-    """
-
+    # 'benchmarks' (a row per run), 'telemetry' (a row per sample) or 'configurations' (a row per measurement)
     kind: str
+    # (n_rows, n_columns), no row_id; texts as object or str, numbers as float64 or int64, NaN = no value
     frame: pd.DataFrame
-    rows_read: int
-    rejected: tuple[RejectedLine, ...] = ()
-    checks: tuple[Check, ...] = ()
+    rows_read: int  # rows + rejected lines
+    rejected: tuple[RejectedLine, ...] = ()  # the lines that became no row
+    checks: tuple[Check, ...] = ()  # what a reader must know, counted

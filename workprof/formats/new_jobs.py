@@ -27,15 +27,10 @@ NO_NUMBERS = (*NULLS, "nan", "NaN", "NA", "N/A", "null", "-")
 
 @dataclass(frozen=True)
 class NewJobs:
-    """Jobs that were not run yet.
+    """Jobs that were not run yet."""
 
-    Attributes:
-        jobs: one row per job, under the fields' names; numbers in the fields' units.
-        unknown: columns that were not used.
-    """
-
-    jobs: pd.DataFrame
-    unknown: tuple[str, ...]
+    jobs: pd.DataFrame  # one row per job, under the fields' names; numbers in the fields' units
+    unknown: tuple[str, ...]  # columns that were not used
 
 
 def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
@@ -75,12 +70,9 @@ def read_new_jobs(path: Path) -> Iterator[pd.DataFrame]:
 
 
 def named_jobs(table: pd.DataFrame, rules: Sequence[Rule], wanted: Sequence[str]) -> NewJobs:
-    """Return the wanted fields of a table, converted to the fields' units where it uses the trace's own names.
+    """The wanted fields of a table, converted to the fields' units where it uses the trace's own names.
 
-    Args:
-        table: texts or numbers.
-        rules: of the format that the training dataset came from.
-        wanted: fields to keep.
+    The rules are of the format that the training dataset came from.
 
     Raises:
         ColumnMissing: when none of them is there.

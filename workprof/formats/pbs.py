@@ -68,7 +68,7 @@ STATES = {
 
 
 def size(text: str) -> float | None:
-    """Return the bytes of '16gb', '123kb', '512mw' (words of 8 bytes), '1024'; None where it is none."""
+    """The bytes of '16gb', '123kb', '512mw' (words of 8 bytes), '1024'; None where it is none."""
     match = _SIZE.match(text.strip())
     if match is None:
         return None
@@ -77,7 +77,7 @@ def size(text: str) -> float | None:
 
 
 def attributes(text: str) -> dict[str, str]:
-    """Return the attributes of a record; a value may hold blanks, and stand in quotes."""
+    """The attributes of a record; a value may hold blanks, and stand in quotes."""
     keys = list(_KEY.finditer(text))
     ends = [key.start() for key in keys[1:]] + [len(text)]
     return {key.group(1): text[key.end() : end].strip().strip("\"'") for key, end in zip(keys, ends, strict=False)}
@@ -104,7 +104,7 @@ class _Log:
         self._arrays = 0
 
     def record(self, line: int, text: str) -> Read | Unreadable | None:
-        """Return the run that a record ends, None where it ends none."""
+        """The run that a record ends, None where it ends none."""
         record = _RECORD.match(text)
         if record is None:
             return Unreadable(line, "", text, "no record of an accounting log")
@@ -167,11 +167,7 @@ def _of_arrays(count: int) -> Iterator[Remark]:
 
 
 def read_json(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row for every job of a document.
-
-    Raises:
-        TraceError: where it breaks off.
-    """
+    """Yield a row for every job of a document; raises TraceError where it breaks off."""
     repeated, mending, arrays = RepeatedKeys(), Mending(), 0
     for given in sources:
         for member in members(given, {"Jobs"}, repeated, mending):
@@ -207,7 +203,7 @@ MOMENTS = ("ctime", "qtime", "etime", "start", "end")
 
 
 def _of_json(job: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attributes of a job of qstat as those of a record."""
+    """The attributes of a job of qstat as those of a record."""
     values: dict[str, str] = {}
     for key, value in job.items():
         if isinstance(value, dict):
@@ -225,7 +221,7 @@ def _plain(value: object) -> str:
 
 
 def _ended(values: Mapping[str, str]) -> str | None:
-    """Return how a run ended: by its exit status, and whether it passed its request."""
+    """How a run ended: by its exit status, and whether it passed its request."""
     try:
         code = int(values["Exit_status"])
     except (KeyError, ValueError):
@@ -258,7 +254,7 @@ def _count(text: str | None) -> int | None:
 
 
 def _chunks(values: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
-    """Return the chunks of a request: how many, and what each has ('2:ncpus=4:mem=8gb+1:ppn=2')."""
+    """The chunks of a request: how many, and what each has ('2:ncpus=4:mem=8gb+1:ppn=2')."""
     text = next((values[name] for name in reversed(LISTS) if name in values), "")
     chunks = []
     for chunk in text.split("+") if text else ():
@@ -269,14 +265,14 @@ def _chunks(values: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
 
 
 def _over(chunks: Sequence[tuple[int, dict[str, str]]], *names: str) -> float | None:
-    """Return the sum over chunks of the first of some resources that each has, None where none has any."""
+    """The sum over chunks of the first of some resources that each has, None where none has any."""
     result = [(times, next((has[name] for name in names if name in has), None)) for times, has in chunks]
     known = [times * value for times, text in result if text is not None and (value := size(text)) is not None]
     return float(sum(known)) if known else None
 
 
 def _requested(values: Mapping[str, str]) -> dict[str, str | float | None]:
-    """Return cores, GPUs and bytes that a job requested; what is no number stays a text, so that it is told."""
+    """Cores, GPUs and bytes that a job requested; what is no number stays a text, so that it is told."""
     chunks = _chunks(values)
     cores: float | None = _over(chunks, "ncpus", "ppn")
     named = values.get("Resource_List.ncpus")

@@ -20,17 +20,14 @@ from workprof.formats.pod_series import CONTAINER, CPU, LIMIT, MEMORY, POD, REQU
 
 @dataclass
 class Column:
-    """One series on its way: its name, and its points so far.
-
-    Attributes:
-        doubtful: '.' and ',' -> places of values in which that sign may separate thousands.
-    """
+    """One series on its way: its name, and its points so far."""
 
     named: Named
     line: int
     times: array[float] = field(default_factory=lambda: array("d"))
     values: array[float] = field(default_factory=lambda: array("d"))
     quantity: str = ""
+    # '.' and ',' -> places of values in which that sign may separate thousands
     doubtful: dict[str, array[int]] = field(default_factory=dict)
 
     def add(self, at: float, value: float, doubtful: str) -> None:
@@ -48,7 +45,7 @@ class Column:
         return len(places)
 
     def series(self) -> Series:
-        """Return its points."""
+        """Its points."""
         return Series(self.line, self.named.labels, np.array(self.times), np.array(self.values))
 
 
@@ -113,7 +110,7 @@ UNUSUAL = 8
 
 
 def _counted_once(series: Series, runs: PodRuns) -> Series:
-    """Return a sum over a pod's containers without what it counts twice after a restart.
+    """A sum over a pod's containers without what it counts twice after a restart.
 
     The sum of a container that is gone and of the one after it stands for five minutes: it rises by the new one's use,
     and falls by just what was there before. A rise that falls by another amount is use, and so is one of a use that

@@ -37,12 +37,11 @@ VALUE_NAME = re.compile(r"value(?: ?#\w+)?", re.IGNORECASE)
 
 @functools.lru_cache(maxsize=100_000)
 def value_of(text: str) -> tuple[float, str]:
-    """Return a cell's number in bytes, cores or as it is, and its quantity ('' = not told).
+    """A cell's number in bytes, cores or as it is, and its quantity ('' = not told).
 
     Missing ones are NaN.
 
-    Raises:
-        ValueError: when it is none.
+    Raises ValueError when it is none.
     """
     stripped = text.strip()
     if stripped.lower() in NO_VALUE:
@@ -61,7 +60,7 @@ def value_of(text: str) -> tuple[float, str]:
 
 
 def _pointed(text: str) -> str:
-    """Return a number as Python writes it: of two signs the last is the decimal one, one that repeats is none."""
+    """A number as Python writes it: of two signs the last is the decimal one, one that repeats is none."""
     text = re.sub(_GROUP, "", text)
     point, comma = text.rfind("."), text.rfind(",")
     if point >= 0 and comma >= 0:
@@ -74,7 +73,7 @@ def _pointed(text: str) -> str:
 
 @functools.lru_cache(maxsize=100_000)
 def separators(text: str) -> tuple[str, str, str]:
-    """Return what a number tells of '.' and ',': which is a separator of thousands, which is decimal, which is either.
+    """What a number tells of '.' and ',': which is a separator of thousands, which is decimal, which is either.
 
     '1,288,490' has thousands, '1,5' and '0,512' a decimal comma, '314,572' may be either; '' = none.
     """
@@ -100,11 +99,7 @@ EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 
 @functools.lru_cache(maxsize=100_000)
 def moment_of(text: str) -> float:
-    """Return a time in seconds since 1970; without a zone it is UTC.
-
-    Raises:
-        ValueError: when it is none.
-    """
+    """A time in seconds since 1970; without a zone it is UTC. Raises ValueError when it is none."""
     stripped = text.strip()
     try:
         number = float(stripped)
@@ -150,7 +145,7 @@ class Named:
 
 @functools.lru_cache(maxsize=10_000)
 def named(text: str) -> Named | None:
-    """Return what the name of a series says ('{pod="a"}', 'a', 'lab/a', 'a memory requests'), None without a pod."""
+    """What the name of a series says ('{pod="a"}', 'a', 'lab/a', 'a memory requests'), None without a pod."""
     unit = NAMED_UNIT.search(text)
     known = unit is not None and unit.group(1).lower() in UNITS
     bare = text[: unit.start()] if unit and known else text
@@ -174,7 +169,7 @@ _LIKE_A_POD = re.compile(r"(?:[^/\s]+/)?[a-z0-9][-a-z0-9.]*-(?=[-a-z]*\d)[-a-z0-
 
 
 def _of_legend(names: Sequence[str]) -> dict[str, str]:
-    """Return the labels that a legend means: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER, or POD and its container."""
+    """The labels that a legend means: POD, NAMESPACE/POD, NAMESPACE/POD/CONTAINER, or POD and its container."""
     if len(names) == 1 and names[0].count("/") == 2:
         return dict(zip(("namespace", "pod", "container"), names[0].split("/"), strict=True))
     if len(names) == 2 and _LIKE_A_POD.fullmatch(names[0]) and POD_NAME.fullmatch(names[1]):
@@ -186,7 +181,7 @@ def _of_legend(names: Sequence[str]) -> dict[str, str]:
 
 
 def without_request_suffix(name: Named, pods: Collection[str]) -> Named:
-    """Return what 'pod-a-requests' says where there is a pod 'pod-a' too, another name as it is."""
+    """What 'pod-a-requests' says where there is a pod 'pod-a' too, another name as it is."""
     match = _REQUEST_SUFFIX.fullmatch(label(name.labels, POD))
     if name.metric or match is None or match.group("pod") not in pods:
         return name

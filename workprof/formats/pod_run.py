@@ -75,14 +75,14 @@ _OF_POD = re.compile(r"/(?:[^/]*-)?pod([^/]+?)(?:\.slice)?(?:/|$)")
 
 
 def uid_of(labels: Mapping[str, str]) -> str:
-    """Return the pod's uid, from its label or from the name of its control group; '' = not told."""
+    """The pod's uid, from its label or from the name of its control group; '' = not told."""
     told = labels.get("uid") or labels.get("pod_uid")
     match = None if told else _OF_POD.search(labels.get("id", ""))
     return told or (match.group(1).replace("_", "-") if match else "")
 
 
 def tellings(told: Sequence[Told]) -> list[tuple[str, list[Told]]]:
-    """Return what is told of each pod that bore one name, with its uid, by their beginnings.
+    """What is told of each pod that bore one name, with its uid, by their beginnings.
 
     Only one pod has a name at a time: uids that are told of at one time are of one pod, whose control group bears
     another uid than the pod itself (static pods). What is told without a uid is of the pod that was there then.
@@ -117,7 +117,7 @@ NO_UID = "@"
 
 
 def _spans_of_uids(told: Iterable[Told]) -> tuple[dict[str, tuple[float, float]], dict[str, float]]:
-    """Return the first and last moment of each uid, and when its pod was created or started, where that is told."""
+    """The first and last moment of each uid, and when its pod was created or started, where that is told."""
     spans: dict[str, tuple[float, float]] = {}
     begins: dict[str, float] = {}
     for each in told:
@@ -131,7 +131,7 @@ def _spans_of_uids(told: Iterable[Told]) -> tuple[dict[str, tuple[float, float]]
 
 
 def _begins_without_uid(told: Iterable[Told]) -> dict[str, float]:
-    """Return the moments at which pods of one name were created, or else started, by names of their own."""
+    """The moments at which pods of one name were created, or else started, by names of their own."""
     for kind in (CREATED, STARTED):
         values = [each.series.values for each in told if each.quantity.kind == kind]
         moments = np.unique(np.concatenate(values)) if values else np.empty(0)
@@ -149,27 +149,21 @@ def _one_pod(uid: str, other: str, spans: Mapping[str, tuple[float, float]], beg
 
 @dataclass
 class Container:
-    """What is known of one container, '' = of the whole pod.
+    """What is known of one container, '' = of the whole pod."""
 
-    Attributes:
-        gauges: (kind, metric) -> core or GPU ('' = all) -> series.
-        totals: core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU.
-        declared: (request or limit, resource) -> amount; `kinds` of the GPUs -> amount of each.
-        among_first: it is listed among the init containers.
-        sidecar: it is restarted there, and runs on beside the others.
-        killed: kills for memory that one series tells of, at most.
-        last_killed: when the last end is told to be one for memory: first and last moment.
-    """
-
+    # (kind, metric) -> core or GPU ('' = all) -> series
     gauges: dict[tuple[str, str], dict[str, Series]] = field(default_factory=dict)
+    # core ('' = all) -> control group ('' = not told) -> growths of the seconds of CPU
     totals: dict[str, dict[str, list[Growth]]] = field(default_factory=dict)
+    # (request or limit, resource) -> amount; `kinds` of the GPUs -> amount of each
     declared: dict[tuple[str, str], float] = field(default_factory=dict)
     kinds: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
-    among_first: bool = False
-    sidecar: bool = False
+    among_first: bool = False  # it is listed among the init containers
+    sidecar: bool = False  # it is restarted there, and runs on beside the others
     reason: str = ""
     restarts: Series | None = None
-    killed: float = 0.0
+    killed: float = 0.0  # kills for memory that one series tells of, at most
+    # when the last end is told to be one for memory: first and last moment
     last_killed: tuple[float, float] | None = None
     used: tuple[float, float] = (np.inf, -np.inf)
     samples: int = 0
@@ -233,7 +227,7 @@ class Container:
         return 0.0 if self.restarts is None else float(self.restarts.values[-1])
 
     def gauge(self, kind: str, metric: str) -> Series | None:
-        """Return a gauge, its cores or GPUs summed; a total counts where it is more."""
+        """A gauge, its cores or GPUs summed; a total counts where it is more."""
         parts = self.gauges.get((kind, metric), {})
         total: Series | None = None
         for part, series in parts.items():
@@ -241,7 +235,7 @@ class Container:
         return larger(total, parts[""]) if "" in parts else total
 
     def growth(self) -> Growth | None:
-        """Return its seconds of CPU: cores summed, or their total where that is more."""
+        """Its seconds of CPU: cores summed, or their total where that is more."""
         if not self.totals:
             return None
         cores = {core: _of_core(groups) for core, groups in self.totals.items()}
@@ -261,14 +255,7 @@ def _of_core(groups: Mapping[str, list[Growth]]) -> Growth:
 
 @dataclass
 class PodRun:
-    """What is known of one pod.
-
-    Attributes:
-        phase: (time, phase) that held last.
-        phase_last: last moment at which a phase is told.
-        ran, over: first moment at which it was told to run, and to be over.
-        used, seen: first and last moment of samples of use, and of all.
-    """
+    """What is known of one pod."""
 
     line: int
     cluster: str
@@ -278,13 +265,13 @@ class PodRun:
     containers: dict[str, Container] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     moments: dict[str, float] = field(default_factory=dict)
-    phase: tuple[float, str] = (-np.inf, "")
-    phase_last: float = -np.inf
-    ran: float = np.nan
+    phase: tuple[float, str] = (-np.inf, "")  # (time, phase) that held last
+    phase_last: float = -np.inf  # last moment at which a phase is told
+    ran: float = np.nan  # and `over`: first moment at which it was told to run, and to be over
     over: float = np.nan
     made: tuple[str, str] = ("", "")
     node: str = ""
-    used: tuple[float, float] = (np.inf, -np.inf)
+    used: tuple[float, float] = (np.inf, -np.inf)  # and `seen`: first and last moment of samples of use, and of all
     seen: tuple[float, float] = (np.inf, -np.inf)
     step: float = np.inf
 
@@ -338,7 +325,7 @@ class PodRun:
         return [name for name, one in self.containers.items() if name not in NO_CONTAINER and not one.init]
 
     def by_container(self) -> list[str]:
-        """Return the containers that are rows of their own, none where the pod is one row.
+        """The containers that are rows of their own, none where the pod is one row.
 
         A pod is one row where it has one container, and where its use or its requests are told of the whole alone.
         """
@@ -349,15 +336,13 @@ class PodRun:
         return apps if len(apps) > 1 and not told_whole else []
 
     def inits(self) -> list[str]:
-        """Return the containers that ran before the others and were seen."""
+        """The containers that ran before the others and were seen."""
         return [name for name, one in self.containers.items() if one.init and (one.samples or one.kills)]
 
     def chosen(self, names: Collection[str], among: Collection[str]) -> list[str]:
-        """Return which containers say something of a row: its own, else the pod's total, else the pause container.
+        """Which containers say something of a row: its own, else the pod's total, else the pause container.
 
-        Args:
-            names: of the row; none = the whole pod.
-            among: containers that say something.
+        Names are of the row (none = the whole pod), `among` containers that say something.
         """
         real = [name for name in names or self.apps if name in among]
         if real or names:
@@ -365,7 +350,7 @@ class PodRun:
         return [""] if "" in among else [name for name in NO_CONTAINER if name in among]
 
     def gauge(self, kind: str, names: Collection[str]) -> Series | None:
-        """Return a gauge of some containers, summed; of memory the best metric there is."""
+        """A gauge of some containers, summed; of memory the best metric there is."""
         there = {metric for one in self.containers.values() for of, metric in one.gauges if of == kind}
         for metric in sorted(there, key=(*BEST, "").index):
             among = [name for name, one in self.containers.items() if (kind, metric) in one.gauges]
@@ -378,7 +363,7 @@ class PodRun:
         return None
 
     def cpu(self, names: Collection[str]) -> Series | Growth | None:
-        """Return the use of CPU: cores, or seconds."""
+        """The use of CPU: cores, or seconds."""
         rate = self.gauge(CPU, names)
         if rate is not None:
             return rate
@@ -387,7 +372,7 @@ class PodRun:
         return together([growths[name] for name in chosen]) if chosen else None
 
     def amount(self, what: str, resource: str, names: Collection[str] = ()) -> float | None:
-        """Return a request or a limit of some containers, or of all."""
+        """A request or a limit of some containers, or of all."""
         amounts = {
             name: one.declared[what, resource]
             for name, one in self.containers.items()
@@ -397,24 +382,24 @@ class PodRun:
         return sum(amounts[name] for name in chosen) if chosen else None
 
     def set_aside(self, resource: str) -> float | None:
-        """Return what is requested for the whole pod: by its containers, or by the neediest that runs before them."""
+        """What is requested for the whole pod: by its containers, or by the neediest that runs before them."""
         inits = [one.declared.get((REQUEST, resource), 0.0) for one in self.containers.values() if one.init]
         apps = self.amount(REQUEST, resource)
         return max([apps or 0.0, *inits]) if apps is not None or any(inits) else None
 
     def kills(self, names: Collection[str]) -> float:
-        """Return how often some containers, or all, were killed for memory; a kill of the whole counts for each."""
+        """How often some containers, or all, were killed for memory; a kill of the whole counts for each."""
         own = [self.containers[name].kills for name in names or self.apps if name in self.containers]
         whole = [self.containers[name].kills for name in NO_CONTAINER if name in self.containers]
         return max([sum(own), *whole])
 
     def reason(self, names: Collection[str] = ()) -> str:
-        """Return why some containers, or any, ended."""
+        """Why some containers, or any, ended."""
         reasons = [one.reason for name, one in self.containers.items() if (not names or name in (*names, ""))]
         return OOM_KILLED if OOM_KILLED in reasons else next((each for each in reasons if each), "")
 
     def owner(self, owners: Mapping[tuple[str, str, str, str], tuple[str, str]]) -> Made:
-        """Return what made it; what made that, where it is told."""
+        """What made it; what made that, where it is told."""
         kind, name = self.made
         kind, name = owners.get((self.cluster, self.namespace, kind, name), (kind, name))
         return Made(kind, name, self.labels.get("pod_template_hash", ""))

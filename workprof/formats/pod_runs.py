@@ -66,43 +66,31 @@ class Row:
 
 @dataclass(frozen=True)
 class _Times:
-    """When a pod ran: NaN = not known.
-
-    Attributes:
-        going: it runs on at the end of the export.
-        observed: seconds of it that the export shows.
-    """
+    """When a pod ran: NaN = not known."""
 
     start: float
     end: float
-    observed: float
-    going: bool
+    observed: float  # seconds of it that the export shows
+    going: bool  # it runs on at the end of the export
 
 
 @dataclass
 class PodRuns:
-    """The pods of all files, in the order in which they are first told of.
+    """The pods of all files, in the order in which they are first told of."""
 
-    Attributes:
-        told: (cluster, namespace, name) -> its series.
-        owners: (cluster, namespace, kind, name) of what made pods -> kind and name of what made that.
-        repeated: points whose time repeats in their series.
-        thousands: values in which a sign was taken for a separator of thousands.
-        tells_kills: some series tells why containers ended.
-        doubled: points of sums that counted a container twice after its restart, by pod.
-        last: last moment of any series with several points of use or of phases.
-    """
-
+    # (cluster, namespace, name) -> its series
     told: dict[tuple[str, str, str], list[Told]] = field(default_factory=dict)
+    # (cluster, namespace, kind, name) of what made pods -> kind and name of what made that
     owners: dict[tuple[str, str, str, str], tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     taken_for: dict[str, str] = field(default_factory=dict)
-    thousands: int = 0
-    repeated: int = 0
+    thousands: int = 0  # values in which a sign was taken for a separator of thousands
+    repeated: int = 0  # points whose time repeats in their series
+    # points of sums that counted a container twice after its restart, by pod
     doubled: Counter[str] = field(default_factory=Counter)
-    tells_kills: bool = False
+    tells_kills: bool = False  # some series tells why containers ended
     first: float = np.inf
-    last: float = -np.inf
+    last: float = -np.inf  # last moment of any series with several points of use or of phases
     last_of_any: float = -np.inf
 
     def take(self, name: str, quantity: Quantity, series: Series) -> None:
@@ -176,7 +164,7 @@ class PodRuns:
             yield Row(run, work, (name,), name, init=True)
 
     def _named(self, rows: Collection[Row]) -> tuple[dict[int, str], dict[int, str]]:
-        """Return the names of pods and of the tasks of rows.
+        """The names of pods and of the tasks of rows.
 
         A pod of the name of another namespace's or cluster's is called NAMESPACE/NAME. All rows of a task of which one
         pod has several containers are named with their container.
@@ -390,7 +378,7 @@ def _status(run: PodRun, reason: str, *, going: bool) -> str | None:
 
 
 def _changes(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points at which a value changes, those before them, and the ends."""
+    """The points at which a value changes, those before them, and the ends."""
     changed = np.diff(values) != 0
     kept = np.concatenate([[True], changed]) | np.concatenate([changed, [True]])
     return times[kept], values[kept]

@@ -47,17 +47,12 @@ OOM_KILLED = "OOMKilled"
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a series holds.
+    """What a series holds."""
 
-    Attributes:
-        kind: a constant of this module.
-        resource: of a request or a limit: 'memory', 'cpu' or 'gpu'; of memory the metric, the best first in `BEST`.
-        scale: what one of its units is.
-    """
-
-    kind: str
+    kind: str  # a constant of this module
+    # of a request or a limit: 'memory', 'cpu' or 'gpu'; of memory the metric, the best first in `BEST`
     resource: str = ""
-    scale: float = 1.0
+    scale: float = 1.0  # what one of its units is
 
 
 BEST = ("working_set", "rss", "usage", "unnamed", "max_usage")
@@ -91,7 +86,7 @@ RESOURCES = {"memory": "memory", "cpu": "cpu", "nvidia_com_gpu": "gpu", "amd_com
 
 
 def quantity_of(name: str, labels: Mapping[str, str]) -> Quantity | None:
-    """Return what a series is of, None for a metric that says nothing of a pod's requests, use or life."""
+    """What a series is of, None for a metric that says nothing of a pod's requests, use or life."""
     declared = _RESOURCE.search(name)
     if declared:
         named_resource = labels.get("resource") or next((each for each in ("memory", "cpu") if each in name), "")
@@ -120,14 +115,14 @@ WORDS = {
 
 
 def request_and_resource(name: str) -> tuple[str, str]:
-    """Return whether the words of a name tell of a request or a limit, and of which resource; '' = they do not."""
+    """Whether the words of a name tell of a request or a limit, and of which resource; '' = they do not."""
     meanings = [WORDS.get(word, "") for word in re.findall(r"[a-z]+", name.lower())]
     what = next((word for word in meanings if word in (REQUEST, LIMIT)), "")
     return what, next((word for word in meanings if word in (MEMORY, CPU)), "")
 
 
 def label(labels: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """Return the first of some labels that is there, '' where none is."""
+    """The first of some labels that is there, '' where none is."""
     return next((labels[name] for name in names if labels.get(name)), "")
 
 
@@ -158,13 +153,13 @@ class Series:
         return float(steps[(n - 1) // 2] + steps[n // 2]) / 2 if n else np.inf
 
     def within(self, low: float, high: float) -> Series:
-        """Return its points from `low` until before `high`."""
+        """Its points from `low` until before `high`."""
         begin, end = np.searchsorted(self.times, (low, high), side="left")
         return Series(self.line, self.labels, self.times[begin:end], self.values[begin:end])
 
 
 def in_order(times: Floats, values: Floats) -> tuple[Floats, Floats, int]:
-    """Return finite points by rising time, and how often a time repeats; of its values the largest counts."""
+    """Finite points by rising time, and how often a time repeats; of its values the largest counts."""
     finite = np.isfinite(values) & np.isfinite(times)
     times, values = times[finite], values[finite]
     if times.size and bool(np.all(np.diff(times) > 0)):
@@ -176,7 +171,7 @@ def in_order(times: Floats, values: Floats) -> tuple[Floats, Floats, int]:
 
 
 def added(one: Series | None, other: Series) -> Series:
-    """Return the sum of two series; times that only one has count as that one says.
+    """The sum of two series; times that only one has count as that one says.
 
     Of series that are sampled at different times the latest value counts as long as they last.
     """
@@ -193,7 +188,7 @@ def added(one: Series | None, other: Series) -> Series:
 
 
 def larger(one: Series | None, other: Series) -> Series:
-    """Return at each time the larger of two series of one container."""
+    """At each time the larger of two series of one container."""
     if one is None:
         return other
     times = np.union1d(one.times, other.times)
@@ -201,7 +196,7 @@ def larger(one: Series | None, other: Series) -> Series:
 
 
 def _on(series: Series, times: Floats, *, held: bool = False) -> Floats:
-    """Return values at other times: 0 where there is none, or the latest one while the series lasts."""
+    """Values at other times: 0 where there is none, or the latest one while the series lasts."""
     at = np.searchsorted(series.times, times, side="right") - 1
     there = at >= 0
     values = np.where(there, series.values[np.maximum(at, 0)], 0.0)
@@ -229,7 +224,7 @@ class Growth:
         return float(self.begins.min()), float(self.ends.max())
 
     def between(self, edges: Floats) -> Floats:
-        """Return (n,) how much it grew between each of n + 1 rising edges; within a stretch it grows evenly."""
+        """(n,) how much it grew between each of n + 1 rising edges; within a stretch it grows evenly."""
         rates = self.amounts / (self.ends - self.begins)
         moments, changes = np.concatenate([self.begins, self.ends]), np.concatenate([rates, -rates])
         order = np.argsort(moments)
@@ -239,20 +234,20 @@ class Growth:
 
 
 def growth_of(series: Series) -> Growth:
-    """Return how a total grew; after a reset it counts from 0."""
+    """How a total grew; after a reset it counts from 0."""
     steps = np.diff(series.values)
     return Growth(series.times[:-1], series.times[1:], np.where(steps < 0, series.values[1:], steps))
 
 
 def together(parts: Sequence[Growth]) -> Growth:
-    """Return the growth of several things that add up."""
+    """The growth of several things that add up."""
     every = list(zip(*((one.begins, one.ends, one.amounts) for one in parts), strict=True))
     begins, ends, amounts = (np.concatenate(each) if each else np.empty(0) for each in every or [(), (), ()])
     return Growth(begins, ends, amounts)
 
 
 def of_one_thing(parts: Collection[Growth]) -> Growth:
-    """Return the growth of one thing that several series tell of: the largest, and of others what it does not cover."""
+    """The growth of one thing that several series tell of: the largest, and of others what it does not cover."""
     result: list[Growth] = []
     covered: list[tuple[float, float]] = []
     for one in sorted((part for part in parts if part.begins.size), key=lambda part: -part.total):
@@ -264,7 +259,7 @@ def of_one_thing(parts: Collection[Growth]) -> Growth:
 
 
 def _free(low: float, high: float, covered: Collection[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the stretches between two moments that none of some others covers."""
+    """The stretches between two moments that none of some others covers."""
     result, at = [], low
     for begin, end in sorted(covered):
         if begin > at and begin < high:
@@ -281,7 +276,7 @@ def _cut(growth: Growth, low: float, high: float) -> Growth:
 
 
 def one_after_another(parts: Sequence[Growth]) -> Growth:
-    """Return the growth of control groups of one container: of those at one time the larger, of others the sum."""
+    """The growth of control groups of one container: of those at one time the larger, of others the sum."""
     result: list[list[Growth]] = []
     for one in sorted((part for part in parts if part.begins.size), key=lambda part: -part.total):
         low, high = one.span

@@ -64,7 +64,7 @@ class Head:
         )
 
     def named_column(self, place: int) -> Named | None:
-        """Return what the name of a column of values says ('memory_request (MiB)'), None where it is none."""
+        """What the name of a column of values says ('memory_request (MiB)'), None where it is none."""
         name = self.header[place].strip()
         unit = NAMED_UNIT.search(name)
         known = unit.group(1).lower() if unit and unit.group(1).lower() in UNITS else ""
@@ -76,7 +76,7 @@ class Head:
 
 
 def head_of(text: str) -> Head | None:
-    """Return how a text begins, None where its first lines are no header with a column of times."""
+    """How a text begins, None where its first lines are no header with a column of times."""
     lines = text.lstrip("\ufeff").splitlines()[:3]
     declared = re.fullmatch(r'"?sep=(.)"?', lines[0].strip()) if lines else None
     skipped = 1 if declared else 0
@@ -175,7 +175,7 @@ def _long(rows: Any, head: Head, runs: PodRuns, signs: Signs) -> Generator[Unrea
 
 
 def _of_row(row: Sequence[str], head: Head, place: int) -> Named | None:
-    """Return what a line of a long export says of its series."""
+    """What a line of a long export says of its series."""
     if head.header[head.pod].strip().lower() in ("series", "metric"):
         return named(row[head.pod])
     labels = {name.strip().lower(): row[at] for at, name in enumerate(head.header) if at not in head.values and row[at]}

@@ -23,7 +23,7 @@ MOST, FEWEST, SAMPLES = 200, 6, 5
 
 
 def length_of(span_s: float, step_s: float) -> float:
-    """Return the length of windows in seconds, given the time of the longest run and the time between samples."""
+    """The length of windows in seconds, given the time of the longest run and the time between samples."""
     for samples in range(SAMPLES, 0, -1):
         enough = (each for each in LENGTHS_S if each >= samples * step_s and each * MOST >= span_s)
         result = next(enough, LENGTHS_S[-1])
@@ -33,12 +33,9 @@ def length_of(span_s: float, step_s: float) -> float:
 
 
 def windows_text(memory: Series | None, cpu: Series | Growth | None, length_s: float) -> str | None:
-    """Return the windows of a run as JSON, None where nothing is known of any.
+    """The windows of a run as JSON, None where nothing is known of any; the last one ends with the run.
 
-    Args:
-        memory: bytes.
-        cpu: cores, or seconds of CPU.
-        length_s: of a window; the last one ends with the run.
+    Memory is in bytes, CPU in cores, or seconds of CPU.
     """
     of_growth = isinstance(cpu, Growth) and cpu.begins.size > 0
     firsts = [one.first for one in (memory, cpu) if isinstance(one, Series) and one.times.size]

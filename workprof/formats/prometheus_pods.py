@@ -197,8 +197,7 @@ def _looks_like_a_pod(text: str, *, certain: bool = False) -> bool:
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row per pod of all files together.
 
-    Raises:
-        TraceError: when a file is broken or an error, or no series names a pod.
+    Raises TraceError when a file is broken or an error, or no series names a pod.
     """
     runs, repeated = PodRuns(), RepeatedKeys()
     for given in sources:

@@ -27,7 +27,7 @@ class RepeatedKeys:
         self._here: list[str] = []
 
     def hook(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Return the object of its pairs, and note the keys that repeat an earlier one."""
+        """The object of its pairs, and note the keys that repeat an earlier one."""
         result = dict(pairs)
         if len(result) < len(pairs):
             times = Counter(key for key, _ in pairs)
@@ -49,7 +49,7 @@ class RepeatedKeys:
         self._here = []
 
     def checks(self, of: str = "rows") -> tuple[Check, ...]:
-        """Return the finding with the keys that repeat most often; nothing where none does."""
+        """The finding with the keys that repeat most often; nothing where none does."""
         if not self.rows:
             return ()
         order = sorted(self._times.items(), key=lambda item: (-item[1], item[0]))
@@ -62,6 +62,6 @@ class RepeatedKeys:
 
 
 def _short(name: str) -> str:
-    """Return a key as it can be shown: halves of characters marked, not longer than a line holds."""
+    """A key as it can be shown: halves of characters marked, not longer than a line holds."""
     whole = name.encode("utf-8", "replace").decode()
     return whole if len(whole) <= LONGEST else f"{whole[:LONGEST]}..."

@@ -89,7 +89,7 @@ def _is_line(cells: Sequence[str]) -> bool:
 
 
 def _split(text: str) -> list[str] | None:
-    """Return the cells of a line, None where it is none.
+    """The cells of a line, None where it is none.
 
     Colons within a job's name or its requests are put back where the numbers behind them show how many there are.
     """
@@ -105,7 +105,7 @@ def _split(text: str) -> list[str] | None:
 
 
 def _joined(parts: Sequence[str], at: int, further: int) -> list[str]:
-    """Return cells with one and some further ones behind it as one."""
+    """Cells with one and some further ones behind it as one."""
     return [*parts[:at], ":".join(parts[at : at + 1 + further]), *parts[at + 1 + further :]]
 
 
@@ -161,14 +161,14 @@ def _records(given: Given) -> Iterator[tuple[int, dict[str, str] | str]]:
 
 
 def _whole(record: dict[str, str]) -> dict[str, str] | str:
-    """Return a record of qacct; one without a job number is none."""
+    """A record of qacct; one without a job number is none."""
     if record.get("jobnumber", "").isdigit():
         return record
     return " ".join(f"{key} {value}" for key, value in record.items())
 
 
 def _resources(record: Mapping[str, str]) -> dict[str, str]:
-    """Return what a job requested with -l: of its category, else of the command that submitted it."""
+    """What a job requested with -l: of its category, else of the command that submitted it."""
     for source in ("category", "submit_cmd"):
         result = ",".join(_RESOURCES.findall(record.get(source, "")))
         if result:
@@ -177,7 +177,7 @@ def _resources(record: Mapping[str, str]) -> dict[str, str]:
 
 
 def _requested(record: Mapping[str, str]) -> float | str | None:
-    """Return the bytes of all slots, None where how many these are is not known; what is no size stays a text."""
+    """The bytes of all slots, None where how many these are is not known; what is no size stays a text."""
     resources, slots = _resources(record), _whole_number(record.get("slots", "1"))
     if slots is None or slots < 1:
         return None
@@ -187,7 +187,7 @@ def _requested(record: Mapping[str, str]) -> float | str | None:
 
 
 def _whole_number(text: str) -> int | None:
-    """Return the number that a text begins with ('100 : assumedly after job', '137 (Killed)')."""
+    """The number that a text begins with ('100 : assumedly after job', '137 (Killed)')."""
     match = re.match(r"\s*(-?\d{1,9})\b", text)
     return int(match.group(1)) if match else None
 
@@ -206,7 +206,7 @@ def _seconds(text: str) -> float:
 
 
 def _moment(text: str) -> str | float | None:
-    """Return a moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
+    """A moment: epochs in seconds, texts without fractions of a second, None for one that has not come."""
     if text.strip().isdigit():
         value = float(text)
         return (value / 1000 if value > FIRST_MS else value) or None
@@ -214,7 +214,7 @@ def _moment(text: str) -> str | float | None:
 
 
 def _status(record: Mapping[str, str]) -> str | None:
-    """Return how a job ended: by `failed`, its exit status, and whether it passed its request."""
+    """How a job ended: by `failed`, its exit status, and whether it passed its request."""
     failed, code = (_whole_number(record.get(name, "")) for name in ("failed", "exit_status"))
     if failed in AGAIN:
         return f"rerun (failed {failed})"

@@ -93,7 +93,7 @@ MEMORY = frozenset({"ReqMem", "MaxRSS", "AveRSS", "ReqTRES", "AllocTRES", *_TRES
 
 
 def headings(names: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the columns as sacct spells them, None where they are not sacct's.
+    """The columns as sacct spells them, None where they are not sacct's.
 
     A width ('JobName%30') is left out. Another case of the letters ('jobid', 'maxrss') is taken for sacct's only where
     the state, a memory field and one more of its own are there: a table of `jobid` and `state` is anybody's. Without
@@ -119,12 +119,12 @@ def headings(names: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def tres(column: str, name: str) -> str:
-    """Return the SQL of one entry of a list of trackable resources ('cpu=4,mem=16G,gres/gpu:a100=2'), as a text."""
+    """The SQL of one entry of a list of trackable resources ('cpu=4,mem=16G,gres/gpu:a100=2'), as a text."""
     return f"nullif(regexp_extract(\"{column}\", '(?:^|,){name}(?::[^=,]*)?=([^,]*)', 1), '')"
 
 
 def _count(column: str) -> str:
-    """Return the SQL of a count; a Parquet file may hold it as a text."""
+    """The SQL of a count; a Parquet file may hold it as a text."""
     return f'TRY_CAST("{column}" AS DOUBLE)'
 
 
@@ -133,18 +133,18 @@ def _first(*options: str) -> str:
 
 
 def _of_usage(field: str, name: str, columns: Sequence[str], *, amount: bool = False) -> Made:
-    """Return the field of a line that a list of its use tells, where no column of its own does."""
+    """The field of a line that a list of its use tells, where no column of its own does."""
     read = (values.amount(tres(column, name), 1.0) if amount else values.size(tres(column, name)) for column in columns)
     return Made(field, _first(field, *read), may=(field, *columns), of_line=True)
 
 
 def _kinds(column: str, group: int) -> str:
-    """Return the SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
+    """The SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
     return f"regexp_extract_all(\"{column}\", '(?:^|,)gres/gpu:([^=,]+)=([^,]*)', {group})"
 
 
 def _gpus(column: str) -> str:
-    """Return the SQL of all GPUs of a list of resources: the number without a kind, else the sum of all kinds."""
+    """The SQL of all GPUs of a list of resources: the number without a kind, else the sum of all kinds."""
     whole = f"nullif(regexp_extract(\"{column}\", '(?:^|,)gres/gpu=([^,]*)', 1), '')"
     summed = f"list_sum([{values.amount('each')} for each in {_kinds(column, 2)}])"
     return f"CASE WHEN contains(\"{column}\", 'gres/gpu') THEN greatest({values.amount(whole)}, {summed}) END"
@@ -157,7 +157,7 @@ _ANY_GRES = _GRES.replace("PER_JOB", "PER_(?:JOB|NODE)")
 
 
 def _of_gres(column: str, pattern: str, group: int) -> str:
-    """Return the SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
+    """The SQL of a list of the kinds of GPUs that a list of resources names (1), or of how many of each (2)."""
     return f"regexp_extract_all(\"{column}\", '{pattern}', {group})"
 
 

@@ -61,7 +61,7 @@ Rows = Sequence[Sequence[str]]
 
 
 def rows_of(lines: Iterable[str], delimiter: str) -> list[list[str]]:
-    """Return the cells of lines; a delimiter at the end of each (`sacct -p`) is none between two."""
+    """The cells of lines; a delimiter at the end of each (`sacct -p`) is none between two."""
     rows = [line.split(delimiter) for line in lines]
     return [row[:-1] for row in rows] if all(len(row) > 1 and not row[-1] for row in rows) else rows
 
@@ -75,7 +75,7 @@ def is_sacct(rows: Rows) -> bool:
 
 
 def names_of(rows: Rows) -> tuple[str, ...]:
-    """Return the name of every column of rows of sacct, `DOUBTFUL` of one that several may be; () for other rows."""
+    """The name of every column of rows of sacct, `DOUBTFUL` of one that several may be; () for other rows."""
     if not is_sacct(rows) or len({len(row) for row in rows}) > 1:
         return ()
     columns = [[row[at] for row in rows] for at in range(len(rows[0]))]

@@ -51,11 +51,7 @@ def recognises(head: str, name: str) -> bool:
 
 
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row for every job and every step.
-
-    Raises:
-        TraceError: where a document breaks off.
-    """
+    """Yield a row for every job and every step; raises TraceError where a document breaks off."""
     repeated = RepeatedKeys()
     for given in sources:
         for member in members(given, {"jobs"}, repeated):
@@ -76,7 +72,7 @@ def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
 
 
 def number(value: object) -> int | float | None:
-    """Return a number of Slurm, which may be an object that says whether it is set; None where it is not."""
+    """A number of Slurm, which may be an object that says whether it is set; None where it is not."""
     if isinstance(value, dict):
         return number(value.get("number")) if value.get("set", True) and not value.get("infinite") else None
     if isinstance(value, str) and value.strip().isdigit():
@@ -91,21 +87,21 @@ def _row(line: int, cells: Mapping[str, str | float | None]) -> Read:
 
 
 def _at(value: object, *path: str) -> Any:
-    """Return what stands under keys inside each other, None where one is not there."""
+    """What stands under keys inside each other, None where one is not there."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def _text(value: object) -> str | None:
-    """Return a text; of the others, what JSON calls them."""
+    """A text; of the others, what JSON calls them."""
     if value is None or isinstance(value, (dict, list)):
         return None
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _state(value: object) -> str | None:
-    """Return the state of a text, a list ('RUNNING' with flags after it), or an object with `current`."""
+    """The state of a text, a list ('RUNNING' with flags after it), or an object with `current`."""
     if isinstance(value, dict):
         return _state(value.get("current"))
     if isinstance(value, list):
@@ -118,7 +114,7 @@ def _moment(value: object) -> float | None:
 
 
 def _seconds(time: object, key: str) -> float | None:
-    """Return seconds and microseconds of CPU."""
+    """Seconds and microseconds of CPU."""
     value = _at(time, key)
     seconds, micros = number(_at(value, "seconds")), number(_at(value, "microseconds"))
     return number(value) if seconds is None else seconds + (micros or 0) / 1e6
@@ -131,7 +127,7 @@ def _exit_code(value: object) -> str | None:
 
 
 def _resources(value: object, *, mebibytes: bool) -> str | None:
-    """Return a list of trackable resources as sacct prints it: 'cpu=4,mem=16M,gres/gpu:a100=2'."""
+    """A list of trackable resources as sacct prints it: 'cpu=4,mem=16M,gres/gpu:a100=2'."""
     if isinstance(value, str):
         return value
     parts = []
@@ -150,7 +146,7 @@ def _of_resources(value: object, kind: str, name: str = "") -> float | None:
 
 
 def _requested_gres(job: Mapping[str, Any]) -> str | None:
-    """Return the generic resources that each node, or the whole job, requests, as `ReqGRES` has them."""
+    """The generic resources that each node, or the whole job, requests, as `ReqGRES` has them."""
     parts = [
         f"{prefix}:{part}"
         for key, prefix in (("tres_per_node", "PER_NODE"), ("tres_per_job", "PER_JOB"))
@@ -161,7 +157,7 @@ def _requested_gres(job: Mapping[str, Any]) -> str | None:
 
 
 def _memory(whole: object, per_node: object, per_core: object) -> str | None:
-    """Return a request as `ReqMem` has it: of the whole job, else per node or per core, whichever is set."""
+    """A request as `ReqMem` has it: of the whole job, else per node or per core, whichever is set."""
     for value, ending in ((whole, ""), (per_node, "n"), (per_core, "c")):
         size = number(value)
         of_each_core = isinstance(size, int) and PER_CORE <= size < 2 * PER_CORE
@@ -172,7 +168,7 @@ def _memory(whole: object, per_node: object, per_core: object) -> str | None:
 
 
 def _job_id(job: Mapping[str, Any]) -> str:
-    """Return the id as sacct prints it: '12', '12_3' or '12_[4-7]' of an array, '12+1' of a heterogeneous job."""
+    """The id as sacct prints it: '12', '12_3' or '12_[4-7]' of an array, '12+1' of a heterogeneous job."""
     array, het = number(_at(job, "array", "job_id") or job.get("array_job_id")), number(_at(job, "het", "job_id"))
     tasks = _at(job, "array", "task") or job.get("array_task_string")
     task = number(_at(job, "array", "task_id") if "array" in job else job.get("array_task_id"))
@@ -188,7 +184,7 @@ def _job_id(job: Mapping[str, Any]) -> str:
 
 
 def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
-    """Return the id and the cells of a job: those of sacct, else those of squeue."""
+    """The id and the cells of a job: those of sacct, else those of squeue."""
     job_id, state = _job_id(job), _state(job.get("state") or job.get("job_state"))
     time, required, wanted = job.get("time"), job.get("required"), _at(job, "tres", "requested")
     start, end = (_moment(_at(time, key) or job.get(f"{key}_time")) for key in ("start", "end"))
@@ -240,7 +236,7 @@ def _job(job: Mapping[str, Any]) -> tuple[str, dict[str, str | float | None]]:
 
 
 def _step_id(job_id: str, step: Mapping[str, Any]) -> str:
-    """Return the id of a step under that of its job: the last part of '12.batch', or `step_id` of an object."""
+    """The id of a step under that of its job: the last part of '12.batch', or `step_id` of an object."""
     step_id = _at(step, "step", "id")
     last = (
         _text(step_id.get("step_id") if isinstance(step_id, dict) else step_id)

@@ -37,26 +37,16 @@ Cut = Callable[[bytes], list[str] | None]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a dump's lines become cells.
+    """How a dump's lines become cells."""
 
-    Attributes:
-        names: the headings as sacct spells them.
-        cut: of a line; `widths` of the columns where they are fixed.
-        lines: that the headings take.
-    """
-
-    names: tuple[str, ...]
-    cut: Cut
+    names: tuple[str, ...]  # the headings as sacct spells them
+    cut: Cut  # of a line; `widths` of the columns where they are fixed
     widths: tuple[int, ...] = ()
-    lines: int = 1
+    lines: int = 1  # that the headings take
 
 
 def layout(lines: Sequence[bytes]) -> Layout | None:
-    """Return the layout that a dump's first lines tell, None where they are of another kind.
-
-    Args:
-        lines: the first ones, blank ones left out.
-    """
+    """Return the layout that a dump's first lines, no blank ones, tell; None where they are of another kind."""
     if not lines:
         return None
     first = lines[0].decode(errors="replace").removeprefix("\ufeff")
@@ -83,7 +73,7 @@ def layout(lines: Sequence[bytes]) -> Layout | None:
 
 
 def _without_heading(lines: Sequence[bytes]) -> Layout | None:
-    """Return the layout of a dump without a heading, None where a column or the time that a job ran is not known."""
+    """The layout of a dump without a heading, None where a column or the time that a job ran is not known."""
     texts = [line.decode(errors="replace").removeprefix("\ufeff") for line in lines]
     delimiter = next((each for each in slurm_bare.DELIMITERS if slurm_bare.is_sacct([texts[0].split(each)])), "")
     names = slurm_bare.names_of(slurm_bare.rows_of(texts, delimiter)) if delimiter else ()
@@ -94,7 +84,7 @@ def _without_heading(lines: Sequence[bytes]) -> Layout | None:
 
 
 def without_heading(head: str) -> tuple[str, ...]:
-    """Return what the columns of a dump without a heading are taken for, () of any other text."""
+    """What the columns of a dump without a heading are taken for, () of any other text."""
     lines = head.splitlines()[: LOOKED_AT_LINES if head.endswith("\n") else -1]
     known = _without_heading([line.encode() for line in lines if line.strip()] or [b""])
     return known.names if known else ()
@@ -110,8 +100,7 @@ def recognises(head: str, name: str) -> bool:
 def read(sources: Sequence[Given]) -> Iterator[Read | Unreadable | Remark]:
     """Yield a row for every line of a job or a step.
 
-    Raises:
-        TraceError: when the first lines are no headings of sacct, or tell no times.
+    Raises TraceError when the first lines are no headings of sacct, or tell no times.
     """
     for given in sources:
         lines = _lines(given)
@@ -154,11 +143,7 @@ class _CutIds:
         self.lines = 0
 
     def told(self, number: int, cells: Sequence[str]) -> str:
-        """Return the id of a line.
-
-        Raises:
-            TraceError: where nothing tells whether it is a job or a step.
-        """
+        """The id of a line; raises TraceError where nothing tells whether it is a job or a step."""
         cut = cells[self._at]
         if not cut.endswith("+") or (self._width and len(cut) != self._width) or "." in cut:
             return cut
@@ -246,7 +231,7 @@ def _cell(line: bytes, span: tuple[int, int]) -> str:
 
 
 def _whole(heading: str, width: int) -> str:
-    """Return a heading that was cut to its column's width as a whole, where only one begins so."""
+    """A heading that was cut to its column's width as a whole, where only one begins so."""
     if heading in COLUMNS or len(heading) < width:
         return heading
     result = [name for name in COLUMNS if name.startswith(heading.rstrip("+"))]
@@ -273,7 +258,7 @@ def _has_cut_ids(lines: Iterable[bytes], delimiter: str, names: Sequence[str]) -
 
 
 def _joined(line: bytes, names: Sequence[str], ends: bool) -> list[str] | None:
-    """Return the cells of a line between commas, lists put together again; None where they do not come out."""
+    """The cells of a line between commas, lists put together again; None where they do not come out."""
     parts = line.decode(errors="replace").split(",")
     if ends and parts and not parts[-1].strip():
         parts.pop()

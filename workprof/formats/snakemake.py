@@ -65,13 +65,13 @@ def _recognises(text: str, name: str) -> bool:
 
 
 def _cells(header: str) -> tuple[str, set[str]]:
-    """Return the delimiter of a first line, and its names."""
+    """The delimiter of a first line, and its names."""
     delimiter = max(DELIMITERS, key=header.count)
     return delimiter, {cell.strip().strip('"') for cell in header.split(delimiter)}
 
 
 def _object(line: str) -> dict[str, object] | None:
-    """Return the object of a line, None where it holds none."""
+    """The object of a line, None where it holds none."""
     try:
         result = json.loads(line)
     except (ValueError, RecursionError):
@@ -125,7 +125,7 @@ def _lines(given: Given) -> Iterator[tuple[int, dict[str, str]] | Unreadable]:
 
 
 def _split(line: str, delimiter: str, quoted: bool) -> list[str]:
-    """Return the cells of a line; Snakemake itself puts nothing in quotes, and writes some in texts."""
+    """The cells of a line; Snakemake itself puts nothing in quotes, and writes some in texts."""
     return next(csv.reader([line], delimiter=delimiter), []) if quoted else line.split(delimiter)
 
 
@@ -156,7 +156,7 @@ def _cells_of(row: Mapping[str, str], name: str, repeat: int) -> list[str | floa
 
 
 def job_rule_sample(name: str) -> tuple[str, str, str | None]:
-    """Return the job, the rule and the sample (None = not told) that the path of a benchmark file says.
+    """The job, the rule and the sample (None = not told) that the path of a benchmark file says.
 
     By the conventions of Snakemake's documentation and tutorial: RULE/SAMPLE.tsv, and SAMPLE.RULE.benchmark.txt.
     """
@@ -173,19 +173,13 @@ def job_rule_sample(name: str) -> tuple[str, str, str | None]:
 
 
 def _entry(text: str, key: str, value: str = r"[^'\"]*") -> str | None:
-    """Return the value of a key, in quotes or a plain number, in a dict as Python or JSON writes it.
-
-    Args:
-        text: of the dict.
-        key: in it.
-        value: regular expression of what may stand in quotes.
-    """
+    """The value of a key, in quotes (by the expression) or a plain number, in a dict as Python or JSON writes it."""
     match = re.search(rf"""['"]{key}['"]\s*:\s*(?:'({value})'|"({value})"|([0-9][0-9.eE+-]*)\s*[,}}])""", text)
     return next((group for group in match.groups() if group), None) if match else None
 
 
 def _sum(text: str) -> str | None:
-    """Return a number, or the sum of a dict's numbers, as a text; None for an empty dict."""
+    """A number, or the sum of a dict's numbers, as a text; None for an empty dict."""
     numbers = re.findall(r"""['"]\s*:\s*([0-9][0-9.eE+-]*)\s*[,}]""", text)
     try:
         return str(sum(float(number) for number in numbers)) if numbers else text.strip("{} ") or None

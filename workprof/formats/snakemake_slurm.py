@@ -21,7 +21,7 @@ NUMBERS = tuple(sorted(OWN))
 
 
 def headings(names: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the columns as they are, None where they are not those of the report."""
+    """The columns as they are, None where they are not those of the report."""
     bare = {name.strip() for name in names}
     return tuple(names) if {"JobID", "RuleName"} <= bare and bare & OWN else None
 

@@ -123,7 +123,7 @@ def _numbers(text: str) -> list[float] | None:
 
 
 def _cells(row: dict[str, float], origin: float) -> list[str | float | None]:
-    """Return the cells of a line: negative = missing, a part named as one of its job, times in epoch seconds."""
+    """The cells of a line: negative = missing, a part named as one of its job, times in epoch seconds."""
     cells: dict[str, str | float | None] = {
         name: None if value < 0 and name != "submit_time" else f"{value:.0f}" if name in IDS else value
         for name, value in row.items()

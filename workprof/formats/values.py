@@ -34,26 +34,23 @@ SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 
 def plain(text: str, decimal: str = ".") -> str:
-    """Return the SQL of a text's number, NULL where it is none."""
+    """The SQL of a text's number, NULL where it is none."""
     pointed = f"replace({text}, ',', '.')" if decimal == "," else text
     return f"CASE WHEN regexp_full_match(trim({pointed}), '{NUMBER}') THEN TRY_CAST(trim({pointed}) AS DOUBLE) END"
 
 
 def _group(text: str, pattern: str, group: int) -> str:
-    """Return the SQL of a group's number in a whole match, 0 where the group is not there."""
+    """The SQL of a group's number in a whole match, 0 where the group is not there."""
     return f"coalesce(TRY_CAST(nullif(regexp_extract({text}, '^{pattern}$', {group}), '') AS DOUBLE), 0)"
 
 
 def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
-    """Return the SQL of a duration in seconds.
+    """The SQL of a duration in seconds.
 
     Read are a bare number (times `factor`), '[D-]HH:MM:SS[.mmm]', 'D days HH:MM:SS' (Python's), 'MM:SS[.mmm]',
     'D-HH[:MM]', '1h 3m 4s' and the like, and 'P1DT2H3M4.5S'.
 
-    Args:
-        text: SQL of a text.
-        factor: seconds in one unit of a bare number.
-        decimal: sign of the file.
+    `text` is SQL; the factor is seconds in one unit of a bare number.
 
     Source: Slurm's manual for clocks (sacct, Elapsed; sbatch, --time); ISO 8601 for the last one.
     """
@@ -87,7 +84,7 @@ def duration(text: str, factor: float = 1.0, decimal: str = ".") -> str:
 
 
 def count(text: str) -> str:
-    """Return the SQL of a count that may be written in 1024s, as Slurm prints thousands of nodes: '2K', '2.50K'.
+    """The SQL of a count that may be written in 1024s, as Slurm prints thousands of nodes: '2K', '2.50K'.
 
     Less than one of them, or parts other than a half, is a count that was rounded: none.
 
@@ -104,16 +101,13 @@ def count(text: str) -> str:
 
 
 def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
-    """Return the SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
+    """The SQL of a size in bytes: '16Gi', '2.5 GB', '4G', '32555630K', '4Gn', '128974848000m', a bare number.
 
     Slurm ends a request with n (per node) or c (per core): see `per`. 'Ki', 'KiB' are 1024 whatever the base; 'kB',
     'KB', 'MB' ... and 'K', 'M' ... are powers of the base; a lower-case 'm' alone is Kubernetes' thousandth.
 
-    Args:
-        text: SQL of a text.
-        factor: bytes in one unit of a bare number.
-        base: of K, M, G: 1024 for Slurm, Nextflow and the JVM; 1000 for Kubernetes.
-        decimal: sign of the file.
+    `text` is SQL; the factor is bytes in one unit of a bare number. The base of K, M, G is 1024 for Slurm, Nextflow and
+    the JVM; 1000 for Kubernetes.
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     pattern = rf"({NUMBER})\s*([kKMGTPE]?)(i?)(?:[bB](?:ytes?)?)?[nc]?"
@@ -135,17 +129,14 @@ def size(text: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") ->
 
 
 def per(text: str) -> str:
-    """Return the SQL of what a size is counted by: 'n' per node, 'c' per core, '' the whole (Slurm before 21.08)."""
+    """The SQL of what a size is counted by: 'n' per node, 'c' per core, '' the whole (Slurm before 21.08)."""
     return f"regexp_extract(trim({text}), '[0-9KMGTP]([nc])$', 1)"
 
 
 def amount(text: str, factor: float = 100.0, decimal: str = ".") -> str:
-    """Return the SQL of an amount of cores or GPUs in percent of one: '500m', '250000000n', '50 %', a bare number.
+    """The SQL of an amount of cores or GPUs in percent of one: '500m', '250000000n', '50 %', a bare number.
 
-    Args:
-        text: SQL of a text.
-        factor: percent in one unit of a bare number (100 for cores).
-        decimal: sign of the file.
+    `text` is SQL; the factor is percent in one unit of a bare number (100 for cores).
     """
     value = f"trim(replace({text}, ',', '.'))" if decimal == "," else f"trim({text})"
     number = f"TRY_CAST(regexp_extract({value}, '{NUMBER}', 0) AS DOUBLE)"
@@ -186,12 +177,12 @@ year 1."""
 
 
 def no_moment(text: str, *which: str) -> str:
-    """Return the SQL of whether a text says that a moment is open or not known."""
+    """The SQL of whether a text says that a moment is open or not known."""
     return f"coalesce(regexp_full_match(trim({text}), '(?i:{'|'.join(which or (OPEN, NOT_KNOWN))})'), FALSE)"
 
 
 def moment(text: str, factor: float = 1.0, decimal: str = ".", *, day_first: bool = False) -> str:
-    """Return the SQL of a moment in seconds since 1970: an epoch (times `factor`), ISO 8601, or one of `MOMENTS`.
+    """The SQL of a moment in seconds since 1970: an epoch (times `factor`), ISO 8601, or one of `MOMENTS`.
 
     A moment without a zone is UTC (the connection's zone is set so). With `day_first` 5/4 is in April.
     """
@@ -214,7 +205,7 @@ def _begins(value: str, *starts: str) -> str:
 
 
 def _short(form: str) -> str:
-    """Return a form with a year of two digits; strptime takes '26' for the year 26 where four are meant."""
+    """A form with a year of two digits; strptime takes '26' for the year 26 where four are meant."""
     return form.replace("/%Y", "/%y").replace(".%Y", ".%y").replace("%b-%Y", "%b-%y").replace("%b %Y", "%b %y")
 
 
@@ -234,14 +225,10 @@ DAY_FIRST = "d/m/y"
 
 
 def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = ".") -> str:
-    """Return the SQL of the finite number that a text says, in workprof's unit.
+    """The SQL of the finite number that a text says, in workprof's unit.
 
-    Args:
-        text: SQL of a text.
-        quantity: 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, `COUNT`, or '' for a plain number.
-        factor: of a bare number.
-        base: of K, M, G in sizes.
-        decimal: sign of the file.
+    The quantity is 's', 'B', 'percent', `TIME`, `TIME_DAY_FIRST`, `COUNT`, or '' for a plain number; the factor is of a
+    bare number, the base of K, M, G in sizes.
     """
     if quantity == "B":
         read = size(text, factor, base, decimal)
@@ -261,7 +248,7 @@ def number(text: str, quantity: str, factor: float = 1.0, base: int = KIB, decim
 def numbers(
     texts: Sequence[str], quantity: str, factor: float = 1.0, base: int = KIB, decimal: str = "."
 ) -> list[float | None]:
-    """Return what each of some texts says, None where one says nothing: as `number`, for a look at a file."""
+    """What each of some texts says, None where one says nothing: as `number`, for a look at a file."""
     sql = number("t", quantity, factor, base, decimal)
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")

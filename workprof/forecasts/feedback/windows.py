@@ -37,7 +37,7 @@ class Batch:
     sides: Floats  # (n, n_targets) 1 = above the promised interval, -1 = below it, 0 = inside
 
     def take(self, rows: Bools) -> Batch:
-        """Return some of the rows."""
+        """Some of the rows."""
         return Batch(**{name: column[rows] for name, column in vars(self).items()})
 
     def __len__(self) -> int:
@@ -58,11 +58,11 @@ class ProfileWindow:
         return len(self.times_s)
 
     def add(self, batch: Batch, limit: int) -> ProfileWindow:
-        """Return the window with the batch's rows, the oldest let go beyond `limit`."""
+        """The window with the batch's rows, the oldest let go beyond `limit`."""
         return ProfileWindow(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
 
     def sample(self, column: Floats, now_s: float, half_life_days: float) -> WeightedSample:
-        """Return one column of `values` or `errors` as a sample with decay."""
+        """One column of `values` or `errors` as a sample with decay."""
         return weighted_sample(column, decay_weights(self.times_s, now_s, half_life_days), self.units)
 
 
@@ -79,7 +79,7 @@ class RecentJobs:
         return len(self.labels)
 
     def add(self, batch: Batch, limit: int) -> RecentJobs:
-        """Return them with the batch's rows, the oldest let go beyond `limit`."""
+        """Them with the batch's rows, the oldest let go beyond `limit`."""
         return RecentJobs(**{name: newest(held, getattr(batch, name), limit) for name, held in vars(self).items()})
 
 
@@ -93,7 +93,7 @@ class Tally:
     over: Ints  # (n_targets,) needed less than its lower end: over-provisioned
 
     def add(self, batch: Batch) -> Tally:
-        """Return the counts with the batch's rows."""
+        """The counts with the batch's rows."""
         return Tally(
             self.jobs + len(batch),
             self.known + np.isfinite(batch.sides).sum(axis=0),
@@ -111,7 +111,7 @@ class Sketch:
     rows: int  # values that it rests on
 
     def sample(self) -> WeightedSample:
-        """Return it as a sample."""
+        """It as a sample."""
         return WeightedSample(self.points, np.ones(len(self.points)), self.effective)
 
 
@@ -134,12 +134,12 @@ class ProfileState:
     tally: Tally
 
     def add(self, batch: Batch, limit: int) -> ProfileState:
-        """Return the profile with the batch's rows."""
+        """The profile with the batch's rows."""
         return replace(self, window=self.window.add(batch, limit), tally=self.tally.add(batch))
 
 
 def sketch(values: Floats, units: Units) -> Sketch:
-    """Return the distribution of the finite values."""
+    """The distribution of the finite values."""
     sample = weighted_sample(values, np.ones(len(values)), units)
     points = sample.values
     if len(points) > SKETCH_POINTS:
@@ -148,7 +148,7 @@ def sketch(values: Floats, units: Units) -> Sketch:
 
 
 def nothing_yet(profile: int, reference: ProfileReference) -> ProfileState:
-    """Return a profile without finished jobs."""
+    """A profile without finished jobs."""
     n = len(reference.values)
     none, zeros = np.zeros((0, n)), np.zeros(n, dtype=np.int64)
     empty = np.zeros(0, dtype=np.int64)
@@ -157,7 +157,7 @@ def nothing_yet(profile: int, reference: ProfileReference) -> ProfileState:
 
 
 def newest(held: NDArray[Any], more: NDArray[Any], limit: int) -> NDArray[Any]:
-    """Return the last `limit` rows of both: what is copied is bounded by the window, not by what came before."""
+    """The last `limit` rows of both: what is copied is bounded by the window, not by what came before."""
     joined = np.concatenate([held[max(0, len(more) + len(held) - limit) :], more[-limit:]])
     return joined[-limit:]
 
@@ -205,7 +205,7 @@ class FeedbackState:
 
 
 def start(model: FeedbackModel, when: str) -> FeedbackState:
-    """Return the state before the first observation."""
+    """The state before the first observation."""
     width = model.filing.points.shape[1]
     empty = np.zeros(0, dtype=np.int64)
     return FeedbackState(
@@ -224,7 +224,7 @@ def start(model: FeedbackModel, when: str) -> FeedbackState:
 
 
 def start_again(state: FeedbackState, model: FeedbackModel, model_key: str, when: str) -> FeedbackState:
-    """Return the state after a refit: windows and counts per profile begin anew, what was observed stays known."""
+    """The state after a refit: windows and counts per profile begin anew, what was observed stays known."""
     entry = _fitted(model, REFITTED, when, state.n_observed, state.until_s)
     return replace(
         start(model, when),
@@ -240,7 +240,7 @@ def start_again(state: FeedbackState, model: FeedbackModel, model_key: str, when
 
 
 def remembered(history: tuple[HistoryEntry, ...], entry: HistoryEntry) -> tuple[HistoryEntry, ...]:
-    """Return the history with one more entry: the first and the newest are kept."""
+    """The history with one more entry: the first and the newest are kept."""
     entries = (*history, entry)
     return entries if len(entries) <= MOST_HISTORY else (entries[0], *entries[-(MOST_HISTORY - 1) :])
 

@@ -18,14 +18,11 @@ __all__ = ["read", "sniffed"]
 def read(
     path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None = None
 ) -> Measured:
-    """Return the rows of a plain UTF-8 file.
+    """The rows of a plain UTF-8 file.
 
-    Args:
-        path: a plain file (packed ones are unpacked before).
-        format_name: a name of `workprof.formats.measured.TELEMETRY_FORMATS`.
-        mapping: of the format 'wide': 't', 'run', 'workload' -> column.
-        origin: the file's name as given, for messages, and for a run that has no name of its own.
-        outcomes: of a recording of our own: the file beside it that tells how its runs ended (`<stem>.runs.jsonl`).
+    The format is one of `workprof.formats.measured.TELEMETRY_FORMATS`; `mapping` is of 'wide': 't', 'run', 'workload'
+    -> column. The origin also names a run that has no name of its own. `outcomes` is of a recording of our own: the
+    file beside it that tells how its runs ended (`<stem>.runs.jsonl`).
 
     Raises:
         TraceError: when the file is none of the format; says what it is instead and what to do.

@@ -29,12 +29,10 @@ AGAIN_S = 0.5
 
 
 def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
-    """Return the samples of a recording; a line without workload, run or time is rejected.
+    """The samples of a recording; a line without workload, run or time is rejected.
 
-    Args:
-        path: a plain file.
-        origin: its name in messages; one that ends in `.partial` is a recording that was not finished.
-        outcomes: the JSON lines that the recorder writes beside a recording, where they are to be had.
+    A name that ends in `.partial` is of a recording that was not finished. `outcomes` are the JSON lines that the
+    recorder writes beside a recording, where they are to be had.
 
     Raises:
         ColumnMissing: when workload, run or t is absent.
@@ -56,7 +54,7 @@ def read_own(path: Path, origin: str, outcomes: Path | None = None) -> Samples:
 
 
 def _runs_apart(frame: pd.DataFrame) -> tuple[pd.Series, tuple[Check, ...]]:
-    """Return names of runs in which a second recording under the same name is another run: `1`, `1-2`.
+    """Names of runs in which a second recording under the same name is another run: `1`, `1-2`.
 
     It is one where every time that falls falls back to the run's start; other orders are a matter of sorting.
     """
@@ -96,7 +94,7 @@ def _nameless(table: TextTable, t: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _statuses(
     frame: pd.DataFrame, cells: pd.DataFrame, origin: str, recorded: Mapping[tuple[str, str], str]
 ) -> pd.Series:
-    """Return how each row's run ended: as its file says, as told beside it, or failed where the file is unfinished."""
+    """How each row's run ended: as its file says, as told beside it, or failed where the file is unfinished."""
     if "status" in cells:
         text = cells["status"].str.strip()
         return text.where(text.isin(STATUSES), None).set_axis(frame.index)
@@ -108,7 +106,7 @@ def _statuses(
 
 
 def _status_by_run(outcomes: Path | None) -> dict[tuple[str, str], str]:
-    """Return the status by workload and run; a line that is none is passed over, as the run then has no status."""
+    """The status by workload and run; a line that is none is passed over, as the run then has no status."""
     statuses: dict[tuple[str, str], str] = {}
     for line in _lines_of(outcomes):
         try:
@@ -121,7 +119,7 @@ def _status_by_run(outcomes: Path | None) -> dict[tuple[str, str], str]:
 
 
 def _lines_of(outcomes: Path | None) -> list[str]:
-    """Return the lines of a file that may be there; none where its name would be too long for any."""
+    """The lines of a file that may be there; none where its name would be too long for any."""
     try:
         there = outcomes is not None and outcomes.is_file()
         return outcomes.read_text(encoding="utf-8", errors="replace").splitlines() if outcomes and there else []
@@ -152,17 +150,17 @@ Cells = list[str]
 
 
 def text_of(value: float) -> str:
-    """Return a counter's text: 6 significant digits, '' = no value."""
+    """A counter's text: 6 significant digits, '' = no value."""
     return f"{value:.6g}" if math.isfinite(value) else ""
 
 
 def time_text(t_s: float) -> str:
-    """Return a time's text: milliseconds, without trailing zeros, however long the recording."""
+    """A time's text: milliseconds, without trailing zeros, however long the recording."""
     return f"{t_s:.3f}".rstrip("0").rstrip(".")
 
 
 def outcomes_of(path: Path) -> Path:
-    """Return the file beside a recording that tells how its runs ended."""
+    """The file beside a recording that tells how its runs ended."""
     return path.with_name(path.name.split(".")[0] + OUTCOMES)
 
 
@@ -208,14 +206,9 @@ class RecordingFile:
         self._put([*self._labels, time_text(t_s), *map(text_of, values)])
 
     def finish(self, late_columns: tuple[str, ...], late: NDArray[np.float64]) -> None:
-        """Give the file its name, with the columns that are known only at the end.
+        """Give the file its name, with the columns that are known only at the end, (n_rows, n_late_columns).
 
-        Args:
-            late_columns: their names.
-            late: (n_rows, n_late_columns) their values.
-
-        Raises:
-            DiskFull: when there is no room; the partial file stays.
+        Raises DiskFull when there is no room; the partial file stays.
         """
         with whole(self.path.parent, self.path, self._note) as aside:
             self._stream.close()

@@ -52,10 +52,9 @@ class Interval:
 
 
 def read_perf_stat(path: Path, origin: str) -> Samples:
-    """Return rates per second of every event. A time that falls starts another run (`perf stat --append`).
+    """Rates per second of every event. A time that falls starts another run (`perf stat --append`).
 
-    Raises:
-        TraceError: when no line is one of perf's.
+    Raises TraceError when no line is one of perf's.
     """
     counts, rejected = _counts(path, origin)
     intervals = _intervals(counts)
@@ -91,7 +90,7 @@ def _counts(path: Path, origin: str) -> tuple[list[Count], tuple[RejectedLine, .
 
 
 def _words(text: str, decimal: str, separator: str) -> list[str]:
-    """Return the cells of a line, with decimal points."""
+    """The cells of a line, with decimal points."""
     if decimal == ".":
         return text.split(separator)
     if separator != ",":
@@ -110,7 +109,7 @@ def _is_number(word: str) -> bool:
 
 
 def _count(words: list[str]) -> Count | None:
-    """Return what a line says: time, [scope, [number of processors]], value, unit, event, run time, percent, ..."""
+    """What a line says: time, [scope, [number of processors]], value, unit, event, run time, percent, ..."""
     scoped = 0
     if len(words) > 1 and CPU_SCOPE.fullmatch(words[1]):
         scoped = 1
@@ -130,7 +129,7 @@ def _count(words: list[str]) -> Count | None:
 
 
 def _event(words: list[str]) -> tuple[str, list[str]]:
-    """Return the event's name and what follows it; a raw event such as cpu/a=1,b=2/ holds commas of its own."""
+    """The event's name and what follows it; a raw event such as cpu/a=1,b=2/ holds commas of its own."""
     name, after = words[0], words[1:]
     while name.count("/") == 1 and after and "/" not in words[0].partition("/")[2]:
         name, after = f"{name},{after[0]}", after[1:]

@@ -33,10 +33,9 @@ NEAR_STEPS = 0.75
 
 
 def read_tables(whole: Any, origin: str) -> Samples:
-    """Return the samples of all tables on the clock of the longest, a counter `<table>.<field>` each.
+    """The samples of all tables on the clock of the longest, a counter `<table>.<field>` each.
 
-    Raises:
-        TraceError: when the document is not tables of records with times.
+    Raises TraceError when the document is not tables of records with times.
     """
     tables, strange = {}, 0
     if isinstance(whole, dict):
@@ -62,7 +61,7 @@ def read_tables(whole: Any, origin: str) -> Samples:
 
 
 def _table(rows: list[dict[str, Any]], origin: str) -> pd.DataFrame:
-    """Return one table by time; several records of a time are averaged or added up."""
+    """One table by time; several records of a time are averaged or added up."""
     names = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in (TIME, *ITEMS)]
     times = past_midnight(of_day([str(row[TIME]) for row in rows], origin))
     texts = pd.DataFrame([{name: row.get(name) for name in names} for row in rows], columns=names)
@@ -88,25 +87,19 @@ NOT_A_NUMBER = -1.0
 
 @dataclass(frozen=True)
 class Metrics:
-    """Rows as written: context texts, and metrics as numbers.
+    """Rows as written: context texts, and metrics as numbers."""
 
-    Attributes:
-        context: (n_rows, n_context) texts; 'TS' is one of them.
-        metrics: (n_rows, n_metrics).
-    """
-
-    context: pd.DataFrame
-    metrics: pd.DataFrame
+    context: pd.DataFrame  # (n_rows, n_context) texts; 'TS' is one of them
+    metrics: pd.DataFrame  # (n_rows, n_metrics)
     rejected: tuple[RejectedLine, ...] = ()
     infinite: int = 0
     checks: tuple[Check, ...] = ()
 
 
 def read_perfspect(path: Path, origin: str) -> Samples:
-    """Return the samples of one recording; rows of several sockets or processors at one time are averaged.
+    """The samples of one recording; rows of several sockets or processors at one time are averaged.
 
-    Raises:
-        TraceError: for a summary, for several processes or control groups in one file, and on decimal commas.
+    Raises TraceError for a summary, for several processes or control groups in one file, and on decimal commas.
     """
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line.strip() for line in stream if line.strip()), "")
@@ -215,7 +208,7 @@ def _refuse_scopes(context: pd.DataFrame, at: pd.Series, origin: str) -> None:
 
 
 def untruncated(at_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return times that were cut to whole seconds with a doubled one moved into the hole beside it: 5 5 7 is 5 6 7."""
+    """Times that were cut to whole seconds with a doubled one moved into the hole beside it: 5 5 7 is 5 6 7."""
     moved = at_s.copy()
     for at in range(1, moved.size):
         if moved[at] != moved[at - 1]:

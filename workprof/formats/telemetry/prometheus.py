@@ -24,7 +24,7 @@ STALE_PERIODS = 3
 
 
 def plateau_checks(series: list[pd.Series], run: str) -> tuple[Check, ...]:
-    """Return what repeated values of one run's series tell; series that never change tell nothing."""
+    """What repeated values of one run's series tell; series that never change tell nothing."""
     filled = [one.dropna() for one in series]
     changing = [one for one in filled if len(one) > 1 and np.ptp(one.to_numpy(dtype=np.float64)) > 0]
     if not changing:
@@ -46,7 +46,7 @@ def plateau_checks(series: list[pd.Series], run: str) -> tuple[Check, ...]:
 
 
 def _period(one: pd.Series) -> float:
-    """Return the median time between two changes."""
+    """The median time between two changes."""
     values, times = one.to_numpy(dtype=np.float64), one.index.to_numpy(dtype=np.float64)
     changed = times[1:][np.diff(values) != 0]
     return float(np.median(np.diff(changed))) if changed.size > 1 else float(np.median(np.diff(times)))
@@ -79,10 +79,9 @@ class Series:
 
 
 def read_prometheus(path: Path, origin: str) -> Samples:
-    """Return the samples of a range query, a run per instance; totals (`_total`) become rates.
+    """The samples of a range query, a run per instance; totals (`_total`) become rates.
 
-    Raises:
-        TraceError: when the answer is an error, or of one moment.
+    Raises TraceError when the answer is an error, or of one moment.
     """
     repeated = RepeatedKeys()
     document = parsed(path.read_text(encoding="utf-8-sig", errors="replace"), origin, repeated)
@@ -118,7 +117,7 @@ def _matrix(result: Any, origin: str) -> list[dict[str, Any]]:
 
 
 def _series(one: dict[str, Any]) -> Series | None:
-    """Return a series; None for one without values (a native histogram)."""
+    """A series; None for one without values (a native histogram)."""
     points = one.get("values")
     metric = one.get("metric")
     labels = {str(key): str(value) for key, value in metric.items()} if isinstance(metric, dict) else {}
@@ -137,7 +136,7 @@ def _series(one: dict[str, Any]) -> Series | None:
 
 
 def _of_host(series: list[Series], run: str) -> tuple[pd.DataFrame, tuple[Check, ...]]:
-    """Return one host's counters by time. Totals are rated one by one before they are added up: one may be reset."""
+    """One host's counters by time. Totals are rated one by one before they are added up: one may be reset."""
     times = np.array(sorted({at for one in series for at in one.points.index}))
     checks: list[Check] = []
     summed: dict[str, pd.Series] = {}

@@ -23,11 +23,7 @@ PLAIN_NAMES = ("cpu%", "mem_real_mb", "mem_virtual_mb")
 
 
 def read_psrecord(path: Path, origin: str) -> Samples:
-    """Return the samples of a log.
-
-    Raises:
-        TraceError: when it is none of psrecord.
-    """
+    """The samples of a log; raises TraceError when it is none of psrecord."""
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
     if first.startswith(PLAIN):

@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[Path, str], Samples]] = {
 
 
 def samples_of(path: Path, format_name: str, mapping: Mapping[str, str], origin: str, outcomes: Path | None) -> Samples:
-    """Return the samples of a file of a known format."""
+    """The samples of a file of a known format."""
     if format_name == TELEMETRY:
         return read_own(path, origin, outcomes)
     if format_name == WIDE:

@@ -40,28 +40,22 @@ ON_ONE_LINE = "[...]"
 
 @dataclass
 class Blocks:
-    """What the lines hold so far: cells by (host, time) and counter, lengths of intervals, restarts, refused lines.
-
-    Attributes:
-        single: lines of single processors and interrupts, by what they are of.
-        comments: lines that `sadc -C` wrote.
-        again: lines that give a counter of a time once more; the last one counts.
-    """
+    """What the lines hold so far: cells by (host, time) and counter, lengths of intervals, restarts, refused lines."""
 
     cells: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], float] = field(default_factory=dict)
     restarts: dict[tuple[str, str], None] = field(default_factory=dict)
     rejected: list[RejectedLine] = field(default_factory=list)
+    # lines of single processors and interrupts, by what they are of
     single: Counter[str] = field(default_factory=Counter)
-    comments: int = 0
-    again: int = 0
+    comments: int = 0  # lines that `sadc -C` wrote
+    again: int = 0  # lines that give a counter of a time once more; the last one counts
 
 
 def read_sadf(path: Path, origin: str) -> Samples:
-    """Return the samples of a file; a restart of the machine starts another run, as does another host.
+    """The samples of a file; a restart of the machine starts another run, as does another host.
 
-    Raises:
-        TraceError: for a file written with -h.
+    Raises TraceError for a file written with -h.
     """
     with path.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
@@ -165,7 +159,7 @@ def _run(key: tuple[str, str], at_s: float, stopped: list[tuple[str, float]], ho
 def _since(
     runs: list[str], keys: list[tuple[str, str]], at: dict[tuple[str, str], float], blocks: Blocks
 ) -> list[float]:
-    """Return seconds since the start of each run: the first line ends an interval of the length that it tells."""
+    """Seconds since the start of each run: the first line ends an interval of the length that it tells."""
     first: dict[str, tuple[float, float]] = {}
     for run, key in zip(runs, keys, strict=True):
         if run not in first or at[key] < first[run][0]:

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def parsed(text: str, origin: str, repeated: RepeatedKeys) -> Any:
-    """Return the document of a text, its repeated keys counted.
-
-    Raises:
-        TraceError: when it is none, or nested beyond reason.
-    """
+    """The document of a text, its repeated keys counted; raises TraceError when it is none, or nested beyond reason."""
     try:
         result = json.loads(text, object_pairs_hook=repeated.hook)
     except (ValueError, RecursionError) as error:
@@ -41,23 +37,16 @@ HOLE_STEPS = 1.5
 
 @dataclass(frozen=True)
 class Samples:
-    """What a format's reader found.
+    """What a format's reader found."""
 
-    Attributes:
-        frame: columns workload, run, t and status, then counters as float64, in the file's order.
-        rejected: lines that became no row.
-        infinite: cells that said infinite.
-        checks: what is particular to the format.
-    """
-
-    frame: pd.DataFrame
-    rejected: tuple[RejectedLine, ...] = ()
-    infinite: int = 0
-    checks: tuple[Check, ...] = field(default=())
+    frame: pd.DataFrame  # columns workload, run, t and status, then counters as float64, in the file's order
+    rejected: tuple[RejectedLine, ...] = ()  # lines that became no row
+    infinite: int = 0  # cells that said infinite
+    checks: tuple[Check, ...] = field(default=())  # what is particular to the format
 
 
 def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | None = None) -> pd.DataFrame:
-    """Return counters with the four keys before them; a key given as one value holds for every row."""
+    """Counters with the four keys before them; a key given as one value holds for every row."""
     import pandas as pd  # noqa: PLC0415  heavy
 
     size = len(counters)
@@ -74,15 +63,14 @@ def labelled(counters: pd.DataFrame, t: object, run: Labels, workload: Labels | 
 
 
 def stem_of(origin: str) -> str:
-    """Return the name of a file without its suffixes, for a run that has no name of its own."""
+    """The name of a file without its suffixes, for a run that has no name of its own."""
     return origin.partition(".")[0] or origin
 
 
 def measured(samples: Samples, origin: str) -> Measured:
-    """Return the rows in order of time within each run, with the findings that every format shares.
+    """The rows in order of time within each run, with the findings that every format shares.
 
-    Raises:
-        NoRows: when no line became a row.
+    Raises NoRows when no line became a row.
     """
     result = samples.frame
     if result.empty:
@@ -114,7 +102,7 @@ def _finite(result: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def _in_order(result: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Return the rows sorted by time within each run (runs in the file's order), and how many stood too late."""
+    """The rows sorted by time within each run (runs in the file's order), and how many stood too late."""
     runs = result.groupby(["workload", "run"], dropna=False, sort=False).ngroup().to_numpy()
     t = result["t"].to_numpy(dtype=np.float64)
     order = np.lexsort((t, runs))

@@ -18,7 +18,7 @@ PERFSPECT_TABLE = re.compile(r'"[\w /()-]+ Telemetry"\s*:\s*\[')
 
 
 def sniffed(content: str) -> str | None:
-    """Return the name of the telemetry format that a text's beginning (up to 1 MiB) is of, None for any other text."""
+    """The name of the telemetry format that a text's beginning (up to 1 MiB) is of, None for any other text."""
     head = content[:HEAD_CHARACTERS].lstrip("\ufeff\r\n")
     if head.startswith(("{", "[")):
         return _of_json(content)

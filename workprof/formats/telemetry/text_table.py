@@ -25,47 +25,28 @@ EXCERPT_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class TextTable:
-    """A delimited text.
+    """A delimited text."""
 
-    Attributes:
-        cells: (n_lines, n_columns) texts, under the header's names.
-        lines: (n_lines,) 1-based line numbers in the file.
-        rejected: lines with too few or too many fields.
-    """
-
-    cells: pd.DataFrame
-    lines: NDArray[np.int64]
-    rejected: tuple[RejectedLine, ...]
+    cells: pd.DataFrame  # (n_lines, n_columns) texts, under the header's names
+    lines: NDArray[np.int64]  # (n_lines,) 1-based line numbers in the file
+    rejected: tuple[RejectedLine, ...]  # lines with too few or too many fields
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Columns of numbers.
+    """Columns of numbers."""
 
-    Attributes:
-        frame: (n_lines, n_columns) float64, NaN = no value; same index as the texts.
-        bad: (n_lines,) lines with a text that is no number.
-        rejected: one entry per such line.
-        infinite: cells that said infinite; they are NaN.
-    """
-
-    frame: pd.DataFrame
-    bad: NDArray[np.bool_]
-    rejected: tuple[RejectedLine, ...]
-    infinite: int
+    frame: pd.DataFrame  # (n_lines, n_columns) float64, NaN = no value; same index as the texts
+    bad: NDArray[np.bool_]  # (n_lines,) lines with a text that is no number
+    rejected: tuple[RejectedLine, ...]  # one entry per such line
+    infinite: int  # cells that said infinite; they are NaN
 
 
 def read_table(path: Path, origin: str, delimiter: str = ",", header: tuple[str, ...] = ()) -> TextTable:
-    """Return the fields of a text with a header line; lines of another width are set aside.
+    """The fields of a text with a header line, or the header given; lines of another width are set aside.
 
-    Args:
-        path: a plain file.
-        origin: its name in messages.
-        delimiter: one character.
-        header: the column names of a text that has none.
-
-    Raises:
-        TraceError: when there is no header, every line has more fields than it, or a quote takes several lines for one.
+    Raises TraceError when there is no header, every line has more fields than it, or a quote takes several lines for
+    one.
     """
     names = header or header_of(path, origin, delimiter)
     filled = _filled_lines(path, origin)
@@ -108,10 +89,9 @@ def _fields(
 
 
 def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
-    """Return columns as numbers; empty, NaN and infinite are NaN, other texts make their line a rejected one.
+    """Columns as numbers; empty, NaN and infinite are NaN, other texts make their line a rejected one.
 
-    Raises:
-        TraceError: when a cell has a decimal comma: the file was written under another locale.
+    Raises TraceError when a cell has a decimal comma: the file was written under another locale.
     """
     import pandas as pd  # noqa: PLC0415  heavy
 
@@ -133,7 +113,7 @@ def numbers(table: TextTable, columns: tuple[str, ...], origin: str) -> Numbers:
 
 
 def _column(texts: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return numbers and which texts are none; the quick way where all are."""
+    """Numbers and which texts are none; the quick way where all are."""
     import pandas as pd  # noqa: PLC0415  heavy
     import pyarrow as pa  # noqa: PLC0415  heavy
     import pyarrow.compute as pc  # noqa: PLC0415  heavy
@@ -150,7 +130,7 @@ def _column(texts: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 
 def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
-    """Return the names in the first line that holds something."""
+    """The names in the first line that holds something."""
     import csv  # noqa: PLC0415  its name is pyarrow's too
 
     try:
@@ -164,10 +144,9 @@ def header_of(path: Path, origin: str, delimiter: str) -> tuple[str, ...]:
 
 
 def _filled_lines(path: Path, origin: str) -> NDArray[np.int64]:
-    """Return the numbers of the lines that hold something; a line ends with CR, LF or both, as the reader has it.
+    """The numbers of the lines that hold something; a line ends with CR, LF or both, as the reader has it.
 
-    Raises:
-        TraceError: when the text is not UTF-8: the reader would pass some of such lines over unsaid.
+    Raises TraceError when the text is not UTF-8: the reader would pass some of such lines over unsaid.
     """
     result: list[int] = []
     at = 0
@@ -185,7 +164,7 @@ def _filled_lines(path: Path, origin: str) -> NDArray[np.int64]:
 
 
 def _at(one: RejectedLine, lines: NDArray[np.int64], skipped: int) -> RejectedLine:
-    """Return the entry with the line's number in the file (the reader counts the lines that hold something)."""
+    """The entry with the line's number in the file (the reader counts the lines that hold something)."""
     place = one.line - skipped - 1
     line = int(lines[place]) if 0 <= place < lines.size else one.line
     return RejectedLine(line, one.column, one.text, one.reason)

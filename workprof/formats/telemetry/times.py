@@ -23,10 +23,9 @@ EPOCH_S, EPOCH_MS = 1e8, 1e11
 
 
 def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
-    """Return (n,) seconds of times written in one way: numbers, dates, or clock times (past midnight they go on).
+    """(n,) seconds of times written in one way: numbers, dates, or clock times (past midnight they go on).
 
-    Raises:
-        TraceError: when one is none of these.
+    Raises TraceError when one is none of these.
     """
     result = [text.strip() for text in texts]
     numbers = _as_numbers(result)
@@ -42,30 +41,30 @@ def seconds_of(texts: Sequence[str], origin: str) -> Seconds:
 
 
 def past_midnight(of_day_s: Seconds) -> Seconds:
-    """Return clock times as seconds that go on after midnight."""
+    """Clock times as seconds that go on after midnight."""
     fell = np.diff(of_day_s, prepend=of_day_s[:1]) < -DAY_S / 2
     return np.asarray(of_day_s + DAY_S * np.cumsum(fell), dtype=np.float64)
 
 
 def of_day(texts: Sequence[str], origin: str) -> Seconds:
-    """Return (n,) seconds of the day of clock times or dates."""
+    """(n,) seconds of the day of clock times or dates."""
     return seconds_of(texts, origin) % DAY_S
 
 
 def since_start(at_s: Seconds) -> Seconds:
-    """Return seconds since the start of the run: the first sample ends the first interval of the usual length."""
+    """Seconds since the start of the run: the first sample ends the first interval of the usual length."""
     if at_s.size == 0:
         return at_s
     return np.asarray(at_s - at_s[0] + usual_step(at_s), dtype=np.float64)
 
 
 def usual_step(at_s: Seconds) -> float:
-    """Return the (lower) median of the positive steps, 0 where there is none."""
+    """The (lower) median of the positive steps, 0 where there is none."""
     return usual_of(np.diff(at_s))
 
 
 def usual_of(steps: Seconds) -> float:
-    """Return the lower median of those steps that are positive, 0 where none is."""
+    """The lower median of those steps that are positive, 0 where none is."""
     return float(np.quantile(steps[steps > 0], 0.5, method="lower")) if np.any(steps > 0) else 0.0
 
 
@@ -114,7 +113,7 @@ class Rated:
 
 
 def rated(totals: pd.DataFrame, t_s: NDArray[np.float64]) -> Rated:
-    """Return the rates of totals between one time and the next."""
+    """The rates of totals between one time and the next."""
     steps = np.diff(t_s, prepend=np.nan)
     steps[~(steps > 0)] = np.nan
     grown = totals.diff()

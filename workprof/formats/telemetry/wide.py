@@ -37,12 +37,10 @@ class Named:
 
 
 def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
-    """Return the samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
+    """The samples of a CSV file; times since 1970 and clock times become seconds since the start of each run.
 
-    Args:
-        path: a plain file with a header line.
-        mapping: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names.
-        origin: name in messages, and of the run where the file names none.
+    `mapping`: 't', 'run', 'workload', 'status' -> column; a missing 't' is looked for under its usual names. The origin
+    names the run where the file names none.
 
     Raises:
         ColumnMissing: when a column of the mapping, or one of time, is absent.
@@ -65,7 +63,7 @@ def read_wide(path: Path, mapping: Mapping[str, str], origin: str) -> Samples:
 
 
 def delimiter_of(path: Path) -> str:
-    """Return which of comma, semicolon and tab splits the first line into most fields."""
+    """Which of comma, semicolon and tab splits the first line into most fields."""
     return max(DELIMITERS, key=lambda delimiter: len(header_of(path, path.name, delimiter)))
 
 
@@ -86,7 +84,7 @@ def _named(table: TextTable, mapping: Mapping[str, str], origin: str) -> Named:
 
 
 def _counters(table: TextTable, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of numbers and those of texts, told by the first cell that holds something."""
+    """The columns of numbers and those of texts, told by the first cell that holds something."""
     counters: list[str] = []
     texts: list[str] = []
     for name in table.cells.columns:
@@ -107,7 +105,7 @@ def _starts_with_number(cells: pd.Series) -> bool:
 
 
 def _times(texts: pd.Series, runs: pd.Series, workloads: pd.Series | None, origin: str) -> NDArray[np.float64]:
-    """Return seconds since the start of each run; numbers that do not count from 1970 are taken as they are."""
+    """Seconds since the start of each run; numbers that do not count from 1970 are taken as they are."""
     at = pd.Series(seconds_of(list(texts), origin), index=texts.index)
     elapsed = texts.str.strip().str.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?").all() and not is_epoch(np.asarray(at))
     if elapsed:
