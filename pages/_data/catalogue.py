@@ -27,9 +27,9 @@ from workprof.charts.data import (
 )
 from workprof.charts.home import unended_words
 from workprof.charts.text import markdown_text
+from workprof.core.scope import split
 from workprof.inputs import safe_name
 from workprof.store.reports import Dataset, IngestReport, lines_lost
-from workprof.store.scope import split
 from workprof.workbench import JOBS, Workbench
 
 PREVIEW_ROWS = 100

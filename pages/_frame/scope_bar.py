@@ -14,10 +14,10 @@ from pages._frame import datasets, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from workprof.charts.text import counted, label_text, markdown_text
+from workprof.core.scope import TO, Scope, bounds, narrowed, parsed, split
 from workprof.core.units import DAY_S, SINCE_2001_S
 from workprof.formats import utc_offset_s
 from workprof.store.reports import Dataset
-from workprof.store.scope import TO, Scope, bounds, narrowed, parsed, split
 from workprof.workbench import JOBS
 
 COLUMNS = {

@@ -10,6 +10,7 @@ import streamlit as st
 from pages._frame import cross_link
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.visit import Visit
+from pages._home import compare
 from pages._memory.plan import verdict_of
 from pages._parts import figures
 from pages._runs import links
@@ -107,6 +108,7 @@ def _of_waste(result: OverTime) -> tuple[str, dict[str, str]]:
 
 def more(visit: Visit, dataset: Dataset, fit: ProfileFit | None) -> None:
     """Show what stands behind the answer, folded."""
+    figures.fold("Compare", "home_compare", compare.show, visit, dataset)
     figures.fold("Steps", "home_steps", checklist, visit, dataset)
     figures.fold("Findings of every resource", "home_findings", findings, visit, dataset)
     if fit is not None:

@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.browser.conftest import PATIENCE_MS, SAMPLE, running_server
+from workprof.core.scope import split
 from workprof.core.settings import from_environment
-from workprof.store.scope import split
 from workprof.workbench import Workbench
 
 USER = "08e43745b0f1"

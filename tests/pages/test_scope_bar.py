@@ -4,8 +4,9 @@ import pytest
 
 from pages._frame.header import MENU
 from tests.pages.conftest import problems
+from workprof.answers.comparison import comparison_answer
+from workprof.core.scope import split
 from workprof.core.settings import from_environment
-from workprof.store.scope import split
 from workprof.workbench import Workbench
 
 USER = "08e43745b0f1"
@@ -50,3 +51,13 @@ def test_a_scope_of_a_link_that_cannot_be_is_told_and_all_runs_are_shown(app, lo
     assert address(test) == loaded.hash
     assert "no run of" in " ".join(str(one.value) for one in test.warning)
     assert "All 15,000 runs" in captions(test)
+
+
+def test_home_compares_with_the_period_before(app, loaded):
+    test = app("home", ds=f"{loaded.hash}?period=50..60", home_compare="true")
+    assert problems(test) == []
+    assert test.selectbox(key="home_compare_with").value == "the period before"
+    with Workbench(from_environment()) as workbench:
+        pair = (f"{loaded.hash}?period=40..50", f"{loaded.hash}?period=50..60")
+        answer = comparison_answer(workbench.compare(*pair))
+    assert answer.sentence in " ".join(str(one.value) for one in test.markdown).replace("\\", "")

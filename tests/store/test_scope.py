@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, NoRows, SettingsError
+from workprof.core.scope import Scope, bounds, earlier, narrowed, of_options, parsed, period_words
 from workprof.core.settings import from_environment
 from workprof.memory.decisions import Decision
 from workprof.store.reports import FieldSource, IngestOptions
-from workprof.store.scope import Scope, bounds, narrowed, of_options, parsed, period_words
 from workprof.workbench import Workbench
 
 N_ROWS = 4000
@@ -194,3 +194,25 @@ def test_a_scope_in_words():
         "until day 3",
         "since 2026-01-01",
     ]
+
+
+@pytest.mark.parametrize(
+    ("period", "before"),
+    [
+        ("2026-03", "2026-02"),
+        ("2026-01", "2025-12"),
+        ("2026-W02", "2025-12-29..2026-01-04"),
+        ("2026-01-10..2026-01-12", "2026-01-07..2026-01-09"),
+        ("2026", "2025-01-01..2025-12-31"),
+        ("30..38", "22..30"),
+        ("30", "29..30"),
+        ("30..", ""),
+        ("2026-01-10T06:00..2026-01-12", ""),
+    ],
+)
+def test_the_period_before_is_as_long_and_ends_where_it_begins(period, before):
+    assert earlier(period) == before
+    if before:
+        dates = "-" in period or period == "2026"
+        (low, high), (_, end) = (bounds(one, dates=dates, utc_offset_s=0) for one in (period, before))
+        assert end == low < high

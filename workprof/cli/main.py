@@ -30,6 +30,7 @@ COMMANDS = {
     "size": ("size",),
     "serve": ("demo", "serve"),
     "forecasts": ("durations", "classify", "estimate"),
+    "compare": ("compare",),
     "report": ("report",),
     "record": ("record",),
     "campaign": ("campaign", "airflow-dag"),
@@ -110,7 +111,7 @@ def _add_common(command: Any, *, narrows: bool) -> None:
 def _narrowing(callback: Any) -> Any:
     def narrowing(dataset: str, only: list[str] | None, period: str | None, **given: Any) -> None:
         if only or period:
-            from workprof.store.scope import of_options  # noqa: PLC0415  light until needed
+            from workprof.core.scope import of_options  # noqa: PLC0415  light until needed
 
             dataset = of_options(dataset, only or (), period)
         callback(dataset=dataset, **given)

@@ -99,7 +99,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         chosen = {name for name, value in given.items() if value not in (None, False)}
         _of_release_before(faces, given)
-        to = _file_asked(given, as_json)
+        to = file_asked(given, as_json)
         face = next((one for one in others if chosen & set(map(_name, one.when.split()))), usual)
         for flags in (one_of, *face.question.either):
             n_given = sum(given[_name(flag)] is not None for flag in flags)
@@ -119,7 +119,7 @@ def add(app: typer.Typer, *faces: Face) -> None:
         if to is not None and face.answer is not None:
             if shares:
                 console.warn(f"note: {in_words(shares)}")
-            _to_file(face.answer(result), to, as_json)
+            to_file(face.answer(result), to, as_json)
             return
         shown = face.named(result, called)
         console.emit_of(
@@ -157,7 +157,7 @@ class _File:
     started: float
 
 
-def _file_asked(given: Mapping[str, Any], as_json: bool) -> _File | None:
+def file_asked(given: Mapping[str, Any], as_json: bool) -> _File | None:
     """Return what is to be written, refused before anything is computed; None = nothing is."""
     kinds, path = [kind for kind in (CSV, MARKDOWN) if given.get(kind)], given.get("output")
     if not kinds and path is None:
@@ -176,7 +176,8 @@ def _file_asked(given: Mapping[str, Any], as_json: bool) -> _File | None:
     return _File(kind, path if path == console.STDOUT else checked_output(path), time.perf_counter())
 
 
-def _to_file(answer: Answer, to: _File, as_json: bool) -> None:
+def to_file(answer: Answer, to: _File, as_json: bool) -> None:
+    """Write an answer as `file_asked` says, and say so."""
     from workprof.store.outputs import write_whole  # noqa: PLC0415  light until needed
 
     if to.kind == JSON:

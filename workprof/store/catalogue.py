@@ -12,6 +12,7 @@ import duckdb
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, EntryDamaged, NoRows, SettingsError
 from workprof.core.records import pack
+from workprof.core.scope import SIGN, Scope, bounds, narrowed, parsed, split
 from workprof.core.text import near
 from workprof.core.units import SINCE_2001_S
 from workprof.formats import utc_offset_s
@@ -22,7 +23,6 @@ from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.mapping import shown
 from workprof.store.reports import Check, Column, Dataset, IngestReport
-from workprof.store.scope import SIGN, Scope, bounds, narrowed, parsed, split
 
 STATEMENTS = (
     """

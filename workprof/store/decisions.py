@@ -12,9 +12,9 @@ from typing import TypeVar
 import duckdb
 
 from workprof.core.records import pack
+from workprof.core.scope import split
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
-from workprof.store.scope import split
 
 Record = TypeVar("Record")
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from workprof.core.errors import EntryDamaged, SettingsError, WorkprofError
 from workprof.core.records import Arrays, Packed, pack, unpack
+from workprof.core.scope import SIGN
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
 from workprof.store.reports import FieldSource, ProfileNote, SavedMapping
-from workprof.store.scope import SIGN
 
 Record = TypeVar("Record")
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
+from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.store import catalogue, checks, decisions, detect, documents, frames, ingest, outputs, proposal
 from workprof.store.catalogue import Known
@@ -36,7 +37,6 @@ from workprof.store.reports import (
     TimeCoverage,
     Upstream,
 )
-from workprof.store.scope import split
 
 Value = TypeVar("Value")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workprof.core.settings import from_environment
+from workprof.workbench.comparison import ComparisonQuestions
 from workprof.workbench.datasets import UnreadableQuestions
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
@@ -23,6 +24,7 @@ __all__ = ["JOBS", "WORDS", "CachedResult", "Workbench", "passing_workbench"]
 
 
 class Workbench(
+    ComparisonQuestions,
     RunQuestions,
     FeedbackQuestions,
     MemoryQuestions,

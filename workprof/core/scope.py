@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from urllib.parse import parse_qsl, quote, urlencode
 
 from workprof.core.errors import SettingsError
@@ -137,6 +137,23 @@ def bounds(period: str, *, dates: bool, utc_offset_s: float) -> tuple[float | No
     if low is not None and high is not None and high <= low:
         raise SettingsError(f"period {period!r} ends before it begins; give the earlier time first")
     return low, high
+
+
+def earlier(period: str) -> str:
+    """The period of the same length before: the month before a month, 22..30 before 30..38; '' = there is none."""
+    first, between, last = (part.strip() for part in period.partition(TO))
+    last = last if between else first
+    if not (first and last):
+        return ""
+    if _DAY.fullmatch(first) and _DAY.fullmatch(last) and not _YEAR.fullmatch(first):
+        begin, end = float(first), float(last) + (not between)
+        return f"{2 * begin - end:g}{TO}{begin:g}"
+    if not between and _MONTH.fullmatch(first):
+        return f"{_span(first, period)[0] - timedelta(days=1):%Y-%m}"
+    begin_at, end_at = _span(first, period)[0], _span(last, period)[1]
+    if begin_at.time() != time.min or end_at.time() != time.min or end_at <= begin_at:
+        return ""
+    return f"{begin_at - (end_at - begin_at):%Y-%m-%d}{TO}{begin_at - timedelta(days=1):%Y-%m-%d}"
 
 
 def period_words(period: str) -> str:

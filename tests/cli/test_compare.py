@@ -1,0 +1,96 @@
+"""`workprof compare` against what each side's own questions answer, on the command, the library and Home."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from workprof.cli.main import app
+from workprof.core.settings import from_environment
+from workprof.memory.ledger_settings import MEMORY, LedgerSettings
+from workprof.store.reports import IngestOptions
+from workprof.workbench import Workbench
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "pai_sample.parquet"
+SIDES = ("pai?period=22..45", "pai?period=45..72")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKPROF_HOME", str(folder / "home"))
+        with Workbench(from_environment()) as workbench:
+            workbench.ingest([SAMPLE], IngestOptions(name="pai"))
+            yield workbench
+
+
+def command(bench, *words):
+    return CliRunner().invoke(app, ["compare", *words, "--home", str(bench.settings.home)])
+
+
+def test_every_number_is_the_one_that_its_side_gives_alone(bench):
+    told = json.loads(command(bench, *SIDES, "--json").stdout.splitlines()[-1])
+    raw = pd.read_parquet(SAMPLE)
+    ledgers = [bench.ledger(one, LedgerSettings(by="user")) for one in SIDES]
+    judged = [bench.verdict(one).memory.judged for one in SIDES]
+    ends = ((22, 45), (45, 72))
+    sides = [raw[(raw.start_time >= low * 86400) & (raw.start_time < high * 86400)] for low, high in ends]
+    seconds = [one.end_time - one.start_time for one in sides]
+    wanted = {
+        "Finished runs": [len(one) for one in sides],
+        "Users": [one.user.nunique() for one in sides],
+        "Median duration": [float(one.median()) for one in seconds],
+        "90 % take at most": [float(one.quantile(0.9)) for one in seconds],
+        "Requested memory": [one.totals.of(MEMORY).requested for one in ledgers],
+        "Never used of memory": [one.totals.of(MEMORY).wasted_share for one in ledgers],
+        "The verdict saves": [one.saved_share for one in judged],
+        "Kills of the verdict": [one.kills for one in judged],
+    }
+    rows = {one["measure"]: one for one in told["sides"]}
+    assert {(told["before"], told["after"])} == {tuple(bench.dataset(one).name for one in SIDES)}
+    for name, (before, after) in wanted.items():
+        assert (rows[name]["before"], rows[name]["after"]) == pytest.approx((before, after)), name
+        share = rows[name]["unit"] == "share"
+        assert rows[name]["change"] == pytest.approx(after - before if share else after / before - 1)
+    users = [{row.name: row for row in one.rows} for one in ledgers]
+    parts = {one["name"]: one for one in told["rows"]}
+    assert parts.keys() == users[0].keys() | users[1].keys()
+    for name, one in parts.items():
+        for side, end in zip(users, ("before", "after"), strict=True):
+            assert one[f"runs_{end}"] == (side[name].n_runs if name in side else 0)
+            requested = side[name].of(MEMORY).requested if name in side else 0
+            assert one[f"requested_gb_h_{end}"] == pytest.approx(requested)
+        assert (one["state"] == "appeared") == (name not in users[0])
+        assert (one["state"] == "vanished") == (name not in users[1])
+    changes = [abs(one["requested_gb_h_after"] - one["requested_gb_h_before"]) for one in told["rows"]]
+    assert (np.diff(changes) <= 1e-9).all()
+
+
+def test_a_dataset_beside_itself_changes_nothing(bench):
+    told = json.loads(command(bench, SIDES[0], SIDES[0], "--json").stdout.splitlines()[-1])
+    assert "as much" in told["sentence"]
+    assert all(one["change"] in (0, None) for one in told["sides"])
+    assert {one["state"] for one in told["rows"]} == {"alike"}
+
+
+def test_text_and_file_have_both_sides(bench, tmp_path):
+    text = command(bench, *SIDES, "--by", "task")
+    assert text.exit_code == 0
+    assert "days 22 to 45" in text.output
+    assert "By task" in text.output
+    assert command(bench, *SIDES, "-o", str(tmp_path / "both.csv")).exit_code == 0
+    table = pd.read_csv(tmp_path / "both.csv")
+    assert table.columns.tolist() == ["measure", "before", "after", "change", "unit"]
+    assert table["before"].dtype == float
+
+
+def test_what_cannot_be_compared_is_refused(bench):
+    result = command(bench, "pai", "nobody")
+    assert "no dataset 'nobody'" in str(result.exception)
+    assert "choose from user" in str(command(bench, *SIDES, "--by", "colour").exception)

@@ -1,0 +1,151 @@
+"""Two datasets side by side, in words and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from workprof.answers.tasks import shown
+from workprof.core.answer import Answer, Table
+from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
+from workprof.core.scope import parsed, split
+from workprof.core.table import MEASURES, Column
+from workprof.core.units import compact, format_share, gb_h
+from workprof.core.words import counted
+from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side
+from workprof.memory.ledger_settings import MEMORY, RESOURCES
+
+NAMES = {"memory": "memory", "cores": "cores", "gpus": "GPUs", "time_limit": "time limits"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of both sides."""
+
+    measure: str
+    unit: str  # of MEASURES, or hours of an amount
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        """Relative to the first; of a share the difference. NaN where either is not known, or the first is 0."""
+        if self.unit == "share":
+            return self.after - self.before
+        return self.after / self.before - 1 if self.before else math.nan
+
+    def words(self, value: float) -> str:
+        """A value with its unit."""
+        if math.isnan(value):
+            return "no data"
+        measure = MEASURES.get(self.unit)
+        return measure.words(value) if measure else f"{compact(value)} {self.unit}"
+
+    @property
+    def change_words(self) -> str:
+        """'+12.0 %', '-3.0 points'."""
+        if math.isnan(self.change):
+            return "as before" if self.before == self.after else "no data"
+        return f"{100 * self.change:+,.1f} {'points' if self.unit == 'share' else '%'}"
+
+
+def comparison_answer(found: Comparison) -> Answer:
+    """Both sides: a line per number, and a line per row of their ledgers."""
+    measures = tuple(_measures(*found.sides))
+    sides = Table("sides", "Side by side", _side_columns(*map(label, found.sides)), measures)
+    parts = Table("rows", f"By {found.by}", _part_columns(found), found.parts)
+    document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by}
+    return Answer(_sentence(found), tables=(sides, parts), notes=_notes(found), document=document)
+
+
+def label(side: Side) -> str:
+    """A side in a heading: its scope in words, else its name."""
+    name, scope = split(side.name)
+    return f"{name}: {parsed(scope).words}" if scope else name
+
+
+def _share(side: Side) -> float:
+    return side.totals.of(MEMORY).wasted_share
+
+
+def _measures(before: Side, after: Side) -> list[Measured]:
+    def both(words: str, unit: str, of: Callable[[Side], float | None]) -> Measured:
+        first, second = (math.nan if (value := of(side)) is None else float(value) for side in (before, after))
+        return Measured(words, unit, first, second)
+
+    def lost(cause: str) -> Callable[[Side], float]:
+        return lambda side: sum(one.n_runs for one in side.totals.lost if one.cause == cause)
+
+    result = [
+        both("Finished runs", "count", lambda side: side.totals.n_runs),
+        both("Users", "count", lambda side: side.n_users),
+        both("Median duration", "s", lambda side: side.duration_s[0]),
+        both("90 % take at most", "s", lambda side: side.duration_s[1]),
+    ]
+    for one in RESOURCES:
+        if any(side.totals.of(one.name).n_judged for side in (before, after)):
+            amounts = [side.totals.of(one.name) for side in (before, after)]
+            result += [
+                Measured(f"Requested {NAMES[one.name]}", one.hours, *(amount.requested for amount in amounts)),
+                Measured(f"Never used of {NAMES[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
+            ]
+    result += [both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)]
+    return [
+        *result,
+        both("The verdict saves", "share", lambda side: None if side.judged is None else side.judged.saved_share),
+        both("Kills of the verdict", "count", lambda side: None if side.judged is None else side.judged.kills),
+    ]
+
+
+def _side_columns(before: str, after: str) -> tuple[Column, ...]:
+    return (
+        Column("measure", heading="Number", pinned=True),
+        Column("before", said=lambda one: one.words(one.before), heading=before),
+        Column("after", said=lambda one: one.words(one.after), heading=after),
+        Column("change", said=lambda one: one.change_words, heading="Change"),
+        Column("unit", aside=True),
+    )
+
+
+def _part_columns(found: Comparison) -> tuple[Column, ...]:
+    def at(field: str, place: int) -> Callable[[Any], Any]:
+        return lambda part: getattr(part, field)[place]
+
+    return (
+        Column("name", said=lambda part: shown(part.name), heading=found.by.capitalize(), pinned=True),
+        Column("state", heading="What became of it"),
+        Column("runs_before", at("runs", 0), "Runs before", unit="count"),
+        Column("runs_after", at("runs", 1), "Runs after", unit="count"),
+        Column("requested_gb_h_before", at("requested", 0), "Requested before", unit="GB·h"),
+        Column("requested_gb_h_after", at("requested", 1), "Requested after", unit="GB·h"),
+        Column("wasted_gb_h_before", at("wasted", 0), "Never used before", unit="GB·h"),
+        Column("wasted_gb_h_after", at("wasted", 1), "Never used after", unit="GB·h"),
+    )
+
+
+def _sentence(found: Comparison) -> str:
+    before, after = found.sides
+    held = [side.totals.of(MEMORY).requested for side in found.sides]
+    if not all(side.totals.of(MEMORY).n_judged for side in found.sides):
+        runs = [side.totals.n_runs for side in found.sides]
+        return f"The second has {counted(runs[1], 'finished run')}, the first {runs[0]:,}."
+    change, points = held[1] / held[0] - 1, 100 * (_share(after) - _share(before))
+    than = f"{abs(100 * change):.0f} % {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else "as much"
+    moved = (
+        f"{counted(round(abs(points)), 'point')} {'more' if points > 0 else 'less'}"
+        if abs(points) >= 0.5
+        else "as before"
+    )
+    return f"The second requests {than} ({gb_h(held[1])}) and never uses {format_share(_share(after))} of it, {moved}."
+
+
+def _notes(found: Comparison) -> tuple[str, ...]:
+    states = {state: sum(part.state == state for part in found.parts) for state in (APPEARED, VANISHED, GREW, SHRANK)}
+    told = [f"{n} {state}" for state, n in states.items() if n]
+    lacking = [label(side) for side in found.sides if side.judged is None]
+    return (
+        *((f"By {found.by}: {', '.join(told)}.",) if told else ()),
+        *(f"No verdict can be made of {one}." for one in lacking),
+    )
