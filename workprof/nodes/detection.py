@@ -423,7 +423,6 @@ def _unscored(data: DetectionData, outcome: _Outcome) -> tuple[Unscored, ...]:
 
 
 def _messages(data: DetectionData, outcome: _Outcome) -> tuple[str, ...]:
-    """What to know before trusting a figure."""
     table, parsed = data.table, data.table.parsed
     messages = []
     n_bad = int(data.anomalous.sum())

@@ -147,7 +147,6 @@ def _at_the_same_time(run: Stretches, known: Stretches) -> Bools:
 
 
 def _squares(a: Floats, b: Floats) -> Floats:
-    """The squared Euclidean distances (n_a, n_b)."""
     result: Floats = np.maximum((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T, 0.0)
     return result
 

@@ -265,7 +265,6 @@ def _filled(values: Floats) -> Floats:
 
 
 def _notes_of(name: str, t: Floats, cells: Ints, step_s: float, n_filled: int) -> tuple[str, ...]:
-    """What was done to a run."""
     doubled, holes = len(cells) - len(np.unique(cells)), int(cells[-1] - cells[0]) + 1 - len(np.unique(cells))
     uneven = int((np.abs(t / step_s - np.round(t / step_s)) > REGULAR).sum())
     texts = [

@@ -149,8 +149,6 @@ class Stability(Shown):
 
 @dataclass(frozen=True)
 class _Run:
-    """What one resample says."""
-
     jaccards: Floats
     adjusted_rand: float
     shared_share: float

@@ -194,7 +194,6 @@ def _checks(counts: dict[str, int], run: tuple[str, ...], nested: tuple[str, ...
 
 
 def _write(engine: Engine, rows: Any, file: Path, folder: Path, *, bounded: bool, progress: Progress) -> int:
-    """Stream what an expression gives into a Parquet file and return its rows."""
     written, schema, writer = 0, None, None
     try:
         for batch in engine.batches(rows, bounded=bounded, folder=folder):
@@ -224,7 +223,6 @@ def _strata(engine: Engine, runs: Any, by: str, file: Path) -> tuple[Stratum, ..
 
 @contextlib.contextmanager
 def _clear_errors(address: Address) -> Iterator[None]:
-    """Turn what an engine says into a refusal."""
     try:
         yield
     except (WorkprofError, Cancelled):

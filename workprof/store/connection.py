@@ -392,6 +392,5 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 
 
 def _one(sql: str, connection: duckdb.DuckDBPyConnection) -> object:
-    """The one value that a query has."""
     ((value,),) = connection.execute(sql).fetchall()
     return value

@@ -161,7 +161,6 @@ def rewrite_broken(
 
 
 def _splitter(dialect: CsvDialect) -> Callable[[str], list[str]]:
-    """What makes cells of a line."""
 
     def of_quotes(line: str) -> list[str]:
         return (

@@ -95,7 +95,6 @@ def _names(batch: Batch, population: Population, job: NDArray[np.int64], rng: np
 
 
 def _numbers(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
-    """Times, plans and instance counts per row."""
     cpu, memory, gpu = task_plans(batch)[batch.row_task].T
     start = batch.job_start_s[job]
     return {
@@ -129,7 +128,6 @@ def _hosts(batch: Batch, population: Population, rng: np.random.Generator) -> di
 
 
 def _truth(batch: Batch, job: NDArray[np.int64]) -> dict[str, Any]:
-    """The planted truth per row."""
     return {
         "truth_profile": batch.row_profile,
         "truth_identifiable": identifiable(batch.row_profile),
@@ -192,7 +190,6 @@ def write_pai_sample(path: Path, rows: int, seed: int = 0, progress: Progress = 
 
 
 def _write_blocks(path: Path, rows: int, seed: int, progress: Progress) -> None:
-    """Write the sample, one row group per block."""
     plain = [name for name in SAMPLE_SCHEMA.names if name not in _DRAWN]
     done = 0
     with pq.ParquetWriter(

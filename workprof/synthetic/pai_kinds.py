@@ -267,7 +267,6 @@ _USERS = ((UNTAGGED_USERS, 1.0),)
 
 
 def _single(task_name: str, bundles: tuple[Bundle, ...]) -> JobKind:
-    """The kind of untagged jobs of one task."""
     return JobKind(f"untagged {task_name}", "", (Role(task_name, 1, OUTLIER, bundles),), _USERS, _UNTAGGED_SIZES)
 
 

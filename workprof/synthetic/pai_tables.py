@@ -110,7 +110,6 @@ class BlockTables:
         }
 
     def _shuffled(self, table: Any) -> Any:
-        """The rows in random order."""
         return table.take(pa.array(self._rng.permutation(table.num_rows)))
 
     def _jobs(self) -> Any:
@@ -290,7 +289,6 @@ def write_pai_tables(folder: Path, jobs: int, seed: int = 0, progress: Progress 
 
 
 def _write_tables(folder: Path, jobs: int, seed: int, progress: Progress) -> dict[str, int]:
-    """Write every file and return the rows by file name."""
     for name, headings in TABLE_COLUMNS.items():
         (folder / f"{name}.header").write_text(",".join(headings) + "\n", encoding="ascii")
     population = draw_population((kind_shares() * min(jobs, BLOCK_JOBS)).tolist(), seed)
@@ -336,7 +334,6 @@ class TableFiles:
 
     @staticmethod
     def _open(path: Path, schema: Any) -> Any:
-        """A writer for the path."""
         if path.suffix == ".parquet":
             return pq.ParquetWriter(path, schema, compression="zstd")
         options = pc.WriteOptions(include_header=False, quoting_style="none")

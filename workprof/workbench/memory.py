@@ -54,7 +54,6 @@ def _with_profiles(
 
 
 def _rows_named(bench: Any, entry: Dataset, settings: Any) -> Any:
-    """The settings of a ledger with its rows named."""
     ledger = getattr(settings, "ledger", settings)
     if ledger.by:
         return settings

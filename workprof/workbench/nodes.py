@@ -164,7 +164,6 @@ def _refuse_without_names(bench: Any, _: Dataset, settings: AllocationSettings) 
 
 
 def _of_runs(bench: Any, _: Dataset, settings: SearchSettings) -> SearchSettings:
-    """The settings with the hash of the benchmark runs."""
     if not settings.runs:
         return settings
     runs = bench.dataset(settings.runs)
@@ -189,7 +188,6 @@ def _configurations(bench: Any, entry: Dataset, settings: SearchSettings, _: Any
 
 
 def _machines_of(folder: Path) -> list[str]:
-    """The machines that have execution reports in a folder, in order."""
     return sorted({path.relative_to(folder).parts[0] for path in folder.glob("*/**/execution_report_*.csv")})
 
 

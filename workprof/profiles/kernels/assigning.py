@@ -107,7 +107,6 @@ def _collect(
 
 @compiled
 def _room_for_one(starts: Ints) -> Looked:
-    """Room for what is known of one new row."""
     n_blocks = len(starts) - 1
     return np.empty(n_blocks), np.full(n_blocks, -1), np.empty((n_blocks + 1, np.max(starts[1:] - starts[:-1])))
 
