@@ -9,7 +9,7 @@ from pages._classify import batch, drift, model, one_job, training
 from pages._frame import header
 from pages._frame.visit import Visit
 from pages._parts import controls, forms, tabs
-from workprof.charts.classify.job import PUBLISHED, Naming
+from workprof.answers.forecasts import PUBLISHED, Naming
 from workprof.charts.profiles.overview import profile_names
 from workprof.forecasts import questions
 from workprof.forecasts.forecaster import ForecasterSettings

@@ -31,7 +31,6 @@ from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import group_curves, observed_ecdf, observed_name
 from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.shapes import headline
 from workprof.charts.text import label, markdown_text
 from workprof.core.units import GB, format_duration
 from workprof.forecasts import questions
@@ -247,7 +246,7 @@ def _show_errors(
         st.caption(PUBLISHED)
     chart = error_cdf(result, view)
     figures.headline(markdown_text(chart.takeaway, figures.LONGEST_SENTENCE))
-    figures.headline_row(tuple(map(headline, error_figures(result))))
+    figures.headline_row(error_figures(result))
     figures.show(chart, key=f"durations_errors_{view.measure}", sentence=False)
     with below:
         st.markdown(f"**{markdown_text(interval_sentence(result), 600)}**")

@@ -10,7 +10,8 @@ from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work, tabs
 from pages._profiles import clusterability, form, one_profile, overview, selection, views
-from workprof.charts.profiles.overview import PUBLISHED, profile_names
+from workprof.answers.profiles import PUBLISHED
+from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, STABILITY

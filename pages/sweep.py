@@ -12,9 +12,9 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
+from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import best_sentence, place, standing_words
 from workprof.charts.estimate import sweep_estimate
-from workprof.charts.profiles.overview import PUBLISHED
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP

@@ -8,17 +8,16 @@ import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import controls, figures, forms, running_work
-from workprof.charts.feedback import (
-    acquires_history,
+from pages._parts import controls, figures, forms, running_work, tables
+from workprof.answers.feedback import (
     advice_sentence,
-    drift_bars,
     drift_table,
-    feedback_headlines,
+    feedback_figures,
+    needs_table,
     observed_sentence,
     observed_words,
-    quantile_table,
 )
+from workprof.charts.feedback import acquires_history, drift_bars
 from workprof.charts.text import label, markdown_text, visible
 from workprof.core.progress import Progress
 from workprof.forecasts import questions
@@ -84,7 +83,7 @@ def _ready(view: View, settings: FeedbackSettings) -> bool:
 
 
 def _stands(view: View, now: FeedbackNow) -> None:
-    figures.headline_row(feedback_headlines(now.state, now.assessment))
+    figures.headline_row(feedback_figures(now.state, now.assessment))
     _by_profile(view, now)
     figures.fold("Clustering quality over time", "feedback_quality", _history, now)
 
@@ -206,10 +205,10 @@ def _by_profile(view: View, now: FeedbackNow) -> None:
 
 def _every(view: View, now: FeedbackNow) -> None:
     table = drift_table(now.assessment.drift, view.naming.names)
-    figures.table(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table)} pairs")
+    tables.saved(table, "drift", key="feedback_drift_table", alt=f"Drift of {len(table.rows)} pairs")
 
 
 def _needs(view: View, now: FeedbackNow, target: str) -> None:
     st.caption(f"Quantiles now and in the training data: {label(target)} ({TARGETS[target]}).")
-    quantiles = quantile_table(now, target, view.naming.names)
-    figures.table(quantiles, f"needs-{target}", key="feedback_needs", alt=f"Needs of {len(quantiles)} profiles")
+    needs = needs_table(now, target, view.naming.names)
+    tables.saved(needs, f"needs-{target}", key="feedback_needs", alt=f"Needs of {len(needs.rows)} profiles")

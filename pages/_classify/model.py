@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import math
-
-import pandas as pd
 import streamlit as st
 
 from pages._classify.training import View
 from pages._frame import link
 from pages._frame.errors import guard
 from pages._parts import controls, figures, forms, running_work, tables
-from workprof.answers.forecasts import strict_split
-from workprof.charts.classify.job import Naming, forecaster_card
-from workprof.charts.classify.model import (
-    SHOWN_AS,
+from workprof.answers.classifier import (
+    CALIBRATION_NOTE,
     SPLIT_NAMES,
-    beeswarm,
     calibration_table,
-    confusion_heatmap,
-    field_bars,
     labels_table,
     missed_table,
+    strict_split,
+)
+from workprof.answers.forecasts import Naming
+from workprof.charts.classify.job import forecaster_card
+from workprof.charts.classify.model import (
+    SHOWN_AS,
+    beeswarm,
+    confusion_heatmap,
+    field_bars,
     reliability_diagram,
     split_bars,
     table_five,
     value_bars,
 )
 from workprof.charts.downloads import parquet_bytes
-from workprof.charts.text import counted, label, markdown_text
+from workprof.charts.text import label, markdown_text
+from workprof.core.answer import Table
 from workprof.core.fields import get
-from workprof.core.units import format_duration, format_share
+from workprof.core.units import format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
@@ -92,16 +94,8 @@ def _labels(result: ClassifierEvaluation) -> None:
         "Each fold's training runs were clustered alone and its test runs assigned to those profiles; beside it the "
         "profiles of all runs. Agreement: adjusted Rand index of both on the test runs."
     )
-    table = labels_table(result)
-    words = table.assign(split=[SPLIT_NAMES[name] for name in table["split"]])
-    for name in words.columns[1:]:
-        words[name] = [f"{value:.3f}" for value in words[name]]
-    tables.show(
-        words,
-        key="classify_labels_table",
-        alt="Scores with profiles of the training runs and of all runs, by split",
-        column_config=tables.headings(words.columns),
-    )
+    alt = "Scores with profiles of the training runs and of all runs, by split"
+    tables.answer(labels_table(result), key="classify_labels_table", alt=alt)
 
 
 def _scores(view: View, result: ClassifierEvaluation) -> None:
@@ -120,20 +114,16 @@ def _scores(view: View, result: ClassifierEvaluation) -> None:
     scores = result.splits[split]
     figures.show(confusion_heatmap(scores, naming, shown_as), key=f"classify_confusion_{split}_{shown_as}")
     missed = missed_table(result, naming)
-    if len(missed):
-        title = f"{counted(len(missed), 'profile')} with recall 0 in some split"
-        figures.fold(title, "classify_missed", _missed, missed)
+    if missed.rows:
+        figures.fold(missed.title, "classify_missed", _missed, missed)
     figures.fold("Precision and recall of every profile", "classify_scores", _table_five, scores, naming)
     figures.fold("Calibration of the probabilities", "classify_calibration", _calibration, result, scores, naming)
 
 
-def _missed(table: pd.DataFrame) -> None:
-    words = table.copy()
-    for name in words.columns[2:]:
-        words[name] = ["–" if math.isnan(share) else format_share(share, 0) for share in words[name]]
-    tables.show(words, key="classify_missed_table", alt=f"{len(table)} profiles that are not recognised")
+def _missed(table: Table) -> None:
     st.caption("Recall under each split; – = no test run. None of these profiles can be predicted where it is 0.")
-    tables.csv(table, "recall-0", "classify_missed_csv", "Download CSV")
+    alt = f"{len(table.rows)} profiles that are not recognised"
+    tables.saved(table, table.name, key="classify_missed_table", alt=alt)
 
 
 def _table_five(scores: SplitScores, naming: Naming) -> None:
@@ -142,21 +132,10 @@ def _table_five(scores: SplitScores, naming: Naming) -> None:
 
 def _calibration(result: ClassifierEvaluation, scores: SplitScores, naming: Naming) -> None:
     figures.show(reliability_diagram(scores, naming), key=f"classify_reliability_{SPLIT_NAMES[scores.split]}")
+    st.caption(CALIBRATION_NOTE)
     table = calibration_table(result)
-    words = table.assign(split=[SPLIT_NAMES[name] for name in table["split"]])
-    for name in ("mean_probability", "correct_share", "calibration_error"):
-        words[name] = [f"{value:.3f}" for value in table[name]]
-    tables.show(
-        words,
-        key="classify_calibration_table",
-        alt="Calibration of the probabilities by split",
-        column_config=tables.headings(words.columns),
-    )
-    st.caption(
-        "Mean probability of the most likely class, share of the runs in which it is right, and expected calibration "
-        "error. New users: training knew neither user nor group."
-    )
-    tables.csv(table, "calibration", "classify_calibration_csv", "Download CSV")
+    alt = "Calibration of the probabilities by split"
+    tables.saved(table, table.name, key="classify_calibration_table", alt=alt)
 
 
 def _about(view: View) -> None:

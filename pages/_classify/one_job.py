@@ -17,15 +17,9 @@ from pages._frame import cross_link, link
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
 from pages._parts import clusterings, controls, figures, running_work, tables
-from workprof.charts.classify.job import (
-    additivity,
-    estimate_rows,
-    forecast_sentence,
-    past_jobs_table,
-    top_three,
-    waterfall,
-)
-from workprof.charts.classify.model import profile_reliability
+from workprof.answers.classifier import profile_reliability
+from workprof.answers.forecasts import additivity, forecast_sentence
+from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of

@@ -11,7 +11,7 @@ from pages._frame import link
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work
-from workprof.charts.classify.job import Naming
+from workprof.answers.forecasts import Naming
 from workprof.core.fields import read, write
 from workprof.core.units import format_duration
 from workprof.forecasts import questions

@@ -23,7 +23,6 @@ from workprof.answers.scenarios import bins_scenario
 from workprof.answers.tasks import task_labels
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text, shortened
 from workprof.charts.theme import OUTLIERS
 from workprof.core.answer import Answer, Table
@@ -273,7 +272,7 @@ def _show(context: PageContext, result: Bins, told: Answer, top: DeltaGenerator,
     with top:
         figures.headline(markdown_text(told.sentence, 500))
         figures.show(usage_ecdf(result), key="memory_usage")
-    figures.headline_row(headlines(told))
+    figures.headline_row(told.figures)
     for note in told.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     table(result, told.table())

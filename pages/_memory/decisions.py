@@ -11,7 +11,7 @@ import streamlit as st
 from pages._frame.errors import refused
 from pages._login.login import visitor_name
 from pages._memory.scope import PageContext
-from pages._parts import figures, tables
+from pages._parts import tables
 from workprof.answers.decisions import STATE, missing_words
 from workprof.answers.tasks import task_labels
 from workprof.charts.text import counted, markdown_text
@@ -46,7 +46,7 @@ def choose(context: PageContext, settings: VerdictSettings, one: ResourceVerdict
     turn = st.session_state.get(TURN, 0)
     tasks = {task: label for label, task in task_labels([row.key.get(TASK, "") for row in one.rows]).items()}
     always = tuple(_on_page(column, tasks) for column in table.columns)
-    shown = Table(table.name, table.title, always, table.rows[: figures.MOST_TABLE_ROWS])
+    shown = Table(table.name, table.title, always, table.rows[: tables.MOST_ROWS])
     picked = tables.answer(
         shown,
         key=f"{key}_{turn}" if turn else key,

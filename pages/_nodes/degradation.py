@@ -6,23 +6,24 @@ import streamlit as st
 
 from pages._frame import header
 from pages._nodes.context import PageContext, notes, other_dataset
-from pages._parts import figures, forms, long_question, running_work
+from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from workprof.answers.nodes import degradation_sentence, degraded_now
+from workprof.answers.degradation import (
+    degradation_sentence,
+    degraded_now,
+    detection_figures,
+    detectors_table,
+    doubts,
+    runs_table,
+    trust_sentence,
+)
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
-    detection_headlines,
     detection_reliability,
-    detectors_table,
-    orientation_table,
     reconstruction_errors,
-    runs_table,
     timeline,
-    trust_sentence,
-    unscored_table,
-    unseen_metrics_table,
 )
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
@@ -102,7 +103,7 @@ def _words(settings: DetectSettings) -> str:
 
 
 def _show(context: PageContext, result: Detection) -> None:
-    figures.headline_row(detection_headlines(result))
+    figures.headline_row(detection_figures(result))
     _timeline(result)
     figures.fold("Quality: validation of the detectors", "nodes_quality", _trust, result)
     figures.fold("Method: embedding and reconstruction", "nodes_method", _network, result)
@@ -138,35 +139,26 @@ def _timeline(result: Detection) -> None:
         with every:
             alone = st.toggle("Of the chosen node only", key=OF_NODE, bind="query-params")
             lines = runs_table(result, node if alone else "")
-            figures.table(lines, "node-runs-judged", key="nodes_judged_table", alt=counted(len(lines), "judged run"))
+            alt = counted(len(lines.rows), "judged run")
+            tables.saved(lines, "node-runs-judged", key="nodes_judged_table", alt=alt)
 
 
 def _trust(result: Detection) -> None:
     st.markdown(markdown_text(trust_sentence(result), 400))
     lines = detectors_table(result)
-    if lines.empty:
+    if not lines.rows:
         st.info("Without labelled runs no detector can be scored.", icon=":material/info:")
         return
-    figures.table(lines, "node-detectors", key="nodes_detectors", alt=counted(len(lines), "detector"))
+    tables.saved(lines, "node-detectors", key="nodes_detectors", alt=counted(len(lines.rows), "detector"))
     chart = detection_reliability(result)
     if chart is not None:
         figures.show(chart, key="nodes_reliability")
 
 
 def _metrics(result: Detection) -> None:
-    kinds = (
-        ("Excluded metrics", "unseen", unseen_metrics_table(result)),
-        ("Metric directions", "orientations", orientation_table(result)),
-        ("Unjudged runs", "unscored", unscored_table(result)),
-    )
-    for title, name, lines in kinds:
-        shown = st.expander(
-            f"{title} ({len(lines)})",
-            icon=":material/table:",
-            key=f"nodes_{name}",
-            on_change="rerun",
-            bind="query-params",
-        )
+    for table in doubts(result):
+        key, title = table.name.replace("node-", "nodes_"), f"{table.title} ({len(table.rows)})"
+        shown = st.expander(title, icon=":material/table:", key=key, on_change="rerun", bind="query-params")
         if shown.open:
             with shown:
-                figures.table(lines, f"node-{name}", key=f"nodes_{name}_table", alt=f"{title}: {len(lines)} rows")
+                tables.saved(table, table.name, key=f"{key}_table", alt=title)

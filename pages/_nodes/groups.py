@@ -8,11 +8,10 @@ from pages._frame import header
 from pages._nodes import degradation
 from pages._nodes.context import ALLOCATION, PageContext, job_traces, notes, other_dataset
 from pages._parts import figures, forms, tables
-from workprof.answers.nodes import allocation_sentence, groups_sentence
-from workprof.charts.nodes.groups import allocation_columns, groups_headlines, groups_table, silhouette_bars
+from workprof.answers.node_groups import allocation_sentence, groups_figures, groups_sentence, groups_table, kinds_table
+from workprof.charts.nodes.groups import silhouette_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import get
-from workprof.core.table import frame
 from workprof.inputs import safe_name
 from workprof.nodes.allocation import PROFILE
 from workprof.nodes.groups import Groups
@@ -43,31 +42,17 @@ def groups(context: PageContext) -> None:
         header.published_flag()
     with first:
         figures.headline(markdown_text(groups_sentence(result), 600))
-        _group_table(context, result)
-    figures.headline_row(groups_headlines(result))
+        if result.groups:
+            alt = f"{counted(len(names), 'node')} in {counted(result.k, 'group')}"
+            name = f"{safe_name(context.dataset.name)}-node-groups"
+            tables.saved(groups_table(result), name, key="nodes_groups", alt=alt, height="content")
+    figures.headline_row(groups_figures(result))
     if len(result.silhouettes) > 1:  # one bar compares nothing
         figures.show(silhouette_bars(result), key="nodes_silhouettes")
     for node, reason in result.not_grouped.items():
         st.warning(markdown_text(f"{node} is in no group: {reason}.", 300), icon=":material/block:")
     notes(result.notes)
     figures.fold("Kinds of jobs on these groups", ALLOCATION, _allocation, context, result)
-
-
-def _group_table(context: PageContext, result: Groups) -> None:
-    table = groups_table(result)
-    if table.empty:
-        return
-    columns = {
-        name: st.column_config.NumberColumn(format="%.3g") for name in map(str, table) if name.endswith("_score")
-    }
-    tables.show(
-        table,
-        key="nodes_groups",
-        alt=f"{counted(len(table), 'node')} in {counted(result.k, 'group')}",
-        height="content",
-        column_config=tables.headings(table.columns, columns),
-    )
-    tables.csv(table, f"{safe_name(context.dataset.name)}-node-groups", "nodes_groups_csv", "Download CSV")
 
 
 def _allocation(context: PageContext, grouped: Groups) -> None:
@@ -85,12 +70,10 @@ def _allocation(context: PageContext, grouped: Groups) -> None:
         return
     with st.spinner("Placing the kinds of jobs…", show_time=True):
         result = context.workbench.node_allocation(context.dataset.hash, settings)
-    columns = allocation_columns(result, names)
-    table = frame(columns, result.kinds)
+    table = kinds_table(result, names)
     with first:
         st.markdown(f"**{markdown_text(allocation_sentence(result), 600)}**")
-        tables.show(table, columns, key="nodes_allocation_table", alt=counted(len(table), "kind") + " of jobs")
-        name = f"{safe_name(context.dataset.name)}-node-allocation"
-        tables.csv(table, name, "nodes_allocation_csv", "Download CSV")
+        name, alt = f"{safe_name(context.dataset.name)}-node-allocation", f"{counted(len(table.rows), 'kind')} of jobs"
+        tables.saved(table, name, key="nodes_allocation", alt=alt)
     above = {*grouped.notes, *(f"{node} is in no group: {reason}" for node, reason in grouped.not_grouped.items())}
     notes(one for one in result.notes if one not in above)

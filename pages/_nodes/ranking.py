@@ -28,34 +28,30 @@ from pages._nodes.context import (
 from pages._nodes.degradation import JUDGED, NODE, OF_NODE
 from pages._parts import figures, saved_scenarios, tables, tabs
 from pages._parts.controls import choice
+from workprof.answers.node_groups import advice_sentence
 from workprof.answers.nodes import (
-    advice_sentence,
     decision_sentence,
     degraded_sentences,
-    resource,
-    robustness_sentence,
-    weight_words,
-)
-from workprof.charts.downloads import parquet_bytes
-from workprof.charts.nodes.groups import weight_bars
-from workprof.charts.nodes.ranking import (
-    OVERALL,
-    aspect_lines,
-    aspect_table,
     dropped_sentence,
     dropped_table,
     leave_out_table,
     node_table,
     pair_table,
-    ranked_bars,
-    ranking_headlines,
+    ranking_figures,
+    resource,
+    robustness_sentence,
+    weights_sentence,
 )
+from workprof.charts.downloads import parquet_bytes
+from workprof.charts.nodes.groups import weight_bars
+from workprof.charts.nodes.ranking import aspect_lines, aspect_table, ranked_bars
 from workprof.charts.text import counted, markdown_text
 from workprof.core.fields import write
 from workprof.inputs import safe_name
 from workprof.nodes.advice import Advice, AdviceSettings
 from workprof.nodes.questions import ADVICE, DETECT, RANK
 from workprof.nodes.ranking import NodeScenario, Ranking, per_price
+from workprof.nodes.scores import OVERALL
 from workprof.nodes.selection import RankSettings
 
 ALL = "all"
@@ -181,8 +177,8 @@ def _open_runs(node: str) -> None:
 
 
 def _evidence(context: PageContext, result: Ranking, drawn: Ranking, advice: Advice | None) -> None:
-    st.caption(f"Weights: {markdown_text(weight_words(result.shares), 200)}.")
-    figures.headline_row(ranking_headlines(drawn))
+    st.caption(markdown_text(weights_sentence(result.shares), 200))
+    figures.headline_row(ranking_figures(drawn))
     _table(context, result, advice)
     figures.show(aspect_lines(result), key="nodes_aspects")
     if advice:
@@ -200,32 +196,17 @@ def _weights(advice: Advice) -> None:
 
 
 def _table(context: PageContext, result: Ranking, advice: Advice | None) -> None:
-    table, number = node_table(result), st.column_config.NumberColumn
-    tables.show(
+    table = node_table(result)
+    name = f"{safe_name(context.dataset.name)}-nodes"
+    tables.answer(
         table,
         key="nodes_advice_table" if advice else "nodes_table",
-        alt=f"{counted(len(table), 'node')} with score, change, degradation and price",
-        height="content" if len(table) <= MOST_ROWS else "auto",
-        column_config=tables.headings(
-            table.columns,
-            {
-                "node": st.column_config.TextColumn("node", pinned=True),
-                "score": number("score", format="%.2f", help="1 = geometric mean of the nodes."),
-                "low": number("from", format="%.2f"),
-                "high": number("to", format="%.2f"),
-                "tied_with": st.column_config.TextColumn("tied with"),
-                "change": st.column_config.TextColumn("since the last window", help="Of the node against itself."),
-                "price_per_h": number("price per hour", format="%.4g"),
-                "price_performance": number("score / price", format="%.3g"),
-                "no_rank_because": st.column_config.TextColumn("no rank because"),
-            },
-        )
-        | {aspect: number(resource(aspect), format="%.2f") for aspect in result.metrics},
+        alt=f"{counted(len(table.rows), 'node')} with score, change, degradation and price",
+        height="content" if len(table.rows) <= MOST_ROWS else "auto",
     )
-    name = f"{safe_name(context.dataset.name)}-nodes"
     ranked = f"nodes-for-profile-{advice.settings.profile}" if advice else f"{name}-ranking"
     with st.container(horizontal=True):
-        tables.csv(table, ranked, "nodes_ranking_csv", "Download CSV")
+        tables.csv(table.frame, ranked, "nodes_ranking_csv", "Download CSV")
         st.download_button(
             "Scores as Parquet",
             data=lambda: parquet_bytes(aspect_table(result)),
@@ -248,45 +229,26 @@ def _pairs(result: Ranking) -> None:
         shown={OVERALL: "All resources", **{name: resource(name) for name in result.metrics}},
     )
     lines = pair_table(result, aspect)
-    if lines.empty:
+    if not lines.rows:
         st.caption("No pair has a metric of this resource in common.")
         return
-    number = st.column_config.NumberColumn
-    tables.show(
-        lines,
-        key=f"nodes_pairs_{aspect}",
-        alt=f"{len(lines)} pairs of nodes",
-        column_order=[str(name) for name in lines.columns if name != "in_words"],
-        column_config=tables.headings(
-            lines.columns,
-            {
-                "times_as_good": number("ratio", format="%.2f"),
-                "low": number("from", format="%.2f"),
-                "high": number("to", format="%.2f"),
-            },
-        ),
-    )
-    tables.csv(lines, f"node-pairs-{aspect}", f"nodes_pairs_{aspect}_csv", "Download CSV")
+    alt = f"{len(lines.rows)} pairs of nodes"
+    tables.saved(lines, f"node-pairs-{aspect}", key=f"nodes_pairs_{aspect}", alt=alt)
 
 
 def _sensitivity(result: Ranking) -> None:
     """Show the order without each benchmark."""
     st.markdown(f"**{markdown_text(robustness_sentence(result), LONGEST_NOTE)}**")
     if result.leave_outs:
-        lines = leave_out_table(result)
-        tables.show(
-            lines,
-            key="nodes_without",
-            alt=f"The order without each of {len(lines)} benchmarks",
-            column_config=tables.headings(lines.columns),
-        )
+        alt = f"The order without each of {len(result.leave_outs)} benchmarks"
+        tables.answer(leave_out_table(result), key="nodes_without", alt=alt)
 
 
 def _dropped(result: Ranking) -> None:
     """Show the metrics that the score excludes, with the reasons."""
     st.markdown(dropped_sentence(result))
     lines = dropped_table(result)
-    figures.table(lines, "node-dropped-metrics", key="nodes_dropped_table", alt=f"{len(lines)} metrics")
+    tables.saved(lines, lines.name, key="nodes_dropped_table", alt=f"{len(lines.rows)} metrics")
 
 
 def _prices(result: Ranking) -> None:

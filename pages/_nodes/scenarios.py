@@ -8,8 +8,7 @@ import streamlit as st
 
 from pages._nodes.context import PageContext
 from pages._parts import figures, saved_scenarios, tables
-from workprof.answers.nodes import leaders_sentence
-from workprof.charts.nodes.ranking import node_comparison_table, node_scenario_table
+from workprof.answers.nodes import comparison_table, leaders_sentence, scenario_table
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.ranking import MOST_COMPARED, NodeScenario
@@ -26,7 +25,7 @@ def scenarios(context: PageContext) -> None:
             icon=":material/info:",
         )
         return
-    tables.show(node_scenario_table(saved), key="nodes_scenarios", alt=f"{len(saved)} saved scenarios")
+    tables.answer(scenario_table(saved), key="nodes_scenarios", alt=f"{len(saved)} saved scenarios")
     names = [one.name for one in saved]
     chosen = saved_scenarios.compared(names, COMPARED, MOST_COMPARED)
     _compared(context, [one for one in saved if one.name in chosen])
@@ -48,6 +47,6 @@ def _compared(context: PageContext, chosen: list[NodeScenario]) -> None:
     with st.spinner("Comparing the nodes…", show_time=True):
         result = {one.name: workbench.node_ranking(dataset, one.settings) for one in ready}
     figures.headline(markdown_text(leaders_sentence(result), 400))
-    table = node_comparison_table(result)
+    table = comparison_table(result)
     name = f"{safe_name(context.dataset.name)}-node-scenarios"
-    figures.table(table, name, key="nodes_comparison", alt=f"{len(table)} nodes in {len(result)} scenarios")
+    tables.saved(table, name, key="nodes_comparison", alt=f"{len(table.rows)} nodes in {len(result)} scenarios")

@@ -8,11 +8,11 @@ from pages._frame import datasets, link
 from pages._frame.visit import SAMPLES, Visit
 from pages._memory import scope
 from pages._nodes.context import PageContext, notes
-from pages._parts import figures, forms, long_question
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from workprof.answers.nodes import search_sentence
-from workprof.charts.nodes.search import cost_curves, search_headlines, search_path
+from workprof.answers.configurations import curve_table, path_table, search_figures, search_sentence
+from workprof.charts.nodes.search import cost_curves, search_path
 from workprof.charts.text import counted, markdown_text
 from workprof.core.question import QUESTION_KEY
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
@@ -38,13 +38,13 @@ def search(context: PageContext) -> None:
 def search_of(visit: Visit) -> None:
     """Show the choice of a table and of node scores, the searches, then what they rest on."""
     everything = visit.workbench.datasets()
-    tables = [one for one in everything if one.kind == CONFIGURATIONS]
-    if not tables:
+    measured = [one for one in everything if one.kind == CONFIGURATIONS]
+    if not measured:
         _nothing(visit)
         return
     first = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        table = _table(tables, datasets.newest(everything, CONFIGURATIONS))
+        table = _table(measured, datasets.newest(everything, CONFIGURATIONS))
         runs = _runs(visit, table, [one for one in everything if one.kind == BENCHMARKS])
     settings = forms.settings(visit, table, SEARCH, ("optimizer", "trials", "seeds"), {"runs": runs})
     question = LongQuestion(
@@ -62,7 +62,7 @@ def search_of(visit: Visit) -> None:
             figures.headline(f"{counted(table.rows, 'measurement')} of configurations are loaded; press Search.")
             return
         figures.headline(markdown_text(search_sentence(result), 400))
-        figures.headline_row(search_headlines(result))
+        figures.headline_row(search_figures(result))
         figures.show(cost_curves(result), key="nodes_search_cost", sentence=False)
     _path(result)
     notes(result.notes)
@@ -93,9 +93,9 @@ def _label(entry: Dataset) -> str:
     return f"{entry.name} ({entry.hash[: datasets.SHORTEST_HASH]})"
 
 
-def _table(tables: list[Dataset], current: str) -> Dataset:
+def _table(measured: list[Dataset], current: str) -> Dataset:
     """Show a choice among tables, `current` (a hash) first, and return the chosen one."""
-    named = {_label(one): one for one in sorted(tables, key=lambda one: one.hash != current)}
+    named = {_label(one): one for one in sorted(measured, key=lambda one: one.hash != current)}
     return named[choice("Configurations", TABLE, tuple(named), "A CSV that was uploaded on the Data page.")]
 
 
@@ -120,12 +120,13 @@ def _runs(visit: Visit, table: Dataset, entries: list[Dataset]) -> str:
 def _path(result: Search) -> None:
     workloads = tuple(result.workloads)
     workload = choice("Workload", WORKLOAD, workloads) if len(workloads) > 1 else workloads[0]
-    chart = search_path(result, workload)
-    figures.show(chart, key="nodes_search_path")
-    figures.table(chart.data, "node-search-path", key="nodes_search_path_table", alt=counted(len(chart.data), "trial"))
+    figures.show(search_path(result, workload), key="nodes_search_path")
+    trials = path_table(result, workload)
+    tables.saved(trials, "node-search-path", key="nodes_search_path_table", alt=counted(len(trials.rows), "trial"))
     figures.fold("Cost by number of trials", "nodes_search_curve", _curve, result)
 
 
 def _curve(result: Search) -> None:
-    data = cost_curves(result).data
-    figures.table(data, "node-search-cost", key="nodes_search_curve_table", alt=counted(len(data), "number of trials"))
+    curves = curve_table(result)
+    alt = counted(len(curves.rows), "number of trials")
+    tables.saved(curves, "node-search-cost", key="nodes_search_curve_table", alt=alt)

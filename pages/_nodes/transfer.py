@@ -11,7 +11,7 @@ from pages._frame import link
 from pages._nodes.context import PageContext, notes
 from pages._parts import figures, forms
 from pages._parts.controls import choice
-from workprof.answers.nodes import interval_sentence, transfer_sentence
+from workprof.answers.node_groups import interval_sentence, transfer_sentence
 from workprof.charts.nodes.groups import transfer_bars
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import chosen_file

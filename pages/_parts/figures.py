@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVarTuple
 
 import pandas as pd
@@ -12,15 +12,14 @@ import streamlit as st
 
 from pages._frame.errors import guard
 from pages._parts import tables
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts.shapes import Chart, Headline, headline as headline_of
 from workprof.charts.text import label_text, markdown_text
-from workprof.core.table import csv_bytes
+from workprof.core.answer import Figure
 
 Shared = TypeVarTuple("Shared")
 
 IMAGE_FORMATS = ("png", "svg")
 IMAGE_FORMAT = "image_format"
-MOST_TABLE_ROWS = 1000
 LONGEST_SENTENCE = 600
 HEADLINE = "answer"
 """Key of the container of the page's answer, for its look."""
@@ -97,22 +96,15 @@ def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
 def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
     """Show a table with a button that saves all of it as CSV."""
     rows = len(frame)
-    tables.show(frame.head(MOST_TABLE_ROWS), key=key, alt=alt, column_config=tables.headings(frame.columns))
-    if rows > MOST_TABLE_ROWS:
-        st.caption(f"The first {MOST_TABLE_ROWS:,} of {rows:,} rows; the file has all of them.")
-    st.download_button(
-        "Download CSV",
-        data=lambda: csv_bytes(frame),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key=f"{key}_csv",
-        icon=":material/download:",
-    )
+    tables.show(frame.head(tables.MOST_ROWS), key=key, alt=alt, column_config=tables.headings(frame.columns))
+    if rows > tables.MOST_ROWS:
+        st.caption(f"The first {tables.MOST_ROWS:,} of {rows:,} rows; the file has all of them.")
+    tables.csv(frame, name, f"{key}_csv", "Download CSV")
 
 
-def headline_row(headlines: tuple[Headline, ...]) -> None:
+def headline_row(items: Sequence[Headline | Figure]) -> None:
     """Show figures with their meaning as help; where two lines are needed they are about equally long."""
+    headlines = [headline_of(item) if isinstance(item, Figure) else item for item in items]
     lines = math.ceil(len(headlines) / MOST_IN_LINE) or 1
     with st.grid(max(math.ceil(len(headlines) / lines), FEWEST_IN_LINE), min_column_width=150, gap="xsmall"):
         for item in headlines:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,8 @@ from workprof.charts.help.terms import explained
 from workprof.charts.text import column_words, visible_table
 from workprof.core.answer import Table
 from workprof.core.table import MISSING, Column, csv_bytes
+
+MOST_ROWS = 1000
 
 
 def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] = (), **further: Any) -> Any:
@@ -24,6 +27,15 @@ def show(frame: pd.DataFrame | list[dict[str, Any]], declared: Sequence[Column] 
 def answer(table: Table, **further: Any) -> Any:
     """Show a table of an answer as `show` does."""
     return show(table.shown(), table.seen, **further)
+
+
+def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any:
+    """Show a table of an answer with a button that saves all of it as CSV, and return what `show` does."""
+    shown = answer(replace(table, rows=table.rows[:MOST_ROWS]), key=key, alt=alt, **further)
+    if (rows := len(table.rows)) > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all of them.")
+    csv(table.frame, name, f"{key}_csv", "Download CSV")
+    return shown
 
 
 def columns(declared: Sequence[Column]) -> dict[str, Any]:
@@ -63,11 +75,11 @@ def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) ->
     return result
 
 
-def csv(table: pd.DataFrame, name: str, key: str, words: str) -> None:
+def csv(table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, key: str, words: str) -> None:
     """Show a button that saves a table."""
     st.download_button(
         words,
-        data=lambda: csv_bytes(table),
+        data=lambda: csv_bytes(table() if callable(table) else table),
         file_name=f"{name}.csv",
         mime="text/csv",
         on_click="ignore",

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._parts import figures, forms, long_question, running_work
+from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
-from workprof.answers.phases import evaluation_sentence, measure_words
-from workprof.charts.phases.evaluation import (
+from workprof.answers.recognition import (
+    NOT_THE_PAPER,
     TABLE_THREE,
-    confusion_chart,
-    evaluation_headlines,
+    evaluation_figures,
+    evaluation_sentence,
     inner_table,
-    known_bars,
     known_table,
-    measures_of,
-    open_curve,
+    measure_words,
     unknown_table,
 )
-from workprof.charts.phases.timeline import NOT_THE_PAPER
+from workprof.charts.phases.evaluation import confusion_chart, known_bars, measures_of, open_curve
 from workprof.charts.text import markdown_text
 from workprof.core.units import format_duration
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
@@ -53,7 +51,7 @@ def evaluation(context: PageContext) -> None:
         if result is None:
             return
         figures.headline(markdown_text(evaluation_sentence(result), 500))
-        figures.headline_row(evaluation_headlines(result))
+        figures.headline_row(evaluation_figures(result))
         bars = known_bars(result)
         if bars is not None:
             figures.show(bars, key="phases_known", sentence=False)
@@ -80,13 +78,13 @@ def _shown(result: Evaluation) -> None:
             if chart is not None:
                 figures.show(chart, key=f"phases_open_{by}")
         alt = "Rejected share by workload"
-        figures.table(unknown_table(result), "phases-unknown", key="phases_unknown", alt=alt)
+        tables.saved(unknown_table(result), "phases-unknown", key="phases_unknown", alt=alt)
         st.caption(f"Published: {TABLE_THREE}")
     if result.known is not None:
         st.header("Known workloads (Table II)")
         alt = "Precision, recall and F1 by workload"
-        figures.table(known_table(result), "phases-known", key="phases_classes", alt=alt)
+        tables.saved(known_table(result), "phases-known", key="phases_classes", alt=alt)
         figures.show(confusion_chart(result.known), key="phases_confusion")
     st.header("Distances within workloads (Table IV)")
-    figures.table(inner_table(result), "phases-distances", key="phases_inner", alt="Distances within each workload")
+    tables.saved(inner_table(result), "phases-distances", key="phases_inner", alt="Distances within each workload")
     st.caption(NOT_THE_PAPER)

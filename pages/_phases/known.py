@@ -13,10 +13,10 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
 from pages._phases.timeline import LONG_RUN
-from workprof.answers.phases import match_sentence
-from workprof.charts.phases.evaluation import distance_matrix, threshold_note, threshold_table
+from workprof.answers.recognition import match_figures, match_sentence, match_table, threshold_note, threshold_table
+from workprof.charts.phases.evaluation import distance_matrix
 from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
-from workprof.charts.phases.matches import match_chart, match_headlines, match_report, match_table, scores_chart
+from workprof.charts.phases.matches import match_chart, match_report, scores_chart
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.inputs import safe_name
@@ -74,7 +74,7 @@ def _before(context: PageContext) -> str:
 
 
 def _match(context: PageContext, result: Match, settings: KnownMatchSettings) -> None:
-    figures.headline_row(match_headlines(result))
+    figures.headline_row(match_figures(result))
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     scores = scores_chart(result)
@@ -94,7 +94,7 @@ def _match(context: PageContext, result: Match, settings: KnownMatchSettings) ->
             icon=":material/download:",
             help="Verdict, distances and settings.",
         )
-        tables.csv(match_table(result, "euclidean"), stem, "phases_match_csv", "Distances, CSV")
+        tables.csv(match_table(result).frame, stem, "phases_match_csv", "Distances, CSV")
 
 
 def _nearest(result: Match) -> None:
@@ -165,9 +165,8 @@ def library(context: PageContext) -> None:
         figures.show(chart, key=f"phases_matrix_{by}", sentence=False)
     st.header("Thresholds")
     st.caption(threshold_note(result))
-    figures.table(
-        threshold_table(result), "phases-thresholds", key="phases_thresholds", alt="Thresholds of each workload"
-    )
+    alt = "Thresholds of each workload"
+    tables.saved(threshold_table(result), "phases-thresholds", key="phases_thresholds", alt=alt)
 
 
 def _compared(context: PageContext, source: str, runs: RunList, edits: LibraryEdits) -> LibraryView | None:

@@ -13,7 +13,8 @@ from pages._parts import figures, long_question
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import MOST_SHOWN, PageContext, counter_columns, edits_of
-from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines
+from workprof.answers.recognition import live_figures
+from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.charts.text import counted, markdown_text
 from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
 from workprof.phases.runs import SYSTEM72
@@ -112,7 +113,7 @@ def _shown(context: PageContext, following: Following, view: LiveView | None) ->
     chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters))
     figures.headline(markdown_text(chart.takeaway, 400))
     figures.show(chart, key="phases_live_chart", sentence=False)
-    figures.headline_row(live_headlines(view))
+    figures.headline_row(live_figures(view))
     if following.skipped:
         st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
     if following.damaged:

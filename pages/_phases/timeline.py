@@ -13,13 +13,12 @@ from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
+from workprof.answers.phases import phase_table, statistic_words
 from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
 from workprof.charts.phases.timeline import (
     fingerprint_json,
     fingerprint_npz,
     most_moving,
-    phase_table,
-    statistic_words,
     timeline_chart,
 )
 from workprof.charts.text import counted, markdown_text
@@ -50,7 +49,7 @@ def timeline(context: PageContext) -> None:
     for note in result.notes:
         st.caption(f":material/info: {markdown_text(note[:1].upper() + note[1:], 500)}")
     tables.csv(
-        phase_table(result),
+        phase_table(result).frame,
         f"{safe_name(context.dataset.name)}-phases",
         "phases_csv",
         f"Phases of all {len(result.counters)} counters, CSV",

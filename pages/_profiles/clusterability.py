@@ -13,7 +13,6 @@ from pages._parts import figures, forms, running_work
 from pages._profiles.views import View
 from workprof.answers.profiles import stability_answer
 from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars
-from workprof.charts.shapes import headlines
 from workprof.core.fields import get
 from workprof.core.question import Question
 from workprof.profiles.questions import BASELINE, HOPKINS, STABILITY
@@ -39,7 +38,7 @@ def clusterability(view: View) -> None:
     given = {"fit": view.settings} | _of_fit(view, "seed")
     stability = _result(view, STABILITY, "Stability of the profiles", "resamples", given)
     if stability is not None:
-        figures.headline_row(headlines(stability_answer(stability)))
+        figures.headline_row(stability_answer(stability).figures)
         figures.show(stability_bars(stability, view.names), key="profiles_stability")
 
 

@@ -13,9 +13,8 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._profiles import one_profile
 from pages._profiles.views import View
-from workprof.answers.profiles import profiles_sentence
+from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
-from workprof.charts.profiles.overview import headlines, paper_headlines, together
 from workprof.charts.text import label, listed, markdown_text
 from workprof.core.units import format_duration
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
@@ -65,9 +64,9 @@ def fingerprints(view: View) -> None:
 
 def quality(view: View) -> None:
     """Show how distinct the profiles are, and the scores of the paper."""
-    figures.headline_row(headlines(view.fit))
+    figures.headline_row(quality_figures(view.fit))
     st.markdown("**Paper scores**")
-    figures.headline_row(paper_headlines(view.fit))
+    figures.headline_row(paper_figures(view.fit))
 
 
 def method(view: View) -> None:

@@ -9,12 +9,12 @@ from functools import partial
 import streamlit as st
 
 from pages._frame.visit import Visit
-from pages._parts import controls, figures
-from workprof.charts.downloads import labels_table, model_card, parquet_bytes, summary_table
+from pages._parts import controls, figures, tables
+from workprof.answers.profiles import summary_table
+from workprof.charts.downloads import labels_table, model_card, parquet_bytes
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
 from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
 from workprof.charts.text import counted, label
-from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.settings import ProfileSettings
@@ -107,7 +107,7 @@ def export(view: View) -> None:
         )
         st.download_button(
             f"Summary of {counted(fit.scores.n_clusters, 'profile')} (CSV)",
-            data=partial(csv_bytes, summary),
+            data=summary.csv,
             file_name=f"{stem}-summary.csv",
             mime="text/csv",
             on_click="ignore",
@@ -121,4 +121,4 @@ def export(view: View) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-    figures.table(summary, f"{stem}-table", key="profiles_summary", alt="One line per profile")
+    tables.saved(summary, f"{stem}-table", key="profiles_summary", alt="One line per profile")

@@ -25,8 +25,14 @@ from workprof.answers.sweep import (
     summary_sentence,
     summary_table,
 )
-from workprof.charts.shapes import headlines
-from workprof.charts.sweep import Names, moved_jobs, overlap_heatmap, parallel_coordinates, score_heatmap, target_bars
+from workprof.charts.sweep import (
+    Names,
+    moved_jobs,
+    overlap_heatmap,
+    parallel_coordinates,
+    score_heatmap,
+    target_bars,
+)
 from workprof.core.question import parameters_of
 from workprof.core.table import csv_bytes
 from workprof.inputs import safe_name
@@ -160,7 +166,7 @@ def compare(view: View) -> None:
         comparison = view.visit.workbench.compare_sweep_runs(
             view.dataset.hash, view.state.settings, names.index(first), names.index(second)
         )
-        figures.headline_row(headlines(comparison_answer(comparison, first, second)))
+        figures.headline_row(comparison_answer(comparison, first, second).figures)
         called = _profiles_of(view, names.index(first)), _profiles_of(view, names.index(second))
         figures.show(overlap_heatmap(comparison, first, second, called), key=f"sweep_overlap_{first}_{second}")
         _moved(view, comparison, called)

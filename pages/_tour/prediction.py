@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages._frame.visit import AppState
 from pages._parts import figures, running_work
-from workprof.charts.classify.job import Naming, forecast_sentence, top_three
+from workprof.answers.forecasts import Naming, forecast_sentence
+from workprof.charts.classify.job import top_three
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.forecasts.encoder import SUBMIT_FIELDS

@@ -36,7 +36,7 @@ import pandas as pd
 import uvicorn
 from fastapi import FastAPI, Request
 from workprof import Workbench, from_environment
-from workprof.answers.forecasts import forecast_document
+from workprof.answers.forecasts import (forecast_document)
 from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.one_job import job_forecast

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.classify.job import Naming
+from workprof.answers.forecasts import Naming
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,

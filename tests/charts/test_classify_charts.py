@@ -21,21 +21,14 @@ from tests.charts.records_for_classify import (
     scores,
 )
 from tests.charts.records_for_tests import HOSTILE
-from workprof.charts.classify.job import (
-    PUBLISHED,
-    additivity,
-    estimate_rows,
-    past_jobs_table,
-    predictions_table,
-    top_three,
-    waterfall,
-)
+from workprof.answers.classifier import missed_table
+from workprof.answers.forecasts import PUBLISHED, additivity
+from workprof.charts.classify.job import estimate_rows, past_jobs_table, predictions_table, top_three, waterfall
 from workprof.charts.classify.model import (
     SHOWN_AS,
     beeswarm,
     confusion_heatmap,
     field_bars,
-    missed_table,
     offsets,
     reliability_diagram,
     split_bars,
@@ -232,13 +225,13 @@ def test_no_mistake_is_said_so():
 
 def test_profiles_that_are_never_recognised_stand_in_one_table():
     found = evaluation({"random": 1.0, "by_job": 0.5, "by_group": 0.0}, {})
-    table = missed_table(found, NAMING)
+    table = missed_table(found, NAMING).frame()
     assert table["profile"].tolist() == [NAMES[0], "P7"]
     assert table["runs"].tolist() == [100, 100]
-    assert table["recall random"].tolist() == [1.0, 1.0]
-    assert table["recall by job"].tolist() == [0.5, 0.5]
-    assert table["recall by group"].tolist() == [0.0, 0.0]
-    assert missed_table(evaluation({"random": 1.0}, {}), NAMING).empty
+    assert table["recall_random"].tolist() == [1.0, 1.0]
+    assert table["recall_by_job"].tolist() == [0.5, 0.5]
+    assert table["recall_by_group"].tolist() == [0.0, 0.0]
+    assert not missed_table(evaluation({"random": 1.0}, {}), NAMING).rows
 
 
 @pytest.mark.parametrize(("right", "words"), [(0.95, "well calibrated"), (0.5, "overconfident")])

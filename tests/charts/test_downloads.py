@@ -7,7 +7,8 @@ import pandas as pd
 
 from tests.charts import records_for_tests as made
 from tests.charts.test_data_charts import DATASET
-from workprof.charts.downloads import labels_table, model_card, parquet_bytes, summary_table
+from workprof.answers.profiles import summary_table
+from workprof.charts.downloads import labels_table, model_card, parquet_bytes
 from workprof.charts.profiles.overview import profile_names
 from workprof.core.table import csv_bytes
 
@@ -22,7 +23,7 @@ def test_labels_have_one_line_per_row_and_survive_parquet():
 
 
 def test_the_summary_has_one_line_per_group_with_its_definitions():
-    table = summary_table(made.fit(mode="faithful"), NAMES)
+    table = summary_table(made.fit(mode="faithful"), NAMES).frame()
     assert list(table["profile"]) == [-1, 0, 1, 2]
     assert set(table["definitions"]) == {"published"}
     assert table["duration_p50_s"][0] == 3

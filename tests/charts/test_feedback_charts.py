@@ -5,17 +5,16 @@ import math
 import pytest
 
 from tests.forecasts.loops import TARGET, begun, jobs_of, model_of, seen
-from workprof.charts.feedback import (
-    acquires_history,
+from workprof.answers.feedback import (
     advice_sentence,
-    drift_bars,
     drift_table,
     drift_words,
-    feedback_headlines,
+    feedback_figures,
+    needs_table,
     observed_sentence,
     observed_words,
-    quantile_table,
 )
+from workprof.charts.feedback import acquires_history, drift_bars
 from workprof.forecasts.feedback.drift import feedback_now
 from workprof.forecasts.feedback.loop import FeedbackSettings
 
@@ -44,29 +43,29 @@ def test_drift_is_drawn_where_it_was_planted(observed):
     chart = drift_bars(found.assessment.drift, TARGET, {1: HOSTILE})
     drifting = chart.data[chart.data["errors"] == "drift"]
     assert set(drifting["profile"]) == {0, 1}
-    assert drifting["error factor"].between(1.6, 2.5).all()
-    assert (chart.data["factor low"] < chart.data["factor high"]).all()
+    assert drifting["error_factor"].between(1.6, 2.5).all()
+    assert (chart.data["factor_low"] < chart.data["factor_high"]).all()
     assert HOSTILE not in chart.figure.to_json()
     assert "2 " in drift_words(found.assessment.drift)
-    assert len(drift_table(found.assessment.drift)) == len(found.assessment.drift)
+    assert len(drift_table(found.assessment.drift).rows) == len(found.assessment.drift)
 
 
 def test_words_of_an_observation(observed):
     model, state, found = observed
     assert "800 finished jobs compared" in observed_sentence(found)
     assert "P0, P1" in advice_sentence(found.assessment)
-    headlines = feedback_headlines(state, found.assessment)
+    headlines = feedback_figures(state, found.assessment)
     assert observed_words(state) == "800 finished jobs compared"
     assert len(headlines) == 4
-    fresh = feedback_headlines(begun(model), found.assessment)
+    fresh = feedback_figures(begun(model), found.assessment)
     assert "no data" in {headline.value for headline in fresh}
 
 
 def test_needs_now_follow_the_jobs(observed):
     model, state, _ = observed
     now = feedback_now(state, model, FeedbackSettings())
-    table = quantile_table(now, TARGET, {0: HOSTILE}).set_index("profile")
+    table = needs_table(now, TARGET, {0: HOSTILE}).frame().set_index("profile")
     grown = table.loc[HOSTILE]
-    assert grown["p50 now"] / grown["p50 at the fit"] == pytest.approx(2, rel=0.25)
+    assert grown["p50_now"] / grown["p50_at_fit"] == pytest.approx(2, rel=0.25)
     steady = table.loc["P2"]
-    assert math.isclose(steady["p50 now"], steady["p50 at the fit"], rel_tol=0.25)
+    assert math.isclose(steady["p50_now"], steady["p50_at_fit"], rel_tol=0.25)

@@ -14,58 +14,50 @@ from tests.nodes import test_allocation
 from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
-from workprof.answers.nodes import (
+from workprof.answers.degradation import (
+    degraded_now,
+    detection_figures,
+    detectors_table,
+    doubts,
+    runs_table,
+    trust_sentence,
+)
+from workprof.answers.node_groups import (
     advice_sentence,
     allocation_sentence,
+    groups_figures,
+    groups_sentence,
+    groups_table,
+    interval_sentence,
+    kinds_table,
+    use_table,
+)
+from workprof.answers.nodes import (
     change_words,
     decision_sentence,
-    degraded_now,
     degraded_sentences,
-    groups_sentence,
-    interval_sentence,
-    percent_more,
-    ranking_sentence,
-    robustness_sentence,
-)
-from workprof.charts.nodes.degradation import (
-    code_map,
-    degradation_over_time,
-    detection_headlines,
-    detection_reliability,
-    detectors_table,
-    orientation_table,
-    reconstruction_errors,
-    runs_table,
-    timeline,
-    trust_sentence,
-    unscored_table,
-    unseen_metrics_table,
-)
-from workprof.charts.nodes.groups import (
-    allocation_columns,
-    groups_headlines,
-    groups_table,
-    silhouette_bars,
-    transfer_bars,
-    use_table,
-    weight_bars,
-)
-from workprof.charts.nodes.ranking import (
-    aspect_lines,
     dropped_sentence,
     dropped_table,
     leave_out_table,
     moment_words,
     node_table,
     pair_table,
-    ranked_bars,
-    ranking_headlines,
-    row_names,
-    tie_spans,
+    percent_more,
+    ranking_figures,
+    ranking_sentence,
+    robustness_sentence,
 )
+from workprof.charts.nodes.degradation import (
+    code_map,
+    degradation_over_time,
+    detection_reliability,
+    reconstruction_errors,
+    timeline,
+)
+from workprof.charts.nodes.groups import silhouette_bars, transfer_bars, weight_bars
+from workprof.charts.nodes.ranking import aspect_lines, ranked_bars, row_names, tie_spans
 from workprof.charts.theme import readable
 from workprof.core.progress import silent
-from workprof.core.table import frame
 from workprof.nodes.advice import AdviceSettings, advise
 from workprof.nodes.groups import GroupSettings, group_nodes
 from workprof.nodes.ranking import per_price, rank_nodes
@@ -183,7 +175,7 @@ def test_the_sentence_says_by_how_much_or_why_not():
     assert "% faster than" in ranking_sentence(ranking())
     assert ranking_sentence(single()).startswith("There is no ranking: fewer than 3 runs")
     assert "no resource can be compared" in aspect_lines(single()).takeaway
-    assert all("from fewer than 3 runs" in words for words in pair_table(single())["in_words"])
+    assert all("from fewer than 3 runs" in words for words in pair_table(single()).frame()["in_words"])
     alike = rank_nodes({"runs": runs_of({"a": 1.0, "b": 1.0}, noise=0.1, seed=5)}, RankSettings(**FEW), silent)
     assert "do not differ clearly" in ranking_sentence(alike)
     assert "is tied with" in ranking_sentence(alike)
@@ -191,13 +183,13 @@ def test_the_sentence_says_by_how_much_or_why_not():
 
 def test_the_table_holds_what_the_record_holds():
     found = ranking()
-    table = node_table(found)
+    table = node_table(found).frame()
     assert list(table["node"]) == [one.node for one in found.nodes]
     assert list(table["score"]) == [one.score for one in found.nodes]
     assert list(table["cpu"]) == [one.aspects["cpu"].score for one in found.nodes]
     assert set(table["degraded"]) == {"no sign"}
     priced = dataclasses.replace(found.nodes[0], price_per_h=2.0, price_performance=found.nodes[0].score / 2)
-    lines = node_table(dataclasses.replace(found, nodes=(priced,)))
+    lines = node_table(dataclasses.replace(found, nodes=(priced,))).frame()
     assert lines["price_performance"].iloc[0] == found.nodes[0].score / 2
 
 
@@ -211,7 +203,7 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
     assert sentence.startswith("big: cpu-sysbench: the newest run")
     assert sentence.endswith("Run the benchmark again to confirm.")
     assert "degraded" in ranked_bars(found).figure.data[0].text[0]
-    shown = {line.label: line for line in ranking_headlines(found)}
+    shown = {line.label: line for line in ranking_figures(found)}
     assert (shown["Degraded"].value, shown["Degraded"].detail) == ("1 node", "big")
     assert degraded_sentences(ranking()) == ()
     ranked = [one.score for one in found.nodes if one.rank]
@@ -220,14 +212,14 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
 
 def test_pairs_and_leave_outs_and_dropped_metrics_are_listed():
     found = ranking()
-    pairs = pair_table(found, "cpu")
+    pairs = pair_table(found, "cpu").frame()
     assert len(pairs) == 3
     assert set(pairs["metrics"]) == {"cpu-sysbench.events_per_second"}
-    assert pair_table(found, "no such aspect").empty
-    assert len(leave_out_table(found)) == 4
+    assert not pair_table(found, "no such aspect").rows
+    assert len(leave_out_table(found).rows) == 4
     assert "stays the same" in robustness_sentence(found)
     assert "can be excluded" in robustness_sentence(single())
-    assert len(dropped_table(found)) == len(found.dropped_metrics)
+    assert len(dropped_table(found).rows) == len(found.dropped_metrics)
     used = sum(len(metrics) for metrics in found.metrics.values())
     assert dropped_sentence(found).startswith(f"{used} of {used + len(found.dropped_metrics)} ")
 
@@ -236,9 +228,9 @@ def test_groups_are_told_with_their_certainty():
     found = grouping()
     assert found.k == 2
     assert groups_sentence(found).startswith("2 groups: ")
-    table = groups_table(found)
+    table = groups_table(found).frame()
     assert sorted(table["node"]) == sorted(node for one in found.groups for node in one.nodes)
-    shown = {line.label: line for line in groups_headlines(found)}
+    shown = {line.label: line for line in groups_figures(found)}
     assert (shown["Groups"].value, shown["Stability"].detail) == ("2", "stable")
     one = group_nodes({"runs": runs_of({"a": 1.0})}, GroupSettings(RankSettings(**FEW)), silent)
     assert "one group" in groups_sentence(one)
@@ -251,7 +243,7 @@ def test_an_allocation_says_how_many_kinds_suit_each_group():
     assert allocation_sentence(found) == (
         "2 kinds of jobs by what they use: 1 on group 0 (fast-1, fast-2); 1 on group 1 (store-1, store-2)."
     )
-    first = frame(allocation_columns(found), found.kinds).iloc[0].to_dict()
+    first = kinds_table(found).frame().iloc[0].to_dict()
     assert first == {
         **{"kind": "compute", "runs": 20},
         **{"cpu_label": "2 of 2", "memory_label": "1 of 2", "disk_label": "1 of 2"},
@@ -259,11 +251,11 @@ def test_an_allocation_says_how_many_kinds_suit_each_group():
         **{"cpu_median_percent": 389.5, "memory_median_gb": 2.0, "disk_median_mb_per_s": 1e-4},
     }
     profiles = [dataclasses.replace(one, name=f"profile {number}") for number, one in enumerate(found.kinds)]
-    named = frame(allocation_columns(found, ("a (P0)", "b (P1)", "Unclustered")), profiles)
+    named = kinds_table(dataclasses.replace(found, kinds=profiles), ("a (P0)", "b (P1)", "Unclustered")).frame()
     assert list(named["kind"]) == ["a (P0)", "b (P1)"]
     one = test_allocation.allocated(test_allocation.jobs(), dict.fromkeys("abc", test_allocation.SPEEDS["fast-1"]))
     assert allocation_sentence(one) == "All 3 nodes form one group, so that nothing can be allocated."
-    assert set(frame(allocation_columns(one), one.kinds)["next_group"]) == {None}
+    assert set(kinds_table(one).frame()["next_group"]) == {None}
 
 
 def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():
@@ -275,13 +267,13 @@ def test_advice_names_the_profile_its_weights_and_the_best_for_the_price():
     assert "Price aside, big is" in priced
     bars = weight_bars(found).figure.data
     assert sum(bars[0].x) == pytest.approx(1.0)
-    assert list(use_table(found)["aspect"]) == ["cpu", "memory", "disk", "network"]
+    assert list(use_table(found).frame()["aspect"]) == ["CPU", "memory", "disk", "network"]
 
 
 def test_transfer_tells_ours_beside_no_scaling():
     chart = transfer_bars(transferred())
     assert "without scaling" in chart.takeaway
-    assert list(chart.data["median_error"]) == sorted(chart.data["median_error"])
+    assert chart.data["median"].is_monotonic_increasing
     assert sum(name.endswith("(ours)") for name in chart.data["method"]) == 1
     assert interval_sentence(None) == ""
     told = interval_sentence(Coverage(0.9, 0.88, 1.8, 424, 0, "workflow"))
@@ -329,7 +321,7 @@ def test_every_node_over_time_has_its_share_of_flagged_runs():
     assert np.isfinite(shares).sum() == len(table)
     assert degraded_now(found) == {HOSTILE: ("disk-fio",)}
     assert f"Degraded in the newest runs: {HOSTILE} (disk-fio)" in chart.takeaway
-    shown = {line.label: line for line in detection_headlines(found)}
+    shown = {line.label: line for line in detection_figures(found)}
     assert shown["Degraded"].value == "1 node"
     calm = dataclasses.replace(found, runs=dataclasses.replace(found.runs, flag=np.zeros(given.N, dtype=bool)))
     assert (
@@ -376,8 +368,8 @@ def test_without_labels_p_values_are_called_so():
     assert "p_value" in chart.data.columns
     assert min(value for trace in chart.figure.data for value in trace.y if value is not None) >= 1e-3
     assert detection_reliability(given.without_labels()) is None
-    assert detectors_table(given.without_labels()).empty
-    labels = {line.label for line in detection_headlines(given.without_labels())}
+    assert not detectors_table(given.without_labels()).rows
+    labels = {line.label for line in detection_figures(given.without_labels())}
     assert "Brier score" not in labels
 
 
@@ -391,15 +383,16 @@ def test_the_code_map_tells_benchmarks_by_colour_and_symbol():
 
 def test_detectors_metrics_and_runs_without_a_verdict_are_listed():
     found = given.detection()
-    table = detectors_table(found)
+    table = detectors_table(found).frame()
     assert table["detector"].iloc[0] == "combined (used)"
     assert table["f1_anomalous"].is_monotonic_decreasing
-    assert orientation_table(found)["reading"].tolist() == ["the data disagree", "agreed"]
-    assert unseen_metrics_table(found)["metric"].tolist() == ["cpu-sysbench.total_time"]
-    assert len(unscored_table(found)) == 1
+    unseen, orientations, unscored = (one.frame() for one in doubts(found))
+    assert orientations["reading"].tolist() == ["the data disagree", "agreed"]
+    assert unseen["metric"].tolist() == ["cpu-sysbench.total_time"]
+    assert len(unscored) == 1
     assert "24 runs, 4 of them under load" in trust_sentence(found)
-    assert len(runs_table(found)) == given.N
-    shown = {line.label: line.value for line in detection_headlines(found)}
+    assert len(runs_table(found).rows) == given.N
+    shown = {line.label: line.value for line in detection_figures(found)}
     assert (shown["Flagged"], shown["Detector"], shown["F1 of degraded"]) == ("1", "Combined", "0.950")
 
 

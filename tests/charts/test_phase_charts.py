@@ -11,28 +11,23 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.charts.records_for_tests import HOSTILE
-from workprof.answers.phases import (
+from workprof.answers.phases import number, phase_table, seconds, timeline_sentence
+from workprof.answers.recognition import (
+    evaluation_figures,
     evaluation_sentence,
-    library_sentence,
-    match_sentence,
-    seconds,
-    timeline_sentence,
-    verdict_words,
-)
-from workprof.charts.phases.evaluation import (
-    confusion_chart,
-    distance_matrix,
-    evaluation_headlines,
     inner_table,
-    known_bars,
     known_table,
-    measures_of,
-    open_curve,
+    library_sentence,
+    match_figures,
+    match_sentence,
+    match_table,
     threshold_table,
     unknown_table,
+    verdict_words,
 )
+from workprof.charts.phases.evaluation import confusion_chart, distance_matrix, known_bars, measures_of, open_curve
 from workprof.charts.phases.fingerprints import EVERY, alignment_chart, fingerprint_chart, overlay_chart
-from workprof.charts.phases.matches import match_chart, match_headlines, match_report, match_table, scores_chart
+from workprof.charts.phases.matches import match_chart, match_report, scores_chart
 from workprof.charts.phases.timeline import (
     MOST_POINTS,
     counter_names,
@@ -40,8 +35,6 @@ from workprof.charts.phases.timeline import (
     fingerprint_json,
     fingerprint_npz,
     most_moving,
-    number,
-    phase_table,
     strength,
     timeline_chart,
 )
@@ -135,7 +128,7 @@ def test_boundaries_of_ones_own_are_dashed_and_count():
     assert lines(chart, "y2 domain") == [8.0, 16.0]
     dashes = [shape.line.dash for shape in chart.figure.layout.shapes if shape.type == "line"]
     assert dashes == ["dash", "dash", "solid", "solid"]
-    table = phase_table(found, (given.CPU,))
+    table = phase_table(found, (given.CPU,)).frame()
     assert list(table["start_s"]) == [0, 4, 12]
     assert table["by_hand"].all()
     own = given.samples().query("workload == 'two steps' and run == '1'")[given.CPU].to_numpy()
@@ -205,7 +198,7 @@ def test_files_of_a_fingerprint_hold_its_numbers():
 
 
 def test_the_phases_table_covers_the_run():
-    table = phase_table(given.timeline())
+    table = phase_table(given.timeline()).frame()
     assert list(dict.fromkeys(table["counter"])) == list(ALL)
     for _, own in table.groupby("counter"):
         assert own["start_s"].iloc[0] == 0
@@ -216,7 +209,7 @@ def test_the_phases_table_covers_the_run():
 def test_the_verdict_is_a_word_and_the_match_tells_the_nearest():
     found = given.scored_match()
     assert verdict_words(found.verdict) == "same as one step"
-    shown = {line.label: line for line in match_headlines(found)}
+    shown = {line.label: line for line in match_figures(found)}
     assert (shown["Workload"].value, shown["Workload"].detail) == ("one step", "match")
     assert (shown["Next workload"].value, shown["Next workload"].detail) == ("two steps", "distance 4")
     assert match_sentence(found) == "one step/1 matches “one step” (distance −1.5, threshold 0.5)."
@@ -228,10 +221,10 @@ def test_the_verdict_is_a_word_and_the_match_tells_the_nearest():
     assert "the distance measures disagree" in match_sentence(doubtful)
     few = dataclasses.replace(found, verdict=dataclasses.replace(found.verdict, limit=math.nan))
     assert "too few runs are known for a threshold" in match_sentence(few)
-    table = match_table(found, "euclidean")
+    table = match_table(found, "euclidean").frame()
     assert len(table) == 3 * given.RUNS - 1
-    assert table["distance_euclidean"].is_monotonic_increasing
-    assert match_table(found, "dtw")["distance_dtw"].is_monotonic_increasing
+    assert table["distance_ed"].is_monotonic_increasing
+    assert match_table(found, "dtw").frame()["distance_dtw"].is_monotonic_increasing
 
 
 def test_verdicts_in_words():
@@ -263,7 +256,7 @@ def test_a_verdict_has_one_colour_and_no_other_run_is_marked(workload, agree, pl
     found = dataclasses.replace(whole, verdict=dataclasses.replace(whole.verdict, workload=workload, agree=agree))
     for chart, rows in (
         (scores_chart(found), sorted(found.scores, key=lambda name: found.scores[name])),
-        (match_chart(found, "dtw"), match_table(found, "dtw")["workload"]),
+        (match_chart(found, "dtw"), match_table(found, "dtw").frame()["workload"]),
     ):
         colours = dict(zip(rows, chart.figure.data[0].marker.color, strict=False))
         assert colours.pop("one step") == COLOURS[place]
@@ -320,7 +313,7 @@ def test_the_matrix_is_symmetric_and_tells_how_often_the_nearest_is_right():
     assert f"{right} of 12 runs" in library_sentence(found, "euclidean")
     z = np.asarray(distance_matrix(found, "euclidean").figure.data[0].z, float)
     assert np.isnan(np.diagonal(z)).all()
-    table = threshold_table(found)
+    table = threshold_table(found).frame()
     assert list(table["workload"]) == sorted(given.STEPS)
     limits = table["euclidean_mean"] + found.c["ed"] * table["euclidean_sd"]
     assert list(table["euclidean_limit"]) == pytest.approx(list(limits))
@@ -347,7 +340,7 @@ def test_the_evaluation_stands_beside_its_baselines():
     assert "nearest counter means 75.0 %" in chart.takeaway
     patterns = chart.figure.data[0].marker.pattern.shape
     assert patterns.count("/") == len(found.baselines)
-    shown = {line.label: line.value for line in evaluation_headlines(found)}
+    shown = {line.label: line.value for line in evaluation_figures(found)}
     assert shown["Unknown rejected"] == "62.5 %"
     assert shown["Known rejected"] == "10.0 %"
 
@@ -356,7 +349,7 @@ def test_what_was_not_evaluated_is_said():
     assert known_bars(given.evaluation(known=False)) is None
     assert open_curve(given.evaluation(unknown=False), "pair_model") is None
     assert "Nothing could be evaluated" in evaluation_sentence(given.evaluation(known=False, unknown=False))
-    shown = {line.label: line.value for line in evaluation_headlines(given.evaluation(known=False))}
+    shown = {line.label: line.value for line in evaluation_figures(given.evaluation(known=False))}
     assert shown["Accuracy"] == "no data"
 
 
@@ -364,7 +357,7 @@ def test_where_too_few_runs_are_learned_for_a_threshold_no_rejection_is_claimed(
     found = dataclasses.replace(given.evaluation(), c=float("nan"), rejected_share=0.0, false_reject_share=0.0)
     assert "none can be called unknown" in evaluation_sentence(found)
     assert "0.0 %" not in evaluation_sentence(found)
-    shown = {line.label: line.value for line in evaluation_headlines(found)}
+    shown = {line.label: line.value for line in evaluation_figures(found)}
     assert [shown[name] for name in ("With rejections", "Unknown rejected", "Known rejected")] == ["no data"] * 3
     assert measures_of(found) == ()
 
@@ -386,16 +379,16 @@ def test_the_confusion_counts_wrong_answers():
 
 
 def test_the_tables_of_the_paper_have_ours_and_theirs():
-    known = known_table(given.evaluation())
+    known = known_table(given.evaluation()).frame()
     assert list(known["workload"][:3]) == ["two steps", "one step", HOSTILE]
     assert known["f1"].iloc[-1] == 0.93
-    unknown = unknown_table(given.evaluation())
+    unknown = unknown_table(given.evaluation()).frame()
     assert list(unknown["workload"]) == [HOSTILE, "one step"]
     assert unknown["nearest"].iloc[1].startswith("two steps 75 %")
-    inner = inner_table(given.evaluation())
+    inner = inner_table(given.evaluation()).frame()
     assert len(inner) == 2 + 6
     assert inner["dtw_mean"].iloc[2] == 211.9
-    assert known_table(given.evaluation(known=False)).empty
+    assert not known_table(given.evaluation(known=False)).rows
 
 
 def test_names_units_and_numbers_as_people_read_them():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_tests as made
-from workprof.answers.profiles import profiles_sentence
+from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.fingerprints import MOST_ROWS, STRONG, fingerprints, similar_order
 from workprof.charts.profiles.jobs import (
@@ -23,13 +23,10 @@ from workprof.charts.profiles.jobs import (
 from workprof.charts.profiles.overview import (
     arrivals,
     condensed_tree,
-    headlines,
-    paper_headlines,
     profile_names,
     round_ones,
     silhouette_boxes,
     size_bars,
-    together,
 )
 from workprof.charts.theme import OUTLIER_COLOUR
 
@@ -143,15 +140,15 @@ def test_heat_map_shares_add_up(by, axis):
 
 def test_headlines_name_both_silhouettes_and_show_the_truth_only_where_planted():
     fit = made.fit()
-    own = {item.label: item for item in headlines(fit)}
-    paper = {item.label: item for item in paper_headlines(fit)}
+    own = {item.label: item for item in quality_figures(fit)}
+    paper = {item.label: item for item in paper_figures(fit)}
     assert {"Silhouette (without outliers)", "DBCV"} <= own.keys()
     assert list(paper) == ["Silhouette (outliers as a cluster)", "ACQUIRES", "scores_v3", "CCPM"]
     assert own["Silhouette (without outliers)"].value == f"{fit.scores.silhouette_clustered:.3f}"
     assert own["Silhouette (without outliers)"].detail == "± 0.010"
     assert paper["Silhouette (outliers as a cluster)"].value == f"{fit.scores.avg_silhouette:.3f}"
     assert "Agreement with ground truth" not in own
-    planted = headlines(replace(fit, scores=made.scores(truth=0.75)))[-1]
+    planted = quality_figures(replace(fit, scores=made.scores(truth=0.75)))[-1]
     assert (planted.label, planted.value) == ("Agreement with ground truth", "0.750")
     assert "synthetic data only" in planted.detail
     assert all(item.meaning for item in (*own.values(), *paper.values()))

@@ -176,7 +176,7 @@ def test_the_standing_counts_groups_runs_and_what_was_left_out():
 def test_left_out_sizes_have_their_reason():
     table = left_out_table(PAIRS).frame()
     assert len(table) == 16
-    assert set(table["size"]) == {1000}
+    assert set(table["grid_size"]) == {1000}
     assert "cannot hold" in table["reason"].iloc[0]
     assert not left_out_table([]).rows
 
@@ -228,7 +228,7 @@ def test_the_overlap_keeps_every_row_and_says_what_dissolved():
 
 def test_comparison_figures_carry_their_meaning():
     headlines = comparison_answer(SOME, "one", "other").figures
-    assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand", "To outliers", "Moved"]
+    assert [item.label for item in headlines] == ["Adjusted Rand", "Adjusted Rand, all runs", "To outliers", "Moved"]
     assert all(item.meaning for item in headlines)
 
 

@@ -64,7 +64,7 @@ def test_scores_from_a_file_and_what_they_lack(workprof, small):
     assert "note: lotaru is excluded: machine old has no linpack score" in ran.err
     assert ran.json["interval"]["share"] is None
     text = workprof(*asked, "--scores", small / "scores.csv")
-    assert "per-task (default)" in text.out
+    assert "per-task (ours)" in text.out
 
 
 def test_one_factor(workprof, small):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.charts import records_for_classify, records_for_memory, records_for_phases
 from tests.pages.conftest import SAMPLE
-from workprof.answers.forecasts import explanation_answer
+from workprof.answers.classifier import explanation_answer
 from workprof.cli.main import app
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import WorkprofError

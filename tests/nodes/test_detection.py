@@ -9,7 +9,7 @@ import pytest
 
 from tests.nodes.run_frames import frame_of, real_runs, simulated
 from tests.shared_data import needs_shared_data
-from workprof.answers.nodes import detection_answer
+from workprof.answers.degradation import detection_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack

@@ -8,7 +8,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from workprof.charts.nodes.search import cost_curves, search_headlines
+from workprof.answers.configurations import search_figures
+from workprof.charts.nodes.search import cost_curves
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError, TraceError
 from workprof.nodes.search import (
     ARROW,
@@ -149,5 +150,5 @@ def test_what_the_optimiser_gains_over_random_search_is_drawn_and_said(tmp_path)
     assert [trace.name for trace in chart.figure.data if trace.name] == ["without scores", "at random"]
     gain = 100 * (1 - ours / chance)
     assert f"costs {abs(gain):.1f} % {'less' if gain >= 0 else 'more'} than that" in chart.note
-    told = {one.label: one.value for one in search_headlines(found)}
+    told = {one.label: one.value for one in search_figures(found)}
     assert told["Random search"] == f"+{100 * (chance - 1):.1f} %"

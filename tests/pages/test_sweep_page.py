@@ -87,7 +87,7 @@ def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, s
     runs, left_out = test.dataframe[0].value, test.dataframe[1].value
     assert list(runs["verdict"])[:2] == ["★ best", ""]
     assert runs["acquires"].dropna().is_monotonic_decreasing
-    assert set(left_out["size"]) == {1000}
+    assert set(left_out["grid_size"]) == {1000}
     assert "cannot hold two profiles" in left_out["reason"].iloc[0]
     assert "row 48 of the grid" in words(test)
     assert "another sample" in words(test)

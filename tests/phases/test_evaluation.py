@@ -8,7 +8,7 @@ import pytest
 
 from tests.phases.planted_runs import planted
 from tests.shared_data import FOLDER, needs_shared_data
-from workprof.answers.phases import evaluation_answer
+from workprof.answers.recognition import evaluation_answer
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.records import pack, unpack
 from workprof.core.stats import wilson

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.charts import records_for_phases as given
-from workprof.charts.phases.matches import first_of_each_source, live_chart, live_headlines, live_sentence
+from workprof.answers.recognition import live_figures, live_sentence
+from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import silent
 from workprof.core.records import pack, unpack
@@ -148,7 +149,7 @@ def test_a_live_library_can_be_kept_and_its_chart_says_what_is_provisional():
     assert "provisional" in chart.note
     dashes = {shape.line.dash for shape in chart.figure.layout.shapes}
     assert dashes == {"dot"}
-    assert {line.label: line.value for line in live_headlines(view)}["Recorded"] == "24 s"
+    assert {line.label: line.value for line in live_figures(view)}["Recorded"] == "24 s"
     assert first_of_each_source(("cpu.a", "cpu.b", "net.c"), 3) == ("cpu.a", "net.c", "cpu.b")
 
 

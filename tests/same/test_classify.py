@@ -9,12 +9,12 @@ import pytest
 from pages._classify.one_job import SUBMIT_FIELDS, TIMES
 from tests.pages.conftest import SAMPLE
 from tests.same.reading import bar, same_figures
-from workprof.answers.forecasts import classifier_answer, forecast_document
-from workprof.charts.feedback import drift_table, quantile_table
+from workprof.answers.classifier import classifier_answer
+from workprof.answers.feedback import drift_table, needs_table
+from workprof.answers.forecasts import forecast_document
 from workprof.charts.text import shortened
 from workprof.core.answer import to_json as answer_json
 from workprof.core.records import to_json
-from workprof.core.table import csv_bytes
 from workprof.core.units import GB, format_share
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.feedback.loop import FeedbackSettings
@@ -161,8 +161,8 @@ def finished(jobs, observed):
 def test_finished_jobs_in_figures(finished, observed, feedback):
     assert f"{observed['observed']:,} finished jobs compared" in finished.words
     assert finished.metric("As predicted") == [format_share(observed["agreed_share"])]
-    assert finished.metric("In no profile") == [format_share(observed["outlier_share"])]
-    (at_fit,) = (detail for label, _, detail in finished.metrics if label == "In no profile")
+    assert finished.metric("Far from every profile") == [format_share(observed["outlier_share"])]
+    (at_fit,) = (detail for label, _, detail in finished.metrics if label == "Far from every profile")
     assert at_fit == f"{format_share(observed['outlier_share_at_fit'])} at the fit"
     tallies = [one.tally for one in feedback.state.profiles.values()]
     known = sum(tally.known.sum() for tally in tallies)
@@ -191,7 +191,7 @@ def test_the_score_over_time_is_the_commands(finished, observed):
 
 def test_drift_and_needs_are_the_commands(jobs, finished, observed, feedback):
     names = dict(enumerate(jobs.library(lambda bench: bench.profile_names("jobs"))[:-1]))
-    assert finished.files["drift.csv"] == csv_bytes(drift_table(feedback.assessment.drift, names))
+    assert finished.files["drift.csv"] == drift_table(feedback.assessment.drift, names).csv()
     table = finished.csv("drift.csv").set_index(["profile", "target"])
     told = {(one["profile"], one["target"]): one for one in observed["drift"]}
     assert set(table.index) == set(told)
@@ -199,19 +199,19 @@ def test_drift_and_needs_are_the_commands(jobs, finished, observed, feedback):
         assert table.loc[place, "jobs"] == one["jobs"]
         assert table.loc[place, "errors"] == one["error"]["word"]
         assert table.loc[place, "needs"] == one["distribution"]["word"]
-        assert _same(table.loc[place, "error factor"], one["error"]["factor"])
+        assert _same(table.loc[place, "error_factor"], one["error"]["factor"])
     drawn = [x for trace in finished.figures["drift-duration_s"] for x in trace["x"]]
     judged = [one["error"] for one in observed["drift"] if one["target"] == "duration_s"]
     assert sorted(drawn) == sorted(one["factor"] for one in judged if one["factor"] is not None)
     assert "drift" in {one["word"] for one in judged}
     needs = finished.csv("needs-duration_s.csv").set_index("profile")
-    assert finished.files["needs-duration_s.csv"] == csv_bytes(quantile_table(feedback, "duration_s", names))
+    assert finished.files["needs-duration_s.csv"] == needs_table(feedback, "duration_s", names).csv()
     for name, targets in observed["quantiles"].items():
         own = targets["duration_s"]
         line = needs.loc["Unclustered" if name == "-1" else shortened(names[int(name)])]
         for level, now, before in zip(own["levels"], own["now"], own["at_fit"], strict=True):
-            assert _same(line[f"p{level * 100:g} now"], now)
-            assert _same(line[f"p{level * 100:g} at the fit"], before)
+            assert _same(line[f"p{level * 100:g}_now"], now)
+            assert _same(line[f"p{level * 100:g}_at_fit"], before)
 
 
 def _same(shown, told):

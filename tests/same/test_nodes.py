@@ -4,7 +4,9 @@ import pytest
 
 from pages._runs.links import parameters_of
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.answers.nodes import advice_answer, allocation_answer, detection_answer, groups_answer, rank_answer
+from workprof.answers.degradation import detection_answer
+from workprof.answers.node_groups import advice_answer, allocation_answer, groups_answer
+from workprof.answers.nodes import rank_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.nodes.advice import AdviceSettings
 from workprof.nodes.allocation import AllocationSettings

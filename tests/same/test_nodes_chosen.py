@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from tests.same.reading import bar
-from workprof.answers.nodes import transfer_answer
-from workprof.charts.nodes.groups import transfer_table
-from workprof.charts.nodes.ranking import node_comparison_table
+from workprof.answers.node_groups import transfer_answer, transfer_table
+from workprof.answers.nodes import comparison_table
 from workprof.core.answer import to_json as answer_json
-from workprof.core.table import csv_bytes
 from workprof.core.units import format_share
 from workprof.nodes.transfer import TransferSettings
 
@@ -63,9 +61,9 @@ def test_transfers_to_other_machines(nodes, lab):
     assert interval["n"] > 0
     assert f"held {format_share(interval['share'])} of {interval['n']} runtimes" in page.words
     assert f"upper end / lower end {interval['median_width']:.2f}" in page.words
-    assert page.files["node-transfer.csv"] == csv_bytes(transfer_table(found.result))
+    assert page.files["node-transfer.csv"] == transfer_table(found.result).csv()
     table = page.csv("node-transfer.csv")
-    assert table["p95_error"].tolist() == [_method(told, name)["p95"] for name in table["method"]]
+    assert table["p95"].tolist() == [_method(told, name)["p95"] for name in table["method"]]
 
 
 def _method(told, name):
@@ -83,7 +81,7 @@ def test_kept_rankings_side_by_side(nodes):
     assert set(kept) == set(KEPT)
     found = nodes.library(lambda bench: {name: bench.node_ranking("runs", kept[name]) for name in kept})
     page = nodes.page("nodes", "runs", nodes_tab="Scenarios")
-    assert page.files["runs-node-scenarios.csv"] == csv_bytes(node_comparison_table(found))
+    assert page.files["runs-node-scenarios.csv"] == comparison_table(found).csv()
     table = page.csv("runs-node-scenarios.csv").set_index("node")
     for name, weights in WEIGHTS.items():
         told = nodes.command("nodes", "rank", "runs", "--weights", weights)

@@ -10,8 +10,9 @@ import pytest
 
 from tests.charts import records_for_phases as given
 from tests.same.reading import same_figures, same_metrics
-from workprof.answers.phases import evaluation_answer, match_answer, phases_answer
-from workprof.charts.phases.evaluation import distance_matrix, threshold_table
+from workprof.answers.phases import phases_answer
+from workprof.answers.recognition import evaluation_answer, match_answer, threshold_table
+from workprof.charts.phases.evaluation import distance_matrix
 from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.core.answer import to_json as answer_json
 from workprof.core.table import csv_bytes
@@ -155,7 +156,7 @@ def test_distances_between_known_runs(phases, known, by, measure):
 
 def test_limits_of_known_workloads_follow_from_the_distances(phases, known):
     page = phases.page("phases", "counters", phases_tab="Library", **PUBLISHED)
-    assert page.files["phases-thresholds.csv"] == csv_bytes(threshold_table(known))
+    assert page.files["phases-thresholds.csv"] == threshold_table(known).csv()
     table = page.csv("phases-thresholds.csv").set_index("workload")
     labels = np.array(known.workloads)
     assert table["runs"].to_dict() == {name: (labels == name).sum() for name in given.STEPS}

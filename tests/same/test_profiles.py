@@ -8,12 +8,10 @@ import pandas as pd
 import pytest
 
 from tests.same.reading import bar, same_figures, same_metrics
-from workprof.answers.profiles import fit_answer
-from workprof.charts.downloads import summary_table
+from workprof.answers.profiles import fit_answer, summary_table
 from workprof.charts.profiles.overview import LABEL_WORDS
 from workprof.charts.text import label
 from workprof.core.answer import to_json as answer_json
-from workprof.core.table import csv_bytes
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.profiles.settings import ProfileSettings
@@ -87,7 +85,7 @@ def test_every_metric_is_the_commands_number(jobs, told, printed):
 
 def test_files_of_the_page_hold_the_record(jobs, fit, printed):
     page = jobs.page("profiles", "jobs", profiles_tab="Export")
-    summary = csv_bytes(summary_table(fit, {}))
+    summary = summary_table(fit, {}).csv()
     named = page.csv("jobs-profiles-summary.csv")
     assert list(named["rows"]) == [card.size for card in fit.cards]
     assert list(named["silhouette"]) == [card.silhouette for card in fit.cards]

@@ -1,204 +1,121 @@
-"""What is said of jobs before they run: how often a profile is predicted correctly, by what, and what one job needs."""
+"""What is said of one job before it runs: its profile, why, and what it needs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from workprof.core.answer import Answer, Figure, Table
-from workprof.core.table import Column
+from workprof.answers.estimates import best_guess_words
 from workprof.core.units import GB, format_share
-from workprof.core.words import counted
-from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, ClassScore, Reliability, SplitScores
-from workprof.forecasts.explain import GlobalExplanation
-from workprof.forecasts.feedback.drift import Drift
-from workprof.forecasts.feedback.loop import Observed
+from workprof.core.words import counted, formatted, label, listed, plotly_text, title
+from workprof.forecasts.explain import JobExplanation
+from workprof.forecasts.forecaster import Forecasts
 from workprof.forecasts.one_job import JobForecast, Need
-from workprof.forecasts.predictions import NO_PROFILE
-from workprof.profiles.names import name_at
+from workprof.forecasts.predictions import NO_PROFILE, Predictions
+from workprof.profiles.metadata import NOT_GIVEN
+from workprof.profiles.names import UNCLUSTERED, fitted, name_at
 
-SHOWN_PROFILES = 3
-SCORES = ("accuracy", "macro_f1", "weighted_f1", "abstained_share", "n_train", "n_test")
-SMALL_LEAK = 0.02
-"""A difference of accuracies that is worth a sentence."""
-
-
-@dataclass(frozen=True)
-class _Split:
-    """The scores of one split; where profiles were found among the training runs, beside those of all runs."""
-
-    name: str
-    among: str
-    scores: SplitScores
-
-
-SPLITS = (
-    Column("split", "name", "Split"),
-    Column("among", heading="Profiles found among", optional=True),
-    Column("accuracy", "scores.accuracy", "Accuracy", "%.3f"),
-    Column("macro_f1", "scores.macro_f1", "Macro F1", "%.3f"),
-    Column("weighted_f1", "scores.weighted_f1", "Weighted F1", "%.3f"),
-    Column("abstained_share", "scores.abstained_share", "Abstained", unit="share"),
-    Column("mean_probability", "scores.reliability.mean_stated", "Stated probability", "%.3f"),
-    Column("correct_share", "scores.reliability.mean_observed", "Correct", unit="share"),
-    Column("calibration_error", "scores.reliability.error", "Calibration error", "%.3f"),
-    Column("n_test", "scores.n_test", "Test runs", unit="count"),
+PUBLISHED = (
+    "As published: one column per value, XGBoost's defaults, trained only on runs with a profile; it never abstains."
 )
 
 
-def profile_word(profile: int) -> str:
-    """'P3'; 'none' where it is none."""
-    return "none" if profile == NO_PROFILE else f"P{profile}"
-
-
-CLASSES = (
-    Column("profile", lambda one: profile_word(one.profile), "Profile"),
-    Column("precision", heading="Precision", form="%.3f"),
-    Column("recall", heading="Recall", form="%.3f"),
-    Column("f1", heading="F1", form="%.3f"),
-    Column("support", heading="Test runs", unit="count"),
-)
-
-
-def classifier_answer(result: ClassifierEvaluation) -> Answer:
-    """How often the profile is predicted correctly, by split; and which profiles are not."""
-    of_both = [(name, "training runs", scores) for name, scores in result.splits.items()] if result.beside else []
-    among = "all runs" if of_both else ""
-    of_all = [(name, among, scores) for name, scores in (result.beside or result.splits).items()]
-    classes: Sequence[ClassScore] = result.classes
-    return Answer(
-        leak_sentence(result),
-        tables=(
-            Table("scores", "Splits", SPLITS, [_Split(*one) for one in (*of_both, *of_all)]),
-            Table("classes", f"Profiles, lowest F1 first ({result.shown})", CLASSES, classes),
-        ),
-        notes=tuple(result.notes),
-        document={
-            "splits": {name: _split(scores) for name, scores in result.splits.items()},
-            "cluster_on": result.settings.cluster_on,
-            "clustered_on_all": {name: _split(scores) for name, scores in result.beside.items()} or None,
-            "label_agreement": result.label_agreement or None,
-            "not_made": result.not_made,
-            "classes": [asdict(one) for one in classes],
-            "shown": result.shown,
-            "fields": list(result.fields),
-            "mode": result.settings.mode,
-            "train_seconds": result.train_seconds,
-            "seconds": result.seconds,
-        },
-    )
-
-
-def _split(scores: SplitScores) -> dict[str, Any]:
-    return {
-        **{key: getattr(scores, key) for key in SCORES},
-        **_calibration(scores.reliability),
-        "new_users": {"n_test": int(scores.new_users.rows.sum()), **_calibration(scores.new_users)},
-    }
-
-
-def _calibration(held: Reliability) -> dict[str, float | None]:
-    result = {
-        "mean_probability": held.mean_stated,
-        "correct_share": held.mean_observed,
-        "calibration_error": held.error,
-    }
-    return {key: None if math.isnan(value) else value for key, value in result.items()}
-
-
-def strict_split(result: ClassifierEvaluation) -> str:
-    """The split that is closest to new work: by group, else by job, else the first that could be made."""
-    return next((name for name in ("by_group", "by_job") if name in result.splits), next(iter(result.splits)))
-
-
-def leak_sentence(result: ClassifierEvaluation) -> str:
-    """How often the profile is predicted correctly for new work, and how far a random split overstates it."""
-    strict = strict_split(result)
-    honest, leaky = result.splits[strict], result.splits.get("random")
-    new = {"by_group": " of new groups", "by_job": " of new jobs", "by_time": " of later jobs"}.get(strict, "")
-    words = (
-        f"The profile is predicted correctly for {format_share(honest.accuracy, 0)} of the runs{new} "
-        f"(macro F1 {honest.macro_f1:.2f})"
-    )
-    if leaky is None or strict == "random":
-        return f"{words}.{_later(result, honest.accuracy)}"
-    shares = format_share(leaky.accuracy, 0), f"macro F1 {leaky.macro_f1:.2f}"
-    lost = leaky.accuracy - honest.accuracy
-    if not math.isfinite(lost) or lost < SMALL_LEAK:
-        return f"{words}; a random split gives about the same ({shares[0]}).{_later(result, honest.accuracy)}"
-    return f"{words}. A random split overstates this: {shares[0]} ({shares[1]}).{_later(result, honest.accuracy)}"
-
-
-def _later(result: ClassifierEvaluation, accuracy: float) -> str:
-    """That later jobs are harder, where they are."""
-    later = result.splits.get("by_time")
-    if later is None or not accuracy - later.accuracy >= SMALL_LEAK:
-        return ""
-    return f" Later jobs are harder: {format_share(later.accuracy, 0)}."
-
-
 @dataclass(frozen=True)
-class _Effect:
-    """The mean absolute SHAP value of a field or of a value, for every class."""
+class Naming:
+    """The words of one classifier.
 
-    name: str
-    by_profile: dict[str, float]
+    Attributes:
+        names: profile -> name; a profile without one is 'P7'.
+        mode: 'corrected' or 'faithful'.
+    """
 
-    @property
-    def total(self) -> float:
-        """Over the classes."""
-        return float(np.sum(list(self.by_profile.values())))
+    names: Mapping[int, str] = field(default_factory=dict)
+    mode: str = "corrected"
 
-    @property
-    def most(self) -> str:
-        """The profiles for which it does most."""
-        most = sorted(self.by_profile.items(), key=lambda item: -item[1])[:SHOWN_PROFILES]
-        return ", ".join(f"{profile_word(int(profile))} ({value:.3f})" for profile, value in most)
+    def name(self, profile: int) -> str:
+        """What a class is called; -1 is 'No profile'."""
+        return "No profile" if profile == NO_PROFILE else self.names.get(profile) or f"P{profile}"
+
+    def shown(self, profile: int, longest: int = 28) -> str:
+        """The same for a figure; what is cut off never is the number behind the name."""
+        return plotly_text(fitted(self.name(profile), longest), longest)
+
+    def note(self, text: str) -> str:
+        """A chart's note, with the flag of the published definitions where they hold."""
+        return f"{text} {PUBLISHED}" if self.mode == "faithful" else text
 
 
-def _effects(key: str) -> tuple[Column, ...]:
+def prediction_sentence(predictions: Predictions, row: int, naming: Naming) -> str:
+    """The predicted profile of one job, or why none is predicted, in one sentence."""
+    best, probability = naming.name(int(predictions.best[row])), format_share(predictions.probability[row], 0)
+    if not predictions.abstained[row]:
+        return f"Predicted profile: {best}, probability {probability}."
+    return f"No profile predicted: {predictions.reason_text(row)}. The most likely one would be {best} ({probability})."
+
+
+def forecast_sentence(
+    forecasts: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None
+) -> str:
+    """What is predicted of one job, and what happened where it has run, in one sentence.
+
+    Args:
+        forecasts: of the job, a table of one row.
+        naming: of the profiles.
+        of: the job, such as 'Held-out run 12'.
+        actual: target -> what it really needed; empty for a new job.
+        profile: the job's own, -1 = none; None = not known.
+    """
+    result = forecasts.profiles
+    if result.abstained[0]:
+        words = [f"no profile predicted ({result.reason_text(0)})"]
+    else:
+        words = [f"predicted {naming.name(int(result.profile[0]))} with {format_share(result.probability[0], 0)}"]
+    shown = [name for name in (*MAIN_TARGETS, *forecasts.estimates) if name in forecasts.estimates][: len(MAIN_TARGETS)]
+    for target in shown:
+        one = forecasts.estimates[target]
+        ends = "" if actual else f" ({formatted(target, float(one.low[0]))} to {formatted(target, float(one.high[0]))})"
+        words.append(f"{formatted(target, float(one.point[0]))}{ends}")
+    happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
+    happened += [formatted(target, actual[target]) for target in shown if target in actual]
+    return f"{of}: {', '.join(words)}.{f' Actual: {listed(happened)}.' if happened else ''}"
+
+
+MAIN_TARGETS = ("duration_s", "peak_memory_bytes")
+
+
+def probability_note(threshold: float, naming: Naming) -> str:
+    """What the probabilities are."""
+    if naming.mode == "faithful":
+        return "Probabilities are those of the trees, not calibrated."
     return (
-        Column(key, "name", key.capitalize()),
-        Column("mean_abs_shap", "total", "Mean |SHAP| (log-odds)", "%.4f"),
-        Column("by_profile", shown=False),
-        Column("most", heading="Most for"),
+        "Probabilities are calibrated on held-out jobs. Dotted line: the smallest probability at which a profile is "
+        f"predicted, {format_share(threshold, 0)}."
     )
 
 
-def explanation_answer(result: GlobalExplanation) -> Answer:
-    """Which fields and values decide the profile."""
-    classes = [str(int(one)) for one in result.classes]
-
-    def effects(names: Sequence[str], means: Any) -> list[_Effect]:
-        rows = zip(names, means, strict=True)
-        return [_Effect(name, dict(zip(classes, map(float, row), strict=True))) for name, row in rows]
-
-    fields = effects(result.fields, result.by_field)
-    missed = f"SHAP values miss the output by up to {result.additivity_error:.2g}"
-    return Answer(
-        fields_sentence(result.fields, result.by_field.sum(axis=1)),
-        tables=(
-            Table("fields", "Fields", _effects("field"), fields),
-            Table("values", "Values", _effects("value"), effects(result.values, result.by_value)),
-        ),
-        notes=() if result.additive else (missed,),
-        document={
-            name: getattr(result, name) for name in ("n_sampled", "n_rows", "seed", "additivity_error", "seconds")
-        },
-    )
+def additivity(result: JobExplanation) -> str:
+    """Whether base and contributions add up to the score."""
+    return sum_words(result.additivity_error, passed=result.additive)
 
 
-def fields_sentence(lines: Sequence[str], totals: Any) -> str:
-    """The three fields that decide most."""
-    if not len(totals) or not totals.sum():
-        return "No field changes the score."
-    share = totals / totals.sum()
-    first = ", ".join(f"{line} ({format_share(part, 0)})" for line, part in zip(lines[:3], share[:3], strict=True))
-    return f"Most important: {first} of total absolute SHAP."
+def sum_words(gap: float, *, passed: bool) -> str:
+    """Whether the contributions of the fields add up to the score that they explain."""
+    if passed:
+        return "The contributions add up to the score."
+    return f"The contributions do not add up to the score (gap {gap:.2g}, at most 0.001)."
+
+
+def reason_sentence(result: JobExplanation, naming: Naming) -> str:
+    """The field that decides most for a class."""
+    name = naming.name(result.profile)
+    if not result.sentences:
+        return f"No single field decides for or against {name} here."
+    field, value, state = label(result.fields[0]), result.values[0], result.states[0]
+    remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
+    what = f"{field} not given" if state == NOT_GIVEN else f"{field} = {value}{remark}"
+    return f"Strongest reason: {what} adds {result.contributions[0]:+.1f} log-odds to {name}."
 
 
 def forecast_document(result: JobForecast, called: Sequence[str]) -> dict[str, Any]:
@@ -239,65 +156,47 @@ def _need(target: str, need: Need) -> dict[str, float | str]:
     return {name: value if isinstance(value, str) else value / scale for name, value in vars(need).items()}
 
 
-FAR = Column("outlier_share", heading="Far from every profile", unit="share", help="Of the recent jobs.")
-ACQUIRES = Column("acquires", heading="ACQUIRES", form="%.3f", help="Of the clustering, with the recent jobs.")
-DRIFT = (
-    Column("target", heading="What"),
-    Column("jobs", heading="Jobs", unit="count"),
-    Column("errors", "error.word", "Errors"),
-    Column("factor", "error.factor", "Factor", "%.2f"),
-    Column("needs", "distribution.word", "Needs"),
-    Column("distance", "distribution.distance", "Distance", "%.2f"),
-)
+def need_words(line: Any) -> str:
+    """Above the marks of a quantity."""
+    target, (point, low, high, happened) = str(line["target"]), _need_parts(line)
+    return f"<b>{title(target, '')} {point}</b> ({low} to {high}){happened}"
 
 
-def observed_answer(result: Observed, called: Sequence[str] = ()) -> Answer:
-    """What finished jobs say of their predictions, and whether to cluster again; `called` = names of the profiles."""
-    stands = result.assessment
-    profile = Column("profile", lambda one: name_at(called, one.profile), "Profile")
-    advice = "; ".join(stands.reasons) or "no drift that calls for another clustering"
-    done = " Profiles and classifier were trained again." if result.refitted else ""
-    if stands.recluster_advised and not result.refitted:
-        done = " Another clustering is advised: add --refit."
-    far = f"{result.filed.get('-1', 0):,} are far from every profile"
-    return Answer(
-        f"{result.observed:,} of {counted(result.n_read, 'run')} are compared, {far}: {advice}.{done}",
-        (
-            Figure(FAR, stands, f"{format_share(stands.outlier_share_at_fit)} at the fit"),
-            Figure(ACQUIRES, stands, f"{stands.acquires_at_fit:.3f} at the fit"),
-        ),
-        (Table("drift", "Drift", (profile, *DRIFT), [one for one in stands.drift if one.jobs]),),
-        notes=tuple(result.notes),
-        document={
-            "observed": result.observed,
-            "rows_read": result.n_read,
-            "repeated": result.n_repeated,
-            "already_observed": result.already,
-            "filed": result.filed,
-            "not_filed": result.n_unfiled,
-            "agreed_share": result.agreed_share,
-            "violations": result.violations,
-            "drift": [_drift(one) for one in stands.drift],
-            "outlier_share": stands.outlier_share,
-            "outlier_share_at_fit": stands.outlier_share_at_fit,
-            "acquires": stands.acquires,
-            "acquires_at_fit": stands.acquires_at_fit,
-            "recluster_advised": stands.recluster_advised,
-            "reasons": list(stands.reasons),
-            "refitted": result.refitted,
-            "acquires_history": list(result.history),
-            "seconds": result.seconds,
-        },
-    )
+def need_sentence(line: Any) -> str:
+    """What a job needs of a quantity, with the interval and what it rests on."""
+    point, low, high, happened = _need_parts(line)
+    past = counted(int(line["past_jobs"]), "similar past run")
+    return f"{title(str(line['target']), '')} {point} (interval {low} to {high}, from {past}){happened}."
 
 
-def _drift(one: Drift) -> dict[str, Any]:
-    return {
-        "profile": one.profile,
-        "target": one.target,
-        "jobs": one.jobs,
-        "effective_jobs": one.effective,
-        "drift": one.is_drifting,
-        "error": vars(one.error) | {"factor": one.error.factor},
-        "distribution": vars(one.distribution),
+def _need_parts(line: Any) -> tuple[str, str, str, str]:
+    target = str(line["target"])
+    point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
+    return point, low, high, f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
+
+
+def needs_sentence(lines: Sequence[Any]) -> str:
+    """What a job needs of every quantity."""
+    if not lines:
+        return "No quantity can be predicted for this dataset."
+    parts = [f"{label(str(one['target']))} {formatted(str(one['target']), one['point'])}" for one in lines]
+    return f"Predicted: {', '.join(parts)}."
+
+
+def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: float, *, ran: bool) -> str:
+    """What the marks of the needs are, and which best guesses lie outside the quartiles, and why that can be."""
+    best = best_guess_words(predictors)
+    places = {
+        "below": [label(str(one["target"])) for one in lines if one["point"] < one["p25"]],
+        "above": [label(str(one["target"])) for one in lines if one["point"] > one["p75"]],
     }
+    found = [f"{listed(names)} {place} its quartiles" for place, names in places.items() if names]
+    outside = (
+        f" Best guess of {' and of '.join(found)}: it keeps relative errors small, quartiles tell shares of runs."
+        if found
+        else ""
+    )
+    return (
+        f"Diamond: {best or 'prediction'}; thick, with the median as a stroke: quartiles of history and trees; thin: "
+        f"{format_share(nominal, 0)} interval with the guess inside{'; cross: actual' if ran else ''}.{outside}"
+    )

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
-from workprof.core.answer import Answer, Table
-from workprof.core.arrays import Floats
-from workprof.core.records import to_json
+from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
-from workprof.nodes.advice import Advice
-from workprof.nodes.allocation import Allocation
 from workprof.nodes.comparisons import AspectScore, PairRatio
-from workprof.nodes.detection import Detection, ScoredRuns
-from workprof.nodes.groups import Groups
-from workprof.nodes.ranking import RankedNode, Ranking, per_price
-from workprof.nodes.runtime_intervals import Coverage
+from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking, per_price
 from workprof.nodes.scores import OVERALL
-from workprof.nodes.search import RANDOM, Search
-from workprof.nodes.transfer import Transfer
+from workprof.nodes.selection import RankSettings
 
 NO_DATA = "no data"
 
@@ -127,6 +118,11 @@ def weight_words(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{resource(name)} {format_share(share, 0)}" for name, share in shares.items() if share > 0)
 
 
+def weights_sentence(shares: Mapping[str, float]) -> str:
+    """'Weights: CPU 50 %, disk 50 %.'."""
+    return f"Weights: {weight_words(shares) or 'none'}."
+
+
 CLEAR = {"re-run": "Run the benchmark again to confirm.", "exclude": "Take the node out until it is repaired."}
 
 
@@ -157,170 +153,230 @@ def leaders_sentence(rankings: Mapping[str, Ranking]) -> str:
     return f"First: {'; '.join(leaders)}."
 
 
-MOST_NAMED = 6
+def moment_words(epoch_s: float) -> str:
+    """A time in UTC: '2026-11-21 17:36'."""
+    if not math.isfinite(epoch_s):
+        return "no time"
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def groups_sentence(result: Groups) -> str:
-    """Return how many groups there are and who is in them."""
-    if not result.groups:
-        return "There are no groups."
-    if result.k == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group: none stands apart."
-    return f"{result.k} groups: {'; '.join(members_words(one.nodes) for one in result.groups)}."
+def _change(one: RankedNode) -> str:
+    change = one.change
+    return "too few runs" if change is None else change_words(change.ratio, change.low, change.high)
 
 
-def members_words(nodes: Sequence[str]) -> str:
-    """The first names of a group."""
-    return ", ".join(nodes[:MOST_NAMED]) + (" …" if len(nodes) > MOST_NAMED else "")
+def _degraded(one: RankedNode) -> str:
+    return f"{one.degraded.action}: {one.degraded.reason}" if one.degraded else "no sign"
 
 
-def advice_sentence(result: Advice, profile: str = "") -> str:
-    """Return which node suits the profile, by its name or else its number, and what gives most for its price."""
-    work = f"{profile or f'profile {result.settings.profile}'} ({counted(result.n_jobs, 'run')})"
-    return decision_sentence(result.ranking, work)
+def node_table(result: Ranking) -> Table:
+    """One line per node: place, score, change, degradation with its reason, price and score per price."""
+
+    def score_in(name: str) -> Column:
+        value, said = lambda one: one.aspects[name].score, lambda one: score_words(one.aspects[name])
+        return Column(name, value, resource(name), said=said)
+
+    columns = (
+        Column("rank", lambda one: one.rank or None, "Place", "%.0f"),
+        Column("node", "", "Node", pinned=True),
+        Column("score", "", f"Score ({format_share(result.settings.confidence, 0)} interval)", said=score_words),
+        Column("low", aside=True),
+        Column("high", aside=True),
+        Column("tied_with", lambda one: ", ".join(one.tied_with), "Tied with"),
+        *map(score_in, result.metrics),
+        Column("change", _change, "Since the last window", help="Of the node against itself."),
+        Column("degraded", _degraded, "Degraded"),
+        Column("price_per_h", lambda one: one.price_per_h or None, "Price per hour", "%.4g", optional=True),
+        PER_PRICE,
+        Column("runs", "n_runs", "Runs", "%,.0f"),
+        Column("no_rank_because", "reason", "No rank because", optional=True),
+    )
+    unit = "10-norm of the code" if result.published else "1 = geometric mean of the nodes"
+    return Table("nodes", f"Score ({unit})", columns, result.nodes)
 
 
-def allocation_sentence(result: Allocation) -> str:
-    """Return how many kinds of jobs each group of nodes suits best."""
-    if len(result.groups) == 1:
-        return f"All {nodes_words(len(result.groups[0].nodes))} form one group, so that nothing can be allocated."
-    best = [one.groups[0] for one in result.kinds]
-    parts = [
-        f"{best.count(number):,} on group {number} ({members_words(one.nodes)})"
-        for number, one in enumerate(result.groups)
-        if number in best
-    ]
-    return f"{counted(len(best), 'kind')} of jobs by what they use: {'; '.join(parts)}."
+PER_PRICE = Column("price_performance", "", "Score / price", "%.3g", optional=True)
+IN_WORDS = Column("in_words", faster_words, "Difference")
+PAIRS = (
+    Column("better", "node", "Better"),
+    Column("other", "", "Other"),
+    Column("times_as_good", "ratio", "Ratio", "%.2f"),
+    Column("low", "", "Interval of the ratio", "%.2f", to=Column("high", form="%.2f")),
+    Column("clear", "", "Clear"),
+    replace(IN_WORDS, aside=True),
+    Column("metrics", lambda one: ", ".join(one.metrics), "Metrics"),
+)
+LEAVE_OUTS = (
+    Column("without", "benchmark", "Without"),
+    Column("order", lambda one: " > ".join(one.order), "Order"),
+    Column("reading", lambda one: "the same order" if one.same_order else "another order", "Reading"),
+)
+DROPPED = (Column("metric", "", "Metric"), Column("reason", "", "Reason"))
 
 
-def transfer_sentence(result: Transfer) -> str:
-    """Return how far off our method is, beside no scaling at all."""
-    ours, plain = result.methods.get(result.default), result.methods.get("none")
-    if ours is None:
-        return f"workprof's factor could not be computed: {result.left_out.get(result.default, 'it was not chosen')}."
-    rest = f", without scaling {format_share(plain.median)}" if plain else ""
-    return f"Half of {ours.n:,} predictions are within {format_share(ours.median)} of the measured runtime{rest}."
+def pair_table(result: Ranking, aspect: str = OVERALL) -> Table:
+    """One line per pair of nodes in an aspect."""
+    return Table("node-pairs", "Pairs", PAIRS, [one for one in result.pairs if one.aspect == aspect])
 
 
-def interval_sentence(coverage: Coverage | None) -> str:
-    """Return how often the intervals held; '' where there are none."""
-    if coverage is None or not coverage.n or not math.isfinite(coverage.share):
-        return ""
+def leave_out_table(result: Ranking) -> Table:
+    """The order without each benchmark."""
+    return Table("node-leave-outs", "With one benchmark left out", LEAVE_OUTS, result.leave_outs)
+
+
+def dropped_table(result: Ranking) -> Table:
+    """What was measured and is not in the score, with the reason."""
+    return Table("node-dropped-metrics", "Metrics that are not in the score", DROPPED, result.dropped_metrics)
+
+
+def dropped_sentence(result: Ranking) -> str:
+    """How many metrics make the score, and how many do not."""
+    used = sum(map(len, result.metrics.values()))
+    total = used + len(result.dropped_metrics)
+    return f"{used} of {total} measured metrics make the score; each other one is listed with its reason."
+
+
+def _ranked_nodes(result: Ranking) -> list[RankedNode]:
+    return [one for one in result.nodes if one.rank]
+
+
+def _best(result: Ranking) -> str:
+    return ranked[0].node if (ranked := _ranked_nodes(result)) else NO_DATA
+
+
+def _lead(result: Ranking) -> str:
+    ranked = _ranked_nodes(result)
+    return f"{ranked[0].score / ranked[-1].score:.1f} ×" if len(ranked) > 1 else NO_DATA
+
+
+def _robust(result: Ranking) -> str:
+    return f"{sum(one.same_order for one in result.leave_outs)} of {len(result.leave_outs)}"
+
+
+def _n_degraded(result: Ranking) -> str:
+    return counted(sum(one.degraded is not None for one in result.nodes), "node")
+
+
+BEST = Column("best_node", _best, "Best node", help="By the weighted score.")
+LEAD = Column("lead", _lead, "Best / worst", help="Score of the best node / score of the worst one that is ranked.")
+NODES_DEGRADED = Column(
+    "n_degraded", _n_degraded, "Degraded", help="Nodes whose newest run lies far below their own history."
+)
+ROBUST = Column("robust", _robust, "Ranking robust", help="Same order when one benchmark is excluded: how often.")
+
+
+def ranking_figures(result: Ranking) -> tuple[Figure, ...]:
+    """The best node, its lead, what is degraded, and how robust the order is."""
+    ranked = _ranked_nodes(result)
+    tied = f"tied with {', '.join(ranked[0].tied_with)}" if ranked and ranked[0].tied_with else ""
     return (
-        f"{format_share(coverage.confidence, 0)} intervals held {format_share(coverage.share)} of {coverage.n:,} "
-        f"runtimes of unseen {coverage.held_out}s; upper end / lower end {coverage.median_width:.2f}."
+        Figure(BEST, result, tied),
+        Figure(LEAD, result),
+        Figure(NODES_DEGRADED, result, ", ".join(one.node for one in result.nodes if one.degraded)),
+        *((Figure(ROBUST, result),) if result.leave_outs else ()),
     )
 
 
-def degraded_now(result: Detection) -> dict[str, tuple[str, ...]]:
-    """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
-    runs, bad = result.runs, {}
-    for node in sorted({str(name) for name in runs.node}):
-        here = np.flatnonzero(runs.node == node)
-        newest = {str(runs.benchmark[row]): row for row in here[np.argsort(runs.started_s[here], kind="stable")]}
-        if flagged := tuple(sorted(name for name, row in newest.items() if runs.flag[row])):
-            bad[node] = flagged
-    return dict(sorted(bad.items(), key=lambda item: -len(item[1])))
-
-
-def degradation_sentence(result: Detection) -> str:
-    """Return which nodes are degraded now, and how many runs are flagged."""
-    runs, now = result.runs, degraded_now(result)
-    if not len(runs.flag):
-        return "No run could be judged: each needs three earlier normal ones."
-    count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
-    if not now:
-        return f"No node is degraded in its newest runs; {count}."
-    named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
-    rest = f" and {len(now) - 3} more" if len(now) > 3 else ""
-    return f"Degraded in the newest runs: {', '.join(named)}{rest}; {count}."
-
-
-MOST_DRIVERS = 3
-
-
-def evidence(result: Detection) -> Floats:
-    """Return (n_runs,) what the flags go by: the probability, or without labels the p-value."""
-    return result.runs.p_anomalous if result.supervised else result.runs.p_value
-
-
-def drivers_words(result: Detection, row: int) -> str:
-    """Return the metrics that lie furthest from the run's history: 'events_per_second -15.2, ...'."""
-    drivers = result.runs.drivers[row][:MOST_DRIVERS]
-    return ", ".join(f"{one.metric.rpartition('.')[2] or one.metric} {one.size:+.1f}" for one in drivers)
-
-
-SENTENCE_TRIALS = 6
-"""Trials after which the sentence compares; the last one where there are fewer."""
-
-
-def search_sentence(result: Search) -> str:
-    """Return how near to the cheapest the searches come, and what the scores of nodes change."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
-    kind = list(result.curves)[-1]
-    mean = float(result.curves[kind].mean[after - 1])
-    words = f"After {counted(after, 'trial')} the best configuration costs {more_words(mean)} on average"
-    if not result.differences:
-        return f"{words} ({counted(result.settings.seeds, 'seed')} of each workload)."
-    one = result.differences[after - 1]
-    verdict = "fewer" if one.high < 0 else "more" if one.low > 0 else "no clear difference"
-    text = f"{100 * one.mean:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
-    compared = f"{verdict}: {text}" if verdict.startswith("no") else f"{text}, {verdict} than without"
-    return f"{words} with node scores; against searches without them {compared}."
-
-
-def random_sentence(result: Search) -> str:
-    """Return what the optimiser gains over random search, which begins with the same trial."""
-    after = min(SENTENCE_TRIALS, result.settings.trials)
-    kind = list(result.curves)[-1]
-    ours, chance = (float(result.curves[name].mean[after - 1]) for name in (kind, RANDOM))
-    gain = 100 * (1 - ours / chance)
-    words = f"{gain:.1f} % less" if gain >= 0 else f"{-gain:.1f} % more"
-    reached = more_words(chance)
-    return f"Random search after {counted(after, 'trial')}: {reached}; the search {kind} costs {words} than that."
-
-
-def more_words(ratio: float) -> str:
-    """A cost beside the least: '12.0 % more than the cheapest'."""
-    return f"{100 * (ratio - 1):.1f} % more than the cheapest"
-
-
-def _node_columns(nodes: Sequence[RankedNode]) -> tuple[Column, ...]:
-    """Of the table of nodes: place, score, each resource, price and health."""
-    aspects = list(nodes[0].aspects) if nodes else []
+def bars_note(result: Ranking, *, tied: bool) -> str:
+    """What the bars of the scores rest on."""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in result.left_out.items())
+    sized = "" if result.settings.prices_per_h else " Whole nodes are compared, whatever their size."
     return (
-        Column("rank", lambda one: one.rank or None, "Place"),
-        Column("node", heading="Node"),
-        Column("score_words", score_words, "Score (95 % interval)"),
-        Column("tied_with", lambda one: ", ".join(one.tied_with), "Tied with", optional=True),
-        *(Column(name, _aspect_words(name), resource(name)) for name in aspects),
-        Column("price_performance", heading="Score / price", form="%.3g", optional=True),
-        Column("degraded", lambda one: one.degraded.action if one.degraded else "", "Degraded", optional=True),
+        f"{counted(result.n_runs, 'run')}, {format_share(result.settings.confidence, 0)} intervals"
+        f"{f'; excluded: {reasons}' if reasons else ''}.{' Bracket: no clear difference.' if tied else ''}{sized}"
     )
 
 
-def _aspect_words(name: str) -> Any:
-    return lambda one: score_words(one.aspects[name])
+def bar_words(one: RankedNode, name: str) -> tuple[str, str]:
+    """What stands in the bar of a node, and at it."""
+    place = f"{one.rank}:" if one.rank else "not ranked:"
+    inside = f"{place} {one.score:.2f}{', degraded' if one.degraded else ''}"
+    return inside, f"{name}: {score_words(one)}, {counted(one.n_runs, 'run')}"
+
+
+def aspects_sentence(result: Ranking) -> str:
+    """In which resources the nodes differ clearly."""
+    if len(result.nodes) < 2:
+        return "One node alone has nothing to be compared with."
+    if result.published:
+        return "The published score ranks the nodes in each resource, without a measure of the difference."
+    clear = {one.aspect for one in result.pairs if one.clear}
+    differ = [resource(name) for name in result.metrics if name in clear]
+    alike = [resource(name) for name in result.metrics if name not in clear]
+    if not any(math.isfinite(one.low) for one in result.pairs):
+        return "With fewer than 3 runs of a benchmark on each node no resource can be compared."
+    if not differ:
+        return "Differences are within noise in every resource."
+    rest = f"; in {listed(alike)} differences are within noise" if alike else ""
+    return f"Nodes differ clearly in {listed(differ)}{rest}."
+
+
+def aspects_note(result: Ranking, n_shown: int) -> str:
+    """What the lines over the resources show."""
+    some = "" if n_shown == len(result.nodes) else f"The first {n_shown} of {len(result.nodes)} nodes. "
+    return (
+        f"{some}Logarithmic: equal distances are equal ratios. Bars: intervals of "
+        f"{format_share(result.settings.confidence, 0)}; nodes without one have fewer than 3 runs of a benchmark."
+    )
+
+
+def scenario_table(scenarios: Sequence[NodeScenario]) -> Table:
+    """One line per saved scenario with its settings in words."""
+
+    def setting(name: str) -> Column:
+        return Column(name.replace(" ", "_"), lambda one: settings_words(one.settings)[name], name.capitalize())
+
+    named = map(setting, ("weights", "score", "runs left out", "window", "nodes", "prices"))
+    columns = (Column("scenario", "name", "Scenario"), *named, Column("kept", "created", "Kept"))
+    return Table("scenarios", "Saved scenarios", columns, scenarios)
+
+
+def comparison_table(rankings: Mapping[str, Ranking]) -> Table:
+    """One line per node with its place and score in every scenario; a node that is not in one has no value."""
+    found = {name: {one.node: one for one in ranking.nodes} for name, ranking in rankings.items()}
+
+    def of(name: str, field: str, form: str, words: str) -> Column:
+        value = lambda node: getattr(found[name].get(node), field, None)  # noqa: E731
+        return Column(f"{name}: {words}", value, f"{name}: {words}", form)
+
+    columns = [Column("node", lambda node: node, "Node", pinned=True)]
+    for name, ranking in rankings.items():
+        columns += [of(name, "rank", "%.0f", "place"), of(name, "score", "%.2f", "score")]
+        columns += [of(name, "price_performance", "%.3g", "score / price")] * bool(ranking.settings.prices_per_h)
+    nodes = list(dict.fromkeys(node for ranking in found.values() for node in ranking))
+    return Table("scenarios-compared", "Side by side", tuple(columns), nodes)
+
+
+def settings_words(settings: RankSettings) -> dict[str, str]:
+    """The settings of a ranking in words."""
+    ends = [moment_words(end) if end is not None else "any time" for end in (settings.since_s, settings.until_s)]
+    return {
+        "weights": weight_words(settings.shares),
+        "score": settings.score,
+        "runs left out": settings.exclude,
+        "window": "all" if ends == ["any time"] * 2 else " to ".join(ends),
+        "nodes": ", ".join(settings.nodes) or "all",
+        "prices": ", ".join(f"{node} {price:g}" for node, price in settings.prices_per_h.items()) or "none",
+    }
 
 
 def rank_answer(result: Ranking) -> Answer:
     """Which node is fastest for which work."""
     clear = [one for one in result.pairs if one.aspect == OVERALL and one.clear][:SHOWN_PAIRS]
-    left_out = ", ".join(f"{count} {reason}" for reason, count in result.left_out.items())
-    unit = "10-norm of the code" if result.published else "1 = geometric mean of the nodes"
-    rests = f"{counted(result.n_runs, 'run')}{f' ({left_out} excluded)' if left_out else ''}"
     alike = (f"Differences within noise: {', '.join(result.alike)}.",) if result.alike else ()
     hang = (robustness_sentence(result),) if any(not one.same_order for one in result.leave_outs) else ()
     return Answer(
         decision_sentence(result),
+        ranking_figures(result),
         tables=(
-            Table("nodes", f"Score ({unit})", _node_columns(result.nodes), result.nodes),
-            Table("pairs", "Clear differences", (Column("in_words", faster_words, "Difference"),), clear),
+            node_table(result),
+            Table("pairs", "Clear differences", (IN_WORDS,), clear),
         ),
         notes=(
             *result.notes,
             *degraded_sentences(result),
-            f"The ranking rests on {rests}; weights: {weight_words(result.shares) or 'none'}.",
+            bars_note(result, tied=False),
+            weights_sentence(result.shares),
             *alike,
             *hang,
         ),
@@ -328,7 +384,7 @@ def rank_answer(result: Ranking) -> Answer:
             "score": result.settings.score,
             "published": result.published,
             "weights": result.shares,
-            "nodes": [_node(one) for one in result.nodes],
+            "nodes": [node_document(one) for one in result.nodes],
             "pairs": [asdict(one) for one in result.pairs],
             "without": [asdict(one) for one in result.leave_outs],
             "metrics": result.metrics,
@@ -343,7 +399,8 @@ def rank_answer(result: Ranking) -> Answer:
 SHOWN_PAIRS = 12
 
 
-def _node(one: RankedNode) -> dict[str, Any]:
+def node_document(one: RankedNode) -> dict[str, Any]:
+    """A ranked node with its scores in every resource."""
     return {
         "node": one.node,
         "score": one.score,
@@ -365,318 +422,3 @@ def _node(one: RankedNode) -> dict[str, Any]:
 
 def _interval(one: RankedNode | AspectScore) -> list[float] | None:
     return None if math.isnan(one.low) else [one.low, one.high]  # NaN: fewer than 3 runs
-
-
-@dataclass(frozen=True)
-class _Group:
-    """A group of nodes with its number."""
-
-    number: int
-    nodes: str
-    group: Any
-
-
-def _grouped(groups: Sequence[Any]) -> list[_Group]:
-    return [_Group(number, ", ".join(one.nodes), one) for number, one in enumerate(groups)]
-
-
-GROUP = (Column("group", "number", "Group"), Column("nodes", heading="Nodes"))
-
-
-def groups_answer(result: Groups) -> Answer:
-    """Which nodes are alike."""
-    aspects = list(result.groups[0].labels) if result.groups else []
-    labels = tuple(Column(f"{name}_label", _label_of(name), resource(name)) for name in aspects)
-    sure = [
-        f"{word} {value:.2f}"
-        for word, value in (("mean silhouette", result.silhouette), ("stability", result.stability))
-        if not math.isnan(value)
-    ]
-    return Answer(
-        groups_sentence(result),
-        tables=(Table("groups", "Groups", (*GROUP, *labels), _grouped(result.groups)),),
-        notes=(*result.notes, *([f"How sure that is: {', '.join(sure)}."] if sure else [])),
-        document={
-            "groups": [asdict(one) for one in result.groups],
-            **{
-                name: getattr(result, name)
-                for name in (
-                    *("k", "silhouette", "aspects", "silhouettes", "stability", "reference_rand", "not_grouped"),
-                    "published",
-                )
-            },
-        },
-    )
-
-
-def _label_of(name: str) -> Any:
-    return lambda one: one.group.labels[name]
-
-
-USES = (
-    Column("aspect", lambda one: resource(one.aspect), "Resource"),
-    Column("share", heading="Used", unit="share"),
-    Column("source", heading="What is used, of what"),
-)
-
-
-def advice_answer(result: Advice) -> Answer:
-    """Which node suits the jobs of a profile."""
-    uses = [one for one in result.uses if math.isfinite(one.share)]
-    return Answer(
-        advice_sentence(result),
-        tables=(
-            Table("uses", f"Weights: {weight_words(result.weights) or 'none'}", USES, uses),
-            Table("nodes", "Nodes", _node_columns(result.ranking.nodes), result.ranking.nodes),
-        ),
-        notes=tuple(result.notes),
-        document={
-            "profile": result.settings.profile,
-            "n_jobs": result.n_jobs,
-            "weights": result.weights,
-            "proposed": result.proposed,
-            "uses": [asdict(one) for one in result.uses],
-            "nodes": [_node(one) for one in result.ranking.nodes],
-        },
-    )
-
-
-def allocation_answer(result: Allocation) -> Answer:
-    """Which kind of jobs belongs on which group of nodes."""
-    k = len(result.groups)
-    ranks = tuple(
-        Column(f"{name}_rank", _rank_of(name, k), f"{resource(name)}: 1 = weakest") for name in _ranked(result)
-    )
-    kinds = (
-        Column("kind", "name", "Kind of jobs"),
-        Column("runs", "n_jobs", "Runs", unit="count"),
-        *(Column(f"{name}_label", _use_of(name, k), f"{resource(name)}: 1 = uses least") for name in _labelled(result)),
-        Column("best_groups", lambda one: ", ".join(map(str, one.groups)), "Groups, best first"),
-    )
-    places = Column("places", "group.places", "Places", unit="count")
-    return Answer(
-        allocation_sentence(result),
-        tables=(
-            Table("groups", "Groups of nodes", (*GROUP, places, *ranks), _grouped(result.groups)),
-            Table("kinds", "Kinds of jobs", kinds, result.kinds),
-        ),
-        notes=tuple(result.notes),
-        document={
-            "by": result.settings.by,
-            "n_jobs": result.n_jobs,
-            "groups": [asdict(one) for one in result.groups],
-            "resources": [asdict(one) for one in result.resources],
-            "kinds": [asdict(one) for one in result.kinds],
-        },
-    )
-
-
-def _ranked(result: Allocation) -> list[str]:
-    return list(result.groups[0].ranks) if result.groups else []
-
-
-def _labelled(result: Allocation) -> list[str]:
-    return list(result.kinds[0].labels) if result.kinds else []
-
-
-def _rank_of(name: str, k: int) -> Any:
-    return lambda one: f"{one.group.ranks[name]} of {k}"
-
-
-def _use_of(name: str, k: int) -> Any:
-    return lambda one: f"{one.labels[name]} of {k}" if one.labels[name] else "not known"
-
-
-@dataclass(frozen=True)
-class _Named:
-    """A method or detector with its name and its figures."""
-
-    name: str
-    of: Any
-
-
-DETECTORS = (
-    Column("detector", "name", "Detector"),
-    Column("f1_anomalous", "of.f1_anomalous", "F1 degraded", "%.3f"),
-    Column("f1_normal", "of.f1_normal", "F1 normal", "%.3f"),
-    Column("weighted_accuracy", "of.weighted_accuracy", "Weighted accuracy", "%.3f"),
-    Column("pr_auc", "of.pr_auc", "PR-AUC", "%.3f"),
-    Column("brier", "of.brier", "Brier score", "%.3f"),
-)
-
-
-@dataclass(frozen=True)
-class _Flagged:
-    """A flagged run."""
-
-    node: str
-    benchmark: str
-    started: str
-    evidence: float
-    drivers: str
-
-
-def detection_answer(result: Detection) -> Answer:
-    """Which nodes are degraded now, by which detector, and which runs are flagged."""
-    runs = result.runs
-    rows = [
-        _Flagged(
-            str(runs.node[row]),
-            str(runs.benchmark[row]),
-            f"{runs.started_s[row]:.0f}",
-            float(evidence(result)[row]),
-            drivers_words(result, int(row)),
-        )
-        for row in np.flatnonzero(runs.flag & runs.tested)
-    ]
-    flagged = (
-        Column("node", heading="Node"),
-        Column("benchmark", heading="Benchmark"),
-        Column("started", heading="Started (epoch, s)"),
-        Column("evidence", heading="Probability" if result.supervised else "p-value", form="%.3f"),
-        Column("drivers", heading="Furthest from its history"),
-    )
-    detectors = [
-        _Named(name + (" (used)" if name == result.detector else ""), one) for name, one in result.detectors.items()
-    ]
-    parts = result.parts
-    return Answer(
-        degradation_sentence(result),
-        tables=(
-            Table("runs", "Flagged runs", flagged, rows),
-            Table("detectors", "Detectors", DETECTORS, detectors),
-        ),
-        notes=(
-            *(["Published definitions."] if result.published else []),
-            *result.messages,
-            f"{parts.n_scored} of {parts.n_test} runs are judged by {result.detector}, trained on {parts.by} "
-            f"({parts.n_train_scored} labelled, {parts.n_train_anomalous} of them under load).",
-            f"Network: mean squared reconstruction error {result.model.mse:.4f}; it names the benchmark of "
-            f"{format_share(result.model.type_accuracy)} of the runs.",
-        ),
-        document={
-            "mode": result.settings.mode,
-            "published_definitions": result.published,
-            "supervised": result.supervised,
-            "detector": result.detector,
-            "threshold": result.threshold,
-            "model": asdict(result.model),
-            "detectors": {name: asdict(one) for name, one in result.detectors.items()},
-            "runs": _runs(runs),
-            "not_scored": len(result.not_scored),
-            "not_scored_runs": [asdict(one) for one in result.not_scored],
-            "parts": asdict(parts),
-            "calibration": asdict(result.calibration) if result.calibration else None,
-            "recipe": asdict(result.network.recipe),
-            "dropped_metrics": [asdict(one) for one in result.dropped],
-            "orientations": [asdict(one) | {"disagree": one.disagree} for one in result.orientations],
-            "messages": list(result.messages),
-            "seconds": result.seconds,
-        },
-    )
-
-
-def _runs(runs: ScoredRuns) -> list[dict[str, Any]]:
-    return [
-        {
-            "row_id": runs.row_id[place],
-            "node": str(runs.node[place]),
-            "benchmark": str(runs.benchmark[place]),
-            "started": float(runs.started_s[place]),
-            "stressed": None if runs.label[place] < 0 else bool(runs.label[place]),
-            "p_anomalous": float(runs.p_anomalous[place]),
-            "p_value": float(runs.p_value[place]),
-            "flag": bool(runs.flag[place]),
-            "drivers": [asdict(one) for one in runs.drivers[place]],
-            "reconstruction_error": float(runs.reconstruction_error[place]),
-        }
-        for place in np.flatnonzero(runs.tested)
-    ]
-
-
-TRANSFERRED = (
-    Column("method", "name", "Method"),
-    Column("median", "of.median", "Median error", "%.4f", help="Error = |predicted - measured| / measured."),
-    Column("p90", "of.p90", "P90", "%.4f"),
-    Column("p95", "of.p95", "P95", "%.4f"),
-    Column("n", "of.n", "Predictions", unit="count"),
-)
-
-
-def transfer_answer(result: Transfer, interval: Coverage | None) -> Answer:
-    """How far runtimes carry over to other machines."""
-    notes = [f"{name} is excluded: {reason}" for name, reason in result.left_out.items()]
-    if result.history:
-        notes.append(f"runs on {', '.join(result.history)} tell how each task follows the scores")
-    if result.n_untrained:
-        notes.append(f"{result.n_untrained} tasks and parts have one local run only; nothing is predicted from it")
-    if result.n_absent:
-        notes.append(f"{result.n_absent} predictions cannot be judged: the target has no run of the task")
-    held = interval_sentence(interval)
-    methods = [
-        _Named(name + (" (default)" if name == result.default else ""), one) for name, one in result.methods.items()
-    ]
-    return Answer(
-        transfer_sentence(result),
-        tables=(Table("methods", "Error = |predicted - measured| / measured", TRANSFERRED, methods),),
-        notes=(*notes, *([held] if held else [])),
-        document={
-            "methods": {name: asdict(one) for name, one in result.methods.items()},
-            "default": result.default,
-            "left_out": result.left_out,
-            "n_untrained": result.n_untrained,
-            "n_absent": result.n_absent,
-            "history": list(result.history),
-            "interval": asdict(interval) if interval else None,
-        },
-    )
-
-
-TRIALS = (
-    Column("workload", heading="Workload", optional=True),
-    Column("trial", heading="Trial", unit="count"),
-    Column("configuration", heading="Configuration"),
-    Column("runtime_s", heading="Runtime (s)", form="%,.1f"),
-    Column("cost", heading="Cost", form="%,.4g"),
-    Column("best_cost", heading="Least cost so far", form="%,.4g"),
-)
-
-
-def search_answer(result: Search) -> Answer:
-    """How near to the cheapest configuration a search comes, trial by trial."""
-    steps = range(result.settings.trials)
-    curves = [Column("trials", lambda step: step + 1, "Trials", unit="count")]
-    curves += [Column(f"{kind.replace(' ', '_')}_found", _curve_words(result, kind), kind) for kind in result.curves]
-    if result.differences:
-        curves.append(Column("difference", lambda step: _difference(result, step), "Difference (95 % interval)"))
-    cheapest = ", ".join(f"{best} for {name}" if name else best for name, best in result.workloads.items())
-    words = f"Mean cost / least cost of {result.settings.seeds} searches (share that found the cheapest)"
-    return Answer(
-        search_sentence(result),
-        tables=(Table("path", "The first search", TRIALS, result.path), Table("curves", words, tuple(curves), steps)),
-        notes=(
-            *result.notes,
-            random_sentence(result),
-            f"{result.n_configurations} configurations; cheapest: {cheapest}.",
-        ),
-        document={
-            "optimizer": result.settings.optimizer,
-            "n_configurations": result.n_configurations,
-            "seeds": result.settings.seeds,
-            "cheapest": result.workloads,
-            "least_costs": result.least_costs,
-            "curves": to_json(result.curves),
-            "path": [asdict(one) for one in result.path],
-            "differences": [asdict(one) for one in result.differences],
-        },
-    )
-
-
-def _curve_words(result: Search, kind: str) -> Any:
-    curve = result.curves[kind]
-    return lambda step: f"{curve.mean[step]:.3f} ({format_share(float(curve.found_share[step]))})"
-
-
-def _difference(result: Search, step: int) -> str:
-    one = result.differences[step]
-    return f"{one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,9 @@ import numpy as np
 from workprof.core.answer import Answer, Table
 from workprof.core.arrays import Floats
 from workprof.core.table import Column
-from workprof.core.units import format_share
 from workprof.core.words import counted, shortened
-from workprof.phases.evaluation import Evaluation
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
-from workprof.phases.library import MEASURES, Library, LibraryView
-from workprof.phases.matching import UNKNOWN, Match, Verdict
+from workprof.phases.library import Library, LibraryView
 from workprof.phases.runs import RunList
 from workprof.phases.timeline import AlignedRuns, Phases, Timeline
 
@@ -25,6 +24,118 @@ from workprof.phases.timeline import AlignedRuns, Phases, Timeline
 def seconds(value: float) -> str:
     """Return '12 s' or '12.5 s', 'no data' for NaN."""
     return f"{value:,.6g} s" if math.isfinite(value) else "no data"
+
+
+STATISTIC_WORDS = {
+    "mean": "mean",
+    "median": "median",
+    "variance": "variance",
+    "adf": "ADF statistic",
+    "q10": "10 % quantile",
+    "q25": "25 % quantile",
+    "q75": "75 % quantile",
+    "q90": "90 % quantile",
+}
+
+
+def number(value: float) -> str:
+    """A number with about three digits, 'no data' for NaN."""
+    if not math.isfinite(value):
+        return "no data"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def statistic_words(name: str) -> str:
+    """A statistic of a phase in words."""
+    return STATISTIC_WORDS.get(name, name)
+
+
+def phase_table(result: Timeline, counters: Sequence[str] = ()) -> Table:
+    """One line per counter and phase: where it lies, what was recorded in it, its statistics; () = all."""
+    columns = (
+        *(Column(name, itemgetter(name)) for name in ("workload", "run", "counter", "phase", "start_s", "end_s")),
+        *(Column(name, itemgetter(name)) for name in ("samples", "recorded_mean", "by_hand")),
+        *(Column(f"normalised_{name}", itemgetter(f"normalised_{name}")) for name in result.statistics),
+    )
+    places = map(result.counters.index, counters or result.counters)
+    return Table("phases", "Phases", columns, [line for place in places for line in _lines(result, place)])
+
+
+def _lines(result: Timeline, place: int) -> list[dict[str, object]]:
+    own = result.fingerprint
+    edges = [0, *own.boundaries_of(place).tolist(), own.n_samples]
+    lines = []
+    for phase, (first, end) in enumerate(itertools.pairwise(edges)):
+        recorded = result.recorded[place, first:end]
+        present = recorded[np.isfinite(recorded)]
+        lines.append(
+            {
+                "workload": own.workload,
+                "run": own.run,
+                "counter": result.counters[place],
+                "phase": phase + 1,
+                "start_s": result.start_s + first * result.step_s,
+                "end_s": result.start_s + end * result.step_s,
+                "samples": len(present),
+                "recorded_mean": float(present.mean()) if len(present) else None,
+                "by_hand": bool(result.edited[place]),
+                **{f"normalised_{name}": float(result.statistic(name)[place, phase]) for name in result.statistics},
+            }
+        )
+    return lines
+
+
+def lines_note(result: Timeline, *, thinned: bool) -> str:
+    """What the lines of a timeline are."""
+    usable = int((~result.fingerprint.flags).sum())
+    words = (
+        f"Vertical lines: a phase begins (dashed: set by hand). Bottom: share of {counted(usable, 'counter')} that "
+        f"change within a sample of {result.step_s:g} s. Strongest changes first."
+    )
+    return f"{words} Long lines show the least and the largest value of each stretch." if thinned else words
+
+
+def fingerprint_sentence(result: Timeline) -> str:
+    """The size of a fingerprint and how much of it is padding."""
+    own = result.fingerprint
+    padded = 1 - float(own.n_phases.sum()) / (len(own.n_phases) * own.phases)
+    return (
+        f"{shortened(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} "
+        f"× {len(result.statistics)} statistics; {padded * 100:.0f} % of the cells are empty "
+        "(counters with fewer phases)."
+    )
+
+
+def apart_sentence(result: AlignedRuns) -> str:
+    """How far two runs lie apart."""
+    cost = number(result.alignment.mean_cost)
+    return f"{shortened(result.first)} and {shortened(result.second)} are {cost} standard deviations apart on average."
+
+
+def moved_sentence(result: AlignedRuns) -> str:
+    """How far two runs lie apart in time, at most."""
+    path, cost = result.alignment.path, number(result.alignment.mean_cost)
+    most = seconds(float(np.abs(path[:, 0] - path[:, 1]).max() * result.step_s))
+    return (
+        f"{shortened(result.first)} and {shortened(result.second)} are at most {most} apart in time, {cost} standard "
+        "deviations per counter and sample."
+    )
+
+
+def overlay_note(result: AlignedRuns) -> str:
+    """By what two runs are laid over each other."""
+    return (
+        f"Aligned in time by dynamic time warping of {counted(result.n_counters, 'counter')}: on average "
+        f"{number(result.alignment.mean_cost)} standard deviations apart."
+    )
+
+
+def warping_note(result: AlignedRuns, offset: int) -> str:
+    """By what two runs are aligned; `offset` is that of their phases."""
+    return (
+        f"Dynamic time warping of {counted(result.n_counters, 'counter')} with Manhattan distance. By phases, the "
+        f"shorter of both runs begins {counted(offset, 'phase')} into the longer one."
+    )
 
 
 MOST_MOMENTS = 3
@@ -84,126 +195,12 @@ def _most_agreed(agreement: Floats) -> int:
     return first + (length - 1) // 2
 
 
-SAME, SIMILAR, NONE = "matches", "similar", "unknown"
-
-
-def verdict_kind(verdict: Verdict) -> str:
-    """Return 'matches', 'similar' or 'unknown'.
-
-    Similar: nearest, and not rejected, but the measures name different workloads, or nothing is known that could
-    reject it.
-    """
-    if verdict.workload == UNKNOWN:
-        return NONE
-    return SAME if verdict.agree and math.isfinite(verdict.limit) else SIMILAR
-
-
-def verdict_words(verdict: Verdict) -> str:
-    """Return 'same as redis', 'similar to redis' or 'unknown', as the report of a match has it."""
-    words = {SAME: "same as", SIMILAR: "similar to"}
-    kind = verdict_kind(verdict)
-    return "unknown" if kind == NONE else f"{words[kind]} {shortened(verdict.workload)}"
-
-
-def match_sentence(result: Match) -> str:
-    """Return the verdict with distance and threshold in one sentence."""
-    verdict = result.verdict
-    name, nearest, kind = shortened(result.unknown), shortened(verdict.nearest), verdict_kind(verdict)
-    distance = f"distance {signed(verdict.score)}"
-    if math.isfinite(verdict.limit):
-        distance += f", threshold {signed(verdict.limit)}"
-    if kind == SAME:
-        return f"{name} matches “{nearest}” ({distance})."
-    if kind == NONE:
-        return f"{name} matches no known workload; the nearest is “{nearest}” ({distance})."
-    if math.isfinite(verdict.limit):
-        return f"{name} is most like “{nearest}” ({distance}), but the distance measures disagree."
-    return f"{name} is most like “{nearest}” ({distance}); too few runs are known for a threshold."
-
-
-def signed(value: float) -> str:
-    """Return a number with two or three digits and a true minus sign."""
-    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 10 else f"{value:.2g}"
-    return text.replace("-", "−") if math.isfinite(value) else "no data"
-
-
-MEASURE = {"euclidean": "ed", "dtw": "dtw"}
-
-
-def library_sentence(result: LibraryView, measure: str) -> str:
-    """Return how often the nearest other run is of the same workload, in one sentence."""
-    distances, labels = result.distances(MEASURE[measure]).copy(), np.array(result.workloads)
-    if len(labels) < 2:
-        return "The library holds one run; distances need two."
-    np.fill_diagonal(distances, np.inf)
-    same = int((labels[distances.argmin(axis=1)] == labels).sum())
-    words = "Euclidean" if measure == "euclidean" else "DTW"
-    return f"The nearest other run by {words} distance is of the same workload for {same} of {len(labels)} runs."
-
-
-OURS = "workprof (default)"
-
-
-NAMES = {
-    "pair_model": "phase model",
-    "boosted_fingerprints": "boosted trees on fingerprints (the paper's learner)",
-    "nearest_ed": "nearest run, Euclidean",
-    "nearest_dtw": "nearest run, DTW",
-    "majority": "baseline: most frequent workload",
-    "nearest_means": "baseline: nearest counter means",
-    "boosted_means": "baseline: boosted trees without phases",
-    "ed": "Euclidean",
-    "dtw": "DTW",
-    "either": "either distance",
-    "both": "both distances",
-}
-
-
-def evaluation_sentence(result: Evaluation) -> str:
-    """Return accuracy beside the best baseline, and both rejections, in one sentence."""
-    parts = []
-    if result.known is not None:
-        best = max(result.baselines, key=lambda name: result.baselines[name], default="")
-        beside = f", {NAMES.get(best, best)} {share_words(result.baselines[best])}" if best else ""
-        parts.append(f"{share_words(result.known.accuracy)} of held-out runs are recognised{beside}")
-    if has_no_threshold(result):
-        parts.append("none can be called unknown: too few runs of each workload for a threshold, record at least four")
-    elif result.unknown:
-        parts.append(
-            f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected, with "
-            f"{share_words(result.false_reject_share)} of the known ones ({false_reject_words(result)})"
-        )
-    return f"{'; '.join(parts) or 'Nothing could be evaluated'}."
-
-
-def false_reject_words(result: Evaluation) -> str:
-    """Return the interval of the share of known runs that are rejected: what new recordings may show."""
-    ends = result.false_reject_interval
-    return f"{ends.confidence:.0%} interval {ends.low * 100:.0f} to {ends.high * 100:.0f} %".replace("%", " %", 1)
-
-
-def has_no_threshold(result: Evaluation) -> bool:
-    """Tell whether workloads were left out, and no trial had a threshold by which one could be called unknown."""
-    return bool(result.unknown) and not math.isfinite(result.c)
-
-
-def measure_words(name: str) -> str:
-    """Return a measure, learner or baseline in words."""
-    return NAMES.get(name, shortened(name))
-
-
-def share_words(value: float) -> str:
-    """'12.3 %', 'no data' for NaN."""
-    return format_share(value) if math.isfinite(value) else "no data"
-
-
 SHOWN_NOTES = 10
-SHOWN_MATCHES = SHOWN_STEPS = 12
-WIDEST_MATRIX = 12
-"""Runs whose distances fit a line; documents have them all."""
+SHOWN_STEPS = 12
 
 
-def _notes(result: Any) -> tuple[str, ...]:
+def notes_of(result: Any) -> tuple[str, ...]:
+    """The first notes of a result."""
     rest = len(result.notes) - SHOWN_NOTES
     return (*result.notes[:SHOWN_NOTES], *((f"{rest} more; see --json",) if rest > 0 else ()))
 
@@ -250,7 +247,7 @@ def phases_answer(result: Phases) -> Answer:
     return Answer(
         f"{shortened(name)}: {counted(changes, 'change')} in {counted(len(result.counters), 'counter')} over {over}.",
         tables=(Table("changes", "Changes", CHANGES, result.counters),),
-        notes=_notes(result),
+        notes=notes_of(result),
         document={
             "workload": result.workload,
             "run": result.run,
@@ -292,7 +289,7 @@ COUNTERS = (
     Column("counter", "name", "Counter"),
     Column("movement", heading="Movement", form="%.2f"),
     Column("phases", heading="Phases", unit="count"),
-    Column("boundaries_s", heading="Changes (s)", form="%.6g"),
+    Column("change_points_s", "boundaries_s", "Changes (s)", "%.6g"),
     Column("note", heading="Note", optional=True),
 )
 
@@ -313,7 +310,7 @@ def timeline_answer(result: Timeline) -> Answer:
     return Answer(
         timeline_sentence(result),
         tables=(Table("phases", "Counters, those that move most first", COUNTERS, rows),),
-        notes=_notes(result),
+        notes=notes_of(result),
         document={
             "workload": result.fingerprint.workload,
             "run": result.fingerprint.run,
@@ -354,7 +351,7 @@ PRINTS = (
     Column("samples", "n_samples", "Samples", unit="count"),
     Column("phases", heading="Phases", unit="count"),
     Column("changed", lambda one: int((one.n_phases > 1).sum()), "Counters with a change", unit="count"),
-    Column("missing", lambda one: len(one.missing), "Counters missing", unit="count"),
+    Column("counters_missing", lambda one: len(one.missing), "Counters missing", unit="count"),
 )
 
 
@@ -380,93 +377,15 @@ def fingerprints_answer(result: Library, prints: Sequence[Fingerprint]) -> Answe
                 }
                 for one in prints
             ],
-            **_limits(result),
+            **limits_document(result),
         },
     )
 
 
-def _limits(result: Library | LibraryView) -> dict[str, Any]:
+def limits_document(result: Library | LibraryView) -> dict[str, Any]:
+    """Up to which distances runs are accepted."""
     thresholds = {name: [asdict(one) for one in ones] for name, ones in result.thresholds.items()}
     return {"thresholds": thresholds, "c": result.c}
-
-
-@dataclass(frozen=True)
-class _Limit:
-    """Up to which distance a run is of a workload."""
-
-    measure: str
-    c: float
-    of: Any
-
-
-LIMITS = (
-    Column("measure", heading="Measure"),
-    Column("workload", "of.workload", "Workload"),
-    Column("runs", "of.n_runs", "Runs", unit="count"),
-    Column("mean", "of.mean", "Mean distance", "%.4g"),
-    Column("sd", "of.sd", "Standard deviation", "%.3g"),
-    Column("c", heading="c", form="%.3g"),
-)
-
-
-def library_answer(result: LibraryView) -> Answer:
-    """Distances of the known runs from each other in both measures, and up to which a run is accepted."""
-    shown = range(min(len(result.names), WIDEST_MATRIX))
-    matrix = (
-        Column("number", lambda at: at + 1, ""),
-        Column("run", lambda at: f"{result.workloads[at]}/{result.names[at]}", "Run"),
-        *(Column(str(other + 1), _distance(result, other), str(other + 1), "%.3g") for other in shown),
-    )
-    limits = [_Limit(measure, result.c[measure], one) for measure, ones in result.thresholds.items() for one in ones]
-    runs_of = zip(result.workloads, result.names, result.n_phases.tolist(), strict=True)
-    return Answer(
-        library_sentence(result, "euclidean"),
-        tables=(
-            Table("distances", "Euclidean distances", matrix, range(len(result.names))),
-            Table("thresholds", "Limits", LIMITS, limits),
-        ),
-        document={
-            "runs": [dict(zip(("workload", "run", "n_phases"), one, strict=True)) for one in runs_of],
-            "distances": {name: result.distances(name) for name in MEASURES},
-            **_limits(result),
-            "n_counters": result.n_counters,
-            "seconds": result.seconds,
-        },
-    )
-
-
-def _distance(result: LibraryView, other: int) -> Any:
-    return lambda at: float(result.distances_ed[at, other])
-
-
-WITHIN = {True: "yes", False: "no", None: "too few runs"}
-NEAREST = (
-    Column("workload", heading="Workload"),
-    Column("run", heading="Run"),
-    Column("distance_ed", heading="Euclidean", form="%.4g"),
-    Column("distance_dtw", heading="DTW", form="%.4g"),
-    Column("offset", heading="Offset", form="%.6g"),
-    Column("within_threshold", lambda one: WITHIN[one.within_threshold], "Within the limit"),
-)
-
-
-def match_answer(result: Match) -> Answer:
-    """Which known workload a run is like, and the nearest runs."""
-    one, verdict = result.verdict, asdict(result.verdict)
-    near = f"{one.confidence * 100:.0f} % nearer than the next workload (DTW: {one.confidence_dtw * 100:.0f} %)"
-    return Answer(
-        match_sentence(result),
-        tables=(Table("matches", "Nearest runs", NEAREST, result.matches[:SHOWN_MATCHES]),),
-        notes=(f"{one.reason}; {near}", *_notes(result)),
-        document={
-            "unknown": result.unknown,
-            "matches": [asdict(line) for line in result.matches],
-            "verdict": verdict.pop("workload"),
-            **verdict,
-            "scores": result.scores,
-            "notes": list(result.notes),
-        },
-    )
 
 
 def aligned_answer(result: AlignedRuns) -> Answer:
@@ -483,76 +402,4 @@ def aligned_answer(result: AlignedRuns) -> Answer:
         f"The runs differ by {cost}, over {counted(len(path), 'step')} and {counted(result.n_counters, 'counter')}.",
         tables=(Table("steps", "Moments that belong together", columns, list(path[::every])),),
         document={name: getattr(result, name) for name in names} | asdict(result.alignment),
-    )
-
-
-NO_LIMIT = (
-    "too few runs of each workload for a threshold: every run gets its nearest workload, none is called unknown; "
-    "record at least four of each"
-)
-
-
-@dataclass(frozen=True)
-class _Accuracy:
-    """How often runs of known workloads are recognised, by whom."""
-
-    by: str
-    accuracy: float
-
-
-ACCURACIES = (Column("by", heading="By"), Column("accuracy", heading="Accuracy", unit="share"))
-UNKNOWNS = (
-    Column("workload", heading="Unknown workload"),
-    Column("rejected_share", heading="Rejected", unit="share"),
-    Column(
-        "nearest",
-        lambda one: ", ".join(f"{name} {format_share(share)}" for name, share in list(one.nearest.items())[:3]),
-        "Nearest",
-    ),
-)
-DISTANCES = (
-    Column("workload", heading="Workload"),
-    Column("dtw", lambda one: f"{one.dtw_mean:.4g} ± {one.dtw_std:.3g}", "DTW"),
-    Column("euclidean", lambda one: f"{one.ed_mean:.4g} ± {one.ed_std:.3g}", "Euclidean"),
-    Column("pairs", "n_pairs", "Pairs", unit="count"),
-)
-
-
-def evaluation_answer(result: Evaluation) -> Answer:
-    """How often known workloads are recognised and unknown ones rejected."""
-    known, notes, rows = result.known, [], []
-    if known is not None:
-        of_all = {OURS: known.accuracy, **known.learners, **result.baselines}
-        rows = [_Accuracy(name, value) for name, value in of_all.items()]
-        spread = (
-            f" ± {known.accuracy_sd:.3f} over {known.n_splits} splits (they share runs)" if known.n_splits > 1 else ""
-        )
-        notes.append(
-            f"known workloads: accuracy {known.accuracy:.3f}{spread}, precision {known.precision:.3f}, recall "
-            f"{known.recall:.3f}, F1 {known.f1:.3f}; {known.n_test} answers, rejections aside"
-        )
-    notes.append(NO_LIMIT if math.isnan(result.c) else f"the limit is c = {result.c:.2f}")
-    return Answer(
-        evaluation_sentence(result),
-        tables=(
-            Table("accuracies", "Known workloads", ACCURACIES, rows),
-            Table("unknown", "Unknown workloads", UNKNOWNS, result.unknown),
-            Table("distances", "Distances among runs of one workload", DISTANCES, result.distances),
-        ),
-        notes=(*notes, *_notes(result)),
-        document={
-            "mode": result.mode,
-            "counters": list(result.counters),
-            "known": None if known is None else asdict(known) | {"per_class": [asdict(one) for one in known.per_class]},
-            "baselines": result.baselines,
-            "c": result.c,
-            "unknown": [asdict(one) for one in result.unknown],
-            "rejected_share": result.rejected_share,
-            "false_reject_share": result.false_reject_share,
-            "false_reject_interval": asdict(result.false_reject_interval),
-            "curves": [asdict(one) for one in result.curves],
-            "distances": [asdict(one) for one in result.distances],
-            "notes": list(result.notes),
-            "seconds": result.seconds,
-        },
     )

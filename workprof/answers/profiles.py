@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
-from workprof.core.words import counted
+from workprof.core.words import column_words, counted, formatted, label, listed, shortened
 from workprof.profiles.baseline import BASELINE_METRICS, Baseline, LabelSilhouette
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import Hopkins
 from workprof.profiles.names import OUTLIERS
 from workprof.profiles.part_files import AssignedFiles
+from workprof.profiles.scores import MOST_VALIDITY_ROWS
 from workprof.profiles.stability import DOUBTFUL_FROM, STABLE_FROM, Stability
 from workprof.profiles.summary import ProfileCard
 
@@ -24,15 +26,8 @@ Names = Mapping[int, str] | Sequence[str]
 LITTLE = 0.5
 """A profile that uses less of its requested memory leaves much idle."""
 RUNS = Column("runs", "size", "Runs", unit="runs")
-SHARE = Column("share", heading="Of the runs", unit="share")
+SHARE = Column("runs_share", "share", "Of the runs", unit="share", also=("share",))
 
-CARDS = (
-    Column("profile", "name", "Profile"),
-    RUNS,
-    Column("silhouette", "card.silhouette", "Silhouette", "%.3f"),
-    Column("purity", "card.purity", "Purity", unit="share", help="Share of the runs with its most frequent workload."),
-    Column("takeaway", "card.takeaway", "What it is"),
-)
 CLUSTERED = Column(
     "clustered_share",
     lambda scores: 1 - scores.n_outliers / max(scores.n_rows, 1),
@@ -62,13 +57,207 @@ ACQUIRES = Column(
 )
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A profile with its name."""
+PUBLISHED = "Published definitions: features, missing values as 0 and scores as in the paper."
+PURITY = "Share of the runs with its most frequent workload."
+DURATIONS = ("p5", "p25", "p50", "p75", "p95", "max")
 
-    name: str
-    size: int
-    card: ProfileCard
+
+def definitions(fit: ProfileFit) -> str:
+    """'published' in faithful mode, else 'corrected'."""
+    return "published" if fit.settings.mode == "faithful" else "corrected"
+
+
+def summary_table(fit: ProfileFit, names: Names) -> Table:
+    """One line per profile: size, purity, spread of the duration, typical metadata."""
+
+    def duration(place: int, name: str) -> Column:
+        return Column(f"duration_{name}_s", lambda one: float(one.duration_quantiles_s[place]), aside=True)
+
+    def typical(field: str) -> Column:
+        found = lambda one: next((top.value for top in one.top_metadata if top.field == field), None)  # noqa: E731
+        return Column(f"typical_{field}", found, aside=True)
+
+    fields = dict.fromkeys(top.field for card in fit.cards for top in reversed(card.top_metadata))
+    counts = (("users", "n_users"), ("groups", "n_groups"), ("jobs", "n_jobs"))
+    columns = (
+        Column("profile", aside=True),
+        Column("name", lambda one: names[one.profile] if names else "", "Profile", pinned=True),
+        Column("rows", "size", "Runs", "%,.0f"),
+        Column("share", aside=True),
+        Column("silhouette", "", "Silhouette", "%.3f"),
+        Column("purity", "", "Purity", help=PURITY, unit="share"),
+        Column("job_purity", aside=True),
+        Column("labels", lambda one: ", ".join(one.labels), aside=True),
+        *(duration(place, name) for place, name in enumerate(DURATIONS)),
+        *(Column(name, aside=True) for name in ("spike_s", "spike_share")),
+        *(Column(name, field, aside=True) for name, field in counts),
+        *map(typical, fields),
+        Column("takeaway", "", "What it is"),
+        Column("definitions", lambda _: definitions(fit), aside=True),
+    )
+    return Table("profiles", "Profiles", columns, fit.cards)
+
+
+def _error(fit: ProfileFit) -> str:
+    scores = fit.scores
+    return f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
+
+
+def _score(name: str, heading: str, meaning: str = "") -> Column:
+    return Column(name, "", heading, "%.3f", meaning)
+
+
+APART = "Groups of runs that behave alike, without outliers."
+OUTLIERS_ARE = "Outliers: runs in no dense group (label −1). They stay visible everywhere."
+TRUTH = "Adjusted Rand index against the planted truth, outliers excluded: 1 = the same groups, 0 = chance."
+N_PROFILES = Column("n_clusters", "", "Profiles", "%,.0f", APART)
+N_OUTLIERS = Column("n_outliers", "", "Unclustered runs", "%,.0f", OUTLIERS_ARE)
+MEAN_SIZE = Column("mean_cluster_size", "", "Mean size", "%,.0f", "Runs per profile, outliers excluded.")
+DAVIES_BOULDIN = _score("davies_bouldin", "Davies–Bouldin", "As published, outliers as one group.")
+DBCV = _score("dbcv", "DBCV")
+V3 = _score("scores_v3", "scores_v3", "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share.")
+CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")
+AGREEMENT = _score("truth_adjusted_rand", "Agreement with ground truth", TRUTH)
+
+
+def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
+    """How many profiles there are and how distinct they are."""
+    scores = fit.scores
+    apart = _score("davies_bouldin_clustered", "").text(scores) or "no data"
+    quick = _score("relative_validity", "").text(scores) or "no data"
+    density = f"Density-based validity index (Moulavi et al. 2014) of at most {MOST_VALIDITY_ROWS:,} runs; higher is"
+    known = math.isfinite(scores.truth_adjusted_rand)
+    return (
+        Figure(N_PROFILES, scores),
+        Figure(CLUSTERED, scores),
+        Figure(N_OUTLIERS, scores, format_share(scores.n_outliers / max(scores.n_rows, 1))),
+        Figure(MEAN_SIZE, scores),
+        Figure(SILHOUETTE, scores, _error(fit)),
+        Figure(DAVIES_BOULDIN, scores, help=f"Lower is better. {DAVIES_BOULDIN.help[:-1]}; without them: {apart}."),
+        Figure(DBCV, scores, help=f"{density} better. Relative validity, hdbscan's quick stand-in: {quick}."),
+        *((Figure(AGREEMENT, scores, "ARI; synthetic data only"),) if known else ()),
+    )
+
+
+def paper_figures(fit: ProfileFit) -> tuple[Figure, ...]:
+    """The scores as the paper defines them."""
+    target = f"target {counted(fit.settings.target_clusters, 'profile')}"
+    figures = tuple(Figure(column, fit.scores) for column in (PAPERS_SILHOUETTE, V3, CCPM))
+    return (figures[0], Figure(ACQUIRES, fit.scores, target), *figures[1:])
+
+
+_LEFT_OUT = re.compile(r"(\w+) is left out: (.+)\.")
+
+
+def together(notes: Sequence[str]) -> tuple[str, ...]:
+    """The notes, those on features as one for each reason: 'Excluded, constant (0): read (bytes).'."""
+    reasons: dict[str, list[str]] = {}
+    others = []
+    for note in notes:
+        match = _LEFT_OUT.fullmatch(note)
+        if match is None:
+            others.append(note)
+        else:
+            reasons.setdefault(match[2], []).append(column_words(match[1]))
+    return (*(f"Excluded, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
+
+
+def rests_on(fit: ProfileFit, text: str) -> str:
+    """A note, with the sample where there is one and the flag of the published definitions."""
+    sample = f" Profiles found in a sample of {counted(fit.sample_rows, 'run')}, the others assigned."
+    published = f" {PUBLISHED}" if fit.settings.mode == "faithful" else ""
+    return f"{text}{sample if fit.sample_rows else ''}{published}"
+
+
+def sizes_sentence(fit: ProfileFit, names: Names) -> str:
+    """Which profile is the largest, and how many runs are in none."""
+    inside = [card for card in fit.cards if card.profile != OUTLIERS]
+    if not inside:
+        return "Every run is unclustered: no group was dense enough."
+    first = max(inside, key=lambda card: card.size)
+    outliers = sum(card.share for card in fit.cards if card.profile == OUTLIERS)
+    return (
+        f"The largest of {counted(len(inside), 'profile')}, {shortened(names[first.profile])}, holds "
+        f"{format_share(first.share)} of the runs; {format_share(outliers)} are unclustered."
+    )
+
+
+def silhouettes_note(fit: ProfileFit) -> str:
+    """How the silhouettes were computed, and what they mean."""
+    scores = fit.scores
+    how = "exact" if scores.silhouette_method == "exact" else "sampled"
+    return rests_on(
+        fit,
+        f"Silhouettes {how}, n = {scores.n_silhouette:,} of {counted(scores.n_rows, 'run')}, outliers counted as one "
+        "group; whiskers at the 5th and 95th percentile. −1: misplaced, 0: between two groups, 1: well inside.",
+    )
+
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def arrivals_sentence(card: ProfileCard) -> str:
+    """When most runs of a profile start."""
+    total = int(card.arrivals_by_hour.sum())
+    if total == 0:
+        return "No start times."
+    hour, day = int(card.arrivals_by_hour.argmax()), int(card.arrivals_by_weekday.argmax())
+    share = format_share(float(card.arrivals_by_hour[hour] / total))
+    return f"Most start at {hour:02d} h ({share}) and on {WEEKDAYS[day]}."
+
+
+def spread_sentence(feature: str, tightest: tuple[str, float], widest: tuple[str, float]) -> str:
+    """In which profile a feature is most uniform and in which most spread, each with its median."""
+    text = label(feature)
+    (first, low), (last, high) = tightest, widest
+    return (
+        f"{text[:1].upper()}{text[1:]} is most uniform in {first} (median {formatted(feature, low)}), most spread in "
+        f"{last} (median {formatted(feature, high)})."
+    )
+
+
+PURE_FROM = 0.95
+
+
+def pure_sentence(n_pure: int, n_profiles: int, field: str) -> str:
+    """How many profiles are of one value of a field."""
+    most = format_share(PURE_FROM, 0)
+    return f"{n_pure} of {n_profiles} profiles have at least {most} of their runs under one {label(field)}."
+
+
+def map_sentence(fit: ProfileFit) -> str:
+    """How much of the variance the map shows."""
+    shown = format_share(float(sum(fit.map_explained)))
+    return f"PCA map: {counted(fit.scores.n_clusters, 'profile')}, {shown} of the variance shown."
+
+
+def fingerprints_note(fit: ProfileFit, n_shown: int, *, memory: bool) -> str:
+    """What the fingerprints show, and of how many profiles."""
+    hidden = fit.scores.n_clusters - n_shown
+    rest = f" The {n_shown} largest of {counted(fit.scores.n_clusters, 'profile')}; Export lists all."
+    of_memory = " Memory used: of the memory requested, weighted by run time; orange: less than half."
+    return (
+        "Similar profiles stand beside each other; red: above the average run, blue: below. A click on a row selects "
+        f"the profile.{of_memory if memory else ''}{rest if hidden > 0 else ''}"
+    )
+
+
+def draws_note(result: Hopkins) -> str:
+    """What the Hopkins statistic rests on."""
+    return (
+        f"{counted(result.resamples, 'draw')} of {result.n_sampled:,} of {counted(result.n_rows, 'run')} in "
+        f"{result.n_dims} scaled columns, seed {result.seed}. For uniform runs 95 % of the draws of the power variant "
+        f"lie between {result.uniform_low:.2f} and {result.uniform_high:.2f}. {' '.join(together(result.notes))}"
+    )
+
+
+def labels_note(result: Baseline) -> str:
+    """What the silhouettes of labels rest on."""
+    others = " ".join(note for note in result.notes if "paper's values" not in note)
+    return (
+        f"Filled = this dataset, {counted(result.n_rows, 'run')}, {counted(len(result.features), 'scaled feature')}; "
+        f"hollow = the paper's Table II, of another sample and not verified (no code for it is public). {others}"
+    )
 
 
 def fit_answer(fit: ProfileFit, names: Names) -> Answer:
@@ -81,17 +270,15 @@ def fit_answer(fit: ProfileFit, names: Names) -> Answer:
         "profiles": cards,
         **{name: getattr(fit, name) for name in ("sample_rows", "left_out", "imputed", "seconds", "step_seconds")},
     }
-    error = f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
-    rows = [_Named(names[card.profile], card.size, card) for card in fit.cards]
     return Answer(
         profiles_sentence(fit, names, {}),
         (
             Figure(CLUSTERED, scores, f"{scores.n_outliers:,} unclustered"),
-            Figure(SILHOUETTE, scores, error),
+            Figure(SILHOUETTE, scores, _error(fit)),
             Figure(PAPERS_SILHOUETTE, scores),
             Figure(ACQUIRES, scores),
         ),
-        (Table("profiles", "Profiles", CARDS, rows),),
+        (summary_table(fit, names),),
         tuple(fit.notes),
         own,
     )
@@ -188,7 +375,7 @@ GROUPINGS = (
     Column("grouping", "name", "Runs grouped by"),
     *(Column(one, f"label.{one}", f"{one.capitalize()} silhouette", "%.3f") for one in BASELINE_METRICS),
     Column("method", "label.method", "Method"),
-    Column("values", "label.n_values", "Groups", unit="count"),
+    Column("values", "label.n_values", "Values", unit="count"),
     Column("missing", "label.n_missing", "Runs without a value", unit="count"),
     Column("reason", "label.reason", "Why there is none", optional=True),
 )

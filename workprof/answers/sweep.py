@@ -8,7 +8,18 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from workprof.answers.profiles import ACQUIRES, PAPERS_SILHOUETTE, SILHOUETTE
+from workprof.answers.profiles import (
+    ACQUIRES,
+    AGREEMENT as TRUE_GROUPS,
+    CCPM,
+    DAVIES_BOULDIN,
+    MEAN_SIZE,
+    N_OUTLIERS,
+    N_PROFILES,
+    PAPERS_SILHOUETTE,
+    SILHOUETTE,
+    V3,
+)
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column, is_missing, printed
 from workprof.core.units import format_share
@@ -60,21 +71,19 @@ def _unclustered(run: SweepRun) -> float:
     return run.scores.n_outliers / run.scores.n_rows if run.scores.n_rows else math.nan
 
 
-V3 = "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."
-TRUTH = "Adjusted Rand index; synthetic data only."
 SCORES = {
     one.column.name: one
     for one in (
         _score(ACQUIRES),
-        _score(Column("scores_v3", "", "scores_v3", "%.3f", V3, aside=True)),
+        _score(replace(V3, aside=True)),
         _score(SILHOUETTE),
         _score(PAPERS_SILHOUETTE),
-        _score(Column("davies_bouldin", "", "Davies–Bouldin", "%.3f", "As published, outliers as one group."), LOWER),
+        _score(DAVIES_BOULDIN, LOWER),
         _score(Column("relative_validity", "", "Relative validity", "%.3f", "hdbscan's quick stand-in for DBCV.")),
-        _score(Column("ccpm", "", "CCPM", "%.3f", "Published silhouette + 1 / Davies–Bouldin.", aside=True)),
-        _score(Column("n_clusters", "", "Profiles", "%,.0f", "Groups found, outliers not counted."), NEITHER),
+        _score(replace(CCPM, aside=True)),
+        _score(N_PROFILES, NEITHER),
         _score(Column("outlier_share", _unclustered, "Unclustered", "", "In no dense group.", unit="share"), LOWER),
-        _score(Column("truth_adjusted_rand", "", "Agreement with ground truth", "%.3f", TRUTH, optional=True)),
+        _score(replace(TRUE_GROUPS, optional=True)),
     )
 }
 """By name."""
@@ -84,13 +93,13 @@ PLACE = (
     Column("scaler", lambda one: SCALER_WORDS[one.settings.scaler], "Transform"),
     Column("metric", lambda one: METRIC_WORDS[one.settings.metric], "Distance"),
 )
-SIZE = Column("size", "grid_size", "Minimum size", "%,.0f", "Minimum profile size of the grid, in runs.")
-OUTLIERS = Column("n_outliers", "scores.n_outliers", "Unclustered runs", "%,.0f", aside=True)
-MEAN_SIZE = Column("mean_cluster_size", "scores.mean_cluster_size", "Mean size", "%,.0f", "Runs per profile.")
+SIZE = Column("grid_size", "", "Minimum size", "%,.0f", "Minimum profile size of the grid, in runs.")
+OUTLIERS = replace(N_OUTLIERS, value="scores.n_outliers", aside=True)
+SIZES = replace(MEAN_SIZE, value="scores.mean_cluster_size")
 SECONDS = Column("seconds", "", "Time", "%.2f", "With its share of what several settings have in common.", unit="s")
 FURTHER = (
     OUTLIERS,
-    MEAN_SIZE,
+    SIZES,
     *(Column(name, f"scores.{name}", aside=True) for name in ("silhouette_method", "silhouette_se")),
     Column("min_cluster_size", "settings.min_cluster_size", aside=True),
     Column("min_samples", "settings.min_samples", "Minimum samples", "%,.0f"),
@@ -142,7 +151,7 @@ TABLE_IV_MEANS = {
 }
 """HDBSCAN line of Table IV."""
 PUBLISHED_MEANS = "Published means: HDBSCAN in the paper's Table IV, of another sample; they were not repeated here."
-SUMMARISED = {one.name: one for one in (*(score.column for score in SCORES.values()), OUTLIERS, MEAN_SIZE)}
+SUMMARISED = {one.name: one for one in (*(score.column for score in SCORES.values()), OUTLIERS, SIZES)}
 
 
 def _published(one: ScoreSummary) -> float:
@@ -153,7 +162,7 @@ SPREAD = {"mean": "Mean", "std": "Standard deviation", "min": "Least", "median":
 SUMMARY = (
     Column("algorithm", lambda one: ALGORITHM_WORDS[one.algorithm], "Algorithm"),
     Column("score", lambda one: SUMMARISED[one.score].words, "Score"),
-    Column("runs", "", "Settings", "%,.0f"),
+    Column("settings", "runs", "Settings", "%,.0f"),
     *(
         Column(name, {"min": "minimum", "max": "maximum"}.get(name, name), heading, "%,.3g")
         for name, heading in SPREAD.items()
@@ -201,7 +210,7 @@ def targets_table(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> 
     columns = (
         Column("target", "target_clusters", "Target", "%.0f"),
         Column("winner", lambda one: run_name(run) if (run := won(one)) else "", "Winner"),
-        Column("profiles", lambda one: run.scores.n_clusters if (run := won(one)) else math.nan, "Profiles", "%.0f"),
+        Column("n_clusters", lambda one: run.scores.n_clusters if (run := won(one)) else math.nan, "Profiles", "%,.0f"),
         ACQUIRES,
         published("winner", "Published winner"),
         published("profiles", "Published profiles", "%.0f"),
@@ -369,7 +378,7 @@ ALL = "Agreement on all common runs, the outliers as a group of their own."
 GONE = "Runs in a profile of the first setting and outliers of the second; whole profiles may go."
 OTHER = "Runs that changed group: in the second setting they are not where most of their first group is."
 AGREEMENT = Column("adjusted_rand", "", "Adjusted Rand", "%.3f", BOTH)
-AGREEMENT_OF_ALL = Column("adjusted_rand_all", "", "Adjusted Rand", "%.3f", ALL)
+AGREEMENT_OF_ALL = Column("adjusted_rand_all", "", "Adjusted Rand, all runs", "%.3f", ALL)
 TO_OUTLIERS = Column("to_outliers", lambda one: int(one.overlap[1:, 0].sum()), "To outliers", "%,.0f", GONE)
 MOVED = Column("moved", lambda one: len(one.row_ids), "Moved", "%,.0f", OTHER)
 

@@ -9,9 +9,16 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.answers.profiles import baseline_sentence, groupings, hopkins_answer, stability_sentence
+from workprof.answers.profiles import (
+    baseline_sentence,
+    draws_note,
+    groupings,
+    hopkins_answer,
+    labels_note,
+    stability_sentence,
+    together,
+)
 from workprof.charts import shapes
-from workprof.charts.profiles.overview import together
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
@@ -47,9 +54,7 @@ def hopkins_line(result: Hopkins) -> Chart:
         takeaway=hopkins_answer(result).sentence,
         shows="Hopkins statistic on a line: 0 is clusterable, 0.5 uniform, 1 evenly spaced.",
         data=pd.DataFrame({"draw": range(1, len(result.draws) + 1), PLAIN: result.draws, POWER: result.draws_power}),
-        note=f"{result.resamples} draws of {result.n_sampled:,} of {result.n_rows:,} runs in {result.n_dims} scaled "
-        f"columns, seed {result.seed}. For uniform runs 95 % of the draws of the power variant lie between "
-        f"{result.uniform_low:.2f} and {result.uniform_high:.2f}. " + " ".join(together(result.notes)),
+        note=draws_note(result),
     )
 
 
@@ -135,9 +140,7 @@ def baseline_dots(result: Baseline) -> Chart:
         takeaway=baseline_sentence(result),
         shows=f"Mean silhouettes in three metrics of {len(names)} groupings: {', '.join(names)}.",
         data=table,
-        note=f"Filled = this dataset, {result.n_rows:,} runs, {len(result.features)} scaled features; hollow = the "
-        "paper's Table II, of another sample and not verified (no code for it is public). "
-        + " ".join([note for note in result.notes if "paper's values" not in note]),
+        note=labels_note(result),
     )
 
 

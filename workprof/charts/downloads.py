@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 import workprof
-from workprof.charts.profiles.overview import PUBLISHED
+from workprof.answers.profiles import PUBLISHED, definitions
 from workprof.core.records import to_json
 from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import Dataset
@@ -36,39 +36,6 @@ def labels_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
     )
 
 
-def summary_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
-    """Return one line per profile: size, purity, spread of the duration, typical metadata."""
-    lines = []
-    for card in fit.cards:
-        quantiles = dict(zip(_QUANTILES, card.duration_quantiles_s.tolist(), strict=True))
-        typical = {f"typical_{top.field}": top.value for top in reversed(card.top_metadata)}
-        lines.append(
-            {
-                "profile": card.profile,
-                "name": names.get(card.profile, ""),
-                "rows": card.size,
-                "share": card.share,
-                "silhouette": card.silhouette,
-                "purity": card.purity,
-                "job_purity": card.job_purity,
-                "labels": ", ".join(card.labels),
-                **quantiles,
-                "spike_s": card.spike_s,
-                "spike_share": card.spike_share,
-                "users": card.n_users,
-                "groups": card.n_groups,
-                "jobs": card.n_jobs,
-                **typical,
-                "takeaway": card.takeaway,
-                "definitions": definitions(fit),
-            }
-        )
-    return pd.DataFrame(lines)
-
-
-_QUANTILES = ("duration_p5_s", "duration_p25_s", "duration_p50_s", "duration_p75_s", "duration_p95_s", "duration_max_s")
-
-
 def model_card(fit: ProfileFit, dataset: Dataset, names: Mapping[int, str]) -> bytes:
     """Return a clustering's settings, scores and profiles as JSON: enough to make it again."""
     card = {
@@ -87,8 +54,3 @@ def model_card(fit: ProfileFit, dataset: Dataset, names: Mapping[int, str]) -> b
         "step_seconds": fit.step_seconds,
     }
     return json.dumps(card, indent=2, allow_nan=False).encode()
-
-
-def definitions(fit: ProfileFit) -> str:
-    """Return 'published' in faithful mode, else 'corrected'."""
-    return "published" if fit.settings.mode == "faithful" else "corrected"

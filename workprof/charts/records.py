@@ -12,15 +12,18 @@ import plotly.graph_objects as go
 
 from workprof.answers import bins
 from workprof.answers.durations import ObservedView, group_names, quantile_table
+from workprof.answers.forecasts import Naming
+from workprof.answers.nodes import rank_answer
+from workprof.answers.phases import phase_table
+from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
-from workprof.charts.classify.job import Naming, predictions_table
-from workprof.charts.downloads import summary_table
+from workprof.charts.classify.job import predictions_table
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.verdict import rows_chart
-from workprof.charts.nodes.ranking import node_table, ranked_bars
-from workprof.charts.phases.timeline import most_moving, phase_table, timeline_chart
+from workprof.charts.nodes.ranking import ranked_bars
+from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import Chart
@@ -175,14 +178,16 @@ def _forecast_chart(result: JobForecasts) -> Chart:
 
 
 VIEWS: dict[type, View] = {
-    ProfileFit: View(
-        lambda fit: summary_table(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
+    ProfileFit: answered(
+        lambda fit: fit_answer(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
     Verdict: answered(verdict_answer, rows_chart),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
-    Ranking: View(node_table, ranked_bars),
+    Ranking: answered(rank_answer, ranked_bars),
     SeriesChanges: View(_changes_table, _changes_chart),
-    Timeline: View(phase_table, lambda result: timeline_chart(result, most_moving(result))),
+    Timeline: View(
+        lambda result: phase_table(result).frame(), lambda result: timeline_chart(result, most_moving(result))
+    ),
     JobForecasts: View(_forecast_table, _forecast_chart),
     Bins: answered(bins.answer, usage_ecdf),
     ProfileBins: answered(bins.profile_answer, lambda result: usage_ecdf(result.bins)),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workprof.answers.forecasts import strict_split
+from workprof.answers.classifier import strict_split
+from workprof.answers.forecasts import Naming
+from workprof.answers.profiles import quality_figures
 from workprof.answers.verdict import action_words, kills_words, sentence
-from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import split_bars
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
 from workprof.charts.over_time import left_out_words, over_time_chart
 from workprof.charts.profiles.jobs import profile_map
-from workprof.charts.profiles.overview import headlines
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts.shapes import Chart, Headline, headline
 from workprof.charts.text import counted
 from workprof.core.units import format_count, format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
@@ -86,7 +86,7 @@ def profiles_stop(result: ProfileFit, names: Mapping[int, str]) -> TourStop:
         means_not=f"{format_share(outside)} of the runs are in no profile: they are unlike any group and are not "
         "forced into one.",
         charts=(profile_map(result, names, MAP_POINTS),),
-        figures=headlines(result)[:FIRST],
+        figures=tuple(map(headline, quality_figures(result)))[:FIRST],
     )
 
 

@@ -11,7 +11,8 @@ import typer
 
 from workprof.answers.durations import QUANTILES, ObservedView, durations_answer, group_names
 from workprof.answers.estimates import best_guess_words, estimate_answer
-from workprof.answers.forecasts import forecast_document, observed_answer
+from workprof.answers.feedback import observed_answer
+from workprof.answers.forecasts import forecast_document
 from workprof.cli.console import (
     OUT,
     Dataset,

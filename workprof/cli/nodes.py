@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.answers.nodes import search_answer, transfer_answer
+from workprof.answers.configurations import search_answer
+from workprof.answers.node_groups import transfer_answer
 from workprof.cli import nodes_suite
 from workprof.cli.console import Home, Json, emit_answer, opened, parameter, progress_line, register
 from workprof.cli.questions import WITH, add, add_others, answered, options, settings_of

@@ -62,9 +62,9 @@ class Table:
     frame: pd.DataFrame
 
 
-def of_answer(table: answer.Table, name: str) -> Table:
-    """Return a table of an answer; `name` = the stem of its file."""
-    return Table(table.title, name, table.frame())
+def of_answer(table: answer.Table, name: str = "") -> Table:
+    """A table of an answer; `name` = the stem of its file, its own where there is none."""
+    return Table(table.title, name or table.name, table.frame())
 
 
 @dataclass(frozen=True)

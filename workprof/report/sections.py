@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 from workprof.answers.assessment import assessment_answer
+from workprof.answers.configurations import search_figures, search_sentence
+from workprof.answers.degradation import (
+    degradation_sentence,
+    detection_figures,
+    detectors_table,
+    doubts,
+    runs_table,
+    trust_sentence,
+)
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
+from workprof.answers.forecasts import Naming
+from workprof.answers.node_groups import groups_sentence, groups_table
 from workprof.answers.nodes import (
     decision_sentence,
-    degradation_sentence,
     degraded_sentences,
-    groups_sentence,
+    leave_out_table,
+    node_table,
+    pair_table,
+    ranking_figures,
     robustness_sentence,
-    search_sentence,
 )
-from workprof.answers.phases import evaluation_sentence
+from workprof.answers.phases import phase_table
 from workprof.answers.policies import replay_answer
+from workprof.answers.profiles import paper_figures, quality_figures, summary_table
+from workprof.answers.recognition import (
+    NOT_THE_PAPER,
+    evaluation_figures,
+    evaluation_sentence,
+    inner_table,
+    known_table,
+    unknown_table,
+)
 from workprof.answers.scenarios import comparison_table, scenarios_answer
 from workprof.answers.sweep import summary_sentence, sweep_answer
 from workprof.answers.verdict import verdict_answer
-from workprof.charts.classify.job import Naming
 from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
 from workprof.charts.clusterability import hopkins_line
 from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
-from workprof.charts.downloads import summary_table
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
@@ -44,44 +63,19 @@ from workprof.charts.memory.verdict import curve_chart, rows_chart
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
-    detection_headlines,
     detection_reliability,
-    detectors_table,
-    orientation_table,
     reconstruction_errors,
-    runs_table,
     timeline,
-    trust_sentence,
-    unscored_table,
-    unseen_metrics_table,
 )
-from workprof.charts.nodes.groups import groups_table, silhouette_bars
-from workprof.charts.nodes.ranking import (
-    aspect_lines,
-    leave_out_table,
-    node_table,
-    pair_table,
-    ranked_bars,
-    ranking_headlines,
-)
-from workprof.charts.nodes.search import cost_curves, search_headlines, search_path
-from workprof.charts.phases.evaluation import (
-    confusion_chart,
-    evaluation_headlines,
-    inner_table,
-    known_bars,
-    known_table,
-    measures_of,
-    open_curve,
-    unknown_table,
-)
-from workprof.charts.phases.timeline import NOT_THE_PAPER, most_moving, phase_table, timeline_chart
+from workprof.charts.nodes.groups import silhouette_bars
+from workprof.charts.nodes.ranking import aspect_lines, ranked_bars
+from workprof.charts.nodes.search import cost_curves, search_path
+from workprof.charts.phases.evaluation import confusion_chart, known_bars, measures_of, open_curve
+from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.overview import (
     condensed_tree,
-    headlines,
-    paper_headlines,
     profile_names,
     silhouette_boxes,
     size_bars,
@@ -99,7 +93,7 @@ from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.replay_settings import ReplaySettings
 from workprof.memory.scenarios import MOST_COMPARED
 from workprof.memory.verdict import VerdictSettings
-from workprof.nodes.detection import DegradationSettings, Detection
+from workprof.nodes.detection import DegradationSettings
 from workprof.nodes.groups import GroupSettings
 from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
@@ -168,10 +162,10 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     ]
     return Content(
         settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},
-        headlines=(*headlines(fit), *paper_headlines(fit)),
+        headlines=tuple(map(headline, (*quality_figures(fit), *paper_figures(fit)))),
         words=fit.notes,
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=(Table("Profiles", "profiles", summary_table(fit, names)),),
+        tables=(of_answer(summary_table(fit, names)),),
         published=fit.settings.mode == "faithful",
     )
 
@@ -197,7 +191,7 @@ def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conten
             parallel_coordinates(state.runs, state.best),
             target_bars(state.winners, state.runs),
         ),
-        tables=tuple(Table(one.title, f"sweep-{one.name}", one.frame()) for one in answer.tables[:2]),
+        tables=tuple(of_answer(one, f"sweep-{one.name}") for one in answer.tables[:2]),
     )
 
 
@@ -354,17 +348,15 @@ def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Cont
     groups = workbench.node_groups(dataset.hash, grouped, progress)
     return Content(
         settings={"ranking": settings, "groups": grouped},
-        headlines=ranking_headlines(result),
+        headlines=tuple(map(headline, ranking_figures(result))),
         words=(
             *(decision_sentence(result), *degraded_sentences(result), robustness_sentence(result)),
             *(groups_sentence(groups), *result.notes),
         ),
         charts=(ranked_bars(result), aspect_lines(result), *((silhouette_bars(groups),) if groups.silhouettes else ())),
         tables=(
-            Table("Nodes", "nodes", node_table(result)),
-            Table("Pairs", "node-pairs", pair_table(result)),
-            Table("With one benchmark left out", "node-leave-outs", leave_out_table(result)),
-            Table("Groups", "node-groups", groups_table(groups)),
+            Table("Nodes", "nodes", node_table(result).frame()),
+            *map(of_answer, (pair_table(result), leave_out_table(result), groups_table(groups))),
         ),
         published=result.published,
     )
@@ -383,21 +375,15 @@ def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> 
     )
     return Content(
         settings={"detection": settings.detect},
-        headlines=detection_headlines(result),
+        headlines=tuple(map(headline, detection_figures(result))),
         words=(degradation_sentence(result), trust_sentence(result), *result.messages),
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=_tables(result),
+        tables=(
+            Table("Detectors on the same runs", "node-detectors", detectors_table(result).frame()),
+            Table("Judged runs", "node-runs-judged", runs_table(result).frame()),
+            *map(of_answer, doubts(result)),
+        ),
         published=result.published,
-    )
-
-
-def _tables(result: Detection) -> tuple[Table, ...]:
-    return (
-        Table("Detectors on the same runs", "node-detectors", detectors_table(result)),
-        Table("Judged runs", "node-runs-judged", runs_table(result)),
-        Table("Unjudged runs", "node-unscored", unscored_table(result)),
-        Table("Excluded metrics", "node-dropped", unseen_metrics_table(result)),
-        Table("Metric directions", "node-orientations", orientation_table(result)),
     )
 
 
@@ -427,7 +413,7 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
         words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=True))[:1]), held),
         charts=charts,
         tables=tuple(
-            Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one))
+            Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one).frame())
             for name, one in zip(shown, result, strict=True)
         ),
     )
@@ -446,16 +432,14 @@ def _evaluation(workbench: Workbench, dataset: Dataset, progress: Progress) -> C
     charts = [known_bars(result), *(open_curve(result, measure) for measure in measures_of(result)[:1])]
     if result.known is not None:
         charts.append(confusion_chart(result.known))
-    known = (Table("Known workloads (Table II)", "phases-known", known_table(result)),) if result.known else ()
     return Content(
         settings={"evaluation": settings},
-        headlines=evaluation_headlines(result),
+        headlines=tuple(map(headline, evaluation_figures(result))),
         words=(evaluation_sentence(result), *result.notes, NOT_THE_PAPER),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
-            *known,
-            Table("Unknown workloads (Table III)", "phases-unknown", unknown_table(result)),
-            Table("Distances within workloads (Table IV)", "phases-distances", inner_table(result)),
+            *((of_answer(known_table(result)),) if result.known else ()),
+            *(of_answer(one, f"phases-{one.name}") for one in (unknown_table(result), inner_table(result))),
         ),
     )
 
@@ -465,7 +449,7 @@ def _search(workbench: Workbench, dataset: Dataset, progress: Progress) -> Conte
     result = through_job(workbench.configuration_search, dataset.hash, settings, progress)
     return Content(
         settings={"search": settings},
-        headlines=search_headlines(result),
+        headlines=tuple(map(headline, search_figures(result))),
         words=(search_sentence(result), *result.notes),
         charts=(cost_curves(result), *(search_path(result, name) for name in list(result.workloads)[:MOST_RUNS])),
     )

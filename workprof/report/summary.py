@@ -7,17 +7,23 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workprof.answers.nodes import decision_sentence, degraded_sentences, robustness_sentence
-from workprof.answers.phases import evaluation_sentence
+from workprof.answers.nodes import (
+    decision_sentence,
+    degraded_sentences,
+    node_table,
+    ranking_figures,
+    robustness_sentence,
+)
+from workprof.answers.recognition import evaluation_figures, evaluation_sentence, known_table
 from workprof.answers.scenarios import scenarios_answer
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
-from workprof.charts.nodes.ranking import node_table, ranked_bars, ranking_headlines
-from workprof.charts.phases.evaluation import evaluation_headlines, known_bars, known_table
+from workprof.charts.nodes.ranking import ranked_bars
+from workprof.charts.phases.evaluation import known_bars
 from workprof.charts.phases.timeline import most_moving, timeline_chart
-from workprof.charts.shapes import Chart, Headline
+from workprof.charts.shapes import Chart, Headline, headline
 from workprof.charts.text import counted
 from workprof.core.errors import WorkprofError
 from workprof.core.units import compact, format_share
@@ -176,12 +182,12 @@ def _below(chart: Chart, height: int | None = None) -> Chart:
 def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     result = workbench.node_ranking(dataset.hash, RankSettings())
     chart = ranked_bars(result)
-    table = node_table(result)
+    table = node_table(result).frame()
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
         summary=decision_sentence(result),
         advice=" ".join(degraded_sentences(result)) or "No node has degraded.",
-        headlines=ranking_headlines(result)[:4],
+        headlines=tuple(map(headline, ranking_figures(result))),
         chart=_below(chart),
         tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),
         risks=(robustness_sentence(result), *map(_sentence, result.notes))[:MOST_RISKS],
@@ -197,10 +203,10 @@ def _of_telemetry(workbench: Workbench, dataset: Dataset) -> Decision:
         known = known_bars(result)
         return Decision(
             summary=f"{evaluation_sentence(result)} {held}.",
-            headlines=evaluation_headlines(result)[:4],
+            headlines=tuple(map(headline, evaluation_figures(result))),
             chart=None if known is None else _below(known),
             tables=(
-                (Table("Known workloads", "decision-known", known_table(result).head(MOST_ROWS)),)
+                (Table("Known workloads", "decision-known", known_table(result).frame().head(MOST_ROWS)),)
                 if result.known
                 else ()
             ),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from workprof.charts.classify.job import Naming
+from workprof.answers.forecasts import Naming
 from workprof.charts.home import home_headlines
 from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from workprof.answers.forecasts import observed_answer
+from workprof.answers.feedback import observed_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
 from workprof.formats import rules_of

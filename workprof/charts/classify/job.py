@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,50 +13,29 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import workprof
-from workprof.answers.estimates import best_guess_words
+from workprof.answers.forecasts import (
+    PUBLISHED,
+    Naming,
+    additivity,
+    need_sentence,
+    need_words,
+    needs_note,
+    needs_sentence,
+    prediction_sentence,
+    probability_note,
+    reason_sentence,
+)
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of
-from workprof.charts.text import formatted, label, listed, plotly_text, shortened, title
+from workprof.charts.text import formatted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
-from workprof.forecasts.predictions import N_TOP, NO_PROFILE, Predictions
-from workprof.profiles.metadata import NOT_GIVEN
-from workprof.profiles.names import UNCLUSTERED, fitted
+from workprof.forecasts.predictions import N_TOP, Predictions
 from workprof.store.reports import Dataset
-
-PUBLISHED = (
-    "As published: one column per value, XGBoost's defaults, trained only on runs with a profile; it never abstains."
-)
-
-
-@dataclass(frozen=True)
-class Naming:
-    """The words of one classifier.
-
-    Attributes:
-        names: profile -> name; a profile without one is 'P7'.
-        mode: 'corrected' or 'faithful'.
-    """
-
-    names: Mapping[int, str] = field(default_factory=dict)
-    mode: str = "corrected"
-
-    def name(self, profile: int) -> str:
-        """Return what a class is called; -1 is 'No profile'."""
-        return "No profile" if profile == NO_PROFILE else self.names.get(profile) or f"P{profile}"
-
-    def shown(self, profile: int, longest: int = 28) -> str:
-        """Return the same for a figure; what is cut off never is the number behind the name."""
-        return plotly_text(fitted(self.name(profile), longest), longest)
-
-    def note(self, text: str) -> str:
-        """Return a chart's note, with the flag of the published definitions where they hold."""
-        return f"{text} {PUBLISHED}" if self.mode == "faithful" else text
-
 
 TOP_THREE_LINE_PX = 44
 TOP_THREE_AROUND_PX = 90
@@ -104,54 +83,7 @@ def top_three(predictions: Predictions, row: int, threshold: float, naming: Nami
                 "definitions": "as published" if naming.mode == "faithful" else "default",
             }
         ),
-        note=naming.note(_note(threshold, naming)),
-    )
-
-
-def prediction_sentence(predictions: Predictions, row: int, naming: Naming) -> str:
-    """Return the predicted profile of one job, or why none is predicted, in one sentence."""
-    best, probability = naming.name(int(predictions.best[row])), format_share(predictions.probability[row], 0)
-    if not predictions.abstained[row]:
-        return f"Predicted profile: {best}, probability {probability}."
-    return f"No profile predicted: {predictions.reason_text(row)}. The most likely one would be {best} ({probability})."
-
-
-def forecast_sentence(
-    forecasts: Forecasts, naming: Naming, of: str, actual: Mapping[str, float], profile: int | None
-) -> str:
-    """Return what is predicted of one job, and what happened where it has run, in one sentence.
-
-    Args:
-        forecasts: of the job, a table of one row.
-        naming: of the profiles.
-        of: the job, such as 'Held-out run 12'.
-        actual: target -> what it really needed; empty for a new job.
-        profile: the job's own, -1 = none; None = not known.
-    """
-    result = forecasts.profiles
-    if result.abstained[0]:
-        words = [f"no profile predicted ({result.reason_text(0)})"]
-    else:
-        words = [f"predicted {naming.name(int(result.profile[0]))} with {format_share(result.probability[0], 0)}"]
-    shown = [name for name in (*MAIN_TARGETS, *forecasts.estimates) if name in forecasts.estimates][: len(MAIN_TARGETS)]
-    for target in shown:
-        one = forecasts.estimates[target]
-        ends = "" if actual else f" ({formatted(target, float(one.low[0]))} to {formatted(target, float(one.high[0]))})"
-        words.append(f"{formatted(target, float(one.point[0]))}{ends}")
-    happened = [] if profile is None else [UNCLUSTERED if profile == NO_PROFILE else naming.name(profile)]
-    happened += [formatted(target, actual[target]) for target in shown if target in actual]
-    return f"{of}: {', '.join(words)}.{f' Actual: {listed(happened)}.' if happened else ''}"
-
-
-MAIN_TARGETS = ("duration_s", "peak_memory_bytes")
-
-
-def _note(threshold: float, naming: Naming) -> str:
-    if naming.mode == "faithful":
-        return "Probabilities are those of the trees, not calibrated."
-    return (
-        "Probabilities are calibrated on held-out jobs. Dotted line: the smallest probability at which a profile is "
-        f"predicted, {format_share(threshold, 0)}."
+        note=naming.note(probability_note(threshold, naming)),
     )
 
 
@@ -192,7 +124,7 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
     return Chart(
         name="shap-waterfall",
         figure=figure,
-        takeaway=_waterfall_takeaway(result, naming),
+        takeaway=reason_sentence(result, naming),
         shows=f"Waterfall from {result.base:.2f} to {result.output:.2f} over {len(result.fields)} fields.",
         data=pd.DataFrame(
             {
@@ -206,18 +138,6 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
         ),
         note=naming.note(f"SHAP values of the score before softmax and calibration. {additivity(result)}"),
     )
-
-
-def additivity(result: JobExplanation) -> str:
-    """Return whether base and contributions add up to the score."""
-    return sum_words(result.additivity_error, passed=result.additive)
-
-
-def sum_words(gap: float, *, passed: bool) -> str:
-    """Return whether the contributions of the fields add up to the score that they explain."""
-    if passed:
-        return "The contributions add up to the score."
-    return f"The contributions do not add up to the score (gap {gap:.2g}, at most 0.001)."
 
 
 def _lines(result: JobExplanation) -> list[str]:
@@ -238,16 +158,6 @@ def _range(amounts: list[float]) -> list[float]:
     low, high = min(steps), max(steps)
     room = 0.45 * ((high - low) or 1.0)  # at 390 px a number is as wide as two fifths of all bars
     return [low - room, high + room]
-
-
-def _waterfall_takeaway(result: JobExplanation, naming: Naming) -> str:
-    name = naming.name(result.profile)
-    if not result.sentences:
-        return f"No single field decides for or against {name} here."
-    field, value, state = label(result.fields[0]), result.values[0], result.states[0]  # noqa: PD011  a record's field
-    remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
-    what = f"{field} not given" if state == NOT_GIVEN else f"{field} = {value}{remark}"
-    return f"Strongest reason: {what} adds {result.contributions[0]:+.1f} log-odds to {name}."
 
 
 ESTIMATES_LINE_PX = 84
@@ -290,30 +200,16 @@ def estimate_rows(
         actual: target -> what the job really needed, where it has run.
     """
     table = _estimates_table(estimates, row, actual or {})
-    best = best_guess_words({target: one.predictor for target, one in estimates.items()})
+    lines: list[Any] = [line for _, line in table.iterrows()]
+    predictors = {target: one.predictor for target, one in estimates.items()}
     return Chart(
         name="estimates",
-        figure=_figure([line for _, line in table.iterrows()]),
-        takeaway=_estimates_takeaway(table),
-        shows="One row per quantity with prediction and interval. "
-        + " ".join(_sentence(line) for _, line in table.iterrows()),
+        figure=_figure(lines),
+        takeaway=needs_sentence(lines),
+        shows=f"One row per quantity with prediction and interval. {' '.join(map(need_sentence, lines))}",
         data=table,
-        note=f"Diamond: {best or 'prediction'}; thick, with the median as a stroke: quartiles of history and trees; "
-        f"thin: {format_share(nominal, 0)} interval with the guess inside{'; cross: actual' if actual else ''}."
-        + _beside_quartiles(table),
+        note=needs_note(lines, predictors, nominal, ran=bool(actual)),
     )
-
-
-def _beside_quartiles(table: pd.DataFrame) -> str:
-    """Return which best guesses lie outside the drawn quartiles, and why that can be; '' where none does."""
-    places = {
-        "below": [label(str(line["target"])) for _, line in table.iterrows() if line["point"] < line["p25"]],
-        "above": [label(str(line["target"])) for _, line in table.iterrows() if line["point"] > line["p75"]],
-    }
-    found = [f"{listed(names)} {place} its quartiles" for place, names in places.items() if names]
-    if not found:
-        return ""
-    return f" Best guess of {' and of '.join(found)}: it keeps relative errors small, quartiles tell shares of runs."
 
 
 def _figure(lines: Sequence[pd.Series]) -> go.Figure:
@@ -335,7 +231,7 @@ def _figure(lines: Sequence[pd.Series]) -> go.Figure:
             "domain": [top - share * ROW_SHARE, top],
         }
         where: dict[str, Any] = {"x": 0, "y": 1.25, "xref": f"x{axis} domain", "yref": f"y{axis}", "xanchor": "left"}
-        notes.append(shapes.words(_words(line), size=None, **where))
+        notes.append(shapes.words(need_words(line), size=None, **where))
     height = ESTIMATES_AROUND_PX + ESTIMATES_LINE_PX * max(1, len(lines))
     rest: dict[str, Any] = {name: axis for name, axis in axes.items() if name not in ("xaxis", "yaxis")}
     return figure_of(data, x=axes["xaxis"], y=axes["yaxis"], height=height, annotations=notes, **rest)
@@ -383,7 +279,7 @@ def _marks(line: pd.Series) -> list[dict[str, Any]]:
     thin = [max(line["low"], lowest), max(line["high"], lowest)]
     thick = [max(line["p25"], lowest), max(line["p75"], lowest)]
     median = [max(line["p50"], lowest)] * 2
-    hover = plotly_text(_sentence(line), 300)
+    hover = plotly_text(need_sentence(line), 300)
     happened = [
         shapes.points([max(line["actual"], lowest)], [0], colour=NEUTRAL, symbol="x", size=13, hover=hover)
         for _ in range(int(math.isfinite(line["actual"])))
@@ -422,30 +318,6 @@ def _tick_text(target: str, tick: float) -> str:
     for zeros in (" 00 s", " 00 min", " 0 h"):
         text = text.removesuffix(zeros)
     return text
-
-
-def _words(line: pd.Series) -> str:
-    target = str(line["target"])
-    point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
-    happened = f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
-    return f"<b>{title(target, '')} {point}</b> ({low} to {high}){happened}"
-
-
-def _sentence(line: pd.Series) -> str:
-    target = str(line["target"])
-    point, low, high = (formatted(target, float(line[name])) for name in ("point", "low", "high"))
-    happened = f", actual {formatted(target, line['actual'])}" if math.isfinite(line["actual"]) else ""
-    past = f"{int(line['past_jobs']):,} similar past runs"
-    return f"{title(target, '')} {point} (interval {low} to {high}, from {past}){happened}."
-
-
-def _estimates_takeaway(table: pd.DataFrame) -> str:
-    if table.empty:
-        return "No quantity can be predicted for this dataset."
-    parts = [
-        f"{label(str(line['target']))} {formatted(str(line['target']), line['point'])}" for _, line in table.iterrows()
-    ]
-    return f"Predicted: {', '.join(parts)}."
 
 
 PERCENT = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,33 +9,37 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.answers.forecasts import fields_sentence, leak_sentence, strict_split
+from workprof.answers.classifier import (
+    PAPER,
+    SCORE_WORDS,
+    SPLIT_NAMES,
+    calibration_note,
+    calibration_sentence,
+    cell_words,
+    class_table,
+    classes_sentence,
+    confusion_note,
+    confusion_sentence,
+    fields_sentence,
+    leak_sentence,
+    own_class_sentence,
+    sample_words,
+    split_table,
+    splits_note,
+    strict_split,
+    tested_words,
+    value_sentence,
+)
+from workprof.answers.forecasts import Naming
 from workprof.charts import shapes
-from workprof.charts.classify.job import Naming, sum_words
-from workprof.charts.shapes import LEGEND_ABOVE, Chart, Headline, figure_of
+from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of
 from workprof.charts.text import counted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_GREY, LIGHT_SCALE, OUTLIER_COLOUR, ROW_PX, rows_height
-from workprof.core.units import format_share
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, Confusion, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.predictions import NO_PROFILE
 from workprof.profiles.names import UNCLUSTERED
 
-SPLIT_NAMES = {"random": "random", "by_job": "by job", "by_group": "by group", "by_time": "by time"}
-SPLIT_WORDS = {
-    "random": "runs drawn at random (other runs of the same job may be in the training data)",
-    "by_job": "jobs not in the training data",
-    "by_group": "groups not in the training data",
-    "by_time": "jobs that start after all training jobs have ended",
-}
-
-
-SCORES = {
-    "accuracy": "accuracy",
-    "macro_f1": "macro F1",
-    "weighted_f1": "weighted F1",
-    "abstained_share": "abstained share",
-}
 PATTERNS = ("", "/", "x", ".")
 HEIGHT_PX = 340
 
@@ -46,15 +49,15 @@ def split_bars(result: ClassifierEvaluation, naming: Naming) -> Chart:
 
     The split that the answer quotes has the colour, the others are grey.
     """
-    table = split_table(result)
+    table = split_table(result).frame()
     strict = strict_split(result)
     traces: list[dict[str, Any]] = []
     for place, (name, scores) in enumerate(result.splits.items()):
-        numbers = [getattr(scores, score) for score in SCORES]
+        numbers = [getattr(scores, score) for score in SCORE_WORDS]
         written = {"text": [f"{number:.2f}" for number in numbers]} if name == strict else {}
         traces.append(
             shapes.columns(
-                list(SCORES.values()),
+                list(SCORE_WORDS.values()),
                 numbers,
                 name=SPLIT_NAMES[name],
                 colour=COLOURS[0] if name == strict else OUTLIER_COLOUR,
@@ -71,44 +74,23 @@ def split_bars(result: ClassifierEvaluation, naming: Naming) -> Chart:
         barmode="group",
         **LEGEND_ABOVE,
     )
-    tested = "; ".join(f"{SPLIT_NAMES[name]}: {SPLIT_WORDS[name]}" for name in result.splits)
-    missing = "".join(f" No split {SPLIT_NAMES[name]}: {reason}." for name, reason in result.not_made.items())
-    counted_as = "" if result.settings.mode == "faithful" else " Abstaining counts as correct only for outliers."
     return Chart(
         name="classifier-splits",
         figure=figure,
         takeaway=leak_sentence(result),
         shows=f"Bars of four scores under {len(result.splits)} splits.",
         data=table,
-        note=naming.note(f"Test runs, {tested}.{counted_as}{missing}"),
-    )
-
-
-def split_table(result: ClassifierEvaluation) -> pd.DataFrame:
-    """Return one line per split with every score of the record."""
-    names = (*SCORES, "profile_accuracy", "answered_accuracy", "forced_accuracy", "forced_macro_f1")
-    counts = ("calibration_error", "n_train", "n_test", "train_seconds")
-    definitions = "as published" if result.settings.mode == "faithful" else "default"
-    return pd.DataFrame(
-        [
-            {"split": name, **{key: getattr(scores, key) for key in (*names, *counts)}, "definitions": definitions}
-            for name, scores in result.splits.items()
-        ]
+        note=naming.note(splits_note(result)),
     )
 
 
 MEASURES = {"precision": "triangle-right", "recall": "square", "f1": "circle"}
 WORDS = {"precision": "precision", "recall": "recall", "f1": "F1"}
-WEAK_F1 = 0.5
-"""Below it a profile is named in the sentence: it is missed or mistaken more often than not."""
-
-MOST_NAMED = 5
-PAPER = "The paper's Table V (random split, other data): accuracy 95.19 %, macro F1 0.90, one profile with F1 0."
 
 
 def table_five(scores: SplitScores, naming: Naming) -> Chart:
     """Return precision, recall and F1 of every class under one split, the lowest F1 on top."""
-    table = class_table(scores, naming)
+    table = class_table(scores, naming).frame()
     lines = [f"{naming.shown(one.profile, 20)} · {counted(one.support, 'run')}" for one in scores.classes]
     traces: list[dict[str, Any]] = []
     for measure, symbol in MEASURES.items():
@@ -133,92 +115,10 @@ def table_five(scores: SplitScores, naming: Naming) -> Chart:
     return Chart(
         name=f"table-v-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=_table_five_takeaway(scores, naming),
+        takeaway=classes_sentence(scores, naming),
         shows=f"Dots of precision, recall and F1 for {len(lines)} classes, the lowest F1 on top.",
         data=table,
-        note=naming.note(f"Test runs: {SPLIT_WORDS[scores.split]}, {scores.n_test:,} of them. {PAPER}"),
-    )
-
-
-def class_table(scores: SplitScores, naming: Naming) -> pd.DataFrame:
-    """Return one line per class in the order of the record: the worst first."""
-    return pd.DataFrame(
-        [
-            {
-                "profile": one.profile,
-                "name": naming.name(one.profile),
-                "precision": one.precision,
-                "recall": one.recall,
-                "f1": one.f1,
-                "support": one.support,
-                "split": scores.split,
-                "definitions": "as published" if naming.mode == "faithful" else "default",
-            }
-            for one in scores.classes
-        ]
-    )
-
-
-def _table_five_takeaway(scores: SplitScores, naming: Naming) -> str:
-    profiles = [one for one in scores.classes if one.profile != NO_PROFILE]
-    if not profiles:
-        return "No profile occurs among the test runs."
-    weak = [one for one in profiles if one.f1 < WEAK_F1]
-    if not weak:
-        worst = profiles[0]
-        return f"Every profile is recognised: the worst, {naming.name(worst.profile)}, has F1 {worst.f1:.2f}."
-    named = ", ".join(f"{naming.name(one.profile)} ({one.f1:.2f})" for one in weak[:MOST_NAMED])
-    more = f" and {len(weak) - MOST_NAMED} more" if len(weak) > MOST_NAMED else ""
-    return (
-        f"{len(weak)} of {len(profiles)} profiles have F1 below {WEAK_F1}: {named}{more}; the weighted F1 of "
-        f"{scores.weighted_f1:.2f} does not show this."
-    )
-
-
-def profile_reliability(result: ClassifierEvaluation, profile: int, naming: Naming) -> tuple[str, tuple[Headline, ...]]:
-    """Return how reliable the prediction of one profile is for new work: a sentence, and its three scores."""
-    split = strict_split(result)
-    on = {"by_group": "new groups", "by_job": "new jobs", "by_time": "later jobs", "random": "a random split"}[split]
-    one = next((one for one in result.splits[split].classes if one.profile == profile), None)
-    name = naming.name(profile)
-    if one is None:
-        return f"{name} has no validation run on {on}.", ()
-    if profile == NO_PROFILE:
-        share = format_share(result.splits[split].abstained_share, 0)
-        words = f"On {on}, {share} of the runs get no profile; {format_share(one.precision, 0)} of these are outliers."
-    elif not one.recall:
-        words = f"Do not rely on this: {name} was never recognised on {on} ({counted(one.support, 'run')}, recall 0)."
-    elif one.f1 < WEAK_F1:
-        words = f"Low reliability: on {on}, {name} has F1 {one.f1:.2f} ({counted(one.support, 'run')})."
-    else:
-        words = f"Validated on {on} with {counted(one.support, 'run')} of {name}."
-    return words, (
-        Headline("Precision", format_share(one.precision, 0), f"Share of the runs predicted as {name} that were it."),
-        Headline("Recall", format_share(one.recall, 0), f"Share of the runs of {name} that were predicted as it."),
-        Headline("F1", f"{one.f1:.2f}", "Harmonic mean of precision and recall."),
-    )
-
-
-def missed_table(result: ClassifierEvaluation, naming: Naming) -> pd.DataFrame:
-    """Return one line per profile whose recall is 0 in some split: its runs, and its recall in every split.
-
-    NaN where a profile has no test run in a split.
-    """
-    lines = {
-        split: {one.profile: one for one in scores.classes if one.support and one.profile != NO_PROFILE}
-        for split, scores in result.splits.items()
-    }
-    missed = {profile for split in lines.values() for profile, one in split.items() if not one.recall}
-    rows = {profile: max(split[profile].support for split in lines.values() if profile in split) for profile in missed}
-    return pd.DataFrame(
-        [
-            {"profile": naming.name(profile), "runs": rows[profile]}
-            | {
-                f"recall {SPLIT_NAMES[split]}": own[profile].recall if profile in own else math.nan
-                for split, own in lines.items()
-            }
-            for profile in sorted(missed, key=lambda one: (-rows[one], one))
-        ]
+        note=naming.note(f"{tested_words(scores)}. {PAPER}"),
     )
 
 
@@ -254,8 +154,7 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
     right = np.eye(len(drawn), dtype=bool)
     words = [
         [
-            f"actual {actual[i]}, predicted {result if i != j else 'correctly'}: {counts[i, j]:,} runs, "
-            f"{format_share(shares[i, j])} of the actual ones"
+            cell_words(actual[i], result if i != j else "correctly", int(counts[i, j]), float(shares[i, j]))
             for j, result in enumerate(predicted)
         ]
         for i in range(len(drawn))
@@ -290,17 +189,13 @@ def confusion_heatmap(scores: SplitScores, naming: Naming, shown_as: str = "row 
         ],
     )
     hidden = len(order) - len(drawn)
-    rest = f" {hidden} classes with fewer errors are in the table only." if hidden else ""
     return Chart(
         name=f"confusion-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=_confusion_takeaway(scores.confusion, all_shares, naming),
+        takeaway=confusion_sentence(scores.confusion, naming),
         shows=f"Heat map of actual (lines) against predicted (columns) for {len(drawn)} classes, most errors first.",
         data=confusion_table(scores.confusion, naming, shown_as),
-        note=naming.note(
-            f"Test runs: {SPLIT_WORDS[scores.split]}, {scores.n_test:,} of them. Blue: errors, as a share of the "
-            f"actual class; grey: correct. Predicted 'No profile' is an abstention.{rest}"
-        ),
+        note=naming.note(confusion_note(scores, hidden)),
     )
 
 
@@ -317,23 +212,6 @@ def confusion_table(confusion: Confusion, naming: Naming, shown_as: str) -> pd.D
     names = [f"{int(profile)} {naming.name(int(profile))}" for profile in confusion.classes]
     table = pd.DataFrame(numbers, index=names, columns=names).rename_axis(f"truth ({shown_as})").reset_index()
     return table.assign(support=confusion.counts.sum(axis=1))
-
-
-def _confusion_takeaway(confusion: Confusion, shares: np.ndarray, naming: Naming) -> str:
-    wrong = confusion.counts.copy()
-    np.fill_diagonal(wrong, 0)
-    if not wrong.any():
-        return "Every run is predicted correctly."
-    i, j = np.unravel_index(int(wrong.argmax()), wrong.shape)
-    actual, predicted = (int(confusion.classes[place]) for place in (i, j))
-    return (
-        f"Most frequent error: actual {'unclustered' if actual == NO_PROFILE else naming.name(actual)}, predicted "
-        f"{'none' if predicted == NO_PROFILE else naming.name(predicted)}, {wrong[i, j]:,} runs "
-        f"({format_share(shares[i, j], 0)} of them)."
-    )
-
-
-GOOD_ERROR = 0.05
 
 
 def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
@@ -356,62 +234,11 @@ def reliability_diagram(scores: SplitScores, naming: Naming) -> Chart:
     return Chart(
         name=f"calibration-{scores.split.replace('_', '-')}",
         figure=figure,
-        takeaway=_calibration_takeaway(scores),
+        takeaway=calibration_sentence(scores),
         shows=f"Predicted probability against the share predicted correctly in {int(filled.sum())} bins.",
         data=table,
-        note=naming.note(
-            f"Of the most likely class, 'no profile' included; test runs: {SPLIT_WORDS[scores.split]}, "
-            f"{scores.n_test:,} of them. Larger dots have more runs; the dotted line is perfect calibration."
-        ),
+        note=naming.note(calibration_note(scores)),
     )
-
-
-def calibration_table(result: ClassifierEvaluation) -> pd.DataFrame:
-    """Return stated probability, share correct and calibration error by split, and of the new users apart."""
-    lines = []
-    for name, scores in result.splits.items():
-        for runs, held in (("all", scores.reliability), ("new users", scores.new_users)):
-            if held.rows.any():
-                lines.append(
-                    {
-                        "split": name,
-                        "runs": runs,
-                        "n_test": int(held.rows.sum()),
-                        "mean_probability": held.mean_stated,
-                        "correct_share": held.mean_observed,
-                        "calibration_error": held.error,
-                    }
-                )
-    return pd.DataFrame(lines)
-
-
-def labels_table(result: ClassifierEvaluation) -> pd.DataFrame:
-    """Return accuracy and macro F1 by split with the profiles of the training runs and of all runs; empty without."""
-    return pd.DataFrame(
-        [
-            {
-                "split": name,
-                "accuracy": result.splits[name].accuracy,
-                "accuracy_all_runs": of_all.accuracy,
-                "macro_f1": result.splits[name].macro_f1,
-                "macro_f1_all_runs": of_all.macro_f1,
-                "agreement": result.label_agreement[name],
-            }
-            for name, of_all in result.beside.items()
-        ]
-    )
-
-
-def _calibration_takeaway(scores: SplitScores) -> str:
-    held = scores.reliability
-    if not np.isfinite(held.error):
-        return "There are no test runs to compare probabilities with."
-    filled = held.rows > 0
-    gap = float(np.average(held.stated[filled] - held.observed[filled], weights=held.rows[filled]))
-    if held.error <= GOOD_ERROR:
-        return f"Probabilities are well calibrated: expected calibration error {held.error:.2f}."
-    side = "overconfident" if gap > 0 else "underconfident"
-    return f"Probabilities are {side} here: expected calibration error {held.error:.2f}."
 
 
 AXIS = "Mean |SHAP| (log-odds)"
@@ -433,27 +260,18 @@ def field_bars(result: GlobalExplanation, naming: Naming) -> Chart:
 
 def value_bars(result: GlobalExplanation, naming: Naming) -> Chart:
     """Return mean |SHAP| of the strongest columns such as 'task_name = ps', over all classes."""
-    values, totals = result.values, result.by_value.sum(axis=1)  # noqa: PD011  a record's field
-    lines = _distinct([shortened(value, 34) for value in values])
+    lines = _distinct([shortened(value, 34) for value in result.values])  # noqa: PD011  a record's field
     return Chart(
         name="shap-values",
         figure=_totals(lines, result.by_value),
-        takeaway=f"Most important single value: {values[0]} (mean |SHAP| {totals[0]:.2f})."
-        if values
-        else "There are no values.",
+        takeaway=value_sentence(result),
         shows=f"Bars of mean |SHAP| for {counted(len(lines), 'value')}.",
-        data=_table("value", list(values), result.by_value, result),
+        data=_table("value", list(result.values), result.by_value, result),
         note=naming.note(
             f"{sample_words(result)} The paper's figure of its top twenty (other rows): task ps 20.7, workload "
             "graphlearn 19.8, one user 15.8, workload ctr 15.5, one job 11.0."
         ),
     )
-
-
-def sample_words(result: GlobalExplanation) -> str:
-    """Return what the means rest on, and whether they add up."""
-    adds_up = sum_words(result.additivity_error, passed=result.additive)
-    return f"Random sample of {result.n_sampled:,} of {result.n_rows:,} runs, seed {result.seed}. {adds_up}"
 
 
 def _totals(lines: list[str], means: np.ndarray) -> go.Figure:
@@ -520,7 +338,7 @@ def beeswarm(result: GlobalExplanation, naming: Naming) -> Chart:
     return Chart(
         name="shap-beeswarm",
         figure=figure,
-        takeaway=_beeswarm_takeaway(result),
+        takeaway=own_class_sentence(result),
         shows=f"Dots of SHAP values of {n_dots:,} runs for {len(result.fields)} fields.",
         data=beeswarm_table(result, naming),
         note=naming.note(
@@ -579,12 +397,3 @@ def _colours(positions: NDArray[np.float64]) -> list[str]:
 
     scale = sample_colorscale([[0.0, COLOURS[0]], [1.0, COLOURS[1]]], np.linspace(0, 1, SHADES).tolist())
     return [scale[round(place * (SHADES - 1))] if np.isfinite(place) else OUTLIER_COLOUR for place in positions]
-
-
-def _beeswarm_takeaway(result: GlobalExplanation) -> str:
-    spread = np.abs(result.contributions).mean(axis=0)
-    if not len(spread) or not spread.max():
-        return "No field changes the score of a run's own class."
-    most = int(spread.argmax())
-    field = label(result.fields[most]).capitalize()
-    return f"{field} matters most for a run's own class: {spread[most]:.2f} log-odds on average."

@@ -1,24 +1,34 @@
-"""Degraded runs of benchmarks: all nodes over time, the history of one, the embedding of runs, and the validation."""
+"""Degraded runs drawn: all nodes over time, the history of one, the embedding of runs, and the validation."""
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workprof.answers.nodes import NO_DATA, degradation_sentence, degraded_now, drivers_words, evidence, nodes_words
+from workprof.answers.degradation import (
+    MEAN_SQUARE,
+    RING,
+    SHADES,
+    brier_sentence,
+    degradation_sentence,
+    drivers_words,
+    error_sentence,
+    evidence,
+    runs_table,
+    stretch_words,
+    timeline_sentence,
+    type_sentence,
+)
 from workprof.charts import shapes
-from workprof.charts.nodes.ranking import moment_words, node_name, row_names
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis
+from workprof.charts.nodes.ranking import node_name, row_names
+from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.units import format_share
 from workprof.nodes.detection import Detection
-from workprof.nodes.detection_data import detector_word
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_POINTS = 5000
@@ -45,19 +55,11 @@ def code_map(result: Detection) -> Chart:
             height=460,
             showlegend=True,
         ),
-        takeaway=_takeaway(result),
+        takeaway=type_sentence(result),
         shows=f"Codes of {counted(n, 'run')} on a plane.",
         data=_table(result),
         note=f"{newest}Similar runs lie near each other; a ring marks a flagged run.",
     )
-
-
-def _takeaway(result: Detection) -> str:
-    n = len({str(name) for name in result.runs.benchmark})
-    if not np.isfinite(result.model.type_accuracy):
-        return f"The network embeds {counted(len(result.runs.row_id), 'run')} of {counted(n, 'benchmark')}."
-    share, runs = format_share(result.model.type_accuracy), counted(result.model.n, "unseen run")
-    return f"The code alone identifies the benchmark of {share} of {runs}."
 
 
 def _points(result: Detection, name: str, look: tuple[str, str], shown: Bools) -> dict[str, Any]:
@@ -109,35 +111,6 @@ MOST_DRAWN = 2000
 LEAST_ERROR = 1e-6
 
 
-def detection_headlines(result: Detection) -> tuple[Headline, ...]:
-    """Return what was flagged, which nodes are degraded now, by which detector, and how good that is."""
-    own, runs = result.detectors.get(result.detector), result.runs
-    tested = int(runs.tested.sum())
-    now = degraded_now(result)
-    detector = detector_word(result.detector, alone=result.published or not result.supervised)
-    lines = [
-        Headline(
-            "Flagged",
-            f"{int((runs.flag & runs.tested).sum()):,}",
-            "Of the runs outside the training part.",
-            f"of {tested:,} runs",
-        ),
-        Headline(
-            "Degraded",
-            nodes_words(len(now)),
-            "Nodes whose newest run of a benchmark is flagged.",
-            ", ".join(node_name(node) for node in now),
-        ),
-        Headline("Detector", detector, "Chosen inside the training part, unless set."),
-    ]
-    if own is not None:
-        low, high = own.f1_anomalous_interval
-        lines.append(
-            Headline("F1 of degraded", _number(own.f1_anomalous), "On unseen labelled runs.", _ends(low, high))
-        )
-    return tuple(lines)
-
-
 MOST_NODES, BINS = 40, 48
 ALARM = ((0.0, "rgba(123,130,140,0.16)"), (0.001, "rgba(207,74,69,0.30)"), (1.0, "rgba(207,74,69,1)"))
 """Colours of the share of flagged runs: none is nearly the page's own background, in both themes."""
@@ -157,11 +130,8 @@ def degradation_over_time(result: Detection) -> Chart:
     for line in table[table["node"].isin(shown)].to_dict("records"):
         place = shown.index(str(line["node"])), int(np.abs(times - line["from_s"]).argmin())
         share[place] = line["flagged"] / line["runs"]
-        worst = f": {line['benchmarks']}" if line["benchmarks"] else ""
         since = datetime.fromtimestamp(line["from_s"], UTC).strftime("%Y-%m-%d %H:%M:%S")
-        words[place] = (
-            f"from {since}<br>{line['flagged']} of {counted(line['runs'], 'run')} flagged{plotly_text(worst, 80)}"
-        )
+        words[place] = stretch_words(since, line["flagged"], line["runs"], plotly_text(line["benchmarks"], 80))
     note = f"The {MOST_NODES} nodes with most flagged runs, of {len(order)}. " if len(order) > MOST_NODES else ""
     return Chart(
         name="node-degradation",
@@ -187,7 +157,7 @@ def degradation_over_time(result: Detection) -> Chart:
         takeaway=degradation_sentence(result),
         shows=f"Heat map of the share of flagged runs of {counted(len(shown), 'node')} over time.",
         data=table,
-        note=f"{note}Red: flagged as degraded, the stronger the larger the share. Grey: normal. Blank: no run.",
+        note=f"{note}{SHADES}",
     )
 
 
@@ -236,27 +206,6 @@ def _moment(epoch_s: float) -> str:
     return datetime.fromtimestamp(epoch_s, UTC).isoformat()
 
 
-def detectors_table(result: Detection) -> pd.DataFrame:
-    """Return one line per detector, the best F1 of degraded runs first."""
-    lines = [
-        {
-            "detector": name + (" (used)" if name == result.detector else ""),
-            "f1_anomalous": one.f1_anomalous,
-            "from": one.f1_anomalous_interval[0],
-            "to": one.f1_anomalous_interval[1],
-            "f1_normal": one.f1_normal,
-            "weighted_accuracy": one.weighted_accuracy,
-            "pr_auc": one.pr_auc,
-            "brier": one.brier,
-            "runs": one.n,
-            "stressed": one.n_anomalous,
-        }
-        for name, one in result.detectors.items()
-    ]
-    table = pd.DataFrame(lines)
-    return table.sort_values("f1_anomalous", ascending=False, kind="stable") if lines else table
-
-
 def reconstruction_errors(result: Detection) -> Chart:
     """Return the reconstruction error of the runs by benchmark, on a logarithmic scale."""
     runs = result.runs
@@ -274,14 +223,12 @@ def reconstruction_errors(result: Detection) -> Chart:
             y={"title": "", "type": "category", "categoryorder": "array", "categoryarray": names[::-1]},
             height=120 + 48 * max(len(names), 2),
         ),
-        takeaway=f"On unseen runs the mean squared reconstruction error is {result.model.mse:.2g}."
-        if math.isfinite(result.model.mse)
-        else "No unseen run was reconstructed.",
+        takeaway=error_sentence(result),
         shows=f"Box plots of the reconstruction error of {counted(len(names), 'benchmark')}.",
         data=pd.DataFrame(
             {"node": runs.node, "benchmark": runs.benchmark, "error": runs.reconstruction_error, "flagged": runs.flag}
         ),
-        note="Mean square over the metrics that a run has, each from 0 to 1; those of other benchmarks do not count.",
+        note=MEAN_SQUARE,
     )
 
 
@@ -316,56 +263,11 @@ def detection_reliability(result: Detection) -> Chart | None:
             hover="stated %{x:.2f}, came true %{y:.2f}, %{customdata:,} runs",
             height=360,
         ),
-        takeaway=f"The probabilities of the detector have a Brier score of {own.brier:.3f} on {own.n:,} unseen runs.",
+        takeaway=brier_sentence(result),
         shows=f"Stated probability against the share under load in {counted(len(filled), 'bin')}.",
         data=pd.DataFrame({"stated": held.stated, "observed": held.observed, "runs": held.rows}),
         note=f"Calibration: {method.capitalize()}; larger dots have more runs.",
     )
-
-
-def unseen_metrics_table(result: Detection) -> pd.DataFrame:
-    """Return the metrics that the network does not see, with the reason."""
-    return pd.DataFrame([{"metric": one.name, "reason": one.reason} for one in result.dropped])
-
-
-def orientation_table(result: Detection) -> pd.DataFrame:
-    """Return which way each metric points: declared, by the data, and as used; disagreements first."""
-    lines = [
-        {
-            "metric": one.name,
-            "declared": one.declared,
-            "by_the_data": one.by_data,
-            "used": one.used,
-            "reading": "the data disagree" if one.disagree else "agreed",
-        }
-        for one in sorted(result.orientations, key=lambda one: not one.disagree)
-    ]
-    return pd.DataFrame(lines)
-
-
-def trust_sentence(result: Detection) -> str:
-    """Return what was learned from what, and what was not judged."""
-    parts = result.parts
-    rest = f"; {counted(len(result.not_scored), 'run')} not judged" if result.not_scored else ""
-    return (
-        f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load), "
-        f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
-    )
-
-
-def unscored_table(result: Detection) -> pd.DataFrame:
-    """Return the runs without a verdict, with the reason."""
-    return pd.DataFrame(
-        [{"node": one.node, "benchmark": one.benchmark, "reason": one.reason} for one in result.not_scored]
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else NO_DATA
-
-
-def _ends(low: float, high: float) -> str:
-    return f"{low:.2f} to {high:.2f}" if math.isfinite(low) and math.isfinite(high) else ""
 
 
 PROBABILITY = "Probability of being degraded"
@@ -388,43 +290,8 @@ def timeline(result: Detection, node: str) -> Chart:
         ),
         takeaway=timeline_sentence(result, node),
         shows=f"{PROBABILITY if result.supervised else P_VALUE} of {counted(len(here), 'run')} of {node}.",
-        data=runs_table(result, node),
-        note="Ringed: flagged. Open: of the training part, judged by folds that had not seen it. Dotted: the "
-        f"threshold, {result.threshold:.3g}.",
-    )
-
-
-def timeline_sentence(result: Detection, node: str) -> str:
-    """Return how many runs of a node are flagged, and of which benchmarks the newest one is."""
-    runs = result.runs
-    here = np.flatnonzero(runs.node == node)
-    if not len(here):
-        return f"No run of {node} has a verdict: each needs three earlier normal ones."
-    flagged = int(runs.flag[here].sum())
-    bad = degraded_now(result).get(node, ())
-    now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
-    return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
-
-
-def runs_table(result: Detection, node: str = "") -> pd.DataFrame:
-    """Return one line per judged run, the newest first; '' = of all nodes."""
-    runs = result.runs
-    here = np.flatnonzero((runs.node == node) | (node == ""))
-    here = here[np.argsort(-runs.started_s[here], kind="stable")]
-    words = {1: "under load", 0: "normal", -1: "unknown"}
-    return pd.DataFrame(
-        {
-            "node": runs.node[here],
-            "benchmark": runs.benchmark[here],
-            "started_utc": [moment_words(float(one)) for one in runs.started_s[here]],
-            "flagged": runs.flag[here],
-            "p_anomalous" if result.supervised else "p_value": evidence(result)[here],
-            "drivers": [drivers_words(result, int(row)) for row in here],
-            "label": [words[int(one)] for one in runs.label[here]],
-            "part": np.where(runs.tested[here], "tested", "training"),
-            "reconstruction_error": runs.reconstruction_error[here],
-            "row_id": runs.row_id[here],
-        }
+        data=runs_table(result, node).frame(),
+        note=f"{RING}{result.threshold:.3g}.",
     )
 
 

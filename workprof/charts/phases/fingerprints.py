@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workprof.answers.phases import seconds
+from workprof.answers.phases import (
+    apart_sentence,
+    fingerprint_sentence,
+    moved_sentence,
+    overlay_note,
+    statistic_words,
+    warping_note,
+)
 from workprof.charts import shapes
-from workprof.charts.phases.timeline import counter_names, counter_unit, number, statistic_words
+from workprof.charts.phases.timeline import counter_names, counter_unit
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, rows_axis
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, rows_height
@@ -53,18 +60,6 @@ def fingerprint_chart(result: Timeline, statistic: str, counters: tuple[str, ...
             f"Crossed cells ({NO_PHASE}): the counter has fewer phases. Phases of the same number may lie at different "
             "times."
         ),
-    )
-
-
-def fingerprint_sentence(result: Timeline) -> str:
-    """Return the size of a fingerprint and how much of it is padding, in one sentence."""
-    own = result.fingerprint
-    cells = len(own.n_phases) * own.phases
-    padded = 1 - float(own.n_phases.sum()) / cells
-    return (
-        f"{plotly_text(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} "
-        f"× {len(result.statistics)} statistics; {padded * 100:.0f} % of the cells are empty "
-        "(counters with fewer phases)."
     )
 
 
@@ -180,11 +175,10 @@ def overlay_chart(result: AlignedRuns, counters: tuple[str, ...] = ()) -> Chart:
             x_range=(0.0, float(x[-1])),
             overlaid=True,
         ),
-        takeaway=f"{first} and {second} are {number(result.alignment.mean_cost)} standard deviations apart on average.",
+        takeaway=apart_sentence(result),
         shows=f"{counted(len(names), 'counter')} of two runs over time, one over the other.",
         data=table,
-        note=f"Aligned in time by dynamic time warping of {counted(result.n_counters, 'counter')}: on average "
-        f"{number(result.alignment.mean_cost)} standard deviations apart.",
+        note=overlay_note(result),
     )
 
 
@@ -227,12 +221,8 @@ def alignment_chart(result: AlignedRuns, offset: int) -> Chart:
             height=440,
             showlegend=True,
         ),
-        takeaway=f"{first} and {second} are at most {seconds(float(np.abs(x - y).max()))} apart in time, "
-        f"{number(result.alignment.mean_cost)} standard deviations per counter and sample.",
+        takeaway=moved_sentence(result),
         shows="Warping path of two runs against the diagonal.",
         data=pd.DataFrame({"first_s": x, "second_s": y}),
-        note=(
-            f"Dynamic time warping of {counted(result.n_counters, 'counter')} with Manhattan distance. By phases, the "
-            f"shorter of both runs begins {counted(offset, 'phase')} into the longer one."
-        ),
+        note=warping_note(result, offset),
     )

@@ -10,62 +10,39 @@ import numpy as np
 import pandas as pd
 
 import workprof
-from workprof.answers.phases import NONE, SAME, SIMILAR, match_sentence, seconds, signed, verdict_kind, verdict_words
+from workprof.answers.recognition import (
+    NONE,
+    SAME,
+    SCORES_NOTE,
+    SIMILAR,
+    live_note,
+    live_sentence,
+    match_sentence,
+    match_table,
+    nearest_sentence,
+    verdict_kind,
+    verdict_words,
+)
 from workprof.charts import shapes
-from workprof.charts.phases.timeline import counter_names, counter_unit, number
-from workprof.charts.shapes import NEUTRAL, Chart, Headline, figure_of, rows_axis, vertical
+from workprof.charts.phases.timeline import counter_names, counter_unit
+from workprof.charts.shapes import (
+    NEUTRAL,
+    Chart,
+    figure_of,
+    rows_axis,
+    vertical,
+)
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
 from workprof.core.records import to_json
 from workprof.phases.live import SHOWN_S, LiveView
-from workprof.phases.matching import Match, MatchLine, by_workload
+from workprof.phases.matching import Match, MatchLine
 
 MOST_ROWS = 20
 MEASURES = {"euclidean": "Euclidean distance of phases", "dtw": "DTW distance of phases (Manhattan)"}
-WITHIN = {
-    True: "within the threshold of its workload",
-    False: "beyond the threshold of its workload",
-    None: "too few runs for a threshold",
-}
-"""Words of `MatchLine.within_threshold`."""
-
 VERDICT_COLOURS = {SAME: COLOURS[2], SIMILAR: COLOURS[1], NONE: COLOURS[4]}
 """One colour for the verdict, of the nearest workload; the others are grey."""
-
-
-def match_headlines(result: Match) -> tuple[Headline, ...]:
-    """Return the workload with the verdict, its distance, and the next workload."""
-    verdict = result.verdict
-    nearest = plotly_text(verdict.nearest)
-    details = {SAME: "match", SIMILAR: "similar, not certain", NONE: f"nearest: {nearest}"}
-    kind = verdict_kind(verdict)
-    name, distance = _next(result)
-    return (
-        Headline(
-            "Workload",
-            "unknown" if kind == NONE else nearest,
-            "match, similar (the measures disagree, or too few runs are known to reject it) or unknown.",
-            details[kind],
-        ),
-        Headline(
-            "Distance (log-odds)" if result.scores else "Distance",
-            signed(verdict.score),
-            "Of the phase model; as published the Euclidean distance. Above the threshold a run is unknown.",
-            f"threshold {signed(verdict.limit)}",
-        ),
-        Headline("Next workload", plotly_text(name), "The second nearest one.", f"distance {signed(distance)}"),
-    )
-
-
-def _next(result: Match) -> tuple[str, float]:
-    """Return the second nearest workload with its distance, by what decides."""
-    if result.scores:
-        ordered = sorted(result.scores.items(), key=lambda item: item[1])
-    else:
-        ordered = list(by_workload(list(result.matches), "ed").items())
-    others = [(name, value) for name, value in ordered if name != result.verdict.nearest]
-    return others[0] if others else ("none", math.nan)
 
 
 def scores_chart(result: Match) -> Chart | None:
@@ -89,9 +66,7 @@ def scores_chart(result: Match) -> Chart | None:
         takeaway=match_sentence(result),
         shows=f"Distance to {counted(len(names), 'workload')}, {inside} of them below the threshold.",
         data=pd.DataFrame({"workload": [name for name, _ in scores], "unlikeness": values, "limit": limit}),
-        note="Dashed: the threshold, learned from known runs that the library did not hold. To the right of it: "
-        "unknown. Coloured: the nearest workload, as the verdict has it. Phases at about the "
-        "same time decide, and at a lower weight mean and standard deviation over the whole run.",
+        note=SCORES_NOTE,
     )
 
 
@@ -112,29 +87,13 @@ def match_chart(result: Match, measure: str) -> Chart:
             height=rows_height(len(names)),
             shapes=band,
         ),
-        takeaway=f"Nearest run: {names[0]} (distance {number(values[0])}).",
+        takeaway=nearest_sentence(names[0], values[0]),
         shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(result)}",
-        data=match_table(result, measure),
+        data=match_table(result, measure).frame(),
         note=(
             f"{len(shown)} of {counted(len(lines), 'run')}. Coloured: runs of the nearest workload."
             + (" Shaded: within its threshold." if band else "")
         ),
-    )
-
-
-def match_table(result: Match, measure: str) -> pd.DataFrame:
-    """Return every run of the library with its distances, the nearest first."""
-    return pd.DataFrame(
-        {
-            "workload": line.workload,
-            "run": line.run,
-            "distance_euclidean": line.distance_ed,
-            "distance_dtw": line.distance_dtw,
-            "offset_phases": line.offset,
-            "threshold": WITHIN[line.within_threshold],
-            "same_number_of_phases": line.same_phases,
-        }
-        for line in sorted(result.matches, key=lambda line: _distance(line, measure))
     )
 
 
@@ -240,51 +199,8 @@ def live_chart(view: LiveView, counters: tuple[str, ...]) -> Chart:
         takeaway=live_sentence(view),
         shows=f"The last two minutes of {counted(len(places), 'counter')} with provisional phase boundaries.",
         data=pd.DataFrame({"t_s": view.t_s} | {name: view.recorded[view.counters.index(name)] for name in counters}),
-        note=(
-            "Dotted lines: provisional phase starts; later samples can move or remove them. "
-            f"{counted(view.n_missed, 'step')} without a sample. "
-            "Counters of perf stat come at the end of a recording only."
-        ),
+        note=live_note(view),
     )
-
-
-def live_headlines(view: LiveView) -> tuple[Headline, ...]:
-    """Return how long, what it is like so far, and how much changes just now."""
-    phases = max((len(own) + 1 for own in view.changes_s), default=1)
-    result = view.match
-    changing = int((view.recent > 0.5).sum())
-    return (
-        Headline("Recorded", seconds(round(_length_s(view))), "Since this page began to follow it."),
-        Headline(
-            "Verdict so far",
-            verdict_kind(result.verdict) if result else "too early",
-            "By the phases so far: matches, similar or unknown.",
-            f"nearest: {plotly_text(result.verdict.nearest)}" if result else "",
-        ),
-        Headline("Phases so far", f"{phases}", "Of the counter that has most."),
-        Headline(
-            "Changing now",
-            f"{changing} of {len(view.counters)}",
-            "Counters whose last 3 samples probably hold a change.",
-        ),
-    )
-
-
-def live_sentence(view: LiveView) -> str:
-    """Return what the run is taken for so far, in one sentence."""
-    head = f"{seconds(round(_length_s(view)))} so far"
-    if view.match is None:
-        return f"{head}: too early to compare with known workloads."
-    verdict = view.match.verdict
-    nearest, distance = plotly_text(verdict.nearest), f"distance {signed(verdict.score)}"
-    if math.isfinite(verdict.limit):
-        distance += f", threshold {signed(verdict.limit)}"
-    words = {SAME: f"matches “{nearest}”", SIMILAR: f"most like “{nearest}”", NONE: f"unknown, nearest “{nearest}”"}
-    return f"{head}: {words[verdict_kind(verdict)]} ({distance})."
-
-
-def _length_s(view: LiveView) -> float:
-    return float(view.t_s[-1]) - view.from_s if len(view.t_s) else 0.0
 
 
 def _step(view: LiveView) -> float:

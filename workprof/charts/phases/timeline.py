@@ -1,19 +1,17 @@
-"""Phases of a run over time: the panels of its counters, its table and its files; words of phases."""
+"""Phases of a run over time: the panels of its counters, and its files."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import workprof
-from workprof.answers.phases import timeline_sentence
+from workprof.answers.phases import lines_note, phase_table, timeline_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
@@ -22,20 +20,6 @@ from workprof.core.records import to_json
 from workprof.phases.timeline import Timeline
 
 LONGEST_COUNTER = 34
-STATISTIC_WORDS = {
-    "mean": "mean",
-    "median": "median",
-    "variance": "variance",
-    "adf": "ADF statistic",
-    "q10": "10 % quantile",
-    "q25": "25 % quantile",
-    "q75": "75 % quantile",
-    "q90": "90 % quantile",
-}
-NOT_THE_PAPER = (
-    "The counters of workprof's recorder are software counters; the paper's are hardware and software counters, so "
-    "only the order of things can be compared with it."
-)
 
 
 def counter_unit(counter: str) -> str:
@@ -57,24 +41,6 @@ def counter_names(counters: Sequence[str]) -> list[str]:
         plotly_text(f"{end} ({place + 1})" if ends.count(end) > 1 else end, 2 * LONGEST_COUNTER)
         for place, end in enumerate(ends)
     ]
-
-
-def number(value: float) -> str:
-    """Return a number with about three digits, 'no data' for NaN."""
-    if not math.isfinite(value):
-        return "no data"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def statistic_words(name: str) -> str:
-    """Return a statistic of a phase in words."""
-    return STATISTIC_WORDS.get(name, name)
-
-
-def phase_table(result: Timeline, counters: Sequence[str] = ()) -> pd.DataFrame:
-    """Return one line per counter and phase: where it lies, what was recorded in it, its statistics; () = all."""
-    names = counters or result.counters
-    return pd.DataFrame([line for name in names for line in _lines(result, result.counters.index(name))])
 
 
 def fingerprint_json(result: Timeline, dataset_hash: str) -> bytes:
@@ -113,30 +79,6 @@ def fingerprint_npz(result: Timeline) -> bytes:
         step_s=np.array(result.step_s),
     )
     return target.getvalue()
-
-
-def _lines(result: Timeline, place: int) -> list[dict[str, object]]:
-    own = result.fingerprint
-    edges = [0, *own.boundaries_of(place).tolist(), own.n_samples]
-    lines = []
-    for phase, (first, end) in enumerate(itertools.pairwise(edges)):
-        recorded = result.recorded[place, first:end]
-        present = recorded[np.isfinite(recorded)]
-        lines.append(
-            {
-                "workload": own.workload,
-                "run": own.run,
-                "counter": result.counters[place],
-                "phase": phase + 1,
-                "start_s": result.start_s + first * result.step_s,
-                "end_s": result.start_s + end * result.step_s,
-                "samples": len(present),
-                "recorded_mean": float(present.mean()) if len(present) else None,
-                "by_hand": bool(result.edited[place]),
-                **{f"normalised_{name}": float(result.statistic(name)[place, phase]) for name in result.statistics},
-            }
-        )
-    return lines
 
 
 MOST_POINTS = 1500
@@ -204,8 +146,8 @@ def timeline_chart(result: Timeline, counters: tuple[str, ...]) -> Chart:
         takeaway=timeline_sentence(result),
         shows=f"{counted(len(places), 'counter')} over time, with a line at each of {counted(changes, 'change')}, and "
         "below the share of counters that change together.",
-        data=phase_table(result, counters),
-        note=_note(result),
+        data=phase_table(result, counters).frame(),
+        note=lines_note(result, thinned=len(result.agreement) >= MOST_POINTS),
     )
 
 
@@ -270,14 +212,3 @@ def _binned(result: Timeline) -> tuple[Floats, Floats]:
         return at, share
     edges = np.linspace(0, len(at), MOST_POINTS + 1).round().astype(np.int64)[:-1]
     return at[edges], np.maximum.reduceat(share, edges)
-
-
-def _note(result: Timeline) -> str:
-    usable = int((~result.fingerprint.flags).sum())
-    words = (
-        f"Vertical lines: a phase begins (dashed: set by hand). Bottom: share of {usable} counters that change within "
-        f"a sample of {result.step_s:g} s. Strongest changes first."
-    )
-    if len(result.agreement) >= MOST_POINTS:
-        words += " Long lines show the least and the largest value of each stretch."
-    return words

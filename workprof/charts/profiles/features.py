@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread_sentence
 from workprof.charts import shapes
-from workprof.charts.profiles.overview import note, sizes
+from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, OUTLIERS, rows_height
@@ -44,7 +45,7 @@ def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order
         + "; ".join(f"{table['name'].iloc[i]}: {words}" for i, words in extremes.items())
         + ".",
         data=table,
-        note=note(
+        note=rests_on(
             fit,
             "Boxes: quartiles and 1.5 interquartile ranges over all runs, in scaled units "
             f"(scaler: {fit.settings.scaler}); the table has the feature's own unit.",
@@ -144,11 +145,8 @@ def _boxes_takeaway(inside: pd.DataFrame, feature: str) -> str:
     if inside.empty:
         return f"No profile was found, so {label(feature)} cannot be compared."
     tightest, widest = inside.iloc[int(inside["std"].argmin())], inside.iloc[int(inside["std"].argmax())]
-    return (
-        f"{label(feature)[:1].upper()}{label(feature)[1:]} is most uniform in {tightest['name']} (median "
-        f"{formatted(feature, float(tightest['raw_median']))}), most spread in {widest['name']} (median "
-        f"{formatted(feature, float(widest['raw_median']))})."
-    )
+    ends = ((str(one["name"]), float(one["raw_median"])) for one in (tightest, widest))
+    return spread_sentence(feature, *ends)
 
 
 MOST_NAMED = 24
@@ -189,7 +187,7 @@ def metadata_heatmap(fit: ProfileFit, names: Mapping[int, str], field: str, by: 
         takeaway=_heatmap_takeaway(heatmap, lines),
         shows=f"Heat map of {label(field)} against {len(lines)} groups, as shares {_WORDS[by]}.",
         data=pd.DataFrame(heatmap.counts, index=lines, columns=values).rename_axis("name").reset_index(),
-        note=note(
+        note=rests_on(
             fit,
             f"Shares {_WORDS[by]}; the table holds the runs. The last column may pool rarer values.",
         ),
@@ -226,5 +224,5 @@ def _heatmap_takeaway(heatmap: Heatmap, lines: list[str]) -> str:
     if not inside:
         return "No profile was found."
     share = _shares(heatmap.counts, "profile")
-    pure = sum(bool(share[i].max(initial=0) >= 0.95) for i in inside)
-    return f"{pure} of {len(inside)} profiles have at least 95 % of their runs under one {label(heatmap.field)}."
+    pure = sum(bool(share[i].max(initial=0) >= PURE_FROM) for i in inside)
+    return pure_sentence(pure, len(inside), heatmap.field)

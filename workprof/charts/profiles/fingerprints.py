@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import LITTLE
+from workprof.answers.profiles import LITTLE, fingerprints_note, rests_on
 from workprof.charts import shapes
-from workprof.charts.profiles.overview import note
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
 from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS, SMALL_PX, text_px
@@ -132,7 +131,7 @@ def fingerprints(
         "beside each other: red = above the average run, blue = below"
         + (f"; then {', '.join(title.lower() for _, title, _ in columns)}." if columns else "."),
         data=pd.concat([table, pd.DataFrame(cells, columns=[f"{name}_sd" for name in features])], axis=1),
-        note=note(fit, _note(fit, table)),
+        note=rests_on(fit, fingerprints_note(fit, len(table), memory=bool(table["memory_used_share"].notna().any()))),
     )
 
 
@@ -333,12 +332,3 @@ def _takeaway(table: pd.DataFrame, fit: ProfileFit) -> str:
     more = f" of the {len(table)} largest profiles" if fit.scores.n_clusters > len(table) else ""
     share = format_share(float(least["memory_used_share"]))
     return f"{least['name']} uses the smallest share of its requested memory{more}: {share}."
-
-
-def _note(fit: ProfileFit, table: pd.DataFrame) -> str:
-    hidden = fit.scores.n_clusters - len(table)
-    rest = f" The {len(table)} largest of {fit.scores.n_clusters} profiles; Export lists all." if hidden > 0 else ""
-    memory = " Memory used: of the memory requested, weighted by run time; orange: less than half."
-    memory = memory if table["memory_used_share"].notna().any() else ""
-    how = "Similar profiles stand beside each other; red: above the average run, blue: below."
-    return f"{how} A click on a row selects the profile.{memory}{rest}"

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from workprof.answers.profiles import map_sentence, rests_on
 from workprof.charts import shapes
-from workprof.charts.profiles.overview import groups, note
+from workprof.charts.profiles.overview import groups
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, mark
@@ -205,16 +206,15 @@ def profile_map(
         annotations=_place_names(labels, xy),
         shapes=[] if selection is None else _outlines(selection),
     )
-    total = format_share(float(np.sum(fit.map_explained)))
     part = "all" if shown.size == fit.labels.size else "a stratified sample of"
     return Chart(
         name="profile-map",
         figure=figure,
-        takeaway=f"PCA map: {counted(fit.scores.n_clusters, 'profile')}, {total} of the variance shown.",
+        takeaway=map_sentence(fit),
         shows=f"Scatter of {shown.size:,} runs on two principal components in {fit.scores.n_clusters} profiles; "
         "outliers are open grey circles. The list of profiles below gives the same selection by keyboard.",
         data=pd.DataFrame({"row_id": row_ids, "profile": labels, "component_1": xy[:, 0], "component_2": xy[:, 1]}),
-        note=note(fit, f"Shows {part} n = {shown.size:,} of {fit.labels.size:,} runs."),
+        note=rests_on(fit, f"Shows {part} n = {shown.size:,} of {counted(fit.labels.size, 'run')}."),
     )
 
 

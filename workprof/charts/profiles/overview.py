@@ -1,10 +1,9 @@
-"""What a clustering found: headlines, sizes, silhouettes, arrivals and the tree; names and orders of profiles."""
+"""What a clustering found, drawn: sizes, silhouettes, arrivals and the tree; names and orders of profiles."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,18 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import ACQUIRES, CLUSTERED, PAPERS_SILHOUETTE, SILHOUETTE
+from workprof.answers.profiles import WEEKDAYS, arrivals_sentence, rests_on, silhouettes_note, sizes_sentence
 from workprof.charts import shapes
-from workprof.charts.shapes import Chart, Headline, figure_of, headline
-from workprof.charts.text import column_words, listed, plotly_text, shortened
+from workprof.charts.shapes import Chart, figure_of
+from workprof.charts.text import counted, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, OUTLIERS, rows_height
-from workprof.core.answer import Figure
-from workprof.core.units import format_count, format_share
+from workprof.core.units import format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import shown_names
-from workprof.profiles.scores import MOST_VALIDITY_ROWS, ProfileScores
 from workprof.profiles.summary import ProfileCard
 from workprof.profiles.tree import CondensedTree
 from workprof.store.reports import ProfileNote
 
-PUBLISHED = "Published definitions: features, missing values as 0 and scores as in the paper."
 ORDERS = ("std", "median", "size")
 
 
@@ -46,94 +42,8 @@ def sizes(fit: ProfileFit) -> dict[int, int]:
     return {card.profile: card.size for card in fit.cards}
 
 
-def note(fit: ProfileFit, text: str) -> str:
-    """Return a chart's note, with the sample where there is one and the flag of the published definitions."""
-    sample = f" Profiles found in a sample of {fit.sample_rows:,} runs, the others assigned." if fit.sample_rows else ""
-    return f"{text}{sample}" + (f" {PUBLISHED}" if fit.settings.mode == "faithful" else "")
-
-
-def headlines(fit: ProfileFit) -> tuple[Headline, ...]:
-    """Return how many profiles there are and how distinct they are."""
-    scores = fit.scores
-    error = f"± {scores.silhouette_se:.3f}" if scores.silhouette_method == "sampled" else "exact"
-    return (
-        *_counts(scores),
-        headline(Figure(SILHOUETTE, scores, error)),
-        Headline(
-            "Davies–Bouldin",
-            _number(scores.davies_bouldin),
-            "Lower is better. As published, with the outliers as one group; without them: "
-            f"{_number(scores.davies_bouldin_clustered)}.",
-        ),
-        Headline(
-            "DBCV",
-            _number(scores.dbcv),
-            f"Density-based validity index (Moulavi et al. 2014) of at most {MOST_VALIDITY_ROWS:,} runs; higher is "
-            f"better. Relative validity, hdbscan's quick stand-in: {_number(scores.relative_validity)}.",
-        ),
-        *_truth(scores),
-    )
-
-
-def _counts(scores: ProfileScores) -> tuple[Headline, ...]:
-    rows = max(scores.n_rows, 1)
-    return (
-        Headline("Profiles", format_count(scores.n_clusters), "Groups of runs that behave alike, without outliers."),
-        headline(Figure(CLUSTERED, scores)),
-        Headline(
-            "Unclustered",
-            format_count(scores.n_outliers),
-            "Outliers: runs in no dense group (label −1). They stay visible everywhere.",
-            format_share(scores.n_outliers / rows),
-        ),
-        Headline("Mean size", format_count(scores.mean_cluster_size), "Runs per profile, outliers excluded."),
-    )
-
-
-def paper_headlines(fit: ProfileFit) -> tuple[Headline, ...]:
-    """Return the scores as the paper defines them."""
-    scores = fit.scores
-    return (
-        headline(Figure(PAPERS_SILHOUETTE, scores)),
-        headline(Figure(ACQUIRES, scores, f"target {fit.settings.target_clusters} profiles")),
-        Headline("scores_v3", _number(scores.scores_v3), _V3),
-        Headline("CCPM", _number(scores.ccpm), "Published silhouette + 1 / Davies–Bouldin."),
-    )
-
-
-_V3 = "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share."
-
-
-def _truth(scores: ProfileScores) -> tuple[Headline, ...]:
-    if not math.isfinite(scores.truth_adjusted_rand):
-        return ()
-    meaning = "Adjusted Rand index against the planted truth, outliers excluded: 1 = the same groups, 0 = chance."
-    name = "Agreement with ground truth"
-    return (Headline(name, _number(scores.truth_adjusted_rand), meaning, "ARI; synthetic data only"),)
-
-
 LABEL_WORDS = {"one metadata cell": "single workload and task", "spike": "fixed-length runs"}
 """Label of a profile in a record -> as people read it, where that is another one."""
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "no data"
-
-
-_LEFT_OUT = re.compile(r"(\w+) is left out: (.+)\.")
-
-
-def together(notes: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes, those on features as one for each reason: 'Excluded, constant (0): read (bytes).'."""
-    reasons: dict[str, list[str]] = {}
-    others = []
-    for note in notes:
-        match = _LEFT_OUT.fullmatch(note)
-        if match is None:
-            others.append(note)
-        else:
-            reasons.setdefault(match[2], []).append(column_words(match[1]))
-    return (*(f"Excluded, {reason}: {listed(names)}." for reason, names in reasons.items()), *others)
 
 
 def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
@@ -156,10 +66,10 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
     return Chart(
         name="profile-sizes",
         figure=figure,
-        takeaway=_sizes_takeaway(table),
+        takeaway=sizes_sentence(fit, names),
         shows=f"Bars of the runs of {len(table)} groups, largest first, unclustered last.",
         data=table,
-        note=note(fit, f"{fit.scores.n_rows:,} runs, unclustered ones included."),
+        note=rests_on(fit, f"{counted(fit.scores.n_rows, 'run')}, unclustered ones included."),
     )
 
 
@@ -170,19 +80,6 @@ def _sizes_bars(table: pd.DataFrame) -> dict[str, Any]:
         text=[f"{rows:,} · {format_share(share)}" for rows, share in zip(table["rows"], table["share"], strict=True)],
         colour=[OUTLIER_COLOUR if profile == OUTLIERS else COLOURS[0] for profile in table["profile"]],
         hover="%{y}: %{text}",
-    )
-
-
-def _sizes_takeaway(table: pd.DataFrame) -> str:
-    inside = table[table["profile"] != OUTLIERS]
-    if inside.empty:
-        return "Every run is unclustered: no group was dense enough."
-    first = inside.iloc[0]
-    outliers = float(table.loc[table["profile"] == OUTLIERS, "share"].sum())
-    share = format_share(float(first["share"]))
-    return (
-        f"The largest of {len(inside)} profiles, {first['name']}, holds {share} of the runs; "
-        f"{format_share(outliers)} are unclustered."
     )
 
 
@@ -208,19 +105,13 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         y={"autorange": "reversed", "showgrid": False},
         height=rows_height(len(table)),
     )
-    scores = fit.scores
-    how = "exact" if scores.silhouette_method == "exact" else "sampled"
     return Chart(
         name="silhouettes",
         figure=figure,
         takeaway=_silhouettes_takeaway(table),
         shows=f"Box plots of the silhouette of {len(table)} groups, best first, unclustered last.",
         data=table,
-        note=note(
-            fit,
-            f"Silhouettes {how}, n = {scores.n_silhouette:,} of {scores.n_rows:,} runs, outliers counted as one group; "
-            "whiskers at the 5th and 95th percentile. −1: misplaced, 0: between two groups, 1: well inside.",
-        ),
+        note=silhouettes_note(fit),
     )
 
 
@@ -248,7 +139,6 @@ def _silhouettes_takeaway(table: pd.DataFrame) -> str:
     return f"{worst['name']} is the least separated profile (median silhouette {worst['p50']:.2f}){tail}."
 
 
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 HEIGHT_PX = 170
 LEFT, RIGHT = (0.0, 0.57), (0.71, 1.0)
 """Parts of the width that the hours and the weekdays take."""
@@ -259,7 +149,7 @@ def arrivals(card: ProfileCard, name: str) -> Chart:
     return Chart(
         name=f"arrivals-{card.profile}",
         figure=_arrivals_bars(card),
-        takeaway=_arrivals_takeaway(card),
+        takeaway=arrivals_sentence(card),
         shows=f"Starts of {plotly_text(name)} by hour of day and by weekday.",
         data=pd.DataFrame({"hour": np.arange(24), "rows": card.arrivals_by_hour}),
     )
@@ -299,15 +189,6 @@ def _arrivals_bars(card: ProfileCard) -> go.Figure:
     return go.Figure(spec)
 
 
-def _arrivals_takeaway(card: ProfileCard) -> str:
-    total = int(card.arrivals_by_hour.sum())
-    if total == 0:
-        return "No start times."
-    hour, day = int(card.arrivals_by_hour.argmax()), int(card.arrivals_by_weekday.argmax())
-    share = format_share(float(card.arrivals_by_hour[hour] / total))
-    return f"Most start at {hour:02d} h ({share}) and on {WEEKDAYS[day]}."
-
-
 Floats = NDArray[np.float64]
 NAMED_SHARE = 0.025
 """Narrower icicles have no room for a name; hovering tells it."""
@@ -333,7 +214,7 @@ def condensed_tree(fit: ProfileFit, names: Mapping[int, str]) -> Chart | None:
         takeaway=f"HDBSCAN tree: {chosen} of {len(table)} branches are profiles; taller = more stable.",
         shows=f"Condensed tree of {len(table)} branches as icicles hanging from the root; {chosen} are profiles.",
         data=table.drop(columns=["top", "bottom", "left"]),
-        note=note(
+        note=rests_on(
             fit, "Runs part at the distance where an icicle ends. Grey branches were split further or dissolved."
         ),
     )
