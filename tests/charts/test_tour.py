@@ -78,7 +78,7 @@ def test_the_waste_of_a_trace_without_requests_says_no_data():
 def test_profiles_say_how_much_they_cover_and_how_much_is_in_none():
     assert STOPS["profiles"].headline == "3 profiles cover 82.6 % of 230 runs."
     assert STOPS["profiles"].means_not.startswith("17.4 % of the runs are in no profile")
-    assert [item.label for item in STOPS["profiles"].figures][:3] == ["Profiles", "In a profile", "Unclustered"]
+    assert [item.label for item in STOPS["profiles"].figures][:3] == ["Profiles", "In a profile", "Unclustered runs"]
 
 
 def test_the_prediction_is_that_of_the_strictest_split_and_names_it():

@@ -53,7 +53,7 @@ SCORE_WORDS = {
     "weighted_f1": "Weighted F1",
     "abstained_share": "Abstained",
 }
-NAME = Column("split", lambda one: SPLIT_NAMES.get(one.name, one.name), "Split")
+NAME = Column("split", "name", "Split", said=lambda one: SPLIT_NAMES.get(one.name, one.name))
 ACCURACY = Column("accuracy", "scores.accuracy", "Accuracy", unit="share")
 MACRO = Column("macro_f1", "scores.macro_f1", "Macro F1", "%.3f")
 FURTHER = ("profile_accuracy", "answered_accuracy", "forced_accuracy", "forced_macro_f1")
