@@ -26,7 +26,7 @@ import typer
 import yaml
 
 import workprof
-from workprof.charts.help.methods import DEFINITIONS, LIMITS, METHODS, Method
+from workprof.answers.help.methods import DEFINITIONS, LIMITS, METHODS, Method
 from workprof.cli.main import app
 from workprof.core.fields import leaves
 from workprof.core.question import Question

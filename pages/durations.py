@@ -27,12 +27,12 @@ from workprof.answers.estimates import (
     predictor_table,
     tested_words,
 )
+from workprof.answers.how_long import computed_words, evaluation_estimate
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import group_curves, observed_ecdf, observed_name
-from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import label, markdown_text
-from workprof.core.units import GB, format_duration
+from workprof.core.units import GB
 from workprof.forecasts import questions
 from workprof.forecasts.durations import EVERYTHING, GROUPINGS, PROFILE, ObservedDurations
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation
@@ -261,8 +261,8 @@ def _show_errors(
         notes = f" {'; '.join(result.notes)}." if result.notes else ""
         st.caption(
             markdown_text(
-                f"{tested_words(result)}, seed {result.settings.seed}, computed in "
-                f"{format_duration(result.seconds)}; dataset {shared.dataset.hash[:8]}.{notes}",
+                f"{tested_words(result)}, seed {result.settings.seed}, "
+                f"{computed_words(result.seconds, shared.dataset.hash)}.{notes}",
                 800,
             )
         )

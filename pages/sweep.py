@@ -12,9 +12,9 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
+from workprof.answers.how_long import computed_words, sweep_estimate
 from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import best_sentence, place, standing_words
-from workprof.charts.estimate import sweep_estimate
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP
@@ -102,8 +102,7 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
     _failures(state)
     so_far = state.standing
     if so_far.complete:
-        took = format_duration(state.seconds)
-        st.caption(f"Complete: {standing_words(so_far)}, computed in {took}; dataset {_short(dataset)}.")
+        st.caption(f"Complete: {standing_words(so_far)}, {computed_words(state.seconds, dataset.hash)}.")
         return
     stopped = bool(so_far.groups_done)
     cost = sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name))
@@ -159,10 +158,6 @@ def _name(group: GroupState | None) -> str:
         return ""
     words = place(group.settings.of_size(group.settings.sizes[0]))
     return words if group.settings.algorithm == "hdbscan" else f"{ALGORITHM_WORDS[group.settings.algorithm]}, {words}"
-
-
-def _short(dataset: Dataset) -> str:
-    return dataset.hash[:8]
 
 
 _shell.run(PAGE, body)

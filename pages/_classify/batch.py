@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import figures, running_work
+from pages._parts import figures, running_work, tables
 from workprof.background import TaskView
 from workprof.charts.classify.job import Batch, predictions_table
 from workprof.charts.text import counted, markdown_text
@@ -99,4 +99,4 @@ def _show(result: Batch) -> None:
             f"{counted(len(result.unknown), 'column')} not used: {markdown_text(named, 400)}{more}.",
             icon=":material/info:",
         )
-    figures.table(table, "classified-jobs", key="classify_answers", alt=f"Predictions for {len(table):,} jobs")
+    tables.saved_frame(table, "classified-jobs", key="classify_answers", alt=f"Predictions for {len(table):,} jobs")

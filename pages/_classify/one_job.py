@@ -291,7 +291,9 @@ def _nearest(view: View, given: Given, forecasts: Forecasts) -> None:
     nearest = given.forecaster.nearest(given.job, target, N_NEAREST)
     past = view.visit.workbench.past_jobs(view.dataset.hash, nearest.positions.tolist())
     table = past_jobs_table(past, nearest, _profiles(view), view.naming)
-    figures.table(table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the most similar first")
+    tables.saved_frame(
+        table, "nearest-jobs", key="classify_nearest", alt=f"{len(table)} past jobs, the most similar first"
+    )
 
 
 def _recent(view: View) -> int:

@@ -12,8 +12,8 @@ from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work
 from workprof.answers.forecasts import Naming
+from workprof.answers.how_long import training_time
 from workprof.core.fields import read, write
-from workprof.core.units import format_duration
 from workprof.forecasts import questions
 from workprof.forecasts.classifier import ClassifierModel
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
@@ -107,7 +107,7 @@ def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None
     figures.headline("Train a model that predicts a job's profile, duration and memory before it runs.")
     st.markdown(
         f"It learns **{learned}** from fields known at submission. You get each prediction with an interval, the "
-        f"reasons for it, and its reliability on jobs that were held out. {_training_time(visit, dataset)}"
+        f"reasons for it, and its reliability on jobs that were held out. {_takes(visit, dataset)}"
     )
     if st.button("Train classifier", type="primary", icon=":material/model_training:"):
         with guard():
@@ -127,23 +127,6 @@ def start_checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -
         visit.workbench.classifier_evaluation.start(dataset.hash, settings.classifier)
 
 
-SECONDS_PER_ROW = 0.003
-LEAST_SECONDS = 10.0
-"""Taken on two cores of a small machine; earlier trainings here set it right."""
-
-
-def _training_time(visit: Visit, dataset: Dataset) -> str:
-    """Return about what a training takes, from the last one here."""
-    runs = running_work.earlier(visit, questions.FORECASTER.name)
-    if not runs:
-        guess = max(LEAST_SECONDS, SECONDS_PER_ROW * dataset.finished_rows)
-        return f"Training takes about {format_duration(float(f'{guess:.1g}'))} (estimate)."
-    last = runs[0]
-    seconds = max(LEAST_SECONDS, last.seconds * dataset.finished_rows / max(last.n_rows, 1))
-    took = f"it took {format_duration(last.seconds)} for {last.n_rows:,} runs here"
-    return f"Training takes about {format_duration(float(f'{seconds:.1g}'))} ({took})."
-
-
 def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     """Show that the profiles are missing: one button finds them and trains, a link leads to their page."""
     profiles = settings.classifier.profiles
@@ -155,7 +138,7 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings
     running = result.job is not None and result.job.active
     if not running:
         st.session_state.pop(TRAIN_NEXT, None)
-        st.markdown(f"This dataset has no profiles with these settings yet. {_training_time(visit, dataset)}")
+        st.markdown(f"This dataset has no profiles with these settings yet. {_takes(visit, dataset)}")
     running_work.job_panel(visit.app_state, result.job, "Finding profiles")
     if running:
         return
@@ -174,3 +157,7 @@ def _words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
     size = f"at least {settings.min_cluster_size:,} runs each" if settings.min_cluster_size else "default size"
     what = f"{settings.algorithm.upper()}, {settings.metric.capitalize()}, {size}"
     return f"{fit.scores.n_clusters} profiles ({what})" if fit else f"profiles ({what})"
+
+
+def _takes(visit: Visit, dataset: Dataset) -> str:
+    return training_time(running_work.earlier(visit, questions.FORECASTER.name), dataset.finished_rows)

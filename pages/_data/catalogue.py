@@ -158,7 +158,9 @@ def rejected(workbench: Workbench, dataset: Dataset) -> None:
         st.caption("No rejected rows.")
         return
     st.markdown("**Rejected rows**: line in the file, column, text and reason.")
-    figures.table(rejects, f"{safe_name(dataset.name)}-rejects", key="data_rejects", alt="Rejected rows with reasons")
+    tables.saved_frame(
+        rejects, f"{safe_name(dataset.name)}-rejects", key="data_rejects", alt="Rejected rows with reasons"
+    )
 
 
 def _level_colour(level: object) -> str:

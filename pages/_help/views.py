@@ -7,7 +7,7 @@ import streamlit as st
 from pages._frame.visit import Visit
 from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.charts.help.methods import (
+from workprof.answers.help.methods import (
     DEFINITIONS,
     KEYS,
     LIMITS,
@@ -19,8 +19,8 @@ from workprof.charts.help.methods import (
     format_table,
     rule_table,
 )
-from workprof.charts.help.settings import SETTING_COLUMNS, setting_lines, settings_table
-from workprof.charts.help.terms import TERMS, matching_terms, term_table
+from workprof.answers.help.settings import SETTING_COLUMNS, setting_lines, settings_table
+from workprof.answers.help.terms import TERMS, matching_terms, term_table
 from workprof.charts.text import counted, markdown_text
 from workprof.formats import FORMATS, TABLES, rules_of
 from workprof.formats.fields import DESCRIPTIONS, JOB_FIELDS
@@ -110,16 +110,16 @@ def formats(visit: Visit) -> None:
         "imports the rest and counts the lost lines."
     )
     table = format_table((*FORMATS.values(), CORRECTED), MEASURED)
-    figures.table(table, "formats", key="help_formats", alt=f"{len(table)} formats")
+    tables.saved_frame(table, "formats", key="help_formats", alt=f"{len(table)} formats")
     st.header("What its columns become")
     mapped = tuple(name for name in (*FORMATS, TABLES) if rules_of(name))
     name = choice("Format", "help_format", mapped)
     rules = rule_table(rules_of(name))
-    figures.table(rules, f"format-{name}", key="help_rules", alt=f"Columns of the format {name}")
+    tables.saved_frame(rules, f"format-{name}", key="help_rules", alt=f"Columns of the format {name}")
     st.header("Fields of a job trace")
     st.caption("The names for features, groups and --map. 100 percent = one core or GPU; further columns are kept.")
     fields = field_table(JOB_FIELDS, DESCRIPTIONS)
-    figures.table(fields, "fields", key="help_fields", alt=f"{len(fields)} fields of a job trace")
+    tables.saved_frame(fields, "fields", key="help_fields", alt=f"{len(fields)} fields of a job trace")
 
 
 def limits(visit: Visit) -> None:

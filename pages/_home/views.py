@@ -14,6 +14,7 @@ from pages._home import compare
 from pages._memory.plan import verdict_of
 from pages._parts import figures
 from pages._runs import links
+from workprof.answers.saved_runs import recent_line
 from workprof.answers.verdict import action_words, sentence
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import (
@@ -29,7 +30,6 @@ from workprof.charts.home import (
 from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.over_time import largest_named
 from workprof.charts.profiles.overview import profile_names, size_bars
-from workprof.charts.runs import recent_line
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, label, label_text, listed, markdown_text
 from workprof.core.runs import StoredRun

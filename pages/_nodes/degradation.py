@@ -18,6 +18,7 @@ from workprof.answers.degradation import (
     runs_table,
     trust_sentence,
 )
+from workprof.answers.how_long import computed_words, last_took
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -26,7 +27,6 @@ from workprof.charts.nodes.degradation import (
     timeline,
 )
 from workprof.charts.text import counted, markdown_text
-from workprof.core.units import format_duration
 from workprof.formats.measured import BENCHMARKS
 from workprof.nodes.detection import DegradationSettings, Detection
 from workprof.nodes.detection_data import DetectSettings
@@ -75,10 +75,7 @@ def missing(context: PageContext, settings: RankSettings) -> bool:
 
 def _detection(context: PageContext, settings: DegradationSettings, name: str) -> Detection | None:
     def before() -> str:
-        earlier = running_work.earlier(context.visit, DETECT.name)
-        took = "About a minute for a few hundred runs."
-        if earlier:
-            took = f"The last one here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
+        took = last_took(running_work.earlier(context.visit, DETECT.name), "About a minute for a few hundred runs.")
         return (
             f"Which nodes are degraded? Not run with these settings yet ({_words(settings.detect)}): "
             f"{counted(context.dataset.rows, 'run')}. {took}"
@@ -111,10 +108,8 @@ def _show(context: PageContext, result: Detection) -> None:
     if not result.supervised:
         notes(("no run is labelled: p-values stand in for probabilities, and history is taken to be mostly normal",))
     notes(result.messages)
-    st.caption(
-        f"{_words(result.settings).capitalize()}. Computed in {format_duration(result.seconds)}; dataset "
-        f"{context.dataset.hash[:8]}."
-    )
+    words = _words(result.settings)
+    st.caption(f"{words[:1].upper()}{words[1:]}; {computed_words(result.seconds, context.dataset.hash)}.")
 
 
 def _network(result: Detection) -> None:

@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._frame import link
-from workprof.charts.help.terms import explained
+from workprof.answers.help.terms import explained
 from workprof.charts.text import visible
 
 AUTO = "auto"

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVarTuple
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -57,7 +56,7 @@ def show(
     data = st.expander("Data", type="compact", icon=":material/table:", key=f"{key}_shown", on_change="rerun")
     if data.open:
         with data:
-            table(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
+            tables.saved_frame(chart.data, chart.name, key=f"{key}_data", alt=chart.alt)
 
 
 def _figure(chart: Chart) -> go.Figure:
@@ -91,15 +90,6 @@ def small(chart: Chart, *, key: str, sentence: bool = True) -> None:
     st.plotly_chart(_figure(chart), theme=None, key=key, alt=chart.alt, config={"displayModeBar": False})
     if sentence:
         st.caption(markdown_text(chart.takeaway, LONGEST_SENTENCE))
-
-
-def table(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
-    """Show a table with a button that saves all of it as CSV."""
-    rows = len(frame)
-    tables.show(frame.head(tables.MOST_ROWS), key=key, alt=alt, column_config=tables.headings(frame.columns))
-    if rows > tables.MOST_ROWS:
-        st.caption(f"The first {tables.MOST_ROWS:,} of {rows:,} rows; the file has all of them.")
-    tables.csv(frame, name, f"{key}_csv", "Download CSV")
 
 
 def headline_row(items: Sequence[Headline | Figure]) -> None:

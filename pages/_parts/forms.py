@@ -13,7 +13,7 @@ from pages._frame import link
 from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._parts import controls, tabs
-from workprof.charts.help.terms import explained, glossary_of
+from workprof.answers.help.terms import explained, glossary_of
 from workprof.charts.text import option_words
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, Setting, check_value, get, leaves, put, read

@@ -14,8 +14,8 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
 from pages._frame.visit import AppState, Visit
+from workprof.answers.how_long import EarlierRun
 from workprof.background import Tasks, TaskView
-from workprof.charts.estimate import EarlierRun
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.jobs import JobView

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from workprof.charts.help.terms import explained
+from workprof.answers.help.terms import explained
 from workprof.charts.text import column_words, visible_table
 from workprof.core.answer import Table
 from workprof.core.table import MISSING, Column, csv_bytes
@@ -32,10 +32,20 @@ def answer(table: Table, **further: Any) -> Any:
 def saved(table: Table, name: str, *, key: str, alt: str, **further: Any) -> Any:
     """Show a table of an answer with a button that saves all of it as CSV, and return what `show` does."""
     shown = answer(replace(table, rows=table.rows[:MOST_ROWS]), key=key, alt=alt, **further)
-    if (rows := len(table.rows)) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all of them.")
-    csv(table.frame, name, f"{key}_csv", "Download CSV")
+    _rest(len(table.rows), table.frame, name, key)
     return shown
+
+
+def saved_frame(frame: pd.DataFrame, name: str, *, key: str, alt: str) -> None:
+    """Show a table of data with a button that saves all of it as CSV."""
+    show(frame.head(MOST_ROWS), key=key, alt=alt, column_config=headings(frame.columns))
+    _rest(len(frame), frame, name, key)
+
+
+def _rest(rows: int, table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, key: str) -> None:
+    if rows > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all of them.")
+    csv(table, name, f"{key}_csv", "Download CSV")
 
 
 def columns(declared: Sequence[Column]) -> dict[str, Any]:

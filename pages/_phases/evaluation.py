@@ -8,6 +8,7 @@ from pages._parts import figures, forms, long_question, running_work, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
+from workprof.answers.how_long import last_took
 from workprof.answers.recognition import (
     NOT_THE_PAPER,
     TABLE_THREE,
@@ -20,7 +21,6 @@ from workprof.answers.recognition import (
 )
 from workprof.charts.phases.evaluation import confusion_chart, known_bars, measures_of, open_curve
 from workprof.charts.text import markdown_text
-from workprof.core.units import format_duration
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.questions import EVALUATE
 
@@ -59,8 +59,7 @@ def evaluation(context: PageContext) -> None:
 
 
 def _took(context: PageContext) -> str:
-    earlier = running_work.earlier(context.visit, EVALUATE.name)
-    return f"The last one here took {format_duration(earlier[0].seconds)}." if earlier else "It takes some minutes."
+    return last_took(running_work.earlier(context.visit, EVALUATE.name), "It takes some minutes.")
 
 
 def _shown(result: Evaluation) -> None:

@@ -13,12 +13,12 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
 from pages._phases.timeline import LONG_RUN
+from workprof.answers.how_long import last_took
 from workprof.answers.recognition import match_figures, match_sentence, match_table, threshold_note, threshold_table
 from workprof.charts.phases.evaluation import distance_matrix
 from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
 from workprof.charts.phases.matches import match_chart, match_report, scores_chart
 from workprof.charts.text import counted, markdown_text
-from workprof.core.units import format_duration
 from workprof.inputs import safe_name
 from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryView, LibraryViewSettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings
@@ -67,10 +67,8 @@ def match(context: PageContext) -> None:
 
 
 def _before(context: PageContext) -> str:
-    earlier = running_work.earlier(context.visit, MATCH.name)
-    took = f"the last one here took {format_duration(earlier[0].seconds)}" if earlier else "fifty runs take a minute"
-    name = markdown_text(context.line.name)
-    return f"Which workload is {name}? Not matched with these settings yet; {took}."
+    took = last_took(running_work.earlier(context.visit, MATCH.name), "Fifty runs take a minute.")
+    return f"Which workload is {markdown_text(context.line.name)}? Not matched with these settings yet. {took}"
 
 
 def _match(context: PageContext, result: Match, settings: KnownMatchSettings) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import controls, forms, running_work
-from workprof.charts.estimate import fit_estimate
-from workprof.charts.help.terms import meaning_of
+from workprof.answers.help.terms import meaning_of
+from workprof.answers.how_long import fit_estimate
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     METHOD_WORDS,

@@ -13,10 +13,10 @@ from pages._frame.visit import Visit
 from pages._parts import figures
 from pages._profiles import one_profile
 from pages._profiles.views import View
+from workprof.answers.how_long import computed_words
 from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
-from workprof.charts.text import label, listed, markdown_text
-from workprof.core.units import format_duration
+from workprof.charts.text import counted, label, listed, markdown_text
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
 from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
@@ -75,7 +75,6 @@ def method(view: View) -> None:
     if fit.notes:
         st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)))
     features = listed([label(name) for name in fit.features])
-    st.caption(
-        f"{fit.scores.n_rows:,} runs × {len(fit.features)} features ({markdown_text(features, 400)}), "
-        f"seed {fit.settings.seed}, computed in {format_duration(fit.seconds)}; dataset {view.dataset.hash[:8]}."
-    )
+    size = f"{counted(fit.scores.n_rows, 'run')} × {counted(len(fit.features), 'feature')}"
+    made = computed_words(fit.seconds, view.dataset.hash)
+    st.caption(f"{size} ({markdown_text(features, 400)}), seed {fit.settings.seed}, {made}.")

@@ -6,12 +6,11 @@ import streamlit as st
 
 from pages._frame import cross_link
 from pages._frame.visit import Visit
-from pages._parts import clusterings, controls, figures
+from pages._parts import clusterings, controls, tables
 from pages._parts.controls import choice
 from pages._runs import links
 from pages._runs.links import Parameters
-from workprof.answers.tasks import task_labels
-from workprof.charts.runs import (
+from workprof.answers.saved_runs import (
     comparison_sentence,
     number_changes_table,
     raw_name,
@@ -23,6 +22,7 @@ from workprof.charts.runs import (
     settings_table,
     when,
 )
+from workprof.answers.tasks import task_labels
 from workprof.charts.text import markdown_text
 from workprof.core.runs import RunAgain, StoredRun
 from workprof.memory.assessment import AssessmentSettings
@@ -86,7 +86,9 @@ def _settings(run: StoredRun) -> None:
         f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"
     ) as fold:
         if fold.open:
-            figures.table(settings_table(flat), f"run-{run.run}", key="runs_settings_table", alt="Settings of the run")
+            tables.saved_frame(
+                settings_table(flat), f"run-{run.run}", key="runs_settings_table", alt="Settings of the run"
+            )
 
 
 def _again(again: RunAgain) -> None:
@@ -140,7 +142,7 @@ def compare(visit: Visit, runs: tuple[StoredRun, ...], chosen: StoredRun) -> Non
     stem = f"runs-{chosen.run}-{other.run}"
     if result.settings:
         table = setting_changes_table(result.settings, names)
-        figures.table(table, f"{stem}-settings", key="runs_changed", alt="Settings that differ")
+        tables.saved_frame(table, f"{stem}-settings", key="runs_changed", alt="Settings that differ")
     if result.numbers:
         table = number_changes_table(result.numbers, names)
-        figures.table(table, f"{stem}-numbers", key="runs_numbers", alt="Numbers that differ")
+        tables.saved_frame(table, f"{stem}-numbers", key="runs_numbers", alt="Numbers that differ")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._parts import figures, tables
 from pages._parts.controls import choice
-from workprof.charts.runs import run_label, run_table, run_words, stored_sentence
+from workprof.answers.saved_runs import run_label, run_table, run_words, stored_sentence
 from workprof.charts.text import markdown_text
 from workprof.core.runs import StoredRun
 

@@ -18,9 +18,9 @@ from workprof.answers.estimates import (
     interval_sentence,
     predictor_table,
 )
+from workprof.answers.how_long import evaluation_estimate
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import MOST_DRAWN, group_curves, observed_ecdf
-from workprof.charts.estimate import evaluation_estimate
 from workprof.charts.shapes import NEUTRAL
 from workprof.charts.text import formatted
 from workprof.charts.theme import readable

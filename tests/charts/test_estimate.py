@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workprof.charts.estimate import LATEST, STARTING_S, EarlierRun, fit_estimate, fit_work_s, pace, sweep_estimate
+from workprof.answers.how_long import LATEST, STARTING_S, EarlierRun, fit_estimate, fit_work_s, pace, sweep_estimate
 from workprof.core.records import canonical_json
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings

@@ -8,6 +8,7 @@ import pytest
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
+from workprof.answers.how_long import sweep_estimate
 from workprof.answers.sweep import (
     SCORES,
     best_sentence,
@@ -21,7 +22,6 @@ from workprof.answers.sweep import (
     summary_sentence,
     summary_table,
 )
-from workprof.charts.estimate import sweep_estimate
 from workprof.charts.sweep import moved_jobs, overlap_heatmap, parallel_coordinates, score_heatmap, target_bars
 from workprof.charts.theme import BLACK, SCALE, ink, readable, relative_luminance
 from workprof.profiles.sweep import (

@@ -8,7 +8,7 @@ import pytest
 
 import workprof
 from tests.docs.commands import ROOT
-from workprof.charts.help.methods import METHODS
+from workprof.answers.help.methods import METHODS
 from workprof.workbench.declared import DECLARED
 
 spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")

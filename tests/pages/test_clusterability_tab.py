@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.pages.conftest import SAMPLE, problems
-from workprof.charts.help.terms import glossary_of
+from workprof.answers.help.terms import glossary_of
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
 from workprof.profiles.baseline import BaselineSettings

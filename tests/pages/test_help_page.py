@@ -6,9 +6,9 @@ import platform
 import pytest
 
 from tests.pages.conftest import problems
-from workprof.charts.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
-from workprof.charts.help.settings import setting_lines
-from workprof.charts.help.terms import TERMS, matching_terms, meaning_of
+from workprof.answers.help.methods import DEFINITIONS, KEYS, LIMITS, MEASURED, METHODS, rule_table
+from workprof.answers.help.settings import setting_lines
+from workprof.answers.help.terms import TERMS, matching_terms, meaning_of
 from workprof.core.errors import SettingsError
 from workprof.core.settings import from_environment
 from workprof.formats import FORMATS, MEASUREMENTS, NAMES, TABLES, rules_of

@@ -9,7 +9,7 @@ from tests.charts import records_for_memory as given
 from tests.pages import addresses
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import problems
-from workprof.charts.runs import run_label
+from workprof.answers.saved_runs import run_label
 from workprof.core.settings import from_environment
 from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.bin_search import BinSettings

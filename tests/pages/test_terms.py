@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from pages._parts import tables
-from workprof.charts.help.terms import _SPOKEN, explained, glossary_of, meaning_of
+from workprof.answers.help.terms import _SPOKEN, explained, glossary_of, meaning_of
 from workprof.charts.shapes import Headline
 
 CHARTS, ANSWERS = (Path(__file__).parents[2] / "workprof" / room for room in ("charts", "answers"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workprof.charts.help.terms import glossary_of
+from workprof.answers.help.terms import glossary_of
 
 FIGURE = re.compile(r'<script type="application/json" id="([\w-]+)-(figure|config)">(.*?)</script>', re.DOTALL)
 CONTROLS = ("selectbox", "number_input", "text_input", "multiselect", "slider", "toggle", "checkbox", "button_group")

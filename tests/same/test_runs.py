@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.charts import records_for_memory as given
-from workprof.charts.runs import number_changes_table, run_label, setting_changes_table, when
+from workprof.answers.saved_runs import number_changes_table, run_label, setting_changes_table, when
 from workprof.core.table import csv_bytes
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.rollup import RollupSettings

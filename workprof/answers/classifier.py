@@ -475,3 +475,8 @@ def own_class_sentence(result: GlobalExplanation) -> str:
     most = int(spread.argmax())
     field = label(result.fields[most]).capitalize()
     return f"{field} matters most for a run's own class: {spread[most]:.2f} log-odds on average."
+
+
+def class_words(one: ClassScore, name: str) -> str:
+    """Before the marks of a class."""
+    return f"{name} · {counted(one.support, 'run')}"

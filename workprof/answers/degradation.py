@@ -277,3 +277,13 @@ def _runs(runs: ScoredRuns) -> list[dict[str, Any]]:
         }
         for place in np.flatnonzero(runs.tested)
     ]
+
+
+def newest_words(n_shown: int, n_runs: int) -> str:
+    """That some runs are not drawn."""
+    return f"The newest {n_shown:,} of {counted(n_runs, 'run')}. "
+
+
+def most_flagged_words(n_shown: int, n_nodes: int) -> str:
+    """That some nodes are not drawn."""
+    return f"The {counted(n_shown, 'node')} with most flagged runs, of {n_nodes:,}. "

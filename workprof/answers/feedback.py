@@ -227,3 +227,10 @@ def _drift(one: Drift) -> dict[str, Any]:
         "error": vars(one.error) | {"factor": one.error.factor},
         "distribution": vars(one.distribution),
     }
+
+
+DRIFT_NOTE = (
+    "Above 1, jobs need more than predicted, compared with the fit. Lines: 95 % interval. Drift: significant "
+    "(all tests of a check together) and large enough to matter; slight: significant only. Runs of one job count "
+    "together."
+)

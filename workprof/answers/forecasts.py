@@ -200,3 +200,8 @@ def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: flo
         f"Diamond: {best or 'prediction'}; thick, with the median as a stroke: quartiles of history and trees; thin: "
         f"{format_share(nominal, 0)} interval with the guess inside{'; cross: actual' if ran else ''}.{outside}"
     )
+
+
+def predicted_sentence(n_predicted: int, n_jobs: int) -> str:
+    """For how many jobs a profile is predicted."""
+    return f"A profile is predicted for {n_predicted:,} of {counted(n_jobs, 'job')}."

@@ -18,6 +18,7 @@ from workprof.core.words import counted, shortened
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
 from workprof.phases.library import Library, LibraryView
 from workprof.phases.runs import RunList
+from workprof.phases.series import SeriesChanges
 from workprof.phases.timeline import AlignedRuns, Phases, Timeline
 
 
@@ -403,3 +404,10 @@ def aligned_answer(result: AlignedRuns) -> Answer:
         tables=(Table("steps", "Moments that belong together", columns, list(path[::every])),),
         document={name: getattr(result, name) for name in names} | asdict(result.alignment),
     )
+
+
+def changes_sentence(result: SeriesChanges) -> str:
+    """How many changes there are in some series."""
+    total = int(result.change_points.n_phases.sum()) - len(result.names)
+    samples = counted(result.change_points.n_samples, "sample")
+    return f"{counted(total, 'change')} in {len(result.names)} series of {samples}."

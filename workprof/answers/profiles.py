@@ -489,3 +489,34 @@ def stability_sentence(result: Stability, names: Mapping[int, str]) -> str:
     others = " and others" if len(weak) > MOST_NAMED else ""
     tail = f"; {', '.join(weak[:MOST_NAMED])}{others} should not be trusted" if weak else ""
     return f"{stable} of {len(rated)} profiles come back stable in {result.settings.resamples} resamples{tail}."
+
+
+def spread_words(feature: str, name: str, size: int, median: float, sigma: str) -> str:
+    """What stands at the box of a profile's feature."""
+    return f"{runs_of(name, size)}, median {formatted(feature, median)}, σ {sigma}"
+
+
+def runs_of(name: str, size: int) -> str:
+    """'bert (P0): 98 runs'."""
+    return f"{name}: {counted(size, 'run')}"
+
+
+def size_words(card: ProfileCard) -> str:
+    """Behind the bar of a profile."""
+    return f"{card.size:,} · {format_share(card.share)}"
+
+
+def distance_words(name: str, feature: str, value: float, size: int) -> str:
+    """What stands at a cell of the fingerprints."""
+    return f"{name}<br>{feature}: {value:+.1f} standard deviations<br>{counted(size, 'run')}"
+
+
+def largest_sentence(name: str, size: int) -> str:
+    """The largest profile."""
+    return f"{name} is the largest profile: {counted(size, 'run')}."
+
+
+def drawn_note(fit: ProfileFit, n_drawn: int) -> str:
+    """How many runs a map draws."""
+    part = "all" if n_drawn == fit.labels.size else "a stratified sample of"
+    return rests_on(fit, f"Shows {part} n = {n_drawn:,} of {counted(fit.labels.size, 'run')}.")

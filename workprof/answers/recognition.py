@@ -590,3 +590,15 @@ def evaluation_answer(result: Evaluation) -> Answer:
             "seconds": result.seconds,
         },
     )
+
+
+def matrix_note(result: LibraryView) -> str:
+    """What the matrix of distances shows."""
+    counters = counted(result.n_counters, "counter")
+    return f"{counters}. Strong squares along the diagonal: runs of one workload are alike."
+
+
+def near_note(n_shown: int, n_runs: int, *, shaded: bool) -> str:
+    """What the nearest runs are of."""
+    band = " Shaded: within its threshold." if shaded else ""
+    return f"{n_shown} of {counted(n_runs, 'run')}. Coloured: runs of the nearest workload.{band}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.feedback import drift_table, drift_words, history_sentence
+from workprof.answers.feedback import DRIFT_NOTE, drift_table, drift_words, history_sentence
 from workprof.charts import shapes
 from workprof.charts.shapes import LEGEND_ABOVE, Chart, figure_of, vertical
 from workprof.charts.text import counted, plotly_text
@@ -88,9 +88,7 @@ def drift_bars(drift: Sequence[Drift], target: str, names: Mapping[int, str] | N
         takeaway=drift_words([one for one in drift if one.target == target], target),
         shows=f"Marks with intervals of {counted(len(table), 'profile')} on a logarithmic axis.",
         data=table,
-        note="Above 1, jobs need more than predicted, compared with the fit. Lines: 95 % interval. Drift: significant "
-        "(all tests of a check together) and large enough to matter; slight: significant only. Runs of one job count "
-        "together.",
+        note=DRIFT_NOTE,
     )
 
 

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 
 from workprof.answers import bins
 from workprof.answers.durations import ObservedView, group_names, quantile_table
-from workprof.answers.forecasts import Naming
+from workprof.answers.forecasts import Naming, predicted_sentence
 from workprof.answers.nodes import rank_answer
-from workprof.answers.phases import phase_table
+from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
@@ -141,9 +141,9 @@ def _changes_chart(result: SeriesChanges) -> Chart:
         marks=marks,
     )
     figure.update_xaxes(title={"text": "Sample"})
-    total = int(result.change_points.n_phases.sum()) - len(result.names)
-    text = f"{counted(total, 'change')} in {len(result.names)} series of {result.change_points.n_samples:,} samples."
-    return Chart("change-points", figure, text, "Series with a line at each change.", _changes_table(result))
+    return Chart(
+        "change-points", figure, changes_sentence(result), "Series with a line at each change.", _changes_table(result)
+    )
 
 
 def _forecast_table(result: JobForecasts) -> pd.DataFrame:
@@ -158,7 +158,7 @@ def _forecast_chart(result: JobForecasts) -> Chart:
     target = next((name for name in TARGETS if name in result.forecasts.estimates), None)
     profiles, rows = result.forecasts.profiles, min(len(result.jobs), MOST_JOBS)
     n_predicted = int((~profiles.abstained).sum())
-    sentence = f"A profile is predicted for {n_predicted:,} of {counted(len(profiles), 'job')}."
+    sentence = predicted_sentence(n_predicted, len(profiles))
     names = [f"job {row}" for row in range(rows)]
     if target is None:
         trace = shapes.bars(profiles.probability[:rows], names, colour=COLOURS[0])
@@ -174,7 +174,8 @@ def _forecast_chart(result: JobForecasts) -> Chart:
         y={"autorange": "reversed", "type": "category"},
         height=120 + 18 * rows,
     )
-    return Chart("forecasts", figure, sentence, f"Estimates of {rows} jobs with intervals.", _forecast_table(result))
+    shows = f"Estimates of {counted(rows, 'job')} with intervals."
+    return Chart("forecasts", figure, sentence, shows, _forecast_table(result))
 
 
 VIEWS: dict[type, View] = {

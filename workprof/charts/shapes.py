@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from workprof.charts.help.terms import explained
+from workprof.answers.help.terms import explained
 from workprof.charts.theme import COLOURS, SCALE, ink, readable
 from workprof.core.answer import Answer, Figure
 

@@ -17,6 +17,7 @@ from workprof.answers.classifier import (
     calibration_sentence,
     cell_words,
     class_table,
+    class_words,
     classes_sentence,
     confusion_note,
     confusion_sentence,
@@ -91,7 +92,7 @@ WORDS = {"precision": "precision", "recall": "recall", "f1": "F1"}
 def table_five(scores: SplitScores, naming: Naming) -> Chart:
     """Return precision, recall and F1 of every class under one split, the lowest F1 on top."""
     table = class_table(scores, naming).frame()
-    lines = [f"{naming.shown(one.profile, 20)} · {counted(one.support, 'run')}" for one in scores.classes]
+    lines = [class_words(one, naming.shown(one.profile, 20)) for one in scores.classes]
     traces: list[dict[str, Any]] = []
     for measure, symbol in MEASURES.items():
         traces.append(

@@ -17,6 +17,8 @@ from workprof.answers.degradation import (
     drivers_words,
     error_sentence,
     evidence,
+    most_flagged_words,
+    newest_words,
     runs_table,
     stretch_words,
     timeline_sentence,
@@ -45,7 +47,7 @@ def code_map(result: Detection) -> Chart:
     runs, n = result.runs, len(result.runs.row_id)
     shown = np.zeros(n, dtype=np.bool_)
     shown[np.argsort(runs.started_s, kind="stable")[-MOST_POINTS:]] = True
-    newest = "" if n <= MOST_POINTS else f"The newest {MOST_POINTS:,} of {n:,} runs. "
+    newest = "" if n <= MOST_POINTS else newest_words(MOST_POINTS, n)
     return Chart(
         name="node-code-map",
         figure=figure_of(
@@ -132,7 +134,7 @@ def degradation_over_time(result: Detection) -> Chart:
         share[place] = line["flagged"] / line["runs"]
         since = datetime.fromtimestamp(line["from_s"], UTC).strftime("%Y-%m-%d %H:%M:%S")
         words[place] = stretch_words(since, line["flagged"], line["runs"], plotly_text(line["benchmarks"], 80))
-    note = f"The {MOST_NODES} nodes with most flagged runs, of {len(order)}. " if len(order) > MOST_NODES else ""
+    note = most_flagged_words(MOST_NODES, len(order)) if len(order) > MOST_NODES else ""
     return Chart(
         name="node-degradation",
         figure=figure_of(

@@ -19,6 +19,7 @@ from workprof.answers.recognition import (
     evaluation_sentence,
     has_no_threshold,
     library_sentence,
+    matrix_note,
     measure_words,
     share_words,
     splits_note,
@@ -73,7 +74,7 @@ def distance_matrix(result: LibraryView, measure: str) -> Chart:
         takeaway=library_sentence(result, measure),
         shows=f"Distance matrix of {counted(len(names), 'run')} of {counted(len(labels), 'workload')}.",
         data=table,
-        note=f"{result.n_counters} counters. Strong squares along the diagonal: runs of one workload are alike.",
+        note=matrix_note(result),
     )
 
 

@@ -19,6 +19,7 @@ from workprof.answers.recognition import (
     live_sentence,
     match_sentence,
     match_table,
+    near_note,
     nearest_sentence,
     verdict_kind,
     verdict_words,
@@ -90,10 +91,7 @@ def match_chart(result: Match, measure: str) -> Chart:
         takeaway=nearest_sentence(names[0], values[0]),
         shows=f"Distances of {counted(len(shown), 'run')} of the library, the nearest first. {match_sentence(result)}",
         data=match_table(result, measure).frame(),
-        note=(
-            f"{len(shown)} of {counted(len(lines), 'run')}. Coloured: runs of the nearest workload."
-            + (" Shaded: within its threshold." if band else "")
-        ),
+        note=near_note(len(shown), len(lines), shaded=bool(band)),
     )
 
 

@@ -11,11 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread_sentence
+from workprof.answers.profiles import PURE_FROM, pure_sentence, rests_on, spread_sentence, spread_words
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import formatted, label, plotly_text, shortened
+from workprof.charts.text import label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, OUTLIERS, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
@@ -82,7 +82,7 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
                 colour=OUTLIER_COLOUR if row.profile == OUTLIERS else COLOURS[0],
                 line={"width": 1 if row.profile == OUTLIERS else 2},
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-                hovertext=_hover(row, feature),
+                hovertext=spread_words(feature, plotly_text(row.name), row.size, row.raw_median, _sigma(row.std)),
             )
             for row in rows
         ],
@@ -95,11 +95,6 @@ def _figure(table: pd.DataFrame, feature: str) -> go.Figure:
         },
         height=rows_height(len(table)),
     )
-
-
-def _hover(row: Any, feature: str) -> str:
-    median = formatted(feature, row.raw_median)
-    return f"{plotly_text(row.name)}: {row.size:,} runs, median {median}, σ {_sigma(row.std)}"
 
 
 def _sigma(value: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import LITTLE, fingerprints_note, rests_on
+from workprof.answers.profiles import LITTLE, distance_words, fingerprints_note, largest_sentence, rests_on
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
@@ -207,7 +207,7 @@ def _heat(table: pd.DataFrame, cells: Floats, features: list[str], *, narrow: bo
         },
     )
     words = [
-        f"{plotly_text(name)}<br>{_feature(feature)}: {value:+.1f} standard deviations<br>{runs:,} runs"
+        distance_words(plotly_text(name), _feature(feature), float(value), int(runs))
         for name, runs, line in zip(table["name"], table["runs"], cells, strict=True)
         for feature, value in zip(features, line, strict=True)
     ]
@@ -327,7 +327,7 @@ def _takeaway(table: pd.DataFrame, fit: ProfileFit) -> str:
     shares = table["memory_used_share"].to_numpy(dtype=np.float64)
     if np.isnan(shares).all():
         first = table.iloc[int(table["runs"].argmax())]
-        return f"{first['name']} is the largest profile: {counted(int(first['runs']), 'run')}."
+        return largest_sentence(str(first["name"]), int(first["runs"]))
     least = table.iloc[int(np.nanargmin(shares))]
     more = f" of the {len(table)} largest profiles" if fit.scores.n_clusters > len(table) else ""
     share = format_share(float(least["memory_used_share"]))

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import map_sentence, rests_on
+from workprof.answers.profiles import drawn_note, map_sentence
 from workprof.charts import shapes
 from workprof.charts.profiles.overview import groups
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import counted, plotly_text
+from workprof.charts.text import plotly_text
 from workprof.charts.theme import OUTLIER_COLOUR, OUTLIERS, ink_on, mark
 from workprof.core.units import format_share
 from workprof.profiles.fit import ProfileFit
@@ -206,7 +206,6 @@ def profile_map(
         annotations=_place_names(labels, xy),
         shapes=[] if selection is None else _outlines(selection),
     )
-    part = "all" if shown.size == fit.labels.size else "a stratified sample of"
     return Chart(
         name="profile-map",
         figure=figure,
@@ -214,7 +213,7 @@ def profile_map(
         shows=f"Scatter of {shown.size:,} runs on two principal components in {fit.scores.n_clusters} profiles; "
         "outliers are open grey circles. The list of profiles below gives the same selection by keyboard.",
         data=pd.DataFrame({"row_id": row_ids, "profile": labels, "component_1": xy[:, 0], "component_2": xy[:, 1]}),
-        note=rests_on(fit, f"Shows {part} n = {shown.size:,} of {counted(fit.labels.size, 'run')}."),
+        note=drawn_note(fit, shown.size),
     )
 
 

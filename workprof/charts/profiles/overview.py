@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,19 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from workprof.answers.profiles import WEEKDAYS, arrivals_sentence, rests_on, silhouettes_note, sizes_sentence
+from workprof.answers.profiles import (
+    WEEKDAYS,
+    arrivals_sentence,
+    rests_on,
+    runs_of,
+    silhouettes_note,
+    size_words,
+    sizes_sentence,
+)
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
-from workprof.charts.text import counted, plotly_text, shortened
+from workprof.charts.text import plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, OUTLIERS, rows_height
-from workprof.core.units import format_share
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.names import shown_names
 from workprof.profiles.summary import ProfileCard
@@ -58,7 +65,7 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         }
     )
     figure = figure_of(
-        [_sizes_bars(table)],
+        [_sizes_bars(table, cards)],
         x={"title": "Runs", "range": [0, 1.5 * max(table["rows"], default=1)], "tickformat": ","},
         y={"autorange": "reversed", "showgrid": False},
         height=rows_height(len(table)),
@@ -69,15 +76,15 @@ def size_bars(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
         takeaway=sizes_sentence(fit, names),
         shows=f"Bars of the runs of {len(table)} groups, largest first, unclustered last.",
         data=table,
-        note=rests_on(fit, f"{counted(fit.scores.n_rows, 'run')}, unclustered ones included."),
+        note=rests_on(fit, f"{runs_of('All', fit.scores.n_rows)}, unclustered ones included."),
     )
 
 
-def _sizes_bars(table: pd.DataFrame) -> dict[str, Any]:
+def _sizes_bars(table: pd.DataFrame, cards: Sequence[ProfileCard]) -> dict[str, Any]:
     return shapes.bars(
         table["rows"],
         [plotly_text(name) for name in table["name"]],
-        text=[f"{rows:,} · {format_share(share)}" for rows, share in zip(table["rows"], table["share"], strict=True)],
+        text=[size_words(card) for card in cards],
         colour=[OUTLIER_COLOUR if profile == OUTLIERS else COLOURS[0] for profile in table["profile"]],
         hover="%{y}: %{text}",
     )
@@ -97,7 +104,7 @@ def silhouette_boxes(fit: ProfileFit, names: Mapping[int, str]) -> Chart:
                 (row.p05, row.p25, row.p50, row.p75, row.p95),
                 colour=OUTLIER_COLOUR if row.profile == OUTLIERS else COLOURS[0],
                 fillcolor="rgba(0,0,0,0)" if row.profile == OUTLIERS else None,
-                hovertext=f"{plotly_text(row.name)}: {row.n:,} runs",
+                hovertext=runs_of(plotly_text(row.name), row.n),
             )
             for row in rows
         ],

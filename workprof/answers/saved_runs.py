@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from workprof.charts.text import counted
 from workprof.core.runs import NumberChange, OpenJob, SettingChange, StoredRun
 from workprof.core.units import format_bytes, format_duration, format_share
+from workprof.core.words import counted
 
 MB = 1e6
 SHORT_SETTINGS = 80

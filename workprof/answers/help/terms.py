@@ -258,7 +258,7 @@ def meaning_of(name: str) -> str:
     """
     term = _BY_NAME.get(name.lower())
     if term is None:
-        raise SettingsError(f"the glossary has no term {name!r}; add it to workprof.charts.help")
+        raise SettingsError(f"the glossary has no term {name!r}; add it to workprof.answers.help")
     return term.meaning
 
 

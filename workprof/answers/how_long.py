@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from workprof.charts.text import counted
 from workprof.core.errors import SettingsError
 from workprof.core.records import Packed, unpack
 from workprof.core.units import format_duration
+from workprof.core.words import counted
 from workprof.forecasts.estimates import EstimateEvaluationSettings
 from workprof.profiles.settings import (
     EXACT_SILHOUETTE_ROWS,
@@ -48,6 +48,34 @@ class EarlierRun:
     n_rows: int
     settings: Mapping[str, Any]
     seconds: float
+
+
+def last_took(earlier: Sequence[EarlierRun], otherwise: str) -> str:
+    """How long the newest computation of a step took; `otherwise` where there is none."""
+    if not earlier:
+        return otherwise
+    return f"The last one here took {format_duration(earlier[0].seconds)} for {counted(earlier[0].n_rows, 'run')}."
+
+
+SECONDS_PER_ROW = 0.003
+LEAST_SECONDS = 10.0
+"""Taken on two cores of a small machine; earlier trainings here set it right."""
+
+
+def training_time(earlier: Sequence[EarlierRun], n_rows: int) -> str:
+    """About what a training on so many runs takes, from the last one here."""
+    if not earlier:
+        guess = max(LEAST_SECONDS, SECONDS_PER_ROW * n_rows)
+        return f"Training takes about {format_duration(float(f'{guess:.1g}'))} (estimate)."
+    last = earlier[0]
+    seconds = max(LEAST_SECONDS, last.seconds * n_rows / max(last.n_rows, 1))
+    took = f"it took {format_duration(last.seconds)} for {counted(last.n_rows, 'run')} here"
+    return f"Training takes about {format_duration(float(f'{seconds:.1g}'))} ({took})."
+
+
+def computed_words(seconds: float, dataset_hash: str) -> str:
+    """'computed in 3.1 s; dataset 0123abcd'."""
+    return f"computed in {format_duration(seconds)}; dataset {dataset_hash[:8]}"
 
 
 @dataclass(frozen=True)
