@@ -21,6 +21,7 @@ from workprof.answers.classifier import profile_reliability
 from workprof.answers.forecasts import additivity, forecast_sentence
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
+from workprof.charts.shapes import headline
 from workprof.charts.text import formatted, label, markdown_text, shortened, title, visible
 from workprof.core.question import parameters_of
 from workprof.core.units import GB
@@ -228,10 +229,10 @@ def _reliability(view: View, profile: int) -> None:
     if result is None:
         st.caption("Reliability of this profile: not validated yet.")
         return
-    words, headlines = profile_reliability(result, profile, view.naming)
-    if headlines:
+    words, scores = profile_reliability(result, profile, view.naming)
+    if scores:
         with st.container(horizontal=True, gap="small"):
-            for one in headlines:
+            for one in map(headline, scores):
                 st.metric(one.label, one.value, help=one.help, width="content")
     st.caption(markdown_text(words, 300))
 

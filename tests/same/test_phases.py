@@ -69,7 +69,7 @@ def test_match(phases):
     drawn = {trace["name"] for trace in page.figures["phases-overlay"]}
     assert RUN in drawn
     assert any(name.startswith(f"{told['nearest']}/") for name in drawn - {RUN})
-    assert page.csv("two_steps-1-match.csv")["distance_euclidean"].tolist() == nearest
+    assert page.csv("two_steps-1-match.csv")["distance_ed"].tolist() == nearest
     assert json.loads(page.files["two_steps-1-match.json"])["verdict"]["workload"] == told["verdict"]
 
 

@@ -33,7 +33,7 @@ VIEWS = {
 NUMBERS = {
     "Profiles": lambda told: [format_count(told["n_clusters"])],
     "In a profile": lambda told: [format_share(1 - told["n_outliers"] / told["n_rows"])],
-    "Unclustered": lambda told: [format_count(told["n_outliers"])],
+    "Unclustered runs": lambda told: [format_count(told["n_outliers"])],
     "Mean size": lambda told: [format_count(told["mean_cluster_size"])],
     "Silhouette (without outliers)": lambda told: [f"{told['silhouette_clustered']:.3f}"],
     "Silhouette (outliers as a cluster)": lambda told: [f"{told['avg_silhouette']:.3f}"],
