@@ -135,20 +135,6 @@ def excepted(node):
     return []
 
 
-def excepted(node):
-    """Return the parts of a node that an exception names."""
-    if isinstance(node, ast.keyword) and node.arg in WITHIN:
-        return [node.value]
-    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in WITHIN:
-        return [node.value]
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return [value for key, value in pairs if isinstance(key, ast.Constant) and key.value in WITHIN]
-    if isinstance(node, ast.Call) and (getattr(node.func, "id", "") or getattr(node.func, "attr", "")) in CALLS:
-        return [*node.args, *(one.value for one in node.keywords)]
-    return []
-
-
 def texts(tree):
     """Return (line, text) of every text that is neither a docstring nor named or passed as an exception."""
     skipped, found = set(), []
