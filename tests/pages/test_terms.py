@@ -14,6 +14,7 @@ from workprof.charts.shapes import Headline
 CHARTS, ANSWERS = (Path(__file__).parents[2] / "workprof" / room for room in ("charts", "answers"))
 PLAIN = {
     "Random search", "Silhouette (outliers as a cluster)",
+    "Adjusted Rand, all runs", "Saving by count", "Far from every profile", "Never used", "Saved", "Kills",
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
     "Configurations", "Confidence", "Cores",
     "Detector", "F1", "F1 of degraded", "F1 of normal", "Finished", "Grouped by", "Groups",
@@ -24,7 +25,7 @@ PLAIN = {
     "Recorded", "Reconstruction error", "Rows", "Runs", "Samples", "Saved money", "Size", "Tasks",
     "Optimum by the thesis' formula",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",
-    "Far from every profile", "Kills", "Median relative error", "Never used", "Saved", "Saving by count",
+    "Median relative error",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 

@@ -296,8 +296,10 @@ _SPOKEN = {
     "outlier": (
         "outliers",
         "in no profile",
+        "far from every profile",
         "into the outliers",
         "unclustered",
+        "unclustered runs",
         "in a profile",
         "to outliers",
         "n_outliers",
@@ -316,7 +318,7 @@ _SPOKEN = {
     "purity": ("job_purity",),
     "quantile": ("p5", "p25", "p50", "p75", "p90", "p95", "p99", "p50_gb", "p95_gb", "median"),
     "ranking": ("rank", "best node"),
-    "ratio error": ("median error", "median ratio error"),
+    "ratio error": ("median error", "median relative error", "median ratio error"),
     "ratio score": ("best / worst",),
     "replayed": ("replayed_percent",),
     "requested": (
