@@ -83,7 +83,11 @@ def test_imports_point_down():
 
 def test_answers_draw_nothing_and_know_no_face():
     """Words and tables alone: imported in a process of their own, they bring neither figures nor a page or a shell."""
-    rooms = [f"workprof.answers.{path.stem}" for path in python_files(PACKAGE / "answers") if path.stem != "__init__"]
+    rooms = [
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in python_files(PACKAGE / "answers")
+        if path.stem != "__init__"
+    ]
     assert rooms
     code = f"import sys, {', '.join(rooms)}; print(*[one for one in FACES if one in sys.modules])"
     code = code.replace("FACES", repr(["plotly", "streamlit", "typer"]))

@@ -45,7 +45,8 @@ def labels():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Figure":
                 column = getattr(module, getattr(node.args[0], "id", ""), None)
                 if column is not None:
-                    found[column.words] = bool(column.help) or len(node.args) > 3
+                    named = any(one.arg == "help" for one in node.keywords)
+                    found[column.words] = bool(column.help) or named or len(node.args) > 3
     return found
 
 

@@ -201,7 +201,7 @@ PAIRS = (
     Column("better", "node", "Better"),
     Column("other", "", "Other"),
     Column("times_as_good", "ratio", "Ratio", "%.2f"),
-    Column("low", "", "Interval of the ratio", "%.2f", to=Column("high", form="%.2f")),
+    Column("ratio_low", "low", "Interval of the ratio", "%.2f", to=Column("ratio_high", "high", form="%.2f")),
     Column("clear", "", "Clear"),
     replace(IN_WORDS, aside=True),
     Column("metrics", lambda one: ", ".join(one.metrics), "Metrics"),

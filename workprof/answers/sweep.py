@@ -96,7 +96,7 @@ PLACE = (
 SIZE = Column("grid_size", "", "Minimum size", "%,.0f", "Minimum profile size of the grid, in runs.")
 OUTLIERS = replace(N_OUTLIERS, value="scores.n_outliers", aside=True)
 SIZES = replace(MEAN_SIZE, value="scores.mean_cluster_size")
-SECONDS = Column("seconds", "", "Time", "%.2f", "With its share of what several settings have in common.", unit="s")
+SECONDS = Column("seconds", "", "Time", "", "With its share of what several settings have in common.", unit="s")
 FURTHER = (
     OUTLIERS,
     SIZES,
