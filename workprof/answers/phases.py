@@ -290,7 +290,7 @@ COUNTERS = (
     Column("counter", "name", "Counter"),
     Column("movement", heading="Movement", form="%.2f"),
     Column("phases", heading="Phases", unit="count"),
-    Column("change_points_s", "boundaries_s", "Changes (s)", "%.6g"),
+    Column("change_points_s", "boundaries_s", "Changes (s)", "%.6g", also=("boundaries_s",)),
     Column("note", heading="Note", optional=True),
 )
 

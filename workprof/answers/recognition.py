@@ -424,7 +424,11 @@ def _near(one: Any) -> str:
     return ", ".join(f"{name} {share * 100:.0f} %" for name, share in nearest)
 
 
-ACCURACIES = (Column("way", "by", "By"), Column("accuracy", "", "Accuracy", unit="share"))
+ACCURACIES = (
+    Column("by", shown=False),
+    Column("way", lambda one: measure_words(one.by), "By"),
+    Column("accuracy", "", "Accuracy", unit="share"),
+)
 KNOWN = (
     Column("workload", "", "Workload"),
     Column("precision", "", "Precision", "%.3f"),
@@ -454,7 +458,7 @@ def accuracies_table(result: Evaluation) -> Table:
     if (known := result.known) is not None:
         others = [sorted(each.items(), key=lambda item: -item[1]) for each in (known.learners, result.baselines)]
         rows = [_Accuracy(OURS, known.accuracy)]
-        rows += [_Accuracy(measure_words(name), value) for each in others for name, value in each]
+        rows += [_Accuracy(name, value) for each in others for name, value in each]
     return Table("accuracies", "Known workloads", ACCURACIES, rows)
 
 
@@ -528,7 +532,7 @@ def splits_note(known: KnownFigures) -> str:
     spread = f" ± {known.accuracy_sd * 100:.1f} points over the splits" if math.isfinite(known.accuracy_sd) else ""
     return (
         f"{counted(known.n_test, 'answer')} over {counted(known.n_splits, 'split')}{spread}; the splits share runs, so "
-        "that is no standard error. Hatched: baselines without phases."
+        "that is no standard error."
     )
 
 

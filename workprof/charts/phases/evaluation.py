@@ -130,7 +130,7 @@ def known_bars(result: Evaluation) -> Chart | None:
         takeaway=evaluation_sentence(result),
         shows=f"Bars of the accuracy of {len(rows)} ways to recognise a workload.",
         data=table,
-        note=splits_note(known),
+        note=f"{splits_note(known)} Hatched: baselines without phases.",
     )
 
 
