@@ -88,7 +88,7 @@ def _evaluation(view: View) -> ClassifierEvaluation | None:
 def _labels(result: ClassifierEvaluation) -> None:
     """Say where the profiles to predict come from and, where both were tested, what that is worth."""
     if not result.beside:
-        st.caption("These profiles were found with the test runs among the clustered ones.")
+        st.caption("Test runs were part of the clustering.")
         return
     st.caption(
         "Each fold's training runs were clustered alone and its test runs assigned to those profiles; beside it the "

@@ -43,7 +43,7 @@ def transfer(context: PageContext) -> None:
     ).strip()
     if not folder:
         with first:
-            figures.headline("Name a folder of execution reports to test runtime predictions for other machines.")
+            figures.headline("Choose a folder of Nextflow reports.")
         return
     _compare(context, chosen_file(data, folder), first)
 

@@ -19,6 +19,7 @@ from workprof.core.errors import SettingsError
 from workprof.core.records import to_json
 from workprof.core.text import spreadsheet_text, visible
 from workprof.core.units import format_share, number
+from workprof.core.words import counted, listed
 from workprof.memory.exports import MOST_OF_A_NOTE, Origin, one_line
 from workprof.memory.findings import HOURS_OF, PRICED, Finding
 from workprof.memory.ledger import Ledger, LedgerRow
@@ -27,10 +28,6 @@ from workprof.memory.ledger_settings import NAMES, RESOURCES, USER
 from workprof.memory.resources import CPU, GPU, MEMORY, TIME
 from workprof.memory.verdict_rows import KEEP, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
-
-
-def _runs(count: int) -> str:
-    return f"{count:,} run" + ("" if count == 1 else "s")
 
 
 def whose(finding: Finding) -> str:
@@ -42,12 +39,17 @@ def whose(finding: Finding) -> str:
     return visible(key or ", ".join(one for one in (finding.who, task) if one))
 
 
+def small_words(ledger: Ledger) -> str:
+    """How many findings are below the smallest that is listed, as a sentence without its end."""
+    return f"{counted(ledger.n_small, 'minor finding')} {'is' if ledger.n_small == 1 else 'are'} hidden"
+
+
 def evidence_words(finding: Finding) -> str:
     """Return what a finding rests on, as a sentence without its end."""
     wasted = f"{number(finding.amount)} {finding.unit}, {format_share(finding.share)} of all that is requested"
     if finding.rule in CAUSES_OF:
-        return f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}; they held {wasted}"
-    runs = f"{_runs(finding.n_runs)} of {finding.n_of:,}: {RULES[finding.rule].title}"
+        return f"{counted(finding.n_runs, 'run')} of {finding.n_of:,}: {RULES[finding.rule].title}; they held {wasted}"
+    runs = f"{counted(finding.n_runs, 'run')} of {finding.n_of:,}: {RULES[finding.rule].title}"
     if finding.used_share > 0:
         runs += f" ({format_share(finding.used_share)} used)"
     return f"{runs}; {wasted}"
@@ -342,7 +344,7 @@ def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
         f"To: {one_line(row.name)}",
         f"Subject: What your runs request and use ({one_line(origin.dataset)})",
         "",
-        f"Your {_runs(row.n_runs)} in {one_line(origin.dataset)} used {', '.join(shares)} that they requested.",
+        f"Your {counted(row.n_runs, 'run')} in {one_line(origin.dataset)} used {listed(shares)} that they requested.",
         "",
     ]
     for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import workprof
-from workprof.answers.ledger import EXPORTS, finding_sentence, ledger_json
+from workprof.answers.ledger import EXPORTS, finding_sentence, ledger_json, small_words
 from workprof.cli.console import OUT, Dataset, emit, emit_of, opened, parameter, progress_line, register, table, warn
 from workprof.cli.questions import Face, add, fit_of, options, settings_of
 from workprof.core.errors import SettingsError
@@ -34,7 +34,7 @@ def ledger_text(ledger: Ledger) -> str:
     if len(ledger.findings) > len(shown):
         lines.append(f"... and {len(ledger.findings) - len(shown)} more findings: --json has all")
     if ledger.n_small:
-        lines.append(f"{ledger.n_small:,} more waste too little to be listed")
+        lines.append(small_words(ledger))
     rows = [_line(row, ledger) for row in (*ledger.rows[:SHOWN_ROWS], ledger.totals)]
     totals = ledger.totals
     ended = (

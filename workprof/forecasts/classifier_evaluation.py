@@ -394,15 +394,15 @@ def _notes(scores: dict[str, SplitScores], not_made: dict[str, str], settings: C
     if settings.mode == "faithful":
         notes.append("As published: outliers are neither trained nor tested on, and every run gets a profile.")
     else:
-        notes.append("Abstaining counts as correct only for outliers.")
+        notes.append("'No profile' is right only for runs that have none.")
     if settings.cluster_on == "train":
         notes.append(
             "The profiles to predict were found among each fold's training runs; the test runs were assigned to them."
         )
     else:
         notes.append(
-            "The profiles to predict were found with the test runs among the clustered ones; cluster on training runs "
-            "(cluster_on train) to see what that is worth."
+            "Test runs were part of the clustering; cluster on training runs alone (cluster_on train) to see what that "
+            "is worth."
         )
     strict = [name for name in ("by_job", "by_group") if name in scores]
     if "random" in scores and strict:

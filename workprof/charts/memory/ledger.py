@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.answers.ledger import SAVED_UNITS, advice_words, evidence_words, killed_of, whose
+from workprof.answers.ledger import SAVED_UNITS, advice_words, evidence_words, killed_of, small_words, whose
 from workprof.answers.verdict import amount_words, why
 from workprof.charts import shapes
 from workprof.charts.memory.tasks import row_labels
@@ -259,7 +259,7 @@ def findings_sentence(ledger: Ledger) -> str:
         if one.row is not None:
             saved[SAVED_UNITS[one.sized]] = saved.get(SAVED_UNITS[one.sized], 0.0) + one.row.saved
     amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
-    small = f" {ledger.n_small:,} more waste too little to be listed." if ledger.n_small else ""
+    small = f" {small_words(ledger)}." if ledger.n_small else ""
     changed = f"{counted(len(rows), 'row')} of the plan that {'changes' if len(rows) == 1 else 'change'}"
     saves = f"{changed}: {amounts} saved on later runs" if rows else "the plan keeps these requests"
     return f"{counted(len(result), 'finding')}; {saves}.{small}"

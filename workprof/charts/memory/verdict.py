@@ -151,7 +151,7 @@ def _curve_takeaway(points: list[CurvePoint]) -> str:
     return (
         f"At most {format_share(best.acceptable_share)} kills save most: {format_share(best.saved_share)}."
         if best.saved_share > 0
-        else "No share of acceptable kills saves memory."
+        else "Nothing is saved unless more runs may be killed and retried."
     )
 
 
