@@ -24,7 +24,6 @@ from workprof.answers.tasks import task_labels
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text, shortened
-from workprof.charts.theme import OUTLIERS
 from workprof.core.answer import Answer, Table
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.question import parameters_of
@@ -34,7 +33,7 @@ from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.questions import BINS
-from workprof.profiles.names import number_of
+from workprof.profiles.names import OUTLIERS, number_of
 from workprof.profiles.settings import ProfileSettings
 
 EDGES = "memory_edges"

@@ -16,9 +16,9 @@ from pages._profiles.views import View
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.profiles.overview import LABEL_WORDS, arrivals
 from workprof.charts.text import counted, label, markdown_text, shortened
-from workprof.charts.theme import OUTLIERS
 from workprof.core.units import format_duration, format_share, gb_h
 from workprof.formats.measured import BENCHMARKS
+from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.summary import ProfileCard
 from workprof.store.reports import ProfileNote

@@ -26,8 +26,8 @@ from workprof.charts.profiles.jobs import (
     stratified,
 )
 from workprof.charts.text import counted
-from workprof.charts.theme import OUTLIERS
 from workprof.core.table import csv_bytes
+from workprof.profiles.names import OUTLIERS
 
 PLOT, PICKED = "profiles_map_plot", "profiles_picked"
 DRAWN = "profiles_selection_drawn"

@@ -14,11 +14,10 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, label, shortened
-from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.drift import DRIFT, TOO_FEW, Assessment, CurrentQuantiles, Drift, FeedbackNow
 from workprof.forecasts.feedback.loop import Observed
 from workprof.forecasts.feedback.windows import REFITTED, FeedbackState, HistoryEntry
-from workprof.profiles.names import UNCLUSTERED
+from workprof.profiles.names import OUTLIERS, UNCLUSTERED
 
 MORE = "Predictions whose job needed more than the upper end of the interval: under-provisioned."
 LESS = "Predictions whose job needed less than the lower end of the interval: over-provisioned."
@@ -157,7 +156,7 @@ class _Needs:
 
 def needs_table(now: FeedbackNow, target: str, names: Mapping[int, str] | None = None) -> Table:
     """One line per profile: quantiles of one target now and at the fit, in the target's unit."""
-    given = {OUTLIER: UNCLUSTERED, **(names or {})}
+    given = {OUTLIERS: UNCLUSTERED, **(names or {})}
     rows = [
         _Needs(shortened(given.get(int(name), f"P{name}")), targets[target]) for name, targets in now.quantiles.items()
     ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-OUTLIERS = -1
+from workprof.profiles.names import OUTLIERS
 
 COLOURS = ("#3079cf", "#c9601f", "#2a8f57", "#9560cc", "#cf4a45", "#17879a", "#a3721a", "#c4508f")
 """Each at least 3:1 against both page backgrounds (a test computes it)."""

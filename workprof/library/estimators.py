@@ -28,10 +28,10 @@ from workprof.forecasts.encoder import (
     training_rows,
 )
 from workprof.profiles.features import FeatureMatrix, apply_transform, fit_transform
+from workprof.profiles.names import OUTLIERS
 from workprof.profiles.settings import METHODS, METRICS
 from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
 
-OUTLIER = -1
 SCALERS = ("none", "standard", "minmax", "robust", "power")
 REACH = 0.99
 """Share of a profile's members that lie within its reach of another member."""
@@ -114,7 +114,7 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         from scipy.spatial import cKDTree  # noqa: PLC0415  heavy
 
         reach = []
-        for profile in range(int(self.labels_.max(initial=OUTLIER)) + 1):
+        for profile in range(int(self.labels_.max(initial=OUTLIERS)) + 1):
             own = points[self.labels_ == profile]
             nearest = cKDTree(own).query(own, k=2, p=self._power)[0][:, 1]
             reach.append(float(np.quantile(nearest, REACH)))
@@ -131,12 +131,12 @@ class ProfileClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         points = apply_transform(self.transform_, values)
-        inside = np.flatnonzero(self.labels_ != OUTLIER)
+        inside = np.flatnonzero(self.labels_ != OUTLIERS)
         if not len(inside):
-            return np.full(len(points), OUTLIER, dtype=np.int64)
+            return np.full(len(points), OUTLIERS, dtype=np.int64)
         distance, place = cKDTree(self._points[inside]).query(points, p=self._power)
         nearest = self.labels_[inside][place]
-        return np.where(distance <= self._reach[nearest], nearest, OUTLIER).astype(np.int64)
+        return np.where(distance <= self._reach[nearest], nearest, OUTLIERS).astype(np.int64)
 
 
 class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -53,15 +54,15 @@ def search_changes(
     """
     prior = prior_of(settings, n_samples, float(np.mean(values**2)))
     belief = belief_of(prior, values.shape[1], len(values))
-    if settings.method == "bcpd":
+    if settings.method in COSTS:
+        changes, log_evidence = ruptures_changes(values, settings), math.nan
+    else:
         run_lengths, length = RunLengths(prior, len(values), belief), values.shape[1]
         for first in range(0, length, _PIECE):
             run_lengths.take(values[:, first : first + _PIECE])
             report(min(1.0, (first + _PIECE) / length))
         changes = changes_of(run_lengths.trail, settings.chosen_readout)
         log_evidence = float(run_lengths.trail.evidence[-1])
-    else:
-        changes, log_evidence = ruptures_changes(values, settings), math.nan
     segmentation = merged_changes(
         changes,
         Evidence(values, belief, -math.log(prior.hazard_samples)),
@@ -305,6 +306,27 @@ _GAMMA = 0.5
 """Width of the Gaussian kernel: one noise sd."""
 
 
+@dataclass(frozen=True)
+class Cost:
+    """A search of ruptures over a cost, and what a change has to pay where no penalty is set."""
+
+    search: Callable[[Any, int, int], Any]  # (ruptures, shortest phase, counters)
+    penalty: float  # times the logarithm of the length
+    by_counter: bool  # and times the counters
+
+
+COSTS = {
+    "pelt": Cost(lambda ruptures, least, _: ruptures.KernelCPD("linear", min_size=least), SQUARES_PENALTY, True),
+    "binseg": Cost(lambda ruptures, least, _: ruptures.Binseg("l2", min_size=least, jump=1), SQUARES_PENALTY, True),
+    "kernel": Cost(
+        lambda ruptures, least, n: ruptures.KernelCPD("rbf", min_size=least, params={"gamma": _GAMMA / n}),
+        KERNEL_PENALTY,
+        False,
+    ),
+}
+"""By the name of the method: a further one is a line."""
+
+
 def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
     """The changes (n,) of counters that share them, rising.
 
@@ -322,17 +344,10 @@ def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
     shortest = max(settings.min_samples, 1)
     if len(points) < 2 * shortest:
         return np.zeros(0, np.int64)
-    if settings.method == "binseg":
-        search = ruptures.Binseg("l2", min_size=shortest, jump=1)
-    elif settings.method == "pelt":
-        search = ruptures.KernelCPD("linear", min_size=shortest)
-    else:
-        search = ruptures.KernelCPD("rbf", min_size=shortest, params={"gamma": _GAMMA / points.shape[1]})
+    cost = COSTS[settings.method]
+    search = cost.search(ruptures, shortest, points.shape[1])
     penalty = settings.penalty
     if penalty is None:
-        by_length = math.log(len(points))
-        penalty = (
-            KERNEL_PENALTY * by_length if settings.method == "kernel" else SQUARES_PENALTY * by_length * len(values)
-        )
+        penalty = cost.penalty * math.log(len(points)) * (len(values) if cost.by_counter else 1)
     ends = search.fit(points).predict(pen=penalty)
     return np.array(ends[:-1], dtype=np.int64)

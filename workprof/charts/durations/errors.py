@@ -31,11 +31,11 @@ from workprof.answers.estimates import (
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, figure_of, horizontal, vertical
 from workprof.charts.text import plotly_text
-from workprof.charts.theme import COLOURS, OUTLIERS, rows_height
+from workprof.charts.theme import COLOURS, rows_height
 from workprof.core.arrays import Floats
 from workprof.forecasts.errors import PublishedErrors, curve_levels
 from workprof.forecasts.estimate_evaluation import EstimateEvaluation, ProfileErrors
-from workprof.profiles.names import UNCLUSTERED, fitted
+from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
 
 SIGNED_TICKS = {
     0.01: "−99",

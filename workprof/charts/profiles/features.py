@@ -16,9 +16,10 @@ from workprof.charts import shapes
 from workprof.charts.profiles.overview import sizes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import label, plotly_text, shortened
-from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, OUTLIERS, rows_height
+from workprof.charts.theme import COLOURS, LIGHT_SCALE, OUTLIER_COLOUR, rows_height
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.metadata import Heatmap
+from workprof.profiles.names import OUTLIERS
 
 ROUNDING = 1e-9
 """A standard deviation below this is that of equal values."""

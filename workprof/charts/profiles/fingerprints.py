@@ -14,10 +14,10 @@ from workprof.answers.profiles import LITTLE, distance_words, fingerprints_note,
 from workprof.charts import shapes
 from workprof.charts.shapes import NEUTRAL, Chart, drawn_once, figure_of
 from workprof.charts.text import counted, label, plotly_text
-from workprof.charts.theme import COLOURS, DIVERGING, OUTLIERS, SMALL_PX, text_px
+from workprof.charts.theme import COLOURS, DIVERGING, SMALL_PX, text_px
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.names import fitted
+from workprof.profiles.names import OUTLIERS, fitted
 
 Floats = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData
 from workprof.forecasts.weighted_samples import Units
 from workprof.profiles.features import FittedTransform, Prepared, apply_transform, draw_rows
+from workprof.profiles.names import OUTLIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,6 @@ def ended_at(jobs: pd.DataFrame) -> Floats:
     return ended
 
 
-OUTLIER = -1
 BASE_ROWS = 20_000
 """Clustered rows that new jobs are compared with; more are drawn from."""
 
@@ -148,7 +148,7 @@ def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[Profil
     Raises:
         NotEnoughData: when there is no profile.
     """
-    n_profiles = int(labels.max(initial=OUTLIER)) + 1
+    n_profiles = int(labels.max(initial=OUTLIERS)) + 1
     if not n_profiles:
         raise NotEnoughData("the clustering has no profile to file jobs under; lower min_cluster_size")
     nearest, distance = _across_jobs(prepared, labels, units)
@@ -168,7 +168,7 @@ def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[Profil
         labels[base],
         reach,
     )
-    return assigner, np.where(distance <= reach[nearest], nearest, OUTLIER)
+    return assigner, np.where(distance <= reach[nearest], nearest, OUTLIERS)
 
 
 def assign_jobs(assigner: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
@@ -191,7 +191,7 @@ def assign_jobs(assigner: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
     points = apply_transform(assigner.transform, values)
     nearest, distance = _nearest(assigner.points, assigner.labels, points, assigner.metric)
     near = measured & (distance <= assigner.reach[nearest])
-    return Assignment(np.where(near, nearest, OUTLIER), points, measured, absent)
+    return Assignment(np.where(near, nearest, OUTLIERS), points, measured, absent)
 
 
 def _across_jobs(prepared: Prepared, labels: Ints, units: Units) -> tuple[Ints, Floats]:

@@ -12,7 +12,6 @@ import numpy as np
 from workprof.core.arrays import Floats, Ints
 from workprof.core.stats import holm
 from workprof.forecasts.estimates import Estimates
-from workprof.forecasts.feedback.assignment import OUTLIER
 from workprof.forecasts.feedback.model import SCORED_ROWS, FeedbackModel, acquires_of, scale_of
 from workprof.forecasts.feedback.windows import FeedbackState, ProfileState, RecentJobs, Sketch
 from workprof.forecasts.weighted_samples import (
@@ -28,6 +27,7 @@ from workprof.forecasts.weighted_samples import (
     weighted_quantiles,
     weighted_sample,
 )
+from workprof.profiles.names import OUTLIERS
 
 if TYPE_CHECKING:
     from workprof.forecasts.feedback.loop import FeedbackSettings
@@ -92,7 +92,7 @@ def measure_drift(
     measured = [
         _measured(state, target, place, now_s, settings)
         for state in profiles.values()
-        if state.profile != OUTLIER
+        if state.profile != OUTLIERS
         for place, target in enumerate(targets)
     ]
     tests = [one.error.probability for one in measured] + [one.distribution.probability for one in measured]
@@ -184,7 +184,7 @@ def assess(state: FeedbackState, model: FeedbackModel, settings: FeedbackSetting
     """Return how the loop stands."""
     drift = measure_drift(state.profiles, state.targets, state.until_s, settings)
     recent = state.recent
-    share = float((recent.labels == OUTLIER).mean()) if len(recent) else math.nan
+    share = float((recent.labels == OUTLIERS).mean()) if len(recent) else math.nan
     probability = _outlier_probability(recent, share, model, settings)
     newest = slice(-SCORED_ROWS, None)
     target = model.settings.classifier.profiles.target_clusters

@@ -11,7 +11,7 @@ import numpy as np
 from workprof.core.arrays import Floats, numbers_if_present
 from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
-from workprof.forecasts.feedback.assignment import OUTLIER, NewRows, assign_jobs, ended_at, job_units
+from workprof.forecasts.feedback.assignment import NewRows, assign_jobs, ended_at, job_units
 from workprof.forecasts.feedback.drift import Assessment, assess
 from workprof.forecasts.feedback.model import FeedbackModel, scale_of
 from workprof.forecasts.feedback.windows import (
@@ -27,6 +27,7 @@ from workprof.forecasts.feedback.windows import (
 )
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.forecasts.predictions import NO_PROFILE
+from workprof.profiles.names import OUTLIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,7 @@ class FeedbackSettings:
             raise SettingsError(f"least_jobs is {self.least_jobs}; give 5 to window_jobs ({self.window_jobs})")
 
 
-UNASSIGNED = OUTLIER - 1
+UNASSIGNED = OUTLIERS - 1
 """Label of a row with too few measured features to belong anywhere."""
 
 

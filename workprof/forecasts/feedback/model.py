@@ -19,12 +19,13 @@ from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, Stopwatch, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.estimates import TARGETS, ErrorsAtFit, LogScale, errors_at_fit, known_jobs
-from workprof.forecasts.feedback.assignment import OUTLIER, ProfileAssigner, fit_assigner, job_units
+from workprof.forecasts.feedback.assignment import ProfileAssigner, fit_assigner, job_units
 from workprof.forecasts.feedback.windows import ProfileReference, sketch
 from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, part_of, train_forecaster
 from workprof.forecasts.weighted_samples import Units, effective_size
 from workprof.profiles.features import draw_rows, prepare
 from workprof.profiles.fit import ProfileFit, fit_profiles
+from workprof.profiles.names import OUTLIERS
 from workprof.profiles.scores import acquires
 from workprof.profiles.silhouettes import exact_silhouettes
 
@@ -78,7 +79,7 @@ def build_feedback_model(
         rows = np.flatnonzero(np.isin(ids, prepared.row_ids))
         labels = numbers_of(jobs.iloc[rows], "profile")
         units = job_units(jobs)
-        assigner, assigned = fit_assigner(prepared, np.nan_to_num(labels, nan=OUTLIER).astype(np.int64), units[rows])
+        assigner, assigned = fit_assigner(prepared, np.nan_to_num(labels, nan=OUTLIERS).astype(np.int64), units[rows])
         drawn = draw_rows(len(assigned), SCORED_ROWS, profiles.seed)
         n_clusters = len(assigner.reach)
         score = acquires_of(
@@ -89,9 +90,9 @@ def build_feedback_model(
             name: ErrorsAtFit(one.floor, one.logs[ended], one.errors[ended])
             for name, one in _measured(learned, settings, report).items()
         }
-    whole = np.full(len(jobs), OUTLIER - 1, dtype=np.int64)
+    whole = np.full(len(jobs), OUTLIERS - 1, dtype=np.int64)
     whole[rows] = assigned
-    references = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIER, n_clusters)}
+    references = {str(one): _reference(whole == one, measured, units) for one in range(OUTLIERS, n_clusters)}
     return FeedbackModel(
         settings=settings,
         filing=assigner,
@@ -100,7 +101,7 @@ def build_feedback_model(
         profiles=references,
         n_rows=len(assigned),
         effective_rows=effective_size(np.ones(len(rows)), units[rows]),
-        outlier_share=float((assigned == OUTLIER).mean()),
+        outlier_share=float((assigned == OUTLIERS).mean()),
         n_clusters=n_clusters,
         acquires=score,
         overall={name: sketch(one.errors, units).points for name, one in measured.items()},
@@ -118,7 +119,7 @@ def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, targ
     if len(np.unique(labels)) < 2:
         return float("nan")
     silhouette = exact_silhouettes(points, labels, metric).published_mean
-    return acquires(silhouette, n_clusters, int((labels == OUTLIER).sum()), len(labels), target_clusters)
+    return acquires(silhouette, n_clusters, int((labels == OUTLIERS).sum()), len(labels), target_clusters)
 
 
 def _measured(
