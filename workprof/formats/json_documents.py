@@ -114,6 +114,8 @@ class JsonWindow:
 
     def skip_space(self) -> None:
         """Step to the next character that is no space."""
+        if self._text[self._at : self._at + 1].strip():
+            return
         while True:
             match = _SPACE.match(self._text, self._at)
             self._move(match.end() if match else self._at)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from workprof.core.errors import TraceError
 from workprof.formats.declare import NUMBER, TEXT, Format, Given, Read, Reader, Remark, Rule, SourceColumn, Unreadable
 from workprof.formats.json_documents import CHUNK_BYTES, MAX_MEMBER_CHARACTERS, JsonWindow, parts, remarks
 from workprof.formats.kubernetes_objects import NoValue, text_of
-from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, Row, pod_of
+from workprof.formats.kubernetes_rows import COLUMNS, NUMBERS, Cell, Pod, pod_of
 from workprof.formats.pod_tasks import Ends, Key, TaskNames, Work, work_of
 from workprof.formats.repeated_keys import RepeatedKeys
 
@@ -66,7 +67,7 @@ class _Pods:
     """
 
     most_held: int
-    held: dict[tuple[str, ...], tuple[int, Pod]] = field(default_factory=dict)
+    held: dict[tuple[str, ...], Pod] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     namespaces: dict[str, str] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
@@ -92,12 +93,12 @@ class _Pods:
                 self.others[kind] += 1
                 return
             self.pods += 1
-            pod = pod_of(value)
+            pod = pod_of(line, value)
         except NoValue as error:
             shown = json.dumps(error.value)[:EXCERPT_CHARACTERS]
             yield Unreadable(line, error.where, shown, error.reason)
             return
-        uid, created = (pod.rows[0].cells[COLUMNS.index(name)] for name in ("uid", "created"))
+        uid, created = _identity(pod.rows[0][0])
         key = (str(uid),) if uid else (pod.namespace, pod.name, str(created))
         if key in self.held:
             self.again += 1
@@ -106,39 +107,40 @@ class _Pods:
         self.late += hash(key) in self.gone
         self.restarted += pod.restarted
         self.kills += pod.killed
-        self.held[key] = (line, pod)
+        self.held[key] = pod
         if len(self.held) >= self.most_held:
             yield from self.rows()
 
     def rows(self) -> Iterator[Read]:
         """Yield the rows that wait, and hold them no longer."""
         pods = self.held.values()
-        ends = Ends({name for _, pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name})
-        works = {id(pod): work_of(pod.name, pod.made, pod.labels, ends, pod.generated) for _, pod in pods}
-        self.apart |= {
-            _key(pod, works[id(pod)]) for _, pod in pods for row in pod.rows if row.one_of_several and not row.init
-        }
-        keys = {id(row): self._task(pod, works[id(pod)], row) for _, pod in pods for row in pod.rows}
-        self.tasks.name({keys[id(row)]: works[id(pod)].named_step for _, pod in pods for row in pod.rows})
-        for line, pod in pods:
-            work = works[id(pod)]
+        ends = Ends({name for pod in pods for name in (pod.name, pod.made.name, *pod.labels.values()) if name})
+        works = [work_of(pod.name, pod.made, pod.labels, ends, pod.generated) for pod in pods]
+        worked = [(pod, work, _key(pod, work)) for pod, work in zip(pods, works, strict=True)]
+        self.apart |= {key for pod, _, key in worked for _, _, several, init in pod.rows if several and not init}
+        named = (
+            (self._task(key, container, init=init), work.named_step)
+            for pod, work, key in worked
+            for _, container, _, init in pod.rows
+        )
+        self.tasks.name(dict(named))
+        for pod, work, key in worked:
             name = pod.name if self.namespaces[pod.name] == pod.namespace else f"{pod.namespace}/{pod.name}"
-            self.several += sum(not row.init for row in pod.rows) > 1
+            self.several += sum(not init for *_, init in pod.rows) > 1
             self.given += len(pod.rows)
             self.guessed += 0 if work.told or work.workload == pod.name else len(pod.rows)
-            for row in pod.rows:
-                task = self.tasks.given[keys[id(row)]]
-                own: tuple[Cell, ...] = (name, row.container, work.workload, task, work.run, work.kind)
-                cells = list(row.cells)
+            for cells, container, _, init in pod.rows:
+                task = self.tasks.given[self._task(key, container, init=init)]
+                own: tuple[Cell, ...] = (name, container, work.workload, task, work.run, work.kind)
+                whole = list(cells)
                 for place, cell in zip(_OWN, own, strict=True):
-                    cells[place] = cell
-                yield Read(line, tuple(cells))
+                    whole[place] = cell
+                yield Read(pod.line, tuple(whole))
         self.gone.update(map(hash, self.held))
         self.held.clear()
 
-    def _task(self, pod: Pod, work: Work, row: Row) -> Key:
-        key = _key(pod, work)
-        return (*key[:4], row.container) if row.init or key in self.apart else key
+    def _task(self, key: Key, container: str, *, init: bool) -> Key:
+        return (*key[:4], container) if init or key in self.apart else key
 
     def remarks(self) -> Iterator[Remark]:
         """Yield what was found on the way."""
@@ -190,6 +192,7 @@ class _Pods:
                 yield Remark(name, count, f"{count:,} {text}", level)
 
 
+_identity = operator.itemgetter(COLUMNS.index("uid"), COLUMNS.index("created"))
 _OWN = tuple(map(COLUMNS.index, ("pod", "container", "workload", "task", "run", "owner_kind")))
 
 

@@ -49,11 +49,11 @@ def quantity(text: str) -> float:
 def object_of(parent: Object, key: str) -> Object:
     """Return an object of an object, an empty one where it is not there."""
     value = parent.get(key)
+    if type(value) is dict:
+        return value
     if value is None:
         return {}
-    if not isinstance(value, dict):
-        raise NoValue(key, value, "not an object")
-    return value
+    raise NoValue(key, value, "not an object")
 
 
 def objects_of(parent: Object, key: str) -> list[Object]:
@@ -69,10 +69,10 @@ def objects_of(parent: Object, key: str) -> list[Object]:
 def text_of(parent: Object, key: str) -> str:
     """Return a text of an object, '' where it is not there."""
     value = parent.get(key)
-    if value is None:
-        return ""
     if type(value) is str:
         return value
+    if value is None:
+        return ""
     if not isinstance(value, (int, float)):
         raise NoValue(key, value, "not a text")
     return str(value)
@@ -127,7 +127,7 @@ GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$")
 def gpus_of(resources: Object, _: str) -> float | None:
     """Return the GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu'), and parts of one."""
     names = {*object_of(resources, "requests"), *object_of(resources, "limits")}
-    result = [request_of(resources, name) for name in names if GPUS.search(name)]
+    result = [request_of(resources, name) for name in names if "/" in name and GPUS.search(name)]
     return sum(each or 0.0 for each in result) if result else None
 
 

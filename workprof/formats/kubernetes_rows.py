@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from workprof.formats.kubernetes_objects import (
@@ -44,24 +44,17 @@ GPU_TYPE_LABELS = ("gpu.product", "gke-accelerator", "accelerator", "gpu-type", 
 """Last words of label names, whatever stands before their '/'; of several the first here counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row to come: its cells in the order of `COLUMNS`, without its task; its container.
-
-    Attributes:
-        one_of_several: the pod has several containers.
-    """
-
-    cells: tuple[Cell, ...]
-    container: str
-    one_of_several: bool
-    init: bool
+Row = tuple[tuple[Cell, ...], str, bool, bool]
+"""A row to come: its cells in the order of `COLUMNS`, without its task; its container; whether the pod has several;
+whether it runs before the others. Plain tuples: of thousands that wait, the garbage collector looks at none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod: its rows, what made it, and what its labels and annotations say."""
+    """A pod: its rows, what made it, and what its labels and annotations say; `line` is where it is told of."""
 
+    line: int
     rows: tuple[Row, ...]
     name: str
     namespace: str
@@ -73,16 +66,16 @@ class Pod:
     killed: bool
 
 
-def labelled(labels: Object, words: Sequence[str]) -> str:
+def labelled(labels: Object, words: tuple[str, ...]) -> str:
     """Return the value of the first label whose name ends in one of some words, '' where there is none."""
-    by_word = _by_last_word(tuple(labels))
-    return next((text_of(labels, by_word[word]) for word in words if word in by_word), "")
+    return text_of(labels, _by_last_word(tuple(labels), words)) if labels else ""
 
 
 @functools.lru_cache(maxsize=1000)
-def _by_last_word(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the last words of names of labels and the name of each; of two names the first counts."""
-    return {name.rpartition("/")[2].lower(): name for name in reversed(names)}
+def _by_last_word(names: tuple[str, ...], words: tuple[str, ...]) -> str:
+    """Return the name of a label that ends in the first of some words that any does, '' for none; of two the first."""
+    by_word = {name.rpartition("/")[2].lower(): name for name in reversed(names)}
+    return next((by_word[word] for word in words if word in by_word), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +108,7 @@ def _fate(statuses: Collection[Object]) -> _Fate:
                 killed = killed or out_of_memory
                 if not reason and (amount_in(ended, "exitCode") or out_of_memory):
                     reason, exit_code = text_of(ended, "reason"), text_of(ended, "exitCode")
-    begun, over = ([at for at in moments if at is not None] for moments in (starts, ends))
+    begun, over = [at for at in starts if at is not None], [at for at in ends if at is not None]
     return _Fate(begun, over, killed, kills, restarts, reason, exit_code)
 
 
@@ -141,7 +134,7 @@ def made_of(metadata: Object) -> Made:
     return Made(text_of(owner, "kind"), text_of(owner, "name"), text_of(labels, "pod-template-hash"))
 
 
-def pod_of(pod: Object) -> Pod:
+def pod_of(line: int, pod: Object) -> Pod:
     """Return what an object says of a pod.
 
     Raises:
@@ -153,12 +146,13 @@ def pod_of(pod: Object) -> Pod:
     fate = _fate(statuses)
     name, made = text_of(metadata, "name"), made_of(metadata)
     words = {key: text_of(labels, key) for key in labels}
-    words |= {key: text_of(notes, key) for key in notes if words_of(key)[-2:] in _NOTES}
+    words.update((key, text_of(notes, key)) for key in notes if words_of(key)[-2:] in _NOTES)
     generated = text_of(metadata, "generateName")
     if made.kind == "Node":
         generated = generated or name.removesuffix(f"-{text_of(spec, 'nodeName')}")
     return Pod(
-        tuple(_rows(pod, statuses, fate)),
+        line,
+        tuple(_rows(spec, status, statuses, fate, _common(metadata, spec, status, labels, fate))),
         name,
         text_of(metadata, "namespace"),
         text_of(metadata, "clusterName"),
@@ -174,14 +168,14 @@ _NOTES = (("node", "name"), ("step", "name"), ("flow", "name"))
 """Ends of the names of annotations in which engines tell of steps."""
 
 
-def _rows(pod: Object, statuses: Collection[Object], fate: _Fate) -> Iterator[Row]:
-    metadata, spec, status = (object_of(pod, key) for key in ("metadata", "spec", "status"))
-    common = _common(metadata, spec, status, fate)
+def _rows(
+    spec: Object, status: Object, statuses: Collection[Object], fate: _Fate, common: dict[str, Cell]
+) -> Iterator[Row]:
     inits, main = objects_of(spec, "initContainers"), objects_of(spec, "containers")
     if len(main) == 1 and not inits and not object_of(spec, "resources"):
         cells = common | _own(main[0], spec, status, fate)
-        whole: dict[str, Cell] = {f"pod_{name}": cells[name] for name in ("cpu_request", "memory_request")}
-        yield Row(_in_order(cells | whole), text_of(main[0], "name"), one_of_several=False, init=False)
+        cells["pod_cpu_request"], cells["pod_memory_request"] = cells["cpu_request"], cells["memory_request"]
+        yield _in_order(cells), text_of(main[0], "name"), False, False
         return
     sidecars = [each for each in inits if each.get("restartPolicy") == "Always"]
     apps = [*main, *sidecars]
@@ -201,19 +195,19 @@ def _rows(pod: Object, statuses: Collection[Object], fate: _Fate) -> Iterator[Ro
                 cells[f"{name}_request"] = set_aside(spec, request_of, name)
                 cells[f"{name}_limit"] = limit_of(object_of(spec, "resources"), name)
             cells["gpu_request"] = set_aside(spec, gpus_of, "gpu")
-        yield Row(_in_order(cells), named, one_of_several=False, init=False)
+        yield _in_order(cells), named, False, False
     else:
         for place, each in enumerate(apps):
             name = text_of(each, "name")
             cells = common | _own(each, {} if place else spec, status, fates[name])
             cells["init_container"] = "yes" if each in sidecars else None
-            yield Row(_in_order(cells), name, one_of_several=True, init=False)
+            yield _in_order(cells), name, True, False
     for each in apart:
         name = text_of(each, "name")
         own = fates[name]
         begun, ended = min(own.starts, default=None), max(own.ends, default=None)
         first: dict[str, Cell] = {"start": begun, "end": ended, "status": _init_status(own), "init_container": "yes"}
-        yield Row(_in_order(common | _own(each, {}, status, own) | first), name, one_of_several=True, init=True)
+        yield _in_order(common | _own(each, {}, status, own) | first), name, True, True
 
 
 def _in_order(cells: Mapping[str, Cell]) -> tuple[Cell, ...]:
@@ -233,9 +227,8 @@ def _init_status(fate: _Fate) -> str | None:
     return None if not fate.ends else FAILED if fate.reason else "Succeeded"
 
 
-def _common(metadata: Object, spec: Object, status: Object, fate: _Fate) -> dict[str, Cell]:
+def _common(metadata: Object, spec: Object, status: Object, labels: Object, fate: _Fate) -> dict[str, Cell]:
     """Return the cells that all rows of a pod share."""
-    labels = object_of(metadata, "labels")
     start = moment_in(status, "startTime")
     return {
         "pod": text_of(metadata, "name"),
@@ -259,24 +252,27 @@ def _common(metadata: Object, spec: Object, status: Object, fate: _Fate) -> dict
 def _own(container: Object, spec: Object, status: Object, fate: _Fate) -> dict[str, Cell]:
     """Return the cells of a container; `spec` is the pod's where its overhead counts here, else empty."""
     resources, overhead = object_of(container, "resources"), object_of(spec, "overhead")
+    requests, limits = object_of(resources, "requests"), object_of(resources, "limits")
+    cpu_limit, memory_limit = amount_in(limits, "cpu"), amount_in(limits, "memory")
     reason, phase = text_of(status, "reason"), text_of(status, "phase")
     state = phase
     if phase == FAILED:
         state = OOM_KILLED if fate.killed else reason if reason in CAUSES else phase
 
-    def requested(amount: float | None, name: str) -> float | None:
-        more = amount_in(overhead, name)
+    def requested(name: str, limit: float | None) -> float | None:
+        own, more = amount_in(requests, name), amount_in(overhead, name) if overhead else None
+        amount = limit if own is None else own
         return amount if more is None else (amount or 0.0) + more
 
     return {
         "status": state,
         "reason": reason or fate.reason,
         "exit_code": fate.exit_code,
-        "cpu_request": requested(request_of(resources, "cpu"), "cpu"),
-        "memory_request": requested(request_of(resources, "memory"), "memory"),
+        "cpu_request": requested("cpu", cpu_limit),
+        "memory_request": requested("memory", memory_limit),
         "gpu_request": gpus_of(resources, "gpu"),
-        "cpu_limit": limit_of(resources, "cpu"),
-        "memory_limit": limit_of(resources, "memory"),
+        "cpu_limit": cpu_limit,
+        "memory_limit": memory_limit,
         "restarts": float(fate.restarts),
         "oom_kills": float(fate.oom_kills),
     }

@@ -174,26 +174,38 @@ _NO_STEP = re.compile(r"\d+|[0-9a-f-]{16,}", re.ASCII)
 
 
 class _Labels:
-    """The labels of a pod by the words of their names."""
+    """The labels of a pod by the words of their names; which label says what is looked up once for the same names."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
-        self._by_words = {" ".join(words_of(key)): value for key, value in labels.items() if value}
+        self._labels = labels
+        self._names = tuple(key for key, value in labels.items() if value)
 
-    def of(self, endings: Iterable[str]) -> str:
+    def of(self, endings: tuple[str, ...]) -> str:
         """Return the value of the first label that ends so, '' where there is none."""
-        for ending in endings:
-            for words, value in self._by_words.items():
-                if words == ending or words.endswith(f" {ending}"):
-                    return value
-        return ""
+        return self._labels.get(_label_of(self._names, endings), "")
 
     def engine(self) -> Engine | None:
         """Return the engine whose step is there."""
-        for one in ENGINES:
-            step = self.of(one.step)
-            if step and not _NO_STEP.fullmatch(step) and (one.alone or self.of(one.workload)):
-                return one
-        return None
+        engines = _engines_of(self._names)
+        return next((one for one, label in engines if not _NO_STEP.fullmatch(self._labels[label])), None)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _label_of(names: tuple[str, ...], endings: tuple[str, ...]) -> str:
+    """Return the first name that ends so, '' where there is none; of names of the same words the last stands."""
+    by_words = {" ".join(words_of(name)): name for name in names}
+    for ending in endings:
+        for words, name in by_words.items():
+            if words == ending or words.endswith(f" {ending}"):
+                return name
+    return ""
+
+
+@functools.lru_cache(maxsize=1000)
+def _engines_of(names: tuple[str, ...]) -> tuple[tuple[Engine, str], ...]:
+    """Return the engines whose labels are among some, each with the name of its step's."""
+    steps = ((one, _label_of(names, one.step)) for one in ENGINES)
+    return tuple((one, step) for one, step in steps if step and (one.alone or _label_of(names, one.workload)))
 
 
 def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generated: str = "") -> Work:
@@ -303,19 +315,21 @@ class TaskNames:
         Args:
             keys: task -> its step's name says what it does without the workload's.
         """
-        waiting = {key: _forms(key, named_step=named) for key, named in keys.items() if key not in self.given}
+        waiting = [key for key in keys if key not in self.given]
         for level in range(4):
-            counts = Counter(forms[level] for forms in waiting.values())
-            for key, forms in list(waiting.items()):
-                name = forms[level]
+            forms = {key: _form(key, level, named_step=keys[key]) for key in waiting}
+            counts, waiting = Counter(forms.values()), []
+            for key, name in forms.items():
                 if (counts[name] == 1 and name not in self.taken) or level == 3:
                     self.given[key] = name
-                    del waiting[key]
-            self.taken.update(self.given.values())
+                else:
+                    waiting.append(key)
+            self.taken.update(forms[key] for key in forms if key in self.given)
 
 
-def _forms(key: Key, *, named_step: bool) -> tuple[str, ...]:
+def _form(key: Key, level: int, *, named_step: bool) -> str:
+    """Return a task's name: the step alone, with its workload, its namespace, its cluster."""
     cluster, namespace, workload, step, container = key
-    short = [step] if named_step and step else [workload, step]
-    levels = (short, [workload, step], [namespace, workload, step], [cluster, namespace, workload, step])
-    return tuple("/".join(part for part in (*parts, container) if part) for parts in levels)
+    short = (step,) if named_step and step else (workload, step)
+    parts = (short, (workload, step), (namespace, workload, step), (cluster, namespace, workload, step))[level]
+    return "/".join(filter(None, (*parts, container)))

@@ -11,16 +11,22 @@ from workprof.store.home import open_private
 
 
 class CsvWriter:
-    """Writes CSV rows; quotes a carriage return, which the csv module leaves bare before Python 3.13."""
+    """Writes CSV rows with LF; quotes a carriage return.
+
+    Before Python 3.13 the csv module quotes only what its own line end holds.
+    """
 
     def __init__(self, target: IO[str], delimiter: str = ",") -> None:
-        self._plain = csv.writer(target, delimiter=delimiter, lineterminator="\n")
-        self._quoting = csv.writer(target, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._target = target
+        self._writer = csv.writer(self, delimiter=delimiter, lineterminator="\r\n")
 
     def writerow(self, row: Sequence[object]) -> None:
         """Write a row."""
-        bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
-        (self._quoting if bare else self._plain).writerow(row)
+        self._writer.writerow(row)
+
+    def write(self, line: str) -> None:
+        """Take a line of the csv module."""
+        self._target.write(line[:-2] + "\n")
 
 
 class Places:
