@@ -43,7 +43,7 @@ class Mending:
         self.count, self._held = 0, ""
 
     def feed(self, text: str, *, final: bool) -> str:
-        """Return a further piece mended, as far as its last string or value is whole."""
+        """A further piece mended, as far as its last string or value is whole."""
         whole, done = self._held + text, 0
         parts: list[str] = []
         for match in _MENDED.finditer(whole):
@@ -84,14 +84,9 @@ class JsonWindow:
         longest: int = MAX_ELEMENT_CHARACTERS,
         mending: Mending | None = None,
     ) -> None:
-        """Begin at the first character.
+        """Begin at the first character; an element has at most `longest`.
 
-        Args:
-            stream: of bytes.
-            origin: its name for people.
-            repeated: counts the keys that repeat.
-            longest: characters of one element.
-            mending: of what the tool writes that is no JSON; None = nothing is mended.
+        `repeated` counts the keys that repeat. What the tool writes that is no JSON is mended where `mending` says how.
         """
         self._mending = mending
         self._stream, self._origin, self._repeated, self._longest = stream, origin, repeated, longest
@@ -101,7 +96,7 @@ class JsonWindow:
         self.line, self.done_bytes = 1, 0
 
     def peek(self) -> str:
-        """Return the next character that is no space; '' at the end."""
+        """The next character that is no space; '' at the end."""
         self.skip_space()
         return self._text[self._at : self._at + 1]
 
@@ -123,7 +118,7 @@ class JsonWindow:
                 return
 
     def value(self) -> tuple[Any, str]:
-        """Return the next value and its text."""
+        """The next value and its text."""
         while True:
             self._repeated.forget()
             try:
@@ -139,7 +134,7 @@ class JsonWindow:
                     return value, content
 
     def broken(self, reason: str) -> TraceError:
-        """Return the refusal of an array that cannot be read on."""
+        """The refusal of an array that cannot be read on."""
         return TraceError(
             f"{self._origin}: the JSON text breaks off in the element of line {self.line} ({reason}); mend it, or "
             f"write one object per line (jq -c '.[]'), where only the bad lines are left out"
@@ -180,8 +175,7 @@ def members(
 
     A list without a document around it counts as well, and documents may follow each other.
 
-    Raises:
-        TraceError: where the text is cut off or broken: nothing after that place can be trusted.
+    Raises TraceError where the text is cut off or broken: nothing after that place can be trusted.
     """
     text = JsonWindow(given.stream, given.name, repeated, MAX_MEMBER_CHARACTERS, mending)
     while begin := text.peek():
@@ -238,28 +232,21 @@ def _inside(text: JsonWindow, repeated: RepeatedKeys) -> Iterator[Member]:
 
 @dataclass(frozen=True)
 class Part:
-    """A value inside a document: where it begins, in which document (from 0), its keys, itself.
-
-    Attributes:
-        element: it is an element of the list that its path names.
-    """
+    """A value inside a document: where it begins, in which document (from 0), its keys, itself."""
 
     line: int
     document: int
     path: tuple[str, ...]
     value: Any
-    element: bool
+    element: bool  # it is an element of the list that its path names
 
 
 def parts(text: JsonWindow, lists: Collection[tuple[str, ...]]) -> Iterator[Part]:
     """Yield the elements of long lists one by one, and every value beside them whole, of one document after another.
 
-    Args:
-        text: at its first character.
-        lists: paths of the lists; () = the document itself.
+    Of the paths of lists () = the document itself.
 
-    Raises:
-        TraceError: where the text is cut off or broken: nothing after that place can be trusted.
+    Raises TraceError where the text is cut off or broken: nothing after that place can be trusted.
     """
     document = 0
     while text.peek():

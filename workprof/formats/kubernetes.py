@@ -57,20 +57,14 @@ def _is_pod(value: object) -> bool:
 
 @dataclass
 class _Pods:
-    """The pods of all files: the latest telling of each, in the order of the first.
-
-    Attributes:
-        gone: hashes of the pods whose rows wait no longer.
-        namespaces: name -> namespace of the first pod of that name.
-        others: kind -> objects that are no pods.
-        tasks: names of the tasks of all rows so far; `apart` those that are named with their container.
-    """
+    """The pods of all files: the latest telling of each, in the order of the first."""
 
     most_held: int
     held: dict[tuple[str, ...], Pod] = field(default_factory=dict)
-    gone: set[int] = field(default_factory=set)
-    namespaces: dict[str, str] = field(default_factory=dict)
-    others: Counter[str] = field(default_factory=Counter)
+    gone: set[int] = field(default_factory=set)  # hashes of the pods whose rows wait no longer
+    namespaces: dict[str, str] = field(default_factory=dict)  # name -> namespace of the first pod of that name
+    others: Counter[str] = field(default_factory=Counter)  # kind -> objects that are no pods
+    # names of the tasks of all rows so far; `apart` those that are named with their container
     tasks: TaskNames = field(default_factory=TaskNames)
     apart: set[Key] = field(default_factory=set)
     pods: int = 0
@@ -239,14 +233,9 @@ def _pods_of(given: Given, repeated: RepeatedKeys) -> Iterator[tuple[int, object
 
 
 def read(sources: Sequence[Given], most_held: int = HELD_PODS) -> Iterator[Read | Unreadable | Remark]:
-    """Yield a row per pod.
+    """Yield a row per pod, of all files; at most `most_held` pods wait for a later telling of the same pod.
 
-    Args:
-        sources: all files of the dataset.
-        most_held: pods that wait for a later telling of the same pod.
-
-    Raises:
-        TraceError: when a document is broken or cut off, or there is no pod in all of them.
+    Raises TraceError when a document is broken or cut off, or there is no pod in all of them.
     """
     pods, repeated = _Pods(most_held), RepeatedKeys()
     for given in sources:

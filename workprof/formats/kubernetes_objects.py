@@ -38,7 +38,7 @@ LARGEST_EXACT = 1 << 53
 
 @functools.lru_cache(maxsize=10_000)
 def quantity(text: str) -> float:
-    """Return the number that a quantity says: '500m' is 0.5, '16Gi' is 2**34, '1500M' is 1.5e9; NaN for no quantity."""
+    """The number that a quantity says: '500m' is 0.5, '16Gi' is 2**34, '1500M' is 1.5e9; NaN for no quantity."""
     match = _QUANTITY.fullmatch(text.strip()) if len(text) <= LONGEST_QUANTITY else None
     if match is None:
         return math.nan
@@ -47,7 +47,7 @@ def quantity(text: str) -> float:
 
 
 def object_of(parent: Object, key: str) -> Object:
-    """Return an object of an object, an empty one where it is not there."""
+    """An object of an object, an empty one where it is not there."""
     value = parent.get(key)
     if type(value) is dict:
         return value
@@ -57,7 +57,7 @@ def object_of(parent: Object, key: str) -> Object:
 
 
 def objects_of(parent: Object, key: str) -> list[Object]:
-    """Return the objects of a list of an object, none where it is not there."""
+    """The objects of a list of an object, none where it is not there."""
     value = parent.get(key)
     if value is None:
         return []
@@ -67,7 +67,7 @@ def objects_of(parent: Object, key: str) -> list[Object]:
 
 
 def text_of(parent: Object, key: str) -> str:
-    """Return a text of an object, '' where it is not there."""
+    """A text of an object, '' where it is not there."""
     value = parent.get(key)
     if type(value) is str:
         return value
@@ -79,7 +79,7 @@ def text_of(parent: Object, key: str) -> str:
 
 
 def moment_in(parent: Object, key: str) -> float | None:
-    """Return a moment in seconds since 1970; None where it is not there, or Go's zero."""
+    """A moment in seconds since 1970; None where it is not there, or Go's zero."""
     text = text_of(parent, key)
     if not text:
         return None
@@ -97,7 +97,7 @@ def _seconds(text: str) -> float:
 
 
 def amount_in(amounts: Object, name: str) -> float | None:
-    """Return what a quantity among some says, None where it is not there."""
+    """What a quantity among some says, None where it is not there."""
     amount = amounts.get(name)
     if amount is None:
         return None
@@ -110,13 +110,13 @@ def amount_in(amounts: Object, name: str) -> float | None:
 
 
 def request_of(resources: Object, name: str) -> float | None:
-    """Return what a container requests; without a request its limit is one."""
+    """What a container requests; without a request its limit is one."""
     requested = amount_in(object_of(resources, "requests"), name)
     return amount_in(object_of(resources, "limits"), name) if requested is None else requested
 
 
 def limit_of(resources: Object, name: str) -> float | None:
-    """Return what a container may use at most."""
+    """What a container may use at most."""
     return amount_in(object_of(resources, "limits"), name)
 
 
@@ -125,14 +125,14 @@ GPUS = re.compile(r"/(?:gpu|gpu\.shared|mig-[\w.]+)$")
 
 
 def gpus_of(resources: Object, _: str) -> float | None:
-    """Return the GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu'), and parts of one."""
+    """The GPUs of every vendor that a container requests ('nvidia.com/gpu', 'amd.com/gpu'), and parts of one."""
     names = {*object_of(resources, "requests"), *object_of(resources, "limits")}
     result = [request_of(resources, name) for name in names if "/" in name and GPUS.search(name)]
     return sum(each or 0.0 for each in result) if result else None
 
 
 def set_aside(spec: Object, amount_of: Callable[[Object, str], float | None], name: str) -> float | None:
-    """Return what the scheduler sets aside for a pod; None where no container asks for any."""
+    """What the scheduler sets aside for a pod; None where no container asks for any."""
     whole = amount_of(object_of(spec, "resources"), name)
     overhead = amount_in(object_of(spec, "overhead"), name)
     if whole is None:

@@ -67,13 +67,13 @@ class Pod:
 
 
 def labelled(labels: Object, words: tuple[str, ...]) -> str:
-    """Return the value of the first label whose name ends in one of some words, '' where there is none."""
+    """The value of the first label whose name ends in one of some words, '' where there is none."""
     return text_of(labels, _by_last_word(tuple(labels), words)) if labels else ""
 
 
 @functools.lru_cache(maxsize=1000)
 def _by_last_word(names: tuple[str, ...], words: tuple[str, ...]) -> str:
-    """Return the name of a label that ends in the first of some words that any does, '' for none; of two the first."""
+    """The name of a label that ends in the first of some words that any does, '' for none; of two the first."""
     by_word = {name.rpartition("/")[2].lower(): name for name in reversed(names)}
     return next((by_word[word] for word in words if word in by_word), "")
 
@@ -113,7 +113,7 @@ def _fate(statuses: Collection[Object]) -> _Fate:
 
 
 def _end(metadata: Object, status: Object, ends: Collection[float]) -> float | None:
-    """Return when a pod that is over ended: its last container, or else what its conditions or its deletion tell."""
+    """When a pod that is over ended: its last container, or else what its conditions or its deletion tell."""
     if text_of(status, "phase") not in ENDED:
         return None
     if ends:
@@ -127,7 +127,7 @@ def _end(metadata: Object, status: Object, ends: Collection[float]) -> float | N
 
 
 def made_of(metadata: Object) -> Made:
-    """Return what made a pod."""
+    """What made a pod."""
     owners = objects_of(metadata, "ownerReferences")
     owner = next((each for each in owners if each.get("controller") is True), owners[0] if owners else {})
     labels = object_of(metadata, "labels")
@@ -135,11 +135,7 @@ def made_of(metadata: Object) -> Made:
 
 
 def pod_of(line: int, pod: Object) -> Pod:
-    """Return what an object says of a pod.
-
-    Raises:
-        NoValue: when one of its values is none of its kind.
-    """
+    """What an object says of a pod; raises NoValue when one of its values is none of its kind."""
     metadata, spec, status = (object_of(pod, key) for key in ("metadata", "spec", "status"))
     labels, notes = object_of(metadata, "labels"), object_of(metadata, "annotations")
     statuses = (*objects_of(status, "containerStatuses"), *objects_of(status, "initContainerStatuses"))
@@ -228,7 +224,7 @@ def _init_status(fate: _Fate) -> str | None:
 
 
 def _common(metadata: Object, spec: Object, status: Object, labels: Object, fate: _Fate) -> dict[str, Cell]:
-    """Return the cells that all rows of a pod share."""
+    """The cells that all rows of a pod share."""
     start = moment_in(status, "startTime")
     return {
         "pod": text_of(metadata, "name"),
@@ -250,7 +246,7 @@ def _common(metadata: Object, spec: Object, status: Object, labels: Object, fate
 
 
 def _own(container: Object, spec: Object, status: Object, fate: _Fate) -> dict[str, Cell]:
-    """Return the cells of a container; `spec` is the pod's where its overhead counts here, else empty."""
+    """The cells of a container; `spec` is the pod's where its overhead counts here, else empty."""
     resources, overhead = object_of(container, "resources"), object_of(spec, "overhead")
     requests, limits = object_of(resources, "requests"), object_of(resources, "limits")
     cpu_limit, memory_limit = amount_in(limits, "cpu"), amount_in(limits, "memory")

@@ -34,23 +34,14 @@ class Made:
 
 @dataclass(frozen=True)
 class Work:
-    """Whose work a pod is.
+    """Whose work a pod is."""
 
-    Attributes:
-        kind: of the workload's owner, '' = not told.
-        workload: its name.
-        step: or role, '' = the workload does one thing.
-        named_step: the step's name says what it does without the workload's.
-        told: labels or owners say so; else the pod's name.
-        run: of the workflow, '' = not told.
-    """
-
-    kind: str
-    workload: str
-    step: str = ""
-    named_step: bool = False
-    told: bool = True
-    run: str = ""
+    kind: str  # of the workload's owner, '' = not told
+    workload: str  # its name
+    step: str = ""  # or role, '' = the workload does one thing
+    named_step: bool = False  # the step's name says what it does without the workload's
+    told: bool = True  # labels or owners say so; else the pod's name
+    run: str = ""  # of the workflow, '' = not told
 
 
 _HASH = "[bcdfghjklmnpqrstvwxz2456789]"
@@ -91,11 +82,9 @@ class Ends:
         self._short = {key for key, ends in short.items() if len(ends) > 1}
 
     def without(self, name: str, least: int = 1) -> str:
-        """Return a name without a random end; as it is without one.
+        """A name without a random end; as it is without one.
 
-        Args:
-            name: of a pod or of what made it.
-            least: names that must have a random word after the same beginning.
+        As many as `least` names must have a random word after the same beginning.
         """
         if match := _LONG.search(name):
             return name[: match.start()]
@@ -107,7 +96,7 @@ class Ends:
         return name
 
     def of_pod(self, pod: str) -> Work:
-        """Return what a pod's own name says."""
+        """What a pod's own name says."""
         for pattern, kind in ((_OF_DEPLOYMENT, DEPLOYMENT), (_OF_CRON_JOB, CRON_JOB)):
             if match := pattern.search(pod):
                 return Work(kind, pod[: match.start()], told=False)
@@ -121,22 +110,18 @@ class Ends:
 
 @functools.lru_cache(maxsize=10_000)
 def words_of(key: str) -> tuple[str, ...]:
-    """Return the words of a label's name, however it is spelt: 'nextflow.io/processName', 'nextflow_process_name'."""
+    """The words of a label's name, however it is spelt: 'nextflow.io/processName', 'nextflow_process_name'."""
     return tuple(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).lower()))
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Ends of the names of labels in which an engine says the step and the workload; the first that is there counts.
-
-    Attributes:
-        alone: the step's label is the engine's own; else the workload's must be there too.
-    """
+    """Ends of the names of labels in which an engine says the step and the workload; the first that is there counts."""
 
     step: tuple[str, ...]
     workload: tuple[str, ...]
     named_step: bool = True
-    alone: bool = True
+    alone: bool = True  # the step's label is the engine's own; else the workload's must be there too
 
 
 ENGINES = (
@@ -181,18 +166,18 @@ class _Labels:
         self._names = tuple(key for key, value in labels.items() if value)
 
     def of(self, endings: tuple[str, ...]) -> str:
-        """Return the value of the first label that ends so, '' where there is none."""
+        """The value of the first label that ends so, '' where there is none."""
         return self._labels.get(_label_of(self._names, endings), "")
 
     def engine(self) -> Engine | None:
-        """Return the engine whose step is there."""
+        """The engine whose step is there."""
         engines = _engines_of(self._names)
         return next((one for one, label in engines if not _NO_STEP.fullmatch(self._labels[label])), None)
 
 
 @functools.lru_cache(maxsize=10_000)
 def _label_of(names: tuple[str, ...], endings: tuple[str, ...]) -> str:
-    """Return the first name that ends so, '' where there is none; of names of the same words the last stands."""
+    """The first name that ends so, '' where there is none; of names of the same words the last stands."""
     by_words = {" ".join(words_of(name)): name for name in names}
     for ending in endings:
         for words, name in by_words.items():
@@ -203,20 +188,16 @@ def _label_of(names: tuple[str, ...], endings: tuple[str, ...]) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def _engines_of(names: tuple[str, ...]) -> tuple[tuple[Engine, str], ...]:
-    """Return the engines whose labels are among some, each with the name of its step's."""
+    """The engines whose labels are among some, each with the name of its step's."""
     steps = ((one, _label_of(names, one.step)) for one in ENGINES)
     return tuple((one, step) for one, step in steps if step and (one.alone or _label_of(names, one.workload)))
 
 
 def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generated: str = "") -> Work:
-    """Return whose work a pod is.
+    """Whose work a pod is.
 
-    Args:
-        pod: its name.
-        made: what made it.
-        labels: of the pod, and annotations that an engine writes; names as in Kubernetes, or as Prometheus has them.
-        ends: of all names of the export.
-        generated: beginning of its name, where the name was generated of that ('' = not told).
+    Labels are of the pod, and annotations that an engine writes; names as in Kubernetes, or as Prometheus has them.
+    `ends` are of all names of the export; `generated` is the beginning that its name was generated of ('' = not told).
     """
     kind, name = _owner(made)
     if kind in SERVICES:
@@ -250,7 +231,7 @@ def work_of(pod: str, made: Made, labels: Mapping[str, str], ends: Ends, generat
 
 
 def _owner(made: Made) -> tuple[str, str]:
-    """Return the kind and name of what a person made: the Deployment of a ReplicaSet, the CronJob of a Job."""
+    """The kind and name of what a person made: the Deployment of a ReplicaSet, the CronJob of a Job."""
     kind, name = made.kind, made.name
     if kind == "ReplicaSet":
         if made.template_hash and name.endswith(f"-{made.template_hash}"):
@@ -266,7 +247,7 @@ def _owner(made: Made) -> tuple[str, str]:
 
 
 def _of_custom(pod: str, kind: str, name: str, said: _Labels, ends: Ends) -> Work:
-    """Return the work of a pod of another kind of owner: a workflow, a distributed job, a cluster of an operator."""
+    """The work of a pod of another kind of owner: a workflow, a distributed job, a cluster of an operator."""
     workload = ends.without(said.of(WORKFLOWS) or name)
     node = said.of((STEP_NODE,))
     if node:
@@ -291,7 +272,7 @@ def _role(said: _Labels, by_name: Work) -> tuple[str, bool]:
 
 
 def _step(text: str) -> str:
-    """Return a step's name without the number of a try or an item: 'run.fit(0:x)' and '[1].fit' are 'fit'."""
+    """A step's name without the number of a try or an item: 'run.fit(0:x)' and '[1].fit' are 'fit'."""
     return re.sub(r"\([^()]*\)|\[\d+\]", "", text.strip()).rpartition(".")[2].strip() or text.strip()
 
 
@@ -310,11 +291,7 @@ class TaskNames:
     taken: set[str] = field(default_factory=set)
 
     def name(self, keys: Mapping[Key, bool]) -> None:
-        """Give names to tasks that have none.
-
-        Args:
-            keys: task -> its step's name says what it does without the workload's.
-        """
+        """Give names to tasks that have none; `keys` tell which steps' names say enough without the workload's."""
         waiting = [key for key in keys if key not in self.given]
         for level in range(4):
             forms = {key: _form(key, level, named_step=keys[key]) for key in waiting}
@@ -328,7 +305,7 @@ class TaskNames:
 
 
 def _form(key: Key, level: int, *, named_step: bool) -> str:
-    """Return a task's name: the step alone, with its workload, its namespace, its cluster."""
+    """A task's name: the step alone, with its workload, its namespace, its cluster."""
     cluster, namespace, workload, step, container = key
     short = (step,) if named_step and step else (workload, step)
     parts = (short, (workload, step), (namespace, workload, step), (cluster, namespace, workload, step))[level]

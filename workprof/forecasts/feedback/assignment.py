@@ -40,15 +40,9 @@ class NewRows:
 
 
 def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
-    """Return what is new in a table of finished jobs.
+    """What is new in a table of finished jobs, by digests of the tables and hashes of the rows observed so far.
 
-    Args:
-        jobs: one row per finished job, every column that the trace has.
-        files: digests of the tables that were observed.
-        seen: hashes of rows that were observed.
-
-    Raises:
-        NoRows: for an empty table.
+    Raises NoRows for an empty table.
     """
     if not len(jobs):
         raise NoRows("there is no finished job in the table; nothing can be observed")
@@ -62,7 +56,7 @@ def new_rows(jobs: pd.DataFrame, files: Sequence[str], seen: Units) -> NewRows:
 
 
 def row_hashes(jobs: pd.DataFrame) -> Units:
-    """Return (n_rows,) 64-bit hashes of what the rows say, whatever the order of the columns."""
+    """(n_rows,) 64-bit hashes of what the rows say, whatever the order of the columns."""
     from pandas.util import hash_pandas_object  # noqa: PLC0415  `import workprof` stays light
 
     names = sorted(str(name) for name in jobs.columns if name not in STORE_COLUMNS)
@@ -70,11 +64,9 @@ def row_hashes(jobs: pd.DataFrame) -> Units:
 
 
 def job_units(jobs: pd.DataFrame, first: int = 0) -> Units:
-    """Return (n_rows,) codes that rows of one job share; a row without a job name is a job of its own.
+    """(n_rows,) codes that rows of one job share; a row without a job name is a job of its own.
 
-    Args:
-        jobs: the table.
-        first: number of its first row, so that nameless rows of several tables stay apart.
+    `first` numbers the first row, so that nameless rows of several tables stay apart.
     """
     from pandas.util import hash_pandas_object  # noqa: PLC0415
 
@@ -88,7 +80,7 @@ def job_units(jobs: pd.DataFrame, first: int = 0) -> Units:
 
 
 def ended_at(jobs: pd.DataFrame) -> Floats:
-    """Return (n_rows,) seconds on the trace's clock: the end, else start or submission plus duration, else NaN."""
+    """(n_rows,) seconds on the trace's clock: the end, else start or submission plus duration, else NaN."""
     duration = numbers_if_present(jobs, "duration_s")
     ended = np.full(len(jobs), np.nan)
     for name in TIMES:
@@ -136,17 +128,13 @@ class Assignment:
 
 
 def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[ProfileAssigner, Ints]:
-    """Return the assigner of a clustering, and (n_rows,) what it assigns to its own rows, no row beside its own job.
+    """The assigner of a clustering, and (n_rows,) what it assigns to its own rows, no row beside its own job.
 
     The second is what new jobs are compared with: the clustering's own labels would call more rows outliers.
 
-    Args:
-        prepared: the clustered rows.
-        labels: (n_rows,) of the clustering.
-        units: (n_rows,) job of each row.
+    `units` (n_rows,) are the job of each row.
 
-    Raises:
-        NotEnoughData: when there is no profile.
+    Raises NotEnoughData when there is no profile.
     """
     n_profiles = int(labels.max(initial=OUTLIERS)) + 1
     if not n_profiles:
@@ -172,11 +160,7 @@ def fit_assigner(prepared: Prepared, labels: Ints, units: Units) -> tuple[Profil
 
 
 def assign_jobs(assigner: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
-    """Return the profiles of finished jobs.
-
-    Raises:
-        ColumnMissing: when the table has none of the features.
-    """
+    """The profiles of finished jobs; raises ColumnMissing when the table has none of the features."""
     columns = {name: numbers_if_present(jobs, name) for name in assigner.transform.features}
     absent = tuple(name for name, column in columns.items() if column is None)
     if len(absent) == len(columns):
@@ -195,7 +179,7 @@ def assign_jobs(assigner: ProfileAssigner, jobs: pd.DataFrame) -> Assignment:
 
 
 def _across_jobs(prepared: Prepared, labels: Ints, units: Units) -> tuple[Ints, Floats]:
-    """Return profile of, and distance to, the nearest clustered row of another job, for every row."""
+    """Profile of, and distance to, the nearest clustered row of another job, for every row."""
     codes = np.unique(units, return_inverse=True)[1]
     rng = np.random.default_rng(prepared.settings.seed)
     part = (rng.permutation(int(codes.max(initial=0)) + 1) % CROSS_PARTS)[codes]

@@ -84,7 +84,7 @@ class Drift:
 def measure_drift(
     profiles: Mapping[str, ProfileState], targets: Sequence[str], now_s: float, settings: FeedbackSettings
 ) -> tuple[Drift, ...]:
-    """Return the drift of every profile and target; jobs far from every profile are no profile and left out.
+    """The drift of every profile and target; jobs far from every profile are no profile and left out.
 
     A test is made where both sides are worth `least_jobs` independent jobs; Holm's method keeps the share of checks
     with a false alarm anywhere below `alarm_share`. What is beyond chance but too small to matter is called slight.
@@ -118,10 +118,9 @@ def _measured(state: ProfileState, target: str, place: int, now_s: float, settin
 
 
 def _shift(now: WeightedSample, reference: Sketch, least: int) -> Shift:
-    """Return the move of the median with its interval.
+    """The move of the median with its interval.
 
-    Source:
-        Interval of a difference from the intervals of its parts: Zou and Donner 2008; nothing differs.
+    Source: Interval of a difference from the intervals of its parts: Zou and Donner 2008; nothing differs.
     """
     if min(now.effective, reference.effective) < least:
         return Shift()
@@ -181,7 +180,7 @@ class Assessment:
 
 
 def assess(state: FeedbackState, model: FeedbackModel, settings: FeedbackSettings) -> Assessment:
-    """Return how the loop stands."""
+    """How the loop stands."""
     drift = measure_drift(state.profiles, state.targets, state.until_s, settings)
     recent = state.recent
     share = float((recent.labels == OUTLIERS).mean()) if len(recent) else math.nan
@@ -208,7 +207,7 @@ def assess(state: FeedbackState, model: FeedbackModel, settings: FeedbackSetting
 
 
 def _outlier_probability(recent: RecentJobs, share: float, model: FeedbackModel, settings: FeedbackSettings) -> float:
-    """Return how likely so many outliers are where nothing has changed (one-sided test of two shares)."""
+    """How likely so many outliers are where nothing has changed (one-sided test of two shares)."""
     effective = effective_size(np.ones(len(recent)), recent.units)
     if effective < settings.least_jobs:
         return math.nan
@@ -262,7 +261,7 @@ def current_quantiles(
     settings: FeedbackSettings,
     levels: Floats = LEVELS,
 ) -> CurrentQuantiles:
-    """Return the quantiles of a target in a profile, now and at the fit; NaN where nothing is known."""
+    """The quantiles of a target in a profile, now and at the fit; NaN where nothing is known."""
     place, one = state.targets.index(target), state.profiles[str(profile)]
     sample = one.window.sample(one.window.values[:, place], state.until_s, settings.half_life_days)
     before = one.reference.values[place].sample()
@@ -287,7 +286,7 @@ class FeedbackNow:
 
 
 def feedback_now(state: FeedbackState, model: FeedbackModel, settings: FeedbackSettings) -> FeedbackNow:
-    """Return how the loop stands, with the estimates of every profile."""
+    """How the loop stands, with the estimates of every profile."""
     quantiles = {
         name: {target: current_quantiles(state, model, int(name), target, settings) for target in state.targets}
         for name in state.profiles
@@ -298,14 +297,9 @@ def feedback_now(state: FeedbackState, model: FeedbackModel, settings: FeedbackS
 def follow(
     state: FeedbackState, model: FeedbackModel, estimates: Estimates, predicted: Ints, settings: FeedbackSettings
 ) -> Estimates:
-    """Return forecasts moved by what the recent errors of their predicted profile have become.
+    """Forecasts moved by what the recent errors of their predicted profile have become.
 
-    Args:
-        state: of the loop.
-        model: what jobs are compared with.
-        estimates: of new jobs.
-        predicted: (n_rows,) their predicted profiles; -1 = none, moved by the errors of all jobs without one.
-        settings: windows.
+    A profile of -1 = none: moved by the errors of all jobs without one.
     """
     moves = {int(one): log_move(state, model, int(one), estimates.target, settings) for one in np.unique(predicted)}
     factor = np.exp(np.array([moves[int(one)] for one in predicted], dtype=np.float64))
@@ -316,7 +310,7 @@ def follow(
 def log_move(
     state: FeedbackState, model: FeedbackModel, predicted: int, target: str, settings: FeedbackSettings
 ) -> float:
-    """Return by how much (log) forecasts of a predicted profile are to be moved; 0 unless the errors say so surely.
+    """By how much (log) forecasts of a predicted profile are to be moved; 0 unless the errors say so surely.
 
     Errors are taken by predicted profile, the only one that is known before a job runs. The move is the nearer end of
     the median's 95 % interval against the median at the fit: chance moves nothing.

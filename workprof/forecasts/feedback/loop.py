@@ -163,7 +163,7 @@ UNASSIGNED = OUTLIERS - 1
 def measured_batch(
     state: FeedbackState, model: FeedbackModel, jobs: pd.DataFrame, forecasts: Forecasts
 ) -> tuple[Batch, tuple[str, ...]]:
-    """Return the finished jobs measured, and what was missing in words.
+    """The finished jobs measured, and what was missing in words.
 
     Raises:
         ColumnMissing: when the table has no measured feature.
@@ -195,7 +195,7 @@ def measured_batch(
 def _compared(
     true: Floats | None, target: str, model: FeedbackModel, forecasts: Forecasts
 ) -> tuple[Floats, Floats, Floats]:
-    """Return log needs, log errors and sides of one target; NaN where the need is not known or below zero."""
+    """Log needs, log errors and sides of one target; NaN where the need is not known or below zero."""
     estimates = forecasts.estimates.get(target)
     if true is None or estimates is None:
         nothing = np.full(len(forecasts.profiles), np.nan)
@@ -258,18 +258,12 @@ def observe(
     settings: FeedbackSettings,
     when: str,
 ) -> tuple[FeedbackState, Observed]:
-    """Return the state with finished jobs folded in, and what that showed.
+    """The state with finished jobs folded in, and what that showed.
 
     Every job is assigned to the profile that is nearest to what it measured. Work and memory are bounded by the windows
     and the table, whatever was observed before.
 
-    Args:
-        state: so far.
-        model: what jobs are compared with.
-        rows: the new rows of a table.
-        forecasts: of these rows, as they were (or would have been) before they ran.
-        settings: windows and thresholds.
-        when: now, ISO 8601.
+    `forecasts` are of these rows, as they were (or would have been) before they ran; `when` is now, ISO 8601.
 
     Raises:
         ColumnMissing: when the table has no measured feature.
@@ -343,7 +337,7 @@ def _agreed_share(batch: Batch) -> float:
 
 
 def nothing_observed(rows: NewRows, state: FeedbackState, assessment: Assessment) -> Observed:
-    """Return the answer for a table without a new row."""
+    """The answer for a table without a new row."""
     return Observed(
         observed=0,
         n_read=rows.n_read,

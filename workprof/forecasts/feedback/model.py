@@ -58,15 +58,14 @@ class FeedbackModel(Shown):
 def build_feedback_model(
     frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, progress: Progress = silent
 ) -> FeedbackModel:
-    """Return what finished jobs are compared with, from `frames["jobs"]` with its column 'profile'.
+    """What finished jobs are compared with, from `frames["jobs"]` with its column 'profile'.
 
     Runs that did not finish take part in what is estimated, not in what finished jobs are compared with.
 
     Errors at the fit are those of the validation rows on which the forecaster chose and calibrated: jobs that its
     candidates had not seen.
 
-    Raises:
-        NotEnoughData: when there is no profile.
+    Raises NotEnoughData when there is no profile.
     """
     learned = frames["jobs"].reset_index(drop=True)
     ended = causes_of(learned) < 0
@@ -110,11 +109,10 @@ def build_feedback_model(
 
 
 def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, target_clusters: int) -> float:
-    """Return ACQUIRES of a clustering on some rows; NaN where these lie in fewer than two groups.
+    """ACQUIRES of a clustering on some rows; NaN where these lie in fewer than two groups.
 
-    Source:
-        PolarisProfiler, with the clustering's true number of profiles. The published package passes the mean cluster
-        size in its place, and silhouettes of unscaled features; these are of the scaled ones.
+    Source: PolarisProfiler, with the clustering's true number of profiles. The published package passes the mean
+    cluster size in its place, and silhouettes of unscaled features; these are of the scaled ones.
     """
     if len(np.unique(labels)) < 2:
         return float("nan")
@@ -125,7 +123,7 @@ def acquires_of(points: Floats, labels: Ints, metric: str, n_clusters: int, targ
 def _measured(
     jobs: pd.DataFrame, settings: ForecasterSettings, report: Callable[[float], None]
 ) -> dict[str, ErrorsAtFit]:
-    """Return target -> values and errors of every row of the table, those that are learned as censored too."""
+    """Target -> values and errors of every row of the table, those that are learned as censored too."""
     measured: dict[str, ErrorsAtFit] = {}
     for i, target in enumerate(TARGETS):
         report(i / len(TARGETS))
@@ -151,7 +149,7 @@ def _reference(rows: Bools, measured: Mapping[str, ErrorsAtFit], units: Units) -
 
 
 def scale_of(model: FeedbackModel, target: str) -> LogScale:
-    """Return the logarithmic scale of a target."""
+    """The logarithmic scale of a target."""
     return LogScale(model.floors[target])
 
 
@@ -192,7 +190,7 @@ class FinishedJobs:
 
 
 def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress: Progress = silent) -> Refit:
-    """Return everything made anew from `frames["jobs"]`.
+    """Everything made anew from `frames["jobs"]`.
 
     Raises:
         As `fit_profiles` and `train_forecaster`.
@@ -208,7 +206,7 @@ def refit(frames: Mapping[str, pd.DataFrame], settings: RefitSettings, progress:
 
 
 def finished_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> FinishedJobs:
-    """Return the named columns of finished jobs, as far as the table has them."""
+    """The named columns of finished jobs, as far as the table has them."""
     numbers, codes, texts = {}, {}, {}
     for name in columns:
         if name not in jobs.columns:
@@ -223,12 +221,7 @@ def finished_jobs(jobs: pd.DataFrame, columns: tuple[str, ...]) -> FinishedJobs:
 
 
 def with_finished(jobs: pd.DataFrame, finished: tuple[FinishedJobs, ...]) -> pd.DataFrame:
-    """Return a dataset's rows and the finished jobs below them, under the dataset's columns; ids of these are below 0.
-
-    Args:
-        jobs: rows of the dataset, with `row_id`.
-        finished: oldest first.
-    """
+    """A dataset's rows and the finished jobs, oldest first, below them; ids of these are below 0."""
     import pandas as pd  # noqa: PLC0415  `import workprof` stays light
 
     first, tables = 0, [jobs]
@@ -246,7 +239,7 @@ def with_finished(jobs: pd.DataFrame, finished: tuple[FinishedJobs, ...]) -> pd.
 
 
 def joined_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return tables of the same columns below one another: texts as categories, numbers as numbers."""
+    """Tables of the same columns below one another: texts as categories, numbers as numbers."""
     import pandas as pd  # noqa: PLC0415
 
     columns: dict[str, object] = {}
