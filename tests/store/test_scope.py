@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from workprof.core.errors import ColumnMissing, DatasetUnknown, NoRows, SettingsError
-from workprof.core.scope import Scope, bounds, earlier, narrowed, of_options, parsed, period_words
+from workprof.core.scope import Scope, bounds, earlier, narrowed, of_options, parsed, period_words, titled
 from workprof.core.settings import from_environment
 from workprof.memory.decisions import Decision
 from workprof.store.reports import FieldSource, IngestOptions
@@ -188,6 +188,7 @@ def test_options_of_a_command_narrow_further():
 
 def test_a_scope_in_words():
     assert parsed("user=ann&user=bob&period=2026-01").words == "user ann or bob, 2026-01"
+    assert [titled(name) for name in ("t", "t?user=ann")] == ["t", "t: user ann"]
     assert parsed("task_name=&period=22..50").words == "task none, days 22 to 50"
     assert [period_words(one) for one in ("22", "..3", "2026-01-01..")] == [
         "day 22",

@@ -10,7 +10,7 @@ from typing import Any
 from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Table
 from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
-from workprof.core.scope import parsed, split
+from workprof.core.scope import titled
 from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted
@@ -54,16 +54,10 @@ class Measured:
 def comparison_answer(found: Comparison) -> Answer:
     """Both sides: a line per number, and a line per row of their ledgers."""
     measures = tuple(_measures(*found.sides))
-    sides = Table("sides", "Side by side", _side_columns(*map(label, found.sides)), measures)
+    sides = Table("sides", "Side by side", _side_columns(*(titled(side.name) for side in found.sides)), measures)
     parts = Table("rows", f"By {found.by}", _part_columns(found), found.parts)
     document = {"before": found.sides[0].name, "after": found.sides[1].name, "by": found.by}
     return Answer(_sentence(found), tables=(sides, parts), notes=_notes(found), document=document)
-
-
-def label(side: Side) -> str:
-    """A side in a heading: its scope in words, else its name."""
-    name, scope = split(side.name)
-    return f"{name}: {parsed(scope).words}" if scope else name
 
 
 def _share(side: Side) -> float:
@@ -144,7 +138,7 @@ def _sentence(found: Comparison) -> str:
 def _notes(found: Comparison) -> tuple[str, ...]:
     states = {state: sum(part.state == state for part in found.parts) for state in (APPEARED, VANISHED, GREW, SHRANK)}
     told = [f"{n} {state}" for state, n in states.items() if n]
-    lacking = [label(side) for side in found.sides if side.judged is None]
+    lacking = [titled(side.name) for side in found.sides if side.judged is None]
     return (
         *((f"By {found.by}: {', '.join(told)}.",) if told else ()),
         *(f"No verdict can be made of {one}." for one in lacking),

@@ -76,6 +76,12 @@ def parsed(text: str) -> Scope:
     return Scope(tuple((name, (value,)) for name, value in pairs if name != PERIOD), *periods)
 
 
+def titled(name: str) -> str:
+    """A dataset's name in a heading, its scope in words: 'pai: user ann, 2026-01'."""
+    whole, text = split(name)
+    return f"{whole}: {parsed(text).words}" if text else whole
+
+
 def split(name: str) -> tuple[str, str]:
     """Name or hash of the whole dataset, and the text of the scope behind it; '' = none."""
     whole, _, text = name.partition(SIGN)

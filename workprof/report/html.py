@@ -13,6 +13,7 @@ from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import column_words, counted
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
+from workprof.core.scope import titled
 from workprof.core.shares import in_words
 from workprof.core.text import visible
 from workprof.core.units import format_duration
@@ -85,7 +86,7 @@ def report_html(report: Report) -> str:
 
 
 def _pieces(report: Report) -> Iterator[str]:
-    title = _text(f"Workload report: {report.dataset.name}")
+    title = _text(f"Workload report: {titled(report.dataset.name)}")
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
