@@ -108,7 +108,7 @@ def test_two_runs_are_compared_by_link(sweep, swept):
     test = sweep(sweep_tab="Compare two", sweep_before=BEST, sweep_after=OTHER)
     assert problems(test) == []
     assert (test.selectbox(key="sweep_before").value, test.selectbox(key="sweep_after").value) == (BEST, OTHER)
-    assert [metric.label for metric in test.metric][:2] == ["Adjusted Rand", "Adjusted Rand"]
+    assert [metric.label for metric in test.metric][:2] == ["Adjusted Rand", "Adjusted Rand, all runs"]
     assert len(test.get("plotly_chart")) == 1
     moved = test.dataframe[-1].value
     assert list(moved.columns[:2]) == ["first run", "second run"]

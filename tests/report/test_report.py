@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,8 +17,10 @@ from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import sentence
 from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
+from workprof.core import answer
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
+from workprof.core.table import Column
 from workprof.core.units import compact, gb_h
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.verdict import VerdictSettings
@@ -25,7 +28,7 @@ from workprof.memory.what_if import WhatIfSettings
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.report.bundle import manifest, report_bundle
 from workprof.report.html import MOST_ROWS, report_html
-from workprof.report.parts import Content, Kind, Section, Table
+from workprof.report.parts import Content, Kind, Section, Table, of_answer
 from workprof.report.readiness import Readiness, readiness, readiness_sentence, rough
 from workprof.report.report import Report, kinds_of, make_report
 from workprof.report.sections import SECTIONS
@@ -35,6 +38,7 @@ from workprof.workbench import Workbench
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'"
 DATASET = Dataset(EVIL, "0" * 32, "jobs", "generic", 3, 3, "2026-01-01T00:00:00", "corrected", EVIL)
 ROWS = 2000
+SOME = SimpleNamespace(name="b", saved_share=1.0, rows=3, note="n")
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +97,21 @@ def test_long_tables_are_cut_on_the_page_and_whole_in_the_bundle():
         assert {entry["rows"] for entry in written["files"]} == {MOST_ROWS + 50}
         assert len({entry["file"] for entry in written["files"]}) == 2
         assert len(pd.read_csv(bundle.open(written["files"][1]["file"]))) == MOST_ROWS + 50
+
+
+def test_a_table_of_an_answer_is_printed_as_a_page_shows_it_and_saved_whole():
+    share = Column("saved_share", "", "Saved", unit="share", help=EVIL)
+    columns = (Column("name", "", EVIL), share, Column("rows", "", aside=True), Column("note", "", "Note"))
+    rows = [SimpleNamespace(name=EVIL, saved_share=0.314159, rows=12, note=""), SimpleNamespace(**vars(SOME))]
+    report = by_hand(pd.DataFrame({"a": [1]}))
+    content = replace(report.sections[0].content, tables=(of_answer(answer.Table("t", "Title", columns, rows)),))
+    shown = replace(report, sections=(replace(report.sections[0], content=content),))
+    written = report_html(shown)
+    cells = re.findall(r"<t(?:h scope|d)[^>]*>(.*?)</t[hd]>", written[written.index("<h3>Title</h3>") :])[:6]
+    assert [html.unescape(one) for one in cells] == [EVIL, "Saved", "Note", EVIL, "31.4 %", "–"]
+    with zipfile.ZipFile(io.BytesIO(report_bundle(shown))) as bundle:
+        (name,) = (name for name in bundle.namelist() if name.endswith("/t.csv"))
+        assert bundle.read(name).decode().splitlines()[0] == "name,saved_share,rows,note"
 
 
 def test_formulas_in_the_bundle_are_texts():

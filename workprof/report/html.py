@@ -7,14 +7,13 @@ import json
 import math
 from collections.abc import Iterator
 
-import pandas as pd
-
 from workprof.charts.shapes import Chart, Headline
 from workprof.charts.text import column_words, counted
 from workprof.charts.theme import readable
 from workprof.core.records import to_json
 from workprof.core.scope import titled
 from workprof.core.shares import in_words
+from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
 from workprof.core.units import format_duration
 from workprof.report.parts import Decision, Section, Table
@@ -128,7 +127,7 @@ def _decision(decision: Decision) -> str:
     chart = _chart(decision.chart, "decision-0") if decision.chart is not None else ""
     risks = "".join(f"<li>{_text(words)}</li>" for words in decision.risks)
     text = f"<h3>Risks and limits</h3><ul>{risks}</ul>" if risks else ""
-    tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(table.frame)}" for table in decision.tables)
+    tables = "".join(f"<h3>{_text(table.title)}</h3>{_rows(Table('', '', table.frame))}" for table in decision.tables)
     return (
         f'<div id="decision" class="decision"><p class="answer">{_text(decision.summary)}</p>{advice}'
         f"{_headlines(decision.headlines)}{chart}{tables}{text}</div>\n"
@@ -182,7 +181,7 @@ def _chart(chart: Chart, place: str) -> str:
     return (
         f'<figure><p class="takeaway">{_text(chart.takeaway)}</p>'
         f'<div role="img" aria-label="{_text(chart.alt)}">{drawn}</div>{note}'
-        f"<details><summary>Data</summary>{_rows(chart.data)}</details></figure>\n"
+        f"<details><summary>Data</summary>{_rows(Table('', '', chart.data))}</details></figure>\n"
     )
 
 
@@ -195,18 +194,27 @@ def _data(place: str, document: str) -> str:
 def _table(table: Table) -> str:
     title, rows = _text(table.title), len(table.frame)
     if rows <= LONG_ROWS:
-        return f"<h3>{title}</h3>{_rows(table.frame)}"
-    return f'<details class="rows"><summary>{title} ({rows:,} lines)</summary>{_rows(table.frame)}</details>'
+        return f"<h3>{title}</h3>{_rows(table)}"
+    return f'<details class="rows"><summary>{title} ({rows:,} lines)</summary>{_rows(table)}</details>'
 
 
-def _rows(frame: pd.DataFrame) -> str:
-    head = "".join(f'<th scope="col">{_text(column_words(str(name)))}</th>' for name in frame.columns)
-    lines = [
-        "<tr>" + "".join(map(_td, row)) + "</tr>" for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)
-    ]
+def _rows(table: Table) -> str:
+    frame, told = table.frame, table.told
+    if told is None:
+        names = [column_words(str(name)) for name in frame.columns]
+        lines = ["".join(map(_td, row)) for row in frame.head(MOST_ROWS).itertuples(index=False, name=None)]
+    else:
+        names = [column.title for column in told.seen]
+        lines = ["".join(_told(column, row) for column in told.seen) for row in told.rows[:MOST_ROWS]]
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in names)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
     more = f'<p class="small">The first {MOST_ROWS} of {len(frame):,} rows; the CSV bundle has all.</p>'
-    body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    return body + (more if len(frame) > MOST_ROWS else "")
+    shown = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return shown + (more if len(frame) > MOST_ROWS else "")
+
+
+def _told(column: Column, row: object) -> str:
+    return f"<td{' class=n' if column.number else ''}>{_text(column.cell(row) or MISSING)}</td>"
 
 
 def _td(value: object) -> str:

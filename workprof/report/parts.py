@@ -59,12 +59,13 @@ class Table:
 
     title: str
     name: str
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # all of it, for the file
+    told: answer.Table | None = None  # as it is shown, where an answer tells it
 
 
-def of_answer(table: answer.Table, name: str = "") -> Table:
-    """A table of an answer; `name` = the stem of its file, its own where there is none."""
-    return Table(table.title, name or table.name, table.frame())
+def of_answer(table: answer.Table, name: str = "", title: str = "") -> Table:
+    """A table of an answer; `name` = the stem of its file, `title` above it: its own where there is none."""
+    return Table(title or table.title, name or table.name, table.frame(), table)
 
 
 @dataclass(frozen=True)

@@ -248,8 +248,8 @@ def _durations(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
         words=(choice_words(errors), interval_sentence(errors), *errors.notes),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
-            Table("Quantiles by profile", "quantiles", quantile_table(observed, names, view).frame()),
-            Table("Predictors", "predictors", predictor_table(errors).frame()),
+            of_answer(quantile_table(observed, names, view), "quantiles", "Quantiles by profile"),
+            of_answer(predictor_table(errors)),
         ),
     )
 
@@ -355,7 +355,7 @@ def _ranking(workbench: Workbench, dataset: Dataset, progress: Progress) -> Cont
         ),
         charts=(ranked_bars(result), aspect_lines(result), *((silhouette_bars(groups),) if groups.silhouettes else ())),
         tables=(
-            Table("Nodes", "nodes", node_table(result).frame()),
+            of_answer(node_table(result), title="Nodes"),
             *map(of_answer, (pair_table(result), leave_out_table(result), groups_table(groups))),
         ),
         published=result.published,
@@ -379,8 +379,8 @@ def _degradation(workbench: Workbench, dataset: Dataset, progress: Progress) -> 
         words=(degradation_sentence(result), trust_sentence(result), *result.messages),
         charts=tuple(chart for chart in charts if chart is not None),
         tables=(
-            Table("Detectors on the same runs", "node-detectors", detectors_table(result).frame()),
-            Table("Judged runs", "node-runs-judged", runs_table(result).frame()),
+            of_answer(detectors_table(result), "node-detectors"),
+            of_answer(runs_table(result), "node-runs-judged"),
             *map(of_answer, doubts(result)),
         ),
         published=result.published,
@@ -413,7 +413,7 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
         words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=True))[:1]), held),
         charts=charts,
         tables=tuple(
-            Table(f"Phases of {name}", f"phases-{name.replace('/', '-')}", phase_table(one).frame())
+            of_answer(phase_table(one), f"phases-{name.replace('/', '-')}", f"Phases of {name}")
             for name, one in zip(shown, result, strict=True)
         ),
     )
