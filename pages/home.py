@@ -11,8 +11,8 @@ from pages._frame.visit import Visit
 from pages._home import over_time, views
 from pages._parts import figures
 from pages._tour import stops
+from workprof.answers.over_time import row_names
 from workprof.charts.home import home_headlines, memory_sentence, overview_sentence, unended_words
-from workprof.charts.over_time import row_names
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset

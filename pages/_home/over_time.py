@@ -13,7 +13,8 @@ from pages._frame.visit import Visit
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
-from workprof.charts.over_time import CELL_COLUMNS, cell_sentence, cell_table, moment, over_time_chart
+from workprof.answers.over_time import cell_words, moment, over_time_runs_answer
+from workprof.charts.over_time import over_time_chart
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.text import counted, markdown_text
 from workprof.core.errors import ColumnMissing, NotEnoughData
@@ -99,14 +100,15 @@ def _cell(visit: Visit, dataset: Dataset, outcome: OverTime, names: Mapping[str,
         outcome.settings, "" if row == ALL_ROWS else row, None if place == ALL_BINS else int(place), most
     )
     runs = visit.workbench.over_time_runs(dataset.hash, request)
-    st.markdown(f"**{markdown_text(cell_sentence(outcome, runs, names), 300)}**")
+    told = over_time_runs_answer(runs, cell_words(outcome, runs, names))
+    st.markdown(f"**{markdown_text(told.sentence, 300)}**")
     if not runs.n_runs:
         return
-    table = cell_table(runs)
-    tables.show(table, CELL_COLUMNS, key="home_cell_runs", alt=cell_sentence(outcome, runs, names))
+    table = told.table()
+    tables.answer(table, key="home_cell_runs", alt=told.sentence)
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
-        tables.csv(table, f"{safe_name(dataset.name)}-over-time-runs", "home_cell_csv", "Download CSV")
+        tables.csv(table.frame(), f"{safe_name(dataset.name)}-over-time-runs", "home_cell_csv", "Download CSV")
         these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
         words = f"These {len(rows):,} runs on the map"
         cross_link.follow(Link(words, "profiles", dataset.hash, these, "bubble_chart"), "home_cell_map")

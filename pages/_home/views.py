@@ -14,6 +14,8 @@ from pages._home import compare
 from pages._memory.plan import verdict_of
 from pages._parts import figures
 from pages._runs import links
+from workprof.answers.ledger import first_findings, ledger_sentence
+from workprof.answers.over_time import largest_named
 from workprof.answers.saved_runs import recent_line
 from workprof.answers.verdict import action_words, sentence
 from workprof.charts.data import coverage_chart
@@ -27,8 +29,6 @@ from workprof.charts.home import (
     telemetry_headlines,
     trace_headlines,
 )
-from workprof.charts.memory.ledger import first_findings, ledger_sentence
-from workprof.charts.over_time import largest_named
 from workprof.charts.profiles.overview import profile_names, size_bars
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, label, label_text, listed, markdown_text

@@ -17,23 +17,13 @@ from pages._memory.bins import CLUSTERING
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
-from workprof.answers.ledger import findings_csv, json_text, mail_text, rows_csv
-from workprof.charts.memory.ledger import (
-    FINDING_COLUMNS,
-    finding_table,
-    findings_sentence,
-    ledger_bars,
-    ledger_columns,
-    ledger_headlines,
-    ledger_sentence,
-    ledger_table,
-    lost_table,
-    runs_sentence,
-    runs_table,
-    unjudged_sentences,
-)
+from workprof.answers.ledger import findings_sentence, ledger_answer, ledger_runs_answer, ledger_sentence
+from workprof.answers.ledger_exports import findings_csv, json_text, mail_text, rows_csv
+from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.profiles.jobs import Selection
+from workprof.charts.shapes import headlines
 from workprof.charts.text import markdown_text
+from workprof.core.answer import Answer
 from workprof.core.causes import CAUSES
 from workprof.core.fields import Leaf
 from workprof.core.shares import in_words
@@ -81,17 +71,18 @@ def ledger(context: PageContext) -> None:
         result = context.workbench.ledger(context.dataset.hash, settings, fit=fit)
     names = _names(context, result, fit)
     shown = called(result, names)
+    told = ledger_answer(shown)
     with top:
         figures.headline(markdown_text(ledger_sentence(shown), 500))
         figures.show(ledger_bars(shown), key="memory_ledger")
-    figures.headline_row(ledger_headlines(result))
-    _findings(context, result, shown)
-    figures.fold(f"Amounts by {result.settings.by}", "memory_ledger_rows_open", _rows, context, result, shown)
+    figures.headline_row(headlines(told))
+    _findings(context, result, shown, told)
+    figures.fold(f"Amounts by {result.settings.by}", "memory_ledger_rows_open", _rows, context, result, told)
     figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, result, settings, fit)
     if result.totals.lost:
-        figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, result)
+        figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, told)
     figures.fold("Export", "memory_ledger_exports", _exports, context, result)
-    figures.fold("Method", "memory_ledger_method", _method, result)
+    figures.fold("Method", "memory_ledger_method", _method, told)
 
 
 def _needs_sizes(context: PageContext, settings: LedgerSettings) -> bool:
@@ -110,9 +101,9 @@ def _names(context: PageContext, result: Ledger, fit: ProfileSettings | None) ->
     return {row.name: name_of(row.name, names) for row in result.rows}
 
 
-def _method(result: Ledger) -> None:
-    for words in (*result.notes, *unjudged_sentences(result)):
-        st.caption(f"{markdown_text(words[:1].upper() + words[1:], 400)}.")
+def _method(told: Answer) -> None:
+    for words in told.notes:
+        st.caption(markdown_text(words, 400))
 
 
 def without_memory(visit: Visit, dataset: Dataset) -> None:
@@ -123,22 +114,21 @@ def without_memory(visit: Visit, dataset: Dataset) -> None:
         ledger(PageContext(visit, dataset, LedgerSettings().target, 0.0, columns))
 
 
-def _findings(context: PageContext, result: Ledger, shown: Ledger) -> None:
+def _findings(context: PageContext, result: Ledger, shown: Ledger, told: Answer) -> None:
     """Show the findings; `shown` is the ledger with the names of the profiles."""
     st.header("Findings")
     st.markdown(f"**{markdown_text(findings_sentence(shown), 400)}**")
     if not result.findings:
         return
-    table = finding_table(shown)
-    picked = tables.show(
+    table = told.table("findings")
+    picked = tables.answer(
         table,
-        [one for one in FINDING_COLUMNS if one.name in table.columns],
         key="memory_ledger_findings",
-        alt=f"{len(table)} findings, the costliest first",
+        alt=f"{len(table.rows)} findings, the costliest first",
         on_select="rerun",
         selection_mode="single-row",
     )
-    rows = [row for row in picked["selection"]["rows"] if row < len(table)]
+    rows = [row for row in picked["selection"]["rows"] if row < len(table.rows)]
     with st.container(horizontal=True):
         if rows:
             one = result.findings[rows[0]]
@@ -146,32 +136,26 @@ def _findings(context: PageContext, result: Ledger, shown: Ledger) -> None:
             values = {"row": one.who, "task": one.task, "key": one.key, "rule": ",".join(one.counts)}
             values["resource"] = resource
             _open(f"Its {one.n_runs:,} runs", "memory_ledger_open_finding", values)
-        tables.csv(
-            table,
-            f"{safe_name(context.dataset.name)}-findings",
-            "memory_findings_csv",
-            "Download CSV",
-        )
+        tables.csv(table.frame(), f"{safe_name(context.dataset.name)}-findings", "memory_findings_csv", "Download CSV")
 
 
-def _rows(context: PageContext, result: Ledger, shown: Ledger) -> None:
-    table = ledger_table(shown)
-    picked = tables.show(
+def _rows(context: PageContext, result: Ledger, told: Answer) -> None:
+    table = told.table("rows")
+    picked = tables.answer(
         table,
-        ledger_columns(shown),
         key="memory_ledger_rows",
-        alt=f"{len(table) - 1} rows and the total",
+        alt=f"{len(table.rows) - 1} rows and the total",
         on_select="rerun",
         selection_mode="single-row",
     )
-    rows = [row for row in picked["selection"]["rows"] if row < len(table)]
+    rows = [row for row in picked["selection"]["rows"] if row < len(table.rows)]
     with st.container(horizontal=True):
         if rows:
             name = result.rows[rows[0]].name if rows[0] < len(result.rows) else ""
             count = result.rows[rows[0]].n_runs if name else result.totals.n_runs
             _open(f"Its {count:,} runs", "memory_ledger_open_row", {"row": name, "task": "", "key": "", "rule": ""})
-        words = "Download CSV"
-        tables.csv(table, f"{safe_name(context.dataset.name)}-ledger-{result.settings.by}", "memory_ledger_csv", words)
+        name = f"{safe_name(context.dataset.name)}-ledger-{result.settings.by}"
+        tables.csv(table.frame(), name, "memory_ledger_csv", "Download CSV")
 
 
 def _open(words: str, key: str, values: dict[str, str]) -> None:
@@ -216,10 +200,10 @@ def _runs(context: PageContext, result: Ledger, settings: LedgerSettings, fit: P
     given = forms.within("ledger", settings)
     request = forms.settings(context.visit, context.dataset, LEDGER_RUNS, RUNS_MAIN, given, own)
     runs = context.workbench.ledger_runs(context.dataset.hash, request, fit=fit)
-    st.markdown(f"**{markdown_text(runs_sentence(runs), 300)}**")
-    if not runs.n_runs:
-        return
-    _run_table(context, runs)
+    told = ledger_runs_answer(runs)
+    st.markdown(f"**{markdown_text(told.sentence, 300)}**")
+    if runs.n_runs:
+        _run_table(context, runs, told)
 
 
 def _listed(leaf: Leaf, names: list[str], shown: Mapping[str, str]) -> str:
@@ -237,31 +221,16 @@ def _listed(leaf: Leaf, names: list[str], shown: Mapping[str, str]) -> str:
     return "" if chosen == every else chosen
 
 
-def _run_table(context: PageContext, runs: LedgerRunList) -> None:
-    table, number = runs_table(runs), st.column_config.NumberColumn
-    unit = next(one.unit for one in RESOURCES if one.name == runs.resource)
-    tables.show(
-        table,
-        key="memory_ledger_runs",
-        alt=runs_sentence(runs),
-        column_config=tables.headings(
-            table.columns,
-            {
-                "row_id": number("row", format="%d"),
-                "requested": number(f"requested ({unit})", format="%,.4g"),
-                "used": number(f"used ({unit})", format="%,.4g"),
-                "hours": number("hours", format="%,.3g"),
-                "wasted": number(f"{'held' if runs.settings.cause else 'wasted'} ({runs.unit})", format="%,.2f"),
-            },
-        ),
-    )
+def _run_table(context: PageContext, runs: LedgerRunList, told: Answer) -> None:
+    table = told.table()
+    tables.answer(table, key="memory_ledger_runs", alt=told.sentence)
     rows = runs.row_ids.tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
         tables.csv(
-            table,
+            table.frame(),
             f"{safe_name(context.dataset.name)}-ledger-runs",
             "memory_ledger_runs_csv",
-            f"Download CSV ({len(table):,} of {runs.n_runs:,} runs)",
+            f"Download CSV ({len(table.rows):,} of {runs.n_runs:,} runs)",
         )
         if not runs.settings.cause:
             these = {"profiles_tab": "Map", "profiles_selected": Selection(rows=tuple(rows)).text()}
@@ -271,17 +240,10 @@ def _run_table(context: PageContext, runs: LedgerRunList) -> None:
             cross_link.follow(link, "memory_ledger_map")
 
 
-def _lost(result: Ledger) -> None:
-    table = lost_table(result)
+def _lost(told: Answer) -> None:
+    table = told.table("lost")
     st.caption("What they held until they ended; a run that still goes holds it to the last moment of the trace.")
-    number = partial(st.column_config.NumberColumn, format="%,.2f")
-    headings = {f"held_{one.key}": number(f"held ({one.hours})") for one in RESOURCES}
-    tables.show(
-        table,
-        key="memory_ledger_lost",
-        alt=f"{len(table)} causes and what those runs held",
-        column_config=tables.headings(table.columns, headings | {"hours": number("hours")}),
-    )
+    tables.answer(table, key="memory_ledger_lost", alt=f"{len(table.rows)} causes and what those runs held")
 
 
 def _exports(context: PageContext, result: Ledger) -> None:

@@ -7,19 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workprof.charts.memory.ledger import (
-    finding_table,
+from workprof.answers.ledger import (
     findings_sentence,
     first_findings,
-    ledger_bars,
-    ledger_headlines,
+    ledger_answer,
+    ledger_runs_answer,
     ledger_sentence,
-    ledger_table,
-    lost_table,
-    runs_sentence,
-    runs_table,
     unjudged_sentences,
 )
+from workprof.charts.memory.ledger import ledger_bars
+from workprof.core.answer import to_frame
 from workprof.memory.ledger import ledger_of, ledger_run_list
 from workprof.memory.ledger_settings import LedgerPrices, LedgerRunsSettings, LedgerSettings
 
@@ -69,8 +66,8 @@ def test_prices_make_money_of_the_bars_one_on_the_other():
     assert sum(cores.x) == pytest.approx(found.totals.of("cores").wasted * 0.5)
     assert "of the USD that are wasted" in chart.takeaway
     assert "USD" in ledger_sentence(found)
-    assert "money" in ledger_table(found).columns
-    assert "money" in finding_table(found).columns
+    assert "money" in to_frame(ledger_answer(found), "rows").columns
+    assert "money" in to_frame(ledger_answer(found), "findings").columns
 
 
 def test_the_sentence_names_who_wastes_most_and_weeks_nobody():
@@ -91,9 +88,9 @@ def test_who_wastes_most_is_told_by_what_is_held_not_by_time_limits():
 
 def test_headlines_leave_out_what_cannot_be_judged_and_count_what_did_not_finish():
     found = ledger()
-    assert [one.label for one in ledger_headlines(found)] == ["Wasted memory", "Wasted cores", "Not finished"]
-    assert ledger_headlines(found)[-1].value == "20 runs"
-    assert lost_table(found)["cause"].tolist() == ["failed"]
+    assert [one.label for one in ledger_answer(found).figures] == ["Wasted memory", "Wasted cores", "Not finished"]
+    assert ledger_answer(found).figures[-1].value == "20 runs"
+    assert to_frame(ledger_answer(found), "lost")["cause"].tolist() == ["failed"]
     assert any("GPUs requested and not used" in words for words in unjudged_sentences(found))
 
 
@@ -103,21 +100,21 @@ def test_a_trace_without_any_request_says_so():
     assert findings_sentence(found).startswith("No rule finds")
     assert first_findings(found, 5) == ()
     assert ledger_bars(found).takeaway == "Nothing can be judged."
-    assert "wasted_gb_h" not in ledger_table(found).columns
+    assert "wasted_gb_h" not in to_frame(ledger_answer(found), "rows").columns
 
 
 def test_the_table_of_runs_says_what_is_listed():
     settings = LedgerRunsSettings(LedgerSettings("user"), row="<b>u0", most=5)
     found = ledger_run_list({"jobs": jobs()}, settings)
-    assert runs_table(found)["wasted"].is_monotonic_decreasing
-    assert "the 5 that wasted most are listed" in runs_sentence(found)
+    assert to_frame(ledger_runs_answer(found))["wasted"].is_monotonic_decreasing
+    assert "the 5 that wasted most are listed" in ledger_runs_answer(found).sentence
     lost = ledger_run_list({"jobs": jobs()}, LedgerRunsSettings(cause="failed"))
-    assert runs_sentence(lost).startswith("20 runs held ")
+    assert ledger_runs_answer(lost).sentence.startswith("20 runs held ")
 
 
 def test_a_finding_without_advice_has_a_dash_where_its_size_would_stand():
     found = ledger()
     first = replace(found.findings[0], requested=math.nan, row=None, lacking="no size")
-    table = finding_table(replace(found, findings=(first,)))
+    table = to_frame(ledger_answer(replace(found, findings=(first,))), "findings")
     assert table[["requested", "size", "saved", "why"]].to_numpy().tolist() == [["–", "–", "–", "no size"]]
     assert first_findings(replace(found, findings=(first,)), 1)[0].endswith("requested.")

@@ -6,21 +6,20 @@ import numpy as np
 import pytest
 
 from tests.memory.test_over_time import burst, trace
-from workprof.charts.over_time import (
-    IDLE_SCALE,
-    MOST_DRAWN,
+from workprof.answers.over_time import (
     bursts_words,
-    cell_sentence,
-    cell_table,
+    cell_words,
+    cells_table,
     largest_named,
     left_out_words,
     moment,
-    over_time_chart,
+    over_time_runs_answer,
     over_time_sentence,
-    over_time_table,
     row_names,
 )
+from workprof.charts.over_time import IDLE_SCALE, MOST_DRAWN, over_time_chart
 from workprof.charts.theme import readable
+from workprof.core.answer import to_frame
 from workprof.core.units import compact
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings, over_time_of, over_time_runs_of
@@ -167,10 +166,10 @@ def test_a_cell_has_a_sentence_and_a_table():
     jobs = trace()
     found = found_of(jobs)
     runs = over_time_runs_of({"jobs": jobs}, OverTimeRunsSettings(found.settings, found.rows[0], 3, 10_000))
-    words = cell_sentence(found, runs, row_names(found, ()))
-    assert words == (
+    told = over_time_runs_answer(runs, cell_words(found, runs, row_names(found, ())))
+    assert told.sentence == (
         f"{runs.n_runs} runs of {found.rows[0]}, {moment(found, 3)}: {compact(found.unused[0, 3])} GB·h unused."
     )
-    table = cell_table(runs)
+    table = to_frame(told)
     assert table["unused_gb_h"].sum() == pytest.approx(found.unused[0, 3])
-    assert over_time_table(found, row_names(found, ()))["unused_gb_h"].sum() == pytest.approx(found.unused.sum())
+    assert cells_table(found, row_names(found, ())).frame()["unused_gb_h"].sum() == pytest.approx(found.unused.sum())

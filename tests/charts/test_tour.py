@@ -9,8 +9,8 @@ from tests.charts import records_for_classify, records_for_memory
 from tests.charts.records_for_tests import HOSTILE, NOTES, fit
 from tests.memory.test_over_time import trace
 from workprof.answers.forecasts import Naming
+from workprof.answers.over_time import row_names
 from workprof.answers.verdict import action_words, kills_words, sentence
-from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
     decision_stop,

@@ -12,7 +12,8 @@ import pytest
 
 from tests.memory.slurm_dump import MAPPING, dump
 from tests.shared_data import PAI_SAMPLE, needs_shared_data
-from workprof.answers.ledger import EXPORTS, advice_words, finding_json, finding_sentence, ledger_json, mails
+from workprof.answers.ledger import advice_words, finding_json, finding_sentence, ledger_json
+from workprof.answers.ledger_exports import EXPORTS, mails
 from workprof.core.causes import CAUSES, cause_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.fields import leaves

@@ -6,11 +6,11 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.answers.ledger import first_findings, ledger_sentence
+from workprof.answers.over_time import cell_words, largest_named, over_time_runs_answer, over_time_sentence, row_names
 from workprof.answers.verdict import action_words, sentence
 from workprof.charts.home import memory_sentence
-from workprof.charts.memory.ledger import first_findings, ledger_sentence
 from workprof.charts.memory.verdict import verdict_headlines
-from workprof.charts.over_time import cell_sentence, largest_named, over_time_sentence, row_names
 from workprof.core.settings import from_environment
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.questions import VERDICT
@@ -109,7 +109,7 @@ def test_a_clicked_cell_opens_its_runs(app, loaded, house):
     runs = bench.over_time_runs(loaded.hash, OverTimeRunsSettings(found.settings, found.rows[row], place))
     names = row_names(found, bench.profile_names(loaded.hash))
     told = " ".join(str(item.value) for item in test.markdown).replace("\\", "")
-    assert cell_sentence(found, runs, names) in told
+    assert over_time_runs_answer(runs, cell_words(found, runs, names)).sentence in told
     assert test.dataframe[0].value["row_id"].tolist() == runs.row_ids.tolist()
     test.button(key="home_cell_map").click().run()
     assert test.title[0].value == "Profiles"

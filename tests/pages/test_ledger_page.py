@@ -8,7 +8,7 @@ from tests.memory.slurm_dump import MAPPING, dump
 from tests.pages import addresses
 from tests.pages.all_views import unfolded
 from tests.pages.conftest import by_options, problems
-from workprof.charts.memory.ledger import ledger_sentence, runs_sentence
+from workprof.answers.ledger import ledger_runs_answer, ledger_sentence
 from workprof.core.settings import from_environment
 from workprof.core.units import format_share
 from workprof.memory.ledger_settings import LedgerPrices, LedgerRunsSettings, LedgerSettings, Thresholds
@@ -112,7 +112,7 @@ def test_the_runs_of_a_row_a_task_a_rule_and_a_cause_are_listed(page, slurm, hou
     test.selectbox(key="memory_ledger_cause").set_value("out of memory").run()
     assert problems(test) == []
     asked = LedgerRunsSettings(LedgerSettings(), row="ann", task="align", cause="out of memory")
-    assert runs_sentence(house().workbench.ledger_runs(slurm, asked)) in words(test)
+    assert ledger_runs_answer(house().workbench.ledger_runs(slurm, asked)).sentence in words(test)
 
 
 def test_a_selected_line_opens_its_runs(page, slurm, house):

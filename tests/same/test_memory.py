@@ -8,11 +8,10 @@ from tests.charts import records_for_memory as given
 from tests.same.reading import bar, same_figures, same_metrics
 from workprof.answers.assessment import assessment_answer
 from workprof.answers.bins import answer, profile_answer
-from workprof.answers.ledger import ledger_json
+from workprof.answers.ledger import ledger_answer
 from workprof.answers.models import models_answer
 from workprof.answers.policies import policy_name, replay_answer
 from workprof.core.answer import to_json as answer_json
-from workprof.core.records import to_json
 from workprof.core.units import GB, format_share, gb_h
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings
@@ -56,7 +55,7 @@ def test_tasks(tasks, printed):
 def test_the_ledger(tasks):
     found = tasks.library(lambda bench: bench.ledger("tasks"))
     told = tasks.command("memory", "ledger", "tasks")
-    assert to_json(ledger_json(found)) == told
+    assert answer_json(ledger_answer(found)) == told
     printed = tasks.report("tasks", "ledger")
     page = tasks.page("memory", "tasks", memory_tab="Ledger")
     assert same_figures(page, printed, "ledger") == {f"memory-ledger-{told['by']}"}

@@ -1,30 +1,33 @@
-"""The ledger in words, as JSON, as CSV and as one short text per user.
-
-Nothing is sent: the texts are for an operator to send. No name from a trace can leave its line.
-"""
+"""The ledger: what is wasted of every resource and by whom, the findings, the runs behind a number."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workprof.answers.tasks import shown
-from workprof.answers.verdict import named, row_document, row_words, why
+from workprof.answers.verdict import amount_words, named, row_document, row_words, why
+from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
-from workprof.core.errors import SettingsError
-from workprof.core.records import to_json
-from workprof.core.text import spreadsheet_text, visible
+from workprof.core.table import MISSING, Column
+from workprof.core.text import visible
 from workprof.core.units import format_share, number
-from workprof.core.words import counted, listed
-from workprof.memory.exports import MOST_OF_A_NOTE, Origin, one_line
+from workprof.core.words import counted, listed, shortened
 from workprof.memory.findings import HOURS_OF, PRICED, Finding
-from workprof.memory.ledger import Ledger, LedgerRow
+from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
 from workprof.memory.ledger_rules import CAUSES_OF, RULES
-from workprof.memory.ledger_settings import NAMES, RESOURCES, USER
+from workprof.memory.ledger_settings import (
+    CORES,
+    GPUS,
+    LIMIT,
+    MEMORY as LEDGER_MEMORY,
+    NAMES,
+    RESOURCES,
+    TASK,
+    WEEK,
+    Resource,
+)
 from workprof.memory.resources import CPU, GPU, MEMORY, TIME
 from workprof.memory.verdict_rows import KEEP, VerdictRow
 from workprof.memory.verdict_sizes import SizedRows
@@ -212,162 +215,272 @@ def ledger_json(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _about(ledger: Ledger, origin: Origin) -> tuple[str, ...]:
-    rules, prices = ledger.settings.rules, ledger.settings.prices
-    text = ", ".join(f"{name} {value:g}" for name, value in vars(rules).items())
-    lines = [
-        f"Ledger by workprof {one_line(origin.version)}",
-        f"Dataset: {one_line(origin.dataset)} ({one_line(origin.dataset_hash)})",
-        *((one_line(origin.note, MOST_OF_A_NOTE),) if origin.note else ()),
-        f"By {ledger.settings.by}; memory counted as {ledger.settings.target}; {text}",
-    ]
-    if prices.given:
-        lines.append(
-            f"Prices in {one_line(prices.currency)}: {prices.per_gb_h:g} per GB·h, {prices.per_core_h:g} per core·h, "
-            f"{prices.per_gpu_h:g} per GPU·h"
-        )
-    return tuple(lines)
+LONGEST_NAME = 24
+WORDS = {LEDGER_MEMORY: "memory", CORES: "cores", GPUS: "GPUs", LIMIT: "time limits"}
 
 
-def json_text(ledger: Ledger, origin: Origin) -> str:
-    """Return the ledger with what it is of as one JSON document."""
-    document = {
-        "about": list(_about(ledger, origin)),
-        "dataset": {"name": origin.dataset, "hash": origin.dataset_hash},
-        "workprof": origin.version,
-        "settings": ledger.settings,
-        **ledger_json(ledger),
-    }
-    return json.dumps(to_json(document), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+def judged_resources(ledger: Ledger) -> tuple[str, ...]:
+    """The resources that have both a request and a use somewhere."""
+    return tuple(one.resource for one in ledger.totals.amounts if one.n_judged)
 
 
-def _csv(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> str:
-    target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(names)
-    for row in rows:
-        cells = to_json([row[name] for name in names])
-        writer.writerow(
-            ["" if one is None else spreadsheet_text(one) if isinstance(one, str) else one for one in cells]
-        )
-    return target.getvalue()
-
-
-def rows_csv(ledger: Ledger, origin: Origin) -> str:
-    """Return rows and total as CSV: amounts, what was judged, what others held; the dataset in every line."""
-    made = []
-    for row in (*ledger.rows, ledger.totals):
-        flat = row_json(row, ledger)
-        utilisation, wasted = flat.pop("utilisation"), flat.pop("wasted_share")
-        judged, lost = flat.pop("judged"), flat.pop("not_finished")
-        flat |= {f"{name}_used_share": share for name, share in utilisation.items()}
-        flat |= {f"{name}_wasted_share": share for name, share in wasted.items()}
-        flat |= {f"{name}_judged_runs": one["runs"] for name, one in judged.items()}
-        flat |= {f"{name}_over_request": one["over_request"] for name, one in judged.items()}
-        flat |= {"not_finished": sum(one["runs"] for one in lost)}
-        flat |= {f"not_finished_{one.key}": sum(of[f"held_{one.key}"] for of in lost) for one in RESOURCES}
-        made.append(
-            {ledger.settings.by: flat.pop("name"), **flat, "dataset": origin.dataset, "hash": origin.dataset_hash}
-        )
-    return _csv(made, tuple(made[0]))
-
-
-FINDING_COLUMNS = (
-    *("rule", "who", "task", "runs", "of_runs", "hours", "wasted", "unit", "share", "money", "used_share"),
-    *("requested", "action", "size", "amount_unit", "saved", "saved_unit", "saved_share", "saved_money"),
-    *("kills", "kills_per_1000_low", "kills_per_1000_high", "judged_on_runs", "why", "sentence", "dataset", "hash"),
-)
-
-
-def findings_csv(ledger: Ledger, origin: Origin) -> str:
-    """Return the findings as CSV, the costliest first."""
-    rows = [
-        {
-            "rule": one.rule,
-            "who": one.who,
-            "task": one.task,
-            "runs": one.n_runs,
-            "of_runs": one.n_of,
-            "hours": one.hours,
-            "wasted": one.amount,
-            "unit": one.unit,
-            "share": one.share,
-            "money": one.money,
-            "used_share": one.used_share,
-            "requested": one.requested,
-            "action": one.row.action if one.row else "",
-            "size": one.row.size if one.row else None,
-            "amount_unit": one.amount_unit,
-            "saved": one.row.saved if one.row else None,
-            "saved_unit": SAVED_UNITS.get(one.sized, ""),
-            "saved_share": saved_share(one.row) if one.row else None,
-            "saved_money": one.saved_money,
-            "kills": one.row.kills if one.row else None,
-            "kills_per_1000_low": one.row.kills_per_1000.low if one.row else None,
-            "kills_per_1000_high": one.row.kills_per_1000.high if one.row else None,
-            "judged_on_runs": one.row.n_judged if one.row else None,
-            "why": why(one.row, one.sized, one.amount_unit) if one.row else one.lacking,
-            "sentence": finding_sentence(one),
-            "dataset": origin.dataset,
-            "hash": origin.dataset_hash,
-        }
-        for one in ledger.findings
-    ]
-    return _csv(rows, FINDING_COLUMNS)
-
-
-MOST_IN_A_MAIL = 5
-
-
-def mails(ledger: Ledger, origin: Origin) -> dict[str, str]:
-    """Return user -> a short text, of every user with a finding, the one who wastes most first.
-
-    Raises:
-        SettingsError: for a ledger whose rows are no users.
-    """
-    if ledger.settings.by != USER:
-        raise SettingsError(f"texts are per user, and this ledger is by {ledger.settings.by}; use --by user")
-    own: dict[str, list[Finding]] = {}
-    for one in ledger.findings:
-        if one.who:
-            own.setdefault(one.who, []).append(one)
-    return {row.name: _mail(row, own[row.name], origin) for row in ledger.rows if row.name in own}
-
-
-def _mail(row: LedgerRow, findings: list[Finding], origin: Origin) -> str:
+def ledger_sentence(ledger: Ledger) -> str:
+    """In one sentence what is wasted and who wastes most."""
     shares = [
-        f"{format_share(amount.utilisation)} of {number(amount.judged_requested)} {one.hours}"
-        for one, amount in zip(RESOURCES, row.amounts, strict=True)
-        if amount.judged_requested > 0
+        f"{format_share(ledger.totals.of(name).wasted_share, 0)} of the requested "
+        f"{WORDS[name]} ({number(ledger.totals.of(name).wasted)} {hours_of(name)})"
+        for name in judged_resources(ledger)
+        if name != LIMIT
     ]
-    lines = [
-        f"To: {one_line(row.name)}",
-        f"Subject: What your runs request and use ({one_line(origin.dataset)})",
-        "",
-        f"Your {counted(row.n_runs, 'run')} in {one_line(origin.dataset)} used {listed(shares)} that they requested.",
-        "",
-    ]
-    for place, one in enumerate(findings[:MOST_IN_A_MAIL], 1):
-        lines.append(f"{place}. {one_line(shown(one.task) or whose(one))}: {evidence_words(one)}.")
-        lines += [f"   {part}." for part in (advice_words(one), saved_words(one)) if part]
-    if len(findings) > MOST_IN_A_MAIL:
-        lines.append(f"... and {len(findings) - MOST_IN_A_MAIL} smaller ones.")
-    if origin.note:
-        lines += ["", one_line(origin.note, MOST_OF_A_NOTE)]
-    return "\n".join([*lines, ""])
+    if not shares:
+        return "No run has both a request and a use, so nothing can be judged."
+    sentence = f"{listed(shares)} is not used"
+    if ledger.settings.prices.given:
+        sentence += f", {number(ledger.totals.money)} {ledger.settings.prices.currency}"
+    if len(ledger.rows) < 2 or ledger.settings.by == WEEK:
+        return f"{sentence}."
+    first = ledger.rows[0]
+    share, name = max((_of_all(first, ledger, name), name) for name in judged_resources(ledger) if name != LIMIT)
+    most = shortened(first.name, LONGEST_NAME)
+    return f"{sentence}; {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
 
-BETWEEN = "-" * 72
+def hours_of(resource: str) -> str:
+    """The unit of what is held of a resource over time."""
+    return RESOURCES[NAMES.index(resource)].hours
 
 
-def mail_text(ledger: Ledger, origin: Origin) -> str:
-    """Return all texts in one, a line of dashes between them; first how many users have none."""
-    result = mails(ledger, origin)
-    head = "\n".join(_about(ledger, origin))
-    users = len(ledger.rows)
-    head += f"\n{len(result):,} of {users:,} users have a finding; nothing was sent.\n"
-    return f"\n{BETWEEN}\n".join([head, *result.values()])
+def _of_all(row: LedgerRow, ledger: Ledger, resource: str) -> float:
+    whole = ledger.totals.of(resource).wasted
+    return row.of(resource).wasted / whole if whole > 0 else 0.0
 
 
-EXPORTS = {"csv": rows_csv, "findings": findings_csv, "json": json_text, "mail": mail_text}
-"""`--to` of the command -> what writes it: rows, findings, both, one text per user."""
+def bars_sentence(ledger: Ledger) -> str:
+    """What the first rows waste of all."""
+    if ledger.settings.by == WEEK:
+        return f"{counted(len(ledger.rows), 'week')} in their order."
+    few, prices = ledger.rows[:3], ledger.settings.prices
+    held = [name for name in judged_resources(ledger) if name != LIMIT] or list(judged_resources(ledger))
+    if not held:
+        return "Nothing can be judged."
+    if prices.given and ledger.totals.money > 0:
+        share, what = sum(row.money for row in few) / ledger.totals.money, f"of the {prices.currency} that are wasted"
+    else:
+        share, name = max((sum(_of_all(row, ledger, one) for row in few), one) for one in held)
+        what = f"of all wasted {WORDS[name]}"
+    first = "The first" if len(few) == 1 else f"The first {len(few)}"
+    words = f"{first} of {counted(len(ledger.rows), ledger.settings.by)} {'wastes' if len(few) == 1 else 'waste'}"
+    return f"{words} {format_share(share, 0)} {what}."
+
+
+def _amounts(one: Resource) -> tuple[Column, ...]:
+    return (
+        Column(
+            f"requested_{one.key}",
+            lambda row: row.of(one.name).requested,
+            heading=f"Requested ({one.hours})",
+            form="%,.2f",
+        ),
+        Column(f"wasted_{one.key}", lambda row: row.of(one.name).wasted, heading=f"Wasted ({one.hours})", form="%,.2f"),
+        Column(
+            f"wasted_{one.name}_share",
+            lambda row: row.of(one.name).wasted_share,
+            heading=f"Wasted {WORDS[one.name]}",
+            unit="share",
+            help="Of what the judged runs requested.",
+        ),
+    )
+
+
+ROWS = (
+    Column("name", lambda row: shortened(row.name, LONGEST_NAME), pinned=True, width="medium"),
+    Column("runs", "n_runs", "Runs", unit="runs", help="Finished ones."),
+    *(column for one in RESOURCES for column in _amounts(one)),
+    Column(
+        "lost_to_kills_gb_h",
+        lambda row: killed_of(row)[0],
+        "Lost to kills",
+        unit="GB·h",
+        help="Held by runs that were killed for memory.",
+    ),
+    Column("money", heading="Wasted money", form="%,.2f"),
+    Column("not_finished", "n_lost", "Not finished", unit="runs", help="Runs that failed, were killed, run or wait."),
+    Column("full_name", "name", "Full name", width="large"),
+)
+"""A line per row of the ledger."""
+
+
+def _rows(ledger: Ledger) -> Table:
+    """The rows and the total, under the resources that can be judged, money where there are prices."""
+    absent = [one for one in RESOURCES if one.name not in judged_resources(ledger)]
+    gone = {
+        name for one in absent for name in (f"requested_{one.key}", f"wasted_{one.key}", f"wasted_{one.name}_share")
+    }
+    gone |= set() if ledger.settings.prices.given else {"money"}
+    columns = [one for one in ROWS if one.name not in gone]
+    first = replace(columns[0], heading=ledger.settings.by)
+    return Table("rows", f"By {ledger.settings.by}", (first, *columns[1:]), (*ledger.rows, ledger.totals))
+
+
+def _amount(finding: Finding, value: float) -> str:
+    return amount_words(value, finding.amount_unit) if math.isfinite(value) else MISSING
+
+
+def finding_why(finding: Finding) -> str:
+    """Why the row of the verdict says so, or why there is none."""
+    return why(finding.row, finding.sized, finding.amount_unit) if finding.row else finding.lacking
+
+
+FINDINGS = (
+    Column("finding", lambda one: RULES[one.rule].title, "Finding", pinned=True, width="medium"),
+    Column("whose", lambda one: shortened(whose(one), 40), "Whose"),
+    Column("runs", "n_runs", "Runs", unit="runs"),
+    Column("share_of_requested", "share", "Of all requested", unit="share"),
+    Column("wasted", lambda one: f"{number(one.amount)} {one.unit}", "Wasted"),
+    Column("money", heading="Wasted money", form="%,.2f", optional=True),
+    Column("request_used_share", "used_share", "Used", unit="share"),
+    Column("requested", lambda one: _amount(one, one.requested), "Today"),
+    Column("action", lambda one: one.row.action if one.row else "", "Change"),
+    Column(
+        "size",
+        lambda one: _amount(one, one.row.size if one.row else math.nan),
+        "Next",
+        help="What to request from now on: the row of Plan.",
+    ),
+    Column(
+        "saved",
+        lambda one: f"{number(one.row.saved)} {SAVED_UNITS[one.sized]}" if one.row else MISSING,
+        "Saved",
+        help="By the later runs, sized by what was known before: the row of Plan.",
+    ),
+    Column("kills", lambda one: one.row.kills if one.row else None, "Kills", help="Of the later runs, at that size."),
+    Column(
+        "why", lambda one: why(one.row, one.sized, one.amount_unit) if one.row else one.lacking, "Why", width="large"
+    ),
+)
+"""A line per finding."""
+
+
+def _held(at: int) -> Column:
+    one = RESOURCES[at]
+    return Column(f"held_{one.key}", lambda lost: lost.requested[at], f"Held ({one.hours})", form="%,.2f")
+
+
+LOST = (
+    Column("cause", heading="Cause"),
+    Column("runs", "n_runs", "Runs", unit="runs"),
+    Column("hours", heading="Run time", unit="h"),
+    *(_held(at) for at in range(len(RESOURCES))),
+    Column("runs_without_time", "n_no_time", "Without a time", unit="runs"),
+)
+"""A line per cause."""
+
+
+def ledger_answer(ledger: Ledger) -> Answer:
+    """What is wasted of every resource and by whom, the findings, and what did not finish."""
+    columns = FINDINGS if ledger.settings.prices.given else tuple(one for one in FINDINGS if one.name != "money")
+    tables = [Table("findings", "Findings, the costliest first", columns, ledger.findings), _rows(ledger)]
+    if ledger.totals.lost:
+        tables.append(Table("lost", "Runs that did not finish", LOST, ledger.totals.lost))
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in (*ledger.notes, *unjudged_sentences(ledger))]
+    notes += [_unfinished(ledger)] if ledger.totals.lost else []
+    return Answer(
+        f"{ledger_sentence(ledger)} {findings_sentence(ledger)}",
+        _figures(ledger),
+        tuple(tables),
+        tuple(notes),
+        ledger_json(ledger),
+    )
+
+
+def _figures(ledger: Ledger) -> tuple[Figure, ...]:
+    """The waste of each resource, and what did not finish; of four resources a note tells the latter."""
+    lost = ledger.totals
+    share = format_share(lost.n_lost / max(lost.n_runs + lost.n_lost, 1))
+    unfinished = Figure(Column("not_finished", "n_lost", "Not finished", unit="runs"), lost, share, _unfinished(ledger))
+    wasted = (_wasted(ledger, one) for one in ledger.totals.amounts if one.n_judged)
+    return (*wasted, unfinished)[:MOST_FIGURES]
+
+
+def _unfinished(ledger: Ledger) -> str:
+    causes = ", ".join(f"{one.n_runs:,} {one.cause}" for one in ledger.totals.lost) or "none"
+    return f"Runs that did not finish are in none of the sums; what they held is counted by cause: {causes}."
+
+
+def _wasted(ledger: Ledger, amount: Amount) -> Figure:
+    hours, unjudged = hours_of(amount.resource), ledger.totals.n_runs - amount.n_judged
+    left = f" {unjudged:,} finished runs lack a request, a use or a time and are not judged." if unjudged else ""
+    column = Column(f"wasted_{amount.resource}_share", "wasted_share", f"Wasted {WORDS[amount.resource]}", unit="share")
+    return Figure(
+        column,
+        amount,
+        f"{number(amount.wasted)} {hours}",
+        f"Requested and not used, of {number(amount.judged_requested)} {hours} that "
+        f"{counted(amount.n_judged, 'run')} requested.{left}",
+    )
+
+
+def findings_sentence(ledger: Ledger) -> str:
+    """How many findings there are and what is known to be saved, as far as it was measured."""
+    result = ledger.findings
+    if not result:
+        return "No rule finds anything of that size."
+    rows = {(one.sized, one.key): one for one in result if one.row is not None and one.row.action != KEEP}
+    saved: dict[str, float] = {}
+    for one in rows.values():
+        if one.row is not None:
+            saved[SAVED_UNITS[one.sized]] = saved.get(SAVED_UNITS[one.sized], 0.0) + one.row.saved
+    amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
+    small = f" {small_words(ledger)}." if ledger.n_small else ""
+    changed = f"{counted(len(rows), 'row')} of the plan that {'changes' if len(rows) == 1 else 'change'}"
+    saves = f"{changed}: {amounts} saved on later runs" if rows else "the plan keeps these requests"
+    return f"{counted(len(result), 'finding')}; {saves}.{small}"
+
+
+def first_findings(ledger: Ledger, most: int) -> tuple[str, ...]:
+    """The costliest findings in a sentence or two each."""
+    return tuple(
+        " ".join(f"{part}." for part in (f"{_short(one)}: {evidence_words(one)}", advice_words(one)) if part)
+        for one in ledger.findings[:most]
+    )
+
+
+def _short(one: Finding) -> str:
+    return ", ".join(shortened(name, LONGEST_NAME) for name in (one.who, one.task) if name)
+
+
+def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:
+    """Each rule that could not be judged with the columns that it lacks."""
+    return tuple(
+        f"Not judged: {RULES[one.rule].title}: {one.why}"
+        + (f" (missing: {', '.join(one.missing)})" if one.missing else "")
+        for one in ledger.unjudged
+    )
+
+
+def ledger_runs_answer(result: LedgerRunList) -> Answer:
+    """The runs behind a number, the one that wastes most first; amounts in the resource's unit."""
+    one = next(one for one in RESOURCES if one.name == result.resource)
+    what = "Held" if result.settings.cause else "Wasted"
+    columns = (
+        Column("row_id", lambda at: int(result.row_ids[at]), "Row", form="%d"),
+        *([Column(by, lambda at: result.names[at])] if (by := result.settings.ledger.by) != TASK else []),
+        Column("task", lambda at: result.tasks[at], "Task"),
+        Column("requested", lambda at: float(result.requested[at]), f"Requested ({one.unit})", form="%,.4g"),
+        Column("used", lambda at: float(result.used[at]), f"Used ({one.unit})", form="%,.4g"),
+        Column("hours", lambda at: float(result.hours[at]), "Run time", unit="h"),
+        Column("wasted", lambda at: float(result.wasted_each[at]), f"{what} ({result.unit})", form="%,.2f"),
+    )
+    most = f"; the {len(result.row_ids):,} that {what.lower()} most are listed"
+    sentence = f"{counted(result.n_runs, 'run')} {what.lower()} {number(result.wasted)} {result.unit}"
+    return Answer(
+        f"{sentence}{most if len(result.row_ids) < result.n_runs else ''}.",
+        tables=(Table("runs", "Runs", columns, range(len(result.row_ids))),),
+        document={
+            "n_runs": result.n_runs,
+            "resource": result.resource,
+            "wasted": result.wasted,
+            "wasted_unit": result.unit,
+            "unit": one.unit,
+        },
+    )

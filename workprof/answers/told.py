@@ -11,12 +11,13 @@ from workprof.answers import (
     classifier,
     configurations,
     degradation,
-    documents,
     estimates,
     feedback,
+    ledger,
     models,
     node_groups,
     nodes,
+    over_time,
     phases,
     policies,
     profiles,
@@ -67,6 +68,10 @@ TOLD: Mapping[str, Tells] = {
     memory.WHY.name: policies.why_answer,
     memory.BINS.name: bins.answer,
     memory.PROFILE_BINS.name: bins.profile_answer,
+    memory.OVER_TIME.name: over_time.over_time_answer,
+    memory.OVER_TIME_RUNS.name: over_time.over_time_runs_answer,
+    memory.LEDGER.name: ledger.ledger_answer,
+    memory.LEDGER_RUNS.name: ledger.ledger_runs_answer,
     memory.VERDICT.name: verdict.verdict_answer,
     memory.ROLLUP.name: rollup.rollup_answer,
     memory.CURVE.name: bins.curve_answer,
@@ -77,9 +82,6 @@ TOLD: Mapping[str, Tells] = {
 
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     of_phases.RUNS.name: phases.runs_document,  # a list
-    memory.LEDGER_RUNS.name: documents.ledger_runs_document,
-    memory.OVER_TIME.name: documents.over_time_document,
-    memory.OVER_TIME_RUNS.name: documents.over_time_runs_document,
 }
 """Documents of their own, by the question's name."""
 

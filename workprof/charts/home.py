@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from workprof.answers.over_time import largest_named
 from workprof.charts.memory.verdict import verdict_headlines
-from workprof.charts.over_time import largest_named
 from workprof.charts.shapes import Headline
 from workprof.charts.text import counted, formatted, listed
 from workprof.core.units import compact, format_count, format_duration, format_share

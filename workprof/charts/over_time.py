@@ -5,24 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from workprof.answers.tasks import PATH_SIGN, task_labels
+from workprof.answers.over_time import cells_table, left_out_words, moment, over_time_sentence
+from workprof.answers.tasks import PATH_SIGN
 from workprof.charts import shapes
 from workprof.charts.shapes import Chart, drawn_once, figure_of
 from workprof.charts.text import counted, listed, plotly_text, shortened
 from workprof.charts.theme import COLOURS
-from workprof.core.table import Column
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact, format_share
-from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
-from workprof.memory.ledger_settings import PROFILE, TASK
-from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
-from workprof.profiles.names import name_of
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, compact
+from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime
 
 MOST_DRAWN = 12
 """Rows of the heat map; the others are added up in the last one."""
@@ -39,40 +35,8 @@ IDLE_SCALE = [
 ]
 """One hue that begins at the ground of the page, light or dark."""
 LONGEST_ROW = 20
-BURSTS_NAMED = 2
 _PROFILE_ENDING = re.compile(r"^(.*?)(?:, .*)?( \(P\d+\))$")
 USED_COLOUR, REQUESTED_COLOUR = COLOURS[0], f"rgba({IDLE_RGB},0.45)"
-
-
-def row_names(result: OverTime, profiles: Sequence[str]) -> dict[str, str]:
-    """Return name of a row in the result -> what is shown: the profile's name, 'Unclustered', the task's last part.
-
-    Args:
-        result: memory over time.
-        profiles: names by label, as `Workbench.profile_names` has them.
-    """
-    by = result.settings.by
-    if by == PROFILE:
-        known = {UNCLUSTERED: "Unclustered", NOT_SEEN: "Not clustered"}
-        return {row: known.get(row) or name_of(row, profiles) for row in result.rows}
-    if by == TASK:
-        return {task: name for name, task in task_labels(result.rows).items()}
-    return {row: row for row in result.rows}
-
-
-def moment(result: OverTime, place: int) -> str:
-    """Return when a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
-
-    Of a clock without dates it is the number of its day, 'day 61'.
-    """
-    local = float(result.edges_s[place]) + result.utc_offset_s
-    date = dt.datetime.fromtimestamp(local, dt.UTC)
-    if not result.dated:
-        day = f"day {math.floor(local / DAY_S) + 1:,}"
-        return day if result.width_s >= DAY_S else f"{day} {date:%H:%M}"
-    years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in result.edges_s[[0, -1]]}
-    text = f"{date.day} {date:%b}" + (f" {date.year}" if len(years) > 1 else "")
-    return text if result.width_s >= DAY_S else f"{text} {date:%H:%M}"
 
 
 def _clock(result: OverTime) -> tuple[float, str]:
@@ -81,55 +45,6 @@ def _clock(result: OverTime) -> tuple[float, str]:
     if span > 3 * DAY_S:
         return float(DAY_S), "day"
     return (float(HOUR_S), "hour") if span > 3 * HOUR_S else (float(MINUTE_S), "minute")
-
-
-def bursts_words(result: OverTime, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the bursts by name, one text per bin, the largest first: '6 Mar: bert · worker (P0)'."""
-    rows: dict[int, list[str]] = {}
-    for one in result.bursts:
-        rows.setdefault(one.bin, []).append(names.get(one.row, one.row))
-    return tuple(f"{moment(result, place)}: {listed(named)}" for place, named in rows.items())
-
-
-def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
-    """Return which rows leave most unused and which bursts there are, in one or two sentences."""
-    idle = result.unused.sum(axis=1)
-    if not idle.sum() > 0:
-        return "No run leaves requested memory unused."
-
-    def amount(row: int) -> str:
-        return f"{compact(float(idle[row]))} GB·h ({format_share(float(idle[row] / idle.sum()), 0)})"
-
-    first = largest_named(result)
-    text = f"{names[result.rows[first]]} leaves most unused, {amount(first)}"
-    text += f"; unclustered runs {amount(0)}." if first != 0 and result.rows[0] == UNCLUSTERED else "."
-    if not result.bursts:
-        return text
-    named = bursts_words(result, names)
-    message = "; ".join(
-        [*named[:BURSTS_NAMED], *([f"{len(named) - BURSTS_NAMED:,} more"] if named[BURSTS_NAMED:] else [])]
-    )
-    share = format_share(sum(one.share for one in result.bursts), 0)
-    gone = " (excluded)" if result.settings.leave_out_bursts else ""
-    return f"{text} Burst{'s' * (len(named) > 1)}{gone} on {message}, {share} of all unused memory."
-
-
-def largest_named(result: OverTime) -> int:
-    """Return the place of the row that leaves most unused; one that stands for no group only where it is alone."""
-    idle = result.unused.sum(axis=1)
-    of_none = (UNCLUSTERED, NOT_SEEN, OTHERS)
-    named = [row for row, name in enumerate(result.rows) if name not in of_none and idle[row] > 0]
-    return max(named, key=lambda row: float(idle[row])) if named else int(idle.argmax())
-
-
-def left_out_words(result: OverTime) -> str:
-    """Return the runs that are in no bin, in a sentence; '' = none."""
-    parts = []
-    if result.n_not_judged:
-        parts.append(f"{counted(result.n_not_judged, 'finished run')} without request, use or run time are excluded")
-    if result.n_without_time:
-        parts.append(f"{counted(result.n_without_time, 'run')} without times are in the sums, in no bin")
-    return f"{'; '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True)
@@ -298,7 +213,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
         takeaway=over_time_sentence(result, names),
         shows=f"Bars of requested and used memory in GB·h per {bin_word}, above a heat map of what each of "
         f"{counted(len(drawn.names), 'row')} leaves unused.",
-        data=over_time_table(result, names),
+        data=cells_table(result, names).frame(),
         note=" ".join(
             text
             for text in ("A click on a cell lists its runs.", _off_words(off, when), left_out_words(result))
@@ -335,53 +250,3 @@ def _top(result: OverTime, requested: Any) -> tuple[float, list[int]]:
     most = max(usual, default=0.0) or float(requested.max(initial=0.0))
     top = 1.15 * (most or 1.0)
     return top, [place for place in sorted(bursts) if requested[place] > top]
-
-
-def over_time_table(result: OverTime, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return one line per row and bin in which it has runs."""
-    rows, bins = np.nonzero(result.n_runs)
-    return pd.DataFrame(
-        {
-            result.settings.by: [names[result.rows[row]] for row in rows.tolist()],
-            "from_s": result.edges_s[bins],
-            "when": [moment(result, place) for place in bins.tolist()],
-            "runs": result.n_runs[rows, bins],
-            "requested_gb_h": result.requested[rows, bins],
-            "used_gb_h": result.used[rows, bins],
-            "unused_gb_h": result.unused[rows, bins],
-        }
-    )
-
-
-def cell_sentence(result: OverTime, runs: OverTimeRuns, names: Mapping[str, str]) -> str:
-    """Return what the runs of a cell leave unused, in one sentence."""
-    settings = runs.settings
-    where = f" of {names.get(settings.row, settings.row)}" if settings.row else ""
-    time = f", {moment(result, settings.cell)}" if settings.cell is not None else ""
-    return f"{counted(runs.n_runs, 'run')}{where}{time}: {compact(runs.unused_gb_h)} GB·h unused."
-
-
-CELL_COLUMNS = (
-    Column("row_id", heading="row", form="%d"),
-    Column("task", pinned=True),
-    Column("requested_gb", heading="requested", form="%.3g GB"),
-    Column("used_gb", heading="used", form="%.3g GB"),
-    Column("hours", heading="run time", form="%.3g h"),
-    Column("hours_inside", heading="in this time", form="%.3g h"),
-    Column("unused_gb_h", heading="unused (GB·h)", form="%,.3g"),
-)
-"""A line per run of a cell."""
-
-
-def cell_table(runs: OverTimeRuns) -> pd.DataFrame:
-    """Return the listed runs of a cell, the one that leaves most unused first."""
-    values = {
-        "row_id": runs.row_ids,
-        "task": list(runs.tasks),
-        "requested_gb": runs.requested_gb,
-        "used_gb": runs.used_gb,
-        "hours": runs.hours,
-        "hours_inside": runs.hours_inside,
-        "unused_gb_h": runs.unused_each_gb_h,
-    }
-    return pd.DataFrame({column.name: values[column.name] for column in CELL_COLUMNS})

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from workprof.answers.classifier import strict_split
 from workprof.answers.forecasts import Naming
+from workprof.answers.over_time import left_out_words
 from workprof.answers.profiles import quality_figures
 from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.model import split_bars
 from workprof.charts.memory.verdict import curve_chart, rows_chart, verdict_headlines
-from workprof.charts.over_time import left_out_words, over_time_chart
+from workprof.charts.over_time import over_time_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.shapes import Chart, Headline, headline
 from workprof.charts.text import counted

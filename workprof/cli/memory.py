@@ -12,7 +12,8 @@ import typer
 import workprof
 from workprof.answers import verdict_exports
 from workprof.answers.decisions import left_out_words
-from workprof.cli import decisions, ledger, over_time
+from workprof.answers.over_time import called
+from workprof.cli import decisions, ledger
 from workprof.cli.console import (
     OUT,
     STDOUT,
@@ -223,5 +224,5 @@ register(
 
 decisions.register_on(app)
 ledger.register_on(app)
-over_time.register_on(app)
+add(app, answered(questions.OVER_TIME, profiles_of=_looked_at, named=called))
 add_others(app, (one for one in questions.QUESTIONS if one.words[0] == "memory"))

@@ -15,6 +15,7 @@ from workprof.answers.degradation import (
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.forecasts import Naming
+from workprof.answers.ledger import ledger_answer
 from workprof.answers.node_groups import groups_sentence, groups_table
 from workprof.answers.nodes import (
     decision_sentence,
@@ -46,16 +47,7 @@ from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.home import dataset_headlines, overview_sentence, unended_words
 from workprof.charts.memory.boxes import task_boxes
-from workprof.charts.memory.ledger import (
-    finding_table,
-    findings_sentence,
-    ledger_bars,
-    ledger_headlines,
-    ledger_sentence,
-    ledger_table,
-    lost_table,
-    unjudged_sentences,
-)
+from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.models import learning_curve
 from workprof.charts.memory.policies import frontier_chart
 from workprof.charts.memory.tasks import classes_chart
@@ -304,16 +296,13 @@ MEMORY = Kind("memory", "Memory", "memory", JOBS, _memory, _memory_needs)
 def _ledger(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = LedgerSettings()
     result = workbench.ledger(dataset.hash, settings, progress)
+    told = ledger_answer(result)
     return Content(
         settings={"ledger": result.settings},
-        headlines=ledger_headlines(result),
-        words=(ledger_sentence(result), findings_sentence(result), *result.notes, *unjudged_sentences(result)),
+        headlines=headlines_of(told),
+        words=(told.sentence, *told.notes),
         charts=(ledger_bars(result),),
-        tables=(
-            Table("Findings, the costliest first", "ledger-findings", finding_table(result)),
-            Table(f"By {result.settings.by}", "ledger-rows", ledger_table(result)),
-            *((Table("Runs that did not finish", "ledger-lost", lost_table(result)),) if result.totals.lost else ()),
-        ),
+        tables=tuple(of_answer(one, f"ledger-{one.name}") for one in told.tables),
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workprof.answers.forecasts import Naming
+from workprof.answers.over_time import row_names
 from workprof.charts.home import home_headlines
-from workprof.charts.over_time import row_names
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import TourStop, decision_stop, prediction_stop, profiles_stop, trade_stop, waste_stop
 from workprof.core.progress import Progress, silent
