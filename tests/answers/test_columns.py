@@ -43,7 +43,7 @@ SEVERAL_NAMES = {
 }
 """Heading of numbers -> why several names have it."""
 LEFT = {
-    *("wasted_gb_h", "requested_gb", "size_gb", "saved_share", "optimal_improvement", "n_runs"),
+    *("requested_gb", "size_gb", "saved_share", "optimal_improvement", "n_runs"),
     *("Largest use", "Median use", "Never finished", "Next", "Today", "Used", "Values", "Kills", "Unused", "Time"),
     "95 % interval",
 }

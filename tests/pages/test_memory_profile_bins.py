@@ -66,14 +66,14 @@ def test_the_profiles_are_offered_by_their_names(page):
     assert offered.options[0] == "The task"
     assert offered.options[1].endswith(" (P0)")
     assert offered.options[2] == "long readers (P1)"
-    assert "Wasted now" not in shown(test)
+    assert "Wasted" not in shown(test)
 
 
 def test_the_bins_of_a_profile_are_those_of_the_library(page, part, house):
     test = page(memory_profile="long readers (P1)", memory_k="2", memory_weight="count")
     assert problems(test) == []
     found = house().workbench.profile_bins(part, ProfileBinSettings(1, BinSettings(k=2, weight="count")))
-    assert shown(test)["Wasted now"] == gb_h(found.wasted_gb_h)
+    assert shown(test)["Wasted"] == gb_h(found.wasted_gb_h)
     assert shown(test)["Above largest bin"] == f"{found.bins.effect.n_above:,} runs"
     (table,) = (one.value for one in test.dataframe if "edge_gb" in one.value.columns)
     assert table["edge_gb"].tolist() == [edge / GB for edge in found.bins.edges_bytes]
@@ -102,7 +102,7 @@ def test_a_link_by_number_or_by_an_old_name_opens_the_profile(page, link):
     assert "in the link could not be read" not in words(test)
     test.selectbox(key="memory_profile").set_value("the task above").run()
     assert problems(test) == []
-    assert "Wasted now" not in shown(test)
+    assert "Wasted" not in shown(test)
 
 
 @pytest.mark.parametrize("link", ["999", "P1x", "nothing", "-1", "Outliers"])
@@ -121,7 +121,7 @@ def test_another_clustering_has_profiles_of_its_own(page, part, house):
     test = page(memory_profile="P0", memory_clustering=name)
     assert problems(test) == []
     found = house().workbench.profile_bins(part, ProfileBinSettings(0), fit=OTHER)
-    assert shown(test)["Wasted now"] == gb_h(found.wasted_gb_h)
+    assert shown(test)["Wasted"] == gb_h(found.wasted_gb_h)
 
 
 def test_a_changed_view_opens_the_same_from_its_address_on_a_cold_server(page):
@@ -177,7 +177,7 @@ def test_the_card_leads_to_the_memory_plan_of_its_profile(app, part):
     assert problems(test) == []
     assert test.title[0].value == "Memory"
     assert test.selectbox(key="memory_profile").value.endswith(" (P0)")
-    assert "Wasted now" in shown(test)
+    assert "Wasted" in shown(test)
 
 
 def test_a_kept_run_opens_with_its_profile_and_clustering(app, part, house):

@@ -101,7 +101,7 @@ def test_bins_of_a_profile(jobs):
     gb = rows[["requested_memory_bytes", "peak_memory_bytes"]].to_numpy() / GB
     wasted = ((gb[:, 0] - gb[:, 1]).clip(min=0) * rows["duration_s"] / 3600).sum()
     assert told["wasted_gb_h"] == pytest.approx(wasted, rel=1e-9)
-    assert page.metric("Wasted now") == [gb_h(told["wasted_gb_h"])]
+    assert page.metric("Wasted") == [gb_h(told["wasted_gb_h"])]
     assert page.metric("Saving, upper bound")[0] == format_share(told["time_based_saved_share"])
     (edges,) = (table for table in page.tables if "edge_gb" in table.columns)
     assert edges["edge_gb"].tolist() == told["edges_gb"]

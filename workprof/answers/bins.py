@@ -60,7 +60,7 @@ OVER_REQUEST = Column(
 )
 WASTED = Column(
     "wasted_gb_h",
-    heading="Wasted now",
+    heading="Wasted",
     unit="GB·h",
     help="GB·h that these runs request and do not use; runs that use more than they request waste nothing.",
 )
