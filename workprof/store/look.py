@@ -89,13 +89,15 @@ class Look:
 
 def texts_of(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, Sequence[str | None]]:
     """The values of every column as texts; a short row lacks its last values."""
-    nulls = generic.FORMAT.nulls
-    texts: dict[str, Sequence[str | None]] = {}
-    for at, name in enumerate(columns):
-        cells = (row[at] if at < len(row) else None for row in rows)
-        column = (None if cell is None else str(cell) for cell in cells)
-        texts[name] = [None if cell is None or cell in nulls or not cell.strip() else cell for cell in column]
-    return texts
+    nulls = frozenset(("", *generic.FORMAT.nulls))
+    return {
+        name: [
+            None if cell is None or (text := str(cell)) in nulls or text.isspace() else text
+            for row in rows
+            for cell in (row[at] if at < len(row) else None,)
+        ]
+        for at, name in enumerate(columns)
+    }
 
 
 def cells_of(head: str, shape: TextShape, whole: bool) -> list[list[str]]:
