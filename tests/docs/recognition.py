@@ -1,12 +1,20 @@
-"""Rivals of the recognition in docs/results.md: `python -m tests.docs.recognition` prints what extra trees do."""
+"""Recognition in docs/results.md: `python -m tests.docs.recognition` prints what extra trees do, and our own limit.
+
+The limit is judged on whole rounds of recordings: the runs of a round were made one after the other, and none of it is
+known when its runs are recognised.
+"""
+
+import sys
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier
 
 from tests.shared_data import FOLDER
+from workprof.phases.evaluation import EvaluationSettings, _left_out, false_reject_share, unknown_figures
+from workprof.phases.fingerprints import RenormalisedRuns
 from workprof.phases.runs import runs_of
-from workprof.phases.trials import stratified_splits
+from workprof.phases.trials import Split, stratified_splits
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 SEEDS = range(8)
@@ -78,11 +86,30 @@ FEATURES = {"quantiles and lag-1": summaries, "MiniRocket-like": convolved}
 
 def row(name):
     """Return the row of extra trees on these features, on the recordings of known workloads."""
-    runs = runs_of(pd.read_csv(FOLDER / "telemetry" / "runs.csv"), ()).runs
+    runs = recordings().runs
     right, rejected = judged(FEATURES[name](runs), np.array([run.workload for run in runs]))
     return f"| extra trees, {name} | {right:.1%} | {rejected:.1%} |".replace("%", " %")
 
 
+def recordings():
+    return runs_of(pd.read_csv(FOLDER / "telemetry" / "runs.csv"), ())
+
+
+def round_row():
+    """Return the row of our limit at its default: every round left out, and every workload out of each in turn."""
+    runs, settings = recordings(), EvaluationSettings()
+    rounds = np.array([int(run.run) for run in runs.runs])
+    splits = [Split(np.flatnonzero(rounds != one), np.flatnonzero(rounds == one)) for one in np.unique(rounds)]
+    fingerprints = RenormalisedRuns(runs, settings.library.fingerprints)
+    trials = _left_out(runs, fingerprints, tuple(splits), settings, lambda share, words: None)
+    known = [right for trial in trials for right, _ in trial.known_right_and_rejected()]
+    unknown = np.mean([one.rejected_share for one in unknown_figures(trials)])
+    cells = [f"{one:.1%}".replace("%", " %") for one in (np.mean(known), false_reject_share(trials), unknown)]
+    return f"| {settings.library.match.false_rejects:.2f} | {' | '.join(cells)} |".replace("| 0.", "| .")
+
+
 if __name__ == "__main__":
     for one in FEATURES:
-        print(row(one), flush=True)
+        if "rounds" not in sys.argv[1:]:
+            print(row(one), flush=True)
+    print(round_row(), flush=True)

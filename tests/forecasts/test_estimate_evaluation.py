@@ -79,6 +79,16 @@ def test_the_answer_names_the_predictor_of_each_split_and_why(planted):
     assert f"{planted.over_best[next(iter(planted.chosen))]:.2f} times the best single predictor's" in words
 
 
+def test_a_shared_guess_is_told_as_such(planted):
+    found = replace(
+        planted, chosen={"forest+recent": 1}, over_best={"forest": 1.0, "forest+recent": 1.1, "recent": 1.2}
+    )
+    words = choice_words(found)
+    assert "chosen: " not in words
+    assert "halfway between forest and recent history. Of both, forest is better than recent history by less" in words
+    assert "1.10 times the best single predictor's for halfway between forest and recent history, 1.20 times" in words
+
+
 def test_each_fold_has_the_point_of_what_it_chose():
     """The choice rests on validation rows, so what it says of the tested rows is that predictor's and no other's."""
     jobs = planted_jobs(200)
@@ -154,6 +164,8 @@ def test_a_split_by_time_leaves_the_future_out():
     found = evaluate_estimates({"jobs": planted_jobs(300)}, EstimateSettings(split="by_time"))
     assert found.n_test == 90
     assert found.n_train <= 210
+    assert sum(found.chosen.values()) == 1
+    assert set(found.chosen) <= set(found.over_best)
 
 
 @pytest.mark.parametrize(("n_folds", "total"), [(2, 2), (5, 10 + 5)])

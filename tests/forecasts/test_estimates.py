@@ -18,6 +18,7 @@ from workprof.forecasts.candidates import (
     shared_jobs,
 )
 from workprof.forecasts.choice import (
+    BESIDE,
     COMBINED,
     MIXTURES,
     RULES,
@@ -202,7 +203,9 @@ def validated_by(points, true, quantiles=None):
     """Return validation rows, ten of each unit, of which these single predictors say these points."""
     rows, nothing = np.arange(len(true)), np.zeros(len(true), dtype=np.int64)
     quantiles = points[:3, :, None] + np.zeros(7) if quantiles is None else quantiles
-    return Validated(answers_of(quantiles, points, nothing), true, rows, rows // 10)
+    return Validated(
+        answers_of(quantiles, points, nothing), true, rows, rows // 10, np.zeros((4, len(true)), np.uint64)
+    )
 
 
 def unlike(true, seed=0):
@@ -255,6 +258,25 @@ def test_among_equals_the_simple_rule_is_chosen():
     true = np.random.default_rng(3).normal(0, 1, 300)
     points = np.tile(true + np.random.default_rng(4).normal(0, 0.3, 300), (len(POINTS), 1))
     assert choose(validated_by(points, true), 4, np.exp).chosen == SIMPLE[0]
+
+
+@pytest.mark.parametrize(("n_units", "spread"), [(8, 0.9), (60, 0.3)])
+def test_forward_in_time_a_winner_shares_the_guess_unless_it_is_clearly_better(n_units, spread):
+    """Eight jobs decide nothing; by job, where the tested rows are like the validated ones, the winner has all."""
+    draw = np.random.default_rng(11)
+    true = draw.normal(0, 1, 10 * n_units)
+    points = unlike(true)
+    points[POINTS.index("backoff_medians")] = true + np.repeat(draw.normal(0, 1, n_units), 10)
+    points[POINTS.index("forest")] = true + spread * np.repeat(draw.normal(0, 1, n_units), 10)
+    validated = validated_by(points, true)
+    winner, found = choose(validated, 4, np.exp), choose(validated, 4, np.exp, forward=True)
+    assert winner.chosen not in SIMPLE
+    shared = f"{winner.chosen}{BESIDE}backoff_medians"
+    assert found.chosen == (shared if n_units == 8 else winner.chosen)
+    parts = [point_of(validated.predicted, winner, 4), points[POINTS.index("backoff_medians")]]
+    mean = np.mean(parts[: 1 + (n_units == 8)], axis=0)
+    assert point_of(validated.predicted, found, 4) == pytest.approx(mean)
+    assert ("halfway to backoff medians" in found.text) == (n_units == 8)
 
 
 def test_a_combination_wins_where_history_is_right_or_far_off_and_trees_are_never_far_off():
@@ -319,7 +341,7 @@ def test_calibration_covers_in_every_stratum(nominal):
     low, high = np.full(8000, -1.0), np.full(8000, 1.0)
     half = np.arange(8000) % 2 == 0
     rows = np.arange(4000)
-    calibration = calibrate(low[half], high[half], true[half], Strata(level[half], 2), rows, nominal)
+    calibration = calibrate(low[half], high[half], true[half], Strata(level[half], 2, NO_CELLS), rows, nominal)
     ends = interval(low[~half], high[~half], level[~half], calibration)
     inside = (ends[0] <= true[~half]) & (true[~half] <= ends[1])
     assert [inside[level[~half] == at].mean() for at in (0, 1)] == pytest.approx([nominal] * 2, abs=0.03)
@@ -336,7 +358,7 @@ def test_a_new_job_is_covered_on_average_however_few_and_unequal_the_past_ones()
         past, zero = units < 40, np.zeros(len(units))
         level = np.zeros(int(past.sum()), dtype=np.int64)
         ends = [
-            calibrate(zero[past], zero[past], true[past], Strata(level, 1), counted, 0.8).margins[0]
+            calibrate(zero[past], zero[past], true[past], Strata(level, 1, NO_CELLS), counted, 0.8).margins[0]
             for counted in (units[past], np.arange(int(past.sum())))
         ]
         for covered, margin in zip((found, plain), ends, strict=True):
@@ -345,13 +367,23 @@ def test_a_new_job_is_covered_on_average_however_few_and_unequal_the_past_ones()
     assert np.mean(plain) < 0.785
 
 
+NO_CELLS = np.zeros((0, 1), dtype=np.uint64)
+
+
 def test_margins_follow_what_has_ended_and_nothing_else():
     """After a change the fixed margin covers half, the following one nine in ten; what runs later moves no margin."""
     draw = np.random.default_rng(0)
     past, later = np.sort(np.abs(draw.normal(0, 1, 500))), np.abs(draw.normal(0, 2.5, 3000))
     started = np.arange(3000.0)
-    calibration = Calibration(0.9, np.zeros(1), np.zeros(1, dtype=np.int64), draw.permutation(past))
-    runs = Followed(later, started, started + 20, np.arange(3000))
+    calibration = Calibration(
+        0.9,
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+        draw.permutation(past),
+        np.zeros((0, 500), np.uint64),
+        np.ones(500),
+    )
+    runs = Followed(later, started, started + 20, np.arange(3000), np.zeros((0, 3000), np.uint64))
     margins = following_margins(calibration, runs)
     assert (later <= np.quantile(past, 0.9)).mean() < 0.6
     assert (later <= margins).mean() == pytest.approx(0.9, abs=0.03)
@@ -360,6 +392,22 @@ def test_margins_follow_what_has_ended_and_nothing_else():
     again = following_margins(calibration, replace(runs, scores=other))
     assert np.array_equal(margins[:1020], again[:1020])
     assert margins[1500] < again[1500]
+
+
+def test_margins_follow_the_runs_of_their_own_cell():
+    """Half of the runs spread ten times as far: one margin for all covers one half always and the other too seldom."""
+    draw, n = np.random.default_rng(1), 4000
+    keys = draw.integers(0, 2, n).astype(np.uint64)[None]
+    scores, started = np.abs(draw.normal(0, 1, n)) * np.where(keys[0] == 0, 1.0, 10.0), np.arange(float(n))
+    calibration = Calibration(0.9, np.zeros(1), np.zeros(1, dtype=np.int64), scores[:500], keys[:, :500], np.ones(500))
+    inside = {}
+    for name, cells in (("own", keys), ("one", keys * np.uint64(0))):
+        runs = Followed(scores[500:], started[500:], started[500:] + 20, np.arange(n - 500), cells[:, 500:])
+        kept = scores[500:] <= following_margins(replace(calibration, keys=cells[:, :500]), runs)
+        inside[name] = [kept[keys[0, 500:] == cell].mean() for cell in (0, 1)]
+    assert inside["own"] == pytest.approx([0.9, 0.9], abs=0.03)
+    assert inside["one"][0] > 0.97
+    assert inside["one"][1] < 0.85
 
 
 def test_published_estimators_and_their_flaws():

@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold
 
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.forecasts.encoder import SUBMIT_FIELDS, usable_fields
-from workprof.forecasts.splits import _balanced, holdout, make_folds, units_of
+from workprof.forecasts.splits import FORWARD_ORIGINS, _balanced, forward_folds, holdout, make_folds, units_of
 
 
 def jobs_of(n=200, seed=0):
@@ -46,6 +46,20 @@ def test_time_never_runs_backwards():
     ended = (jobs["start_time_s"] + jobs["duration_s"]).iloc[fold.train].max()
     assert ended <= jobs["start_time_s"].iloc[fold.test].min()
     assert len(fold.test) == 60
+
+
+def test_forward_folds_test_every_later_row_once_with_what_had_ended_before():
+    jobs = jobs_of()
+    folds = forward_folds(jobs)
+    start, ended = jobs["start_time_s"], jobs["start_time_s"] + jobs["duration_s"]
+    assert len(folds) == len(FORWARD_ORIGINS)
+    for fold in folds:
+        assert ended.iloc[fold.train].max() <= start.iloc[fold.test].min()
+    assert np.concatenate([fold.test for fold in folds]).tolist() == list(range(80, 200))
+    late = jobs.assign(duration_s=np.where(np.arange(200) < 100, 1e9, 1.0))  # nothing ends before the middle
+    assert [len(fold.test) for fold in forward_folds(late)] == [40, 40]
+    with pytest.raises(NotEnoughData, match="of 200 jobs fewer than 10 had ended before the last 30%"):
+        forward_folds(jobs.assign(duration_s=1e9))
 
 
 def test_a_seed_is_another_draw_and_the_same_seed_the_same():

@@ -6,8 +6,8 @@ import pytest
 from tests.phases.planted_runs import COUNTERS, planted, samples_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.records import pack, unpack
-from workprof.phases.detector import Limits, fit_detector
-from workprof.phases.fingerprints import stretches_of
+from workprof.phases.detector import Limits, _slope, fit_detector, fit_phase_model, limits_of
+from workprof.phases.fingerprints import RenormalisedRuns, stretches_of
 from workprof.phases.library import LibrarySettings, faithful_library, library_of
 from workprof.phases.matching import UNKNOWN, MatchRunSettings, match_run
 from workprof.phases.runs import runs_of
@@ -44,7 +44,8 @@ def test_c_is_set_by_each_run_against_the_rest_of_its_workload():
 def test_the_limit_is_a_quantile_of_known_scores():
     scores = np.linspace(0, 1, 101)
     own = Limits(scores, scores < 2, 0.5, 0.3)
-    assert own.limit_for(0.1) == pytest.approx(0.9)
+    assert own.limit_for(0.1) == pytest.approx(0.91)  # rank 92 of 101: the new run is one of 102
+    assert own.limit_for(0.001) == 1.0
     assert own.limit_at(own.c_of(0.7)) == pytest.approx(0.7)
 
 
@@ -113,3 +114,32 @@ def test_libraries_can_be_kept_and_answer_alike(samples):
 def test_runs_without_labels_teach_nothing():
     with pytest.raises(NotEnoughData, match="no run has a workload"):
         library_of(runs_of(samples_of({(None, "1"): {"a": np.arange(9.0)}})), LibrarySettings())
+
+
+def test_known_runs_tell_how_new_ones_score_that_meet_one_run_more():
+    """A run that is left out meets a run less of its workload than a new one; of three that is most of its score."""
+    runs = runs_of(planted(4, 9, seed=5), ())
+    known = np.array([int(run.run) <= 3 for run in runs.runs])
+    fingerprints, new = RenormalisedRuns(runs, LibrarySettings().fingerprints).of(
+        np.flatnonzero(known).tolist(), np.flatnonzero(~known).tolist()
+    )
+    labels = np.unique(np.array(runs.workloads)[known], return_inverse=True)[1]
+    prints = [stretches_of(one) for one in fingerprints.prints]
+    limits = limits_of(prints, labels, 0)
+    everything = np.arange(len(labels))
+    alone = []
+    for run in everything:
+        rest = everything[everything != run]
+        alone.append(fit_phase_model([prints[i] for i in rest], labels[rest], 0).unlikeness([prints[run]]).min())
+    truth = fit_phase_model(prints, labels, 0).unlikeness([stretches_of(one) for one in new]).min(axis=1)
+    assert truth.mean() < np.mean(alone)
+    assert abs(limits.scores.mean() - truth.mean()) < abs(np.mean(alone) - truth.mean())
+    assert (truth > limits.limit_for(0.1)).mean() <= 0.2
+
+
+def test_a_slope_is_that_of_a_part_like_one_over_the_number_of_known_runs():
+    n = np.array([3.0, 4, 6])
+    gains = [(5 / (n - 2) - 5 / (n - 1), 1 / (n - 2) - 1 / (n - 1))]
+    assert _slope(gains) == pytest.approx(5)
+    assert _slope([(-gains[0][0], gains[0][1])]) == 0
+    assert _slope([]) == 0

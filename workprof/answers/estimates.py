@@ -13,9 +13,9 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column, printed
 from workprof.core.units import format_share
 from workprof.core.words import counted, formatted, label as target_words, listed
-from workprof.forecasts.choice import SIMPLE
+from workprof.forecasts.choice import BESIDE, CLEARLY, SIMPLE
 from workprof.forecasts.errors import PredictorErrors, PublishedErrors, published_errors
-from workprof.forecasts.estimate_evaluation import FLAWS, EstimateEvaluation, ProfileErrors
+from workprof.forecasts.estimate_evaluation import FEWEST_IN_GROUP, FLAWS, EstimateEvaluation, ProfileErrors
 from workprof.forecasts.splits import SPLITS_SHOWN
 
 
@@ -52,6 +52,8 @@ PREDICTORS = {
 
 def label(name: str) -> str:
     """What a predictor is called."""
+    if BESIDE in name:
+        return f"halfway between {' and '.join(label(one) for one in name.split(BESIDE))}"
     return PREDICTORS[name].label if name in PREDICTORS else name.replace("_", " ")
 
 
@@ -65,6 +67,9 @@ def choice_words(result: EstimateEvaluation) -> str:
     is_simple = name in SIMPLE
     rival = next((other for other in over if (other in SIMPLE) != is_simple), name)
     kept = " Nothing that learns beats this simple rule." if is_simple and over[name] <= over[rival] else ""
+    if BESIDE in name:
+        first, simple = (label(one) for one in name.split(BESIDE))
+        kept = f" Of both, {first} is better than {simple} by less than {CLEARLY:g} standard errors."
     return (
         f"Chosen on validation runs inside the training part: {listed(counts)}.{kept} "
         f"Errors there at p50, p80 and p90 average {over[name]:.2f} times the best single predictor's for "
@@ -181,8 +186,12 @@ HELD = (
 )
 
 
+MOST_GROUPS = 5
+"""In the table, those whose coverage is farthest from nominal; all are in the JSON document."""
+
+
 def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> Table:
-    """How the interval holds under each split that was evaluated, for all runs and for those of new users."""
+    """How the interval holds under each split that was evaluated: for all runs, new users, and large groups."""
     rows = []
     for split, result in by_split.items():
         if (held := result.interval) is not None:
@@ -192,6 +201,12 @@ def interval_table(by_split: Mapping[str, EstimateEvaluation]) -> Table:
                 ("all, interval as trained", result.n_test, held.fixed_coverage, held.fixed_width_factor),
             )
             rows += [_Held(SPLITS_SHOWN[split], *part) for part in parts if None not in part]
+            rows += [
+                _Held(
+                    SPLITS_SHOWN[split], f"{one.field} {one.value}", one.n_rows, one.coverage, one.median_width_factor
+                )
+                for one in held.by_group[:MOST_GROUPS]
+            ]
     return Table("intervals", "The interval by split", HELD, rows)
 
 
@@ -254,6 +269,10 @@ def error_figures(result: EstimateEvaluation) -> tuple[Figure, ...]:
     return (*errors, Figure(COVERAGE, held, f"nominal {nominal}"), Figure(WIDTH, held, f"without a model {alone}"))
 
 
+GROUP_WITHIN = 0.05
+"""Of the nominal coverage: a group's own is called close."""
+
+
 def interval_sentence(result: EstimateEvaluation) -> str:
     """How the interval held, or that these definitions have none."""
     held = result.interval
@@ -268,6 +287,12 @@ def interval_sentence(result: EstimateEvaluation) -> str:
         words += (
             " It follows the runs that had ended when each began; left as it was trained it covers "
             f"{format_share(held.fixed_coverage)} and spans {factor(held.fixed_width_factor)}."
+        )
+    if held.by_group:
+        close = sum(abs(one.coverage - held.nominal) <= GROUP_WITHIN for one in held.by_group)
+        words += (
+            f" Of {counted(len(held.by_group), 'group')} with {FEWEST_IN_GROUP} or more test runs {close} are covered "
+            f"within {format_share(GROUP_WITHIN, 0)} of that."
         )
     if held.new_users_coverage is None or held.new_users_width_factor is None:
         return words

@@ -199,7 +199,9 @@ def _following(
     started = times_of(known.jobs)[fold.test]
     lasted = numbers_of(known.jobs, "duration_s")[fold.test] if "duration_s" in known.jobs.columns else 0.0
     scores, jobs = np.maximum(low - true, true - high), _jobs_of(known.jobs, fold.test)
-    margins = following_margins(model.calibration, Followed(scores, started, started + np.nan_to_num(lasted), jobs))
+    keys = known.cells(model.candidates.fields).keys[:, fold.test]
+    ended = started + np.nan_to_num(lasted)
+    margins = following_margins(model.calibration, Followed(scores, started, ended, jobs, keys))
     ends, back = ends_of(low, high, margins), model.scale.from_log
     return np.minimum(back(ends[0]), ours.point), np.maximum(back(ends[1]), ours.point)
 
@@ -233,6 +235,22 @@ BEYOND = 1.0
 FIGURE_QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 
+FEWEST_IN_GROUP = 200
+"""Tested runs from which on a group's coverage is told: its standard error is .02, runs of one job set aside."""
+GROUPED_BY = ("group", "user", "workload", "task_name")
+
+
+@dataclass(frozen=True)
+class GroupCoverage:
+    """How the interval held for the tested runs of one group."""
+
+    field: str  # of GROUPED_BY
+    value: str
+    n_rows: int
+    coverage: float
+    median_width_factor: float
+
+
 @dataclass(frozen=True)
 class IntervalErrors:
     """How the interval held."""
@@ -247,6 +265,8 @@ class IntervalErrors:
     fixed_coverage: float | None = None
     """By time the interval follows the tested runs that had ended; the share inside one that does not follow any."""
     fixed_width_factor: float | None = None  # median of upper / lower end of that one
+    by_group: tuple[GroupCoverage, ...] = ()
+    """Groups with `FEWEST_IN_GROUP` tested runs, not all of them; the farthest from nominal first."""
 
 
 @dataclass(frozen=True)
@@ -354,9 +374,8 @@ def _mean_trials(combinations: list[Combination]) -> dict[str, float]:
     tried: dict[str, list[float]] = {}
     for trial in itertools.chain.from_iterable(one.trials for one in combinations):
         tried.setdefault(trial.name, []).append(trial.over_best)
-    return dict(
-        sorted(((name, float(np.mean(tried[name]))) for name in TRIED if name in tried), key=lambda one: one[1])
-    )
+    names = [*(name for name in TRIED if name in tried), *(name for name in tried if name not in TRIED)]
+    return dict(sorted(((name, float(np.mean(tried[name]))) for name in names), key=lambda one: one[1]))
 
 
 def _jobs_of(jobs: pd.DataFrame, rows: Ints) -> Ints:
@@ -479,6 +498,7 @@ def _interval_errors(results: list[FoldResult], jobs: pd.DataFrame, true: Floats
         held, wide = _held(*results[0].fixed, true)
         fixed = (float(np.mean(held)), float(np.median(wide)))
     new = np.concatenate([_new_users(jobs, result.fold) for result in results])
+    tested = jobs.iloc[np.concatenate([result.fold.test for result in results])]
     return IntervalErrors(
         nominal,
         float(np.mean(inside)),
@@ -487,8 +507,21 @@ def _interval_errors(results: list[FoldResult], jobs: pd.DataFrame, true: Floats
         int(new.sum()),
         float(np.mean(inside[new])) if new.any() else None,
         float(np.median(width[new])) if new.any() else None,
-        *fixed,
+        fixed_coverage=fixed[0],
+        fixed_width_factor=fixed[1],
+        by_group=_by_group(tested, inside, width, nominal),
     )
+
+
+def _by_group(tested: pd.DataFrame, inside: Bools, width: Floats, nominal: float) -> tuple[GroupCoverage, ...]:
+    groups = []
+    for name in [one for one in GROUPED_BY if one in tested.columns]:
+        codes, values = tested[name].factorize()
+        for code, n in enumerate(np.bincount(codes[codes >= 0], minlength=len(values)).tolist()):
+            if FEWEST_IN_GROUP <= n < len(tested):
+                held = float(np.mean(inside[codes == code])), float(np.median(width[codes == code]))
+                groups.append(GroupCoverage(name, str(values[code]), n, *held))
+    return tuple(sorted(groups, key=lambda one: -abs(one.coverage - nominal)))
 
 
 def _held(low: Floats, high: Floats, true: Floats) -> tuple[Bools, Floats]:

@@ -30,7 +30,7 @@ from workprof.forecasts.choice import Combination, choose, mix, point_of
 from workprof.forecasts.encoder import Inputs, usable_fields
 from workprof.forecasts.history import Cells, Past, read_cells
 from workprof.forecasts.intervals import Calibration, Strata, Validated, calibrate, interval, validate
-from workprof.forecasts.splits import N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
+from workprof.forecasts.splits import BY_TIME, N_FOLDS, SPLITS, SPLITS_SHOWN, units_of
 from workprof.profiles.settings import Mode, ProfileSettings, Seed
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Estimates:
     quantiles: Floats  # (n_rows, n_levels) at `LEVELS`: 5, 10, 25, 50, 75, 90, 95 %
     level: Ints  # (n_rows,) depth of the history that was found, 0 = same group and task, the last = none
     count: Ints  # (n_rows,) past jobs in that cell that were used
-    predictor: str  # of `choice.TRIED`: what gave the point
+    predictor: str  # of `choice.TRIED`, or two of them joined by `choice.BESIDE`: what gave the point
 
 
 @dataclass(frozen=True)
@@ -301,13 +301,13 @@ def train_estimator(
         else:
             train_on_all()
         n_levels = len(past.cells.fewest)
-        combination = choose(validated, n_levels, scale.from_log)
+        combination = choose(validated, n_levels, scale.from_log, forward=settings.split == BY_TIME)
         mixed = mix(validated.predicted, combination.weights, n_levels)
         calibration = calibrate(
             mixed[:, 0],
             mixed[:, -1],
             validated.true,
-            Strata(validated.predicted.level, n_levels),
+            Strata(validated.predicted.level, n_levels, validated.keys),
             validated.units,
             settings.nominal,
         )
@@ -403,7 +403,9 @@ def errors_at_fit(known: KnownJobs, settings: EstimateSettings) -> ErrorsAtFit:
     past = completed(past, known.censored, settings.seed)
     validated = validate(known.jobs, past, fields, settings, lambda share: None)
     n_levels = len(past.cells.fewest)
-    point = point_of(validated.predicted, choose(validated, n_levels, scale.from_log), n_levels)
+    point = point_of(
+        validated.predicted, choose(validated, n_levels, scale.from_log, forward=settings.split == BY_TIME), n_levels
+    )
     errors = np.full(len(logs), np.nan)
     errors[validated.rows] = validated.true - scale.to_log(scale.from_log(point))
     return ErrorsAtFit(scale.floor, logs, errors)

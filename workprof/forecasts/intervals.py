@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Floats, Ints
+from workprof.core.arrays import Bools, Floats, Ints
 from workprof.forecasts.candidates import MANY_ROWS, CandidateQuantiles, predict_quantiles, train_candidates
-from workprof.forecasts.history import Past, take_cells
-from workprof.forecasts.splits import Fold, holdout, make_folds
+from workprof.forecasts.history import Keys, Past, take_cells
+from workprof.forecasts.splits import BY_TIME, Fold, forward_folds, holdout, make_folds
 from workprof.forecasts.weighted_samples import effective_size
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ FEWEST_IN_STRATUM = 100
 
 @dataclass(frozen=True)
 class Strata:
-    """What is calibrated apart: (n_rows,) history level of each row, 0 .. n_levels, and the number of levels."""
+    """What is calibrated apart."""
 
-    level: Ints
+    level: Ints  # (n_rows,) history level of each row, 0 .. n_levels
     n_levels: int
+    keys: Keys  # (n_levels, n_rows) of their history cells, the narrowest first
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Calibration:
     margins: Floats  # (n_levels + 1,) by history level, the last for jobs without any history
     rows: Ints  # (n_levels + 1,) calibration rows of each; 0 = calibrated with the others
     scores: Floats  # (n_rows,) log units by which each calibration row lies outside the quantiles, the earliest first
+    keys: Keys  # (n_levels, n_rows) of the history cells of these rows, the narrowest first
+    worth: Floats  # (n_rows,) one over the rows of each one's unit
 
 
 def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: Ints, nominal: float) -> Calibration:
@@ -70,7 +73,9 @@ def calibrate(low: Floats, high: Floats, true: Floats, strata: Strata, units: In
         others = np.ones(len(level), dtype=np.bool_)
     chosen = [level == at if own[at] else others for at in strata_range]
     margins = np.array([_margin(scores[rows], units[rows], nominal) for rows in chosen], dtype=np.float64)
-    return Calibration(nominal, margins, np.bincount(level, minlength=len(own)) * own, scores)
+    return Calibration(
+        nominal, margins, np.bincount(level, minlength=len(own)) * own, scores, strata.keys, _worth(units)
+    )
 
 
 def interval(low: Floats, high: Floats, level: Ints, calibration: Calibration) -> tuple[Floats, Floats]:
@@ -102,33 +107,65 @@ class Followed:
     started: Floats  # (n_rows,) s
     ended: Floats  # (n_rows,) s; from then on a run's score is known
     units: Ints  # (n_rows,) codes of their jobs, 0 .. n_jobs - 1
+    keys: Keys  # (n_levels, n_rows) of their history cells, the narrowest first
+
+
+CELL_WEIGHT = 10.0
+"""Jobs of its own that a cell needs to have as much say as the next wider one. On PAI, four workflows and draws of the
+synthetic sample 10 and 30 cover the same within .03; without cells eager's CPU was covered .998, twice as wide."""
+
+
+def _worth(units: Ints) -> Floats:
+    """(n_rows,) one over the rows of each one's unit: rows of a job are right or wrong together."""
+    _, unit, sizes = np.unique(units, return_inverse=True, return_counts=True)
+    worth: Floats = 1 / sizes[unit]
+    return worth
 
 
 def following_margins(calibration: Calibration, runs: Followed) -> Floats:
-    """Return (n_rows,) log margins for later runs, each from the runs that had ended when it began.
+    """(n_rows,) log margins for later runs, each from the runs that had ended when it began.
 
     Source:
         Adaptive conformal inference (Gibbs and Candès, NeurIPS 2021, equation 2): the level moves with each miss and
         each hit, the margin is that quantile of the past scores. Ours learns of a run when it ends, divides the step by
         the root of the runs of its job, keeps the level within `MISSES_WITHIN` and the latest `LATEST_SCORES` scores.
+        Scores of a run's own cell weigh more, as in localised conformal prediction (Guan 2023): the distribution of a
+        cell is shrunk towards that of the next wider one, as with Ferguson's (1973) prior of weight `CELL_WEIGHT`.
     """
-    misses = 1 - calibration.nominal
-    level, known, margins = misses, list(calibration.scores[-LATEST_SCORES:]), np.zeros(len(runs.scores))
+    misses, n = 1 - calibration.nominal, len(runs.scores)
+    ends, order = np.argsort(runs.ended, kind="stable"), np.argsort(runs.started, kind="stable")
+    first = min(len(calibration.scores), LATEST_SCORES)
+    scores = np.concatenate([calibration.scores[len(calibration.scores) - first :], runs.scores[ends]])
+    cells = np.concatenate([calibration.keys[:, len(calibration.scores) - first :], runs.keys[:, ends]], axis=1)
+    worth = np.concatenate([calibration.worth[len(calibration.scores) - first :], _worth(runs.units)[ends]])
     steps = ADAPTATION / np.sqrt(np.bincount(runs.units)[runs.units])
-    ends, done, ordered = np.argsort(runs.ended, kind="stable"), 0, np.sort(known)
-    for row in np.argsort(runs.started, kind="stable"):
-        first = done
-        while done < len(ends) and runs.ended[ends[done]] <= runs.started[row] and ends[done] != row:
+    level, done, margins = misses, 0, np.zeros(n)
+    for row in order:
+        while done < n and runs.ended[ends[done]] <= runs.started[row] and ends[done] != row:
             run = ends[done]
             level = float(np.clip(level + steps[run] * (misses - (runs.scores[run] > margins[run])), *MISSES_WITHIN))
-            known.append(runs.scores[run])
             done += 1
-        if done > first:
-            known = known[-LATEST_SCORES:]
-            ordered = np.sort(known)
-        rank = min(math.ceil((len(ordered) + 1) * (1 - level)), len(ordered))
-        margins[row] = ordered[rank - 1]
+        known = slice(max(0, first + done - LATEST_SCORES), first + done)
+        weights = _weights(cells[:, known] == runs.keys[:, row, None], worth[known])
+        margins[row] = _weighted_margin(scores[known], weights, 1 - level)
     return margins
+
+
+def _weights(same: Bools, worth: Floats) -> Floats:
+    """(n_scores,) weights that sum to 1, from the (n_levels, n_scores) cells that scores share, the narrowest first."""
+    weights: Floats = np.full(same.shape[1], 1 / same.shape[1])
+    for own in same[::-1]:
+        jobs = float(worth[own].sum())
+        weights = (own * (jobs / max(1, int(own.sum()))) + CELL_WEIGHT * weights) / (jobs + CELL_WEIGHT)
+    return weights
+
+
+def _weighted_margin(scores: Floats, weights: Floats, share: float) -> float:
+    """The smallest score that so much of the weight does not exceed, the run in question put among the scores."""
+    order = np.argsort(scores, kind="stable")
+    aim = share * (1 + float((weights**2).sum()))
+    at = np.searchsorted(np.cumsum(weights[order]), aim - 1e-12)
+    return float(scores[order[min(int(at), len(order) - 1)]])
 
 
 def _margin(scores: Floats, units: Ints, nominal: float) -> float:
@@ -165,6 +202,7 @@ class Validated:
     true: Floats  # (n_rows,) log values
     rows: Ints  # (n_rows,) their positions in the table that they were drawn from
     units: Ints  # (n_rows,) what the split keeps together
+    keys: Keys  # (n_levels, n_rows) of their history cells
 
 
 def validate(
@@ -187,7 +225,10 @@ def validate(
     """
     from workprof.core.compiled import share_out  # noqa: PLC0415  numba
 
-    if settings.split == "by_time" or effective_size(np.ones(len(past.units)), past.units) > FEW_UNITS:
+    if settings.split == BY_TIME:
+        order = np.argsort(past.cells.times, kind="stable")
+        folds = [Fold(fold.train, order[np.isin(order, fold.test)]) for fold in forward_folds(jobs)]
+    elif effective_size(np.ones(len(past.units)), past.units) > FEW_UNITS:
         drawn = holdout(jobs, settings.split, VALIDATION_SHARE, settings.seed)
         in_time = np.argsort(past.cells.times[drawn.test], kind="stable")
         folds = [Fold(drawn.train, drawn.test[in_time])]
@@ -227,6 +268,7 @@ def validate_rows(
             past.targets[rows],
             rows,
             past.units[rows],
+            past.cells.keys[:, rows],
         )
         for rows in tests
     )
@@ -246,4 +288,5 @@ def joined(parts: Iterable[Validated]) -> Validated:
         np.concatenate([part.true for part in listed]),
         np.concatenate([part.rows for part in listed]),
         np.concatenate([part.units for part in listed]),
+        np.concatenate([part.keys for part in listed], axis=1),
     )

@@ -152,15 +152,39 @@ def times_of(jobs: pd.DataFrame) -> Floats:
 
 
 def _by_time(jobs: pd.DataFrame) -> Fold:
-    started = times_of(jobs)
-    cut = np.nanquantile(started, 1 - LAST_SHARE, method="higher")
-    ended = started + (numbers_of(jobs, "duration_s") if "duration_s" in jobs.columns else 0.0)
-    train, test = np.flatnonzero(ended <= cut), np.flatnonzero(started >= cut)
-    if len(train) < FEWEST_ROWS // 2 or not len(test):
+    folds = _forward(jobs, (1 - LAST_SHARE,))
+    if not folds:
         raise NotEnoughData(
-            f"{len(train)} jobs had ended before the last {LAST_SHARE:.0%} began; a split by time needs a longer trace"
+            f"of {len(jobs)} jobs fewer than {FEWEST_ROWS // 2} had ended before the last {LAST_SHARE:.0%} began; "
+            "a split by time needs a longer trace"
         )
-    return Fold(train.astype(np.int64), test.astype(np.int64))
+    return folds[0]
+
+
+FORWARD_ORIGINS = (0.4, 0.6, 0.8)
+"""Of the time: from each origin on until the next, rows are predicted by what had ended at the origin."""
+
+
+def forward_folds(jobs: pd.DataFrame) -> tuple[Fold, ...]:
+    """Folds forward in time, one for each origin with enough behind and something before it; test rows in that order.
+
+    Raises:
+        ColumnMissing: when the table has no times.
+        NotEnoughData: when no origin has.
+    """
+    return _forward(jobs, FORWARD_ORIGINS) or (_by_time(jobs),)
+
+
+def _forward(jobs: pd.DataFrame, origins: tuple[float, ...]) -> tuple[Fold, ...]:
+    started = times_of(jobs)
+    ended = started + (numbers_of(jobs, "duration_s") if "duration_s" in jobs.columns else 0.0)
+    cuts = [float(np.nanquantile(started, origin, method="higher")) for origin in origins]
+    folds = []
+    for cut, until in zip(cuts, [*cuts[1:], np.inf], strict=True):
+        train, test = np.flatnonzero(ended <= cut), np.flatnonzero((started >= cut) & (started < until))
+        if len(train) >= FEWEST_ROWS // 2 and len(test):
+            folds.append(Fold(train.astype(np.int64), test.astype(np.int64)))
+    return tuple(folds)
 
 
 def drawn_holdout(jobs: pd.DataFrame, split: str, share: float, seed: int = 0) -> Fold:

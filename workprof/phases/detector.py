@@ -8,6 +8,7 @@ run add their log odds, at a lower weight.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -177,7 +178,7 @@ FOLDS = 9
 
 @dataclass(frozen=True)
 class Limits:
-    """What known runs score, each against a library that lacks it."""
+    """What new runs of known workloads would score, found from known runs against libraries that lack them."""
 
     scores: Floats  # (n_validated,) unlikeness to the nearest workload; of workloads with at least three runs
     right: Bools  # (n_validated,) the nearest was its own
@@ -185,11 +186,13 @@ class Limits:
     sd: float  # of the scores
 
     def limit_for(self, false_rejects: float) -> float:
-        """The score above which a run is unknown, such that this share of known runs is rejected.
+        """The score above which a run is unknown, such that at most this share of new known runs is rejected.
 
-        A validated run meets one run less of its own workload than a new run will, so of new runs fewer are.
+        Source:
+            The rank of split conformal prediction, ceil((n + 1) (1 - share)): the new run is one of n + 1.
         """
-        return float(np.quantile(self.scores, 1 - false_rejects))
+        rank = min(len(self.scores), math.ceil((len(self.scores) + 1) * (1 - false_rejects) - 1e-9))
+        return float(np.sort(self.scores)[rank - 1])
 
     def c_of(self, limit: float) -> float:
         """A limit as c: standard deviations above the mean of the scores."""
@@ -242,18 +245,42 @@ def limits_of(runs: Sequence[Stretches], labels: Ints, seed: int, progress: Prog
     one_out = _folds([np.array([run]) for run in by_workload if enough[run]], labels, draw)
     if not one_out:
         return None
-    n = len(one_out)
+    everything, fits, left, gains = np.arange(len(labels)), 0, [], []
 
-    def scored(out: Ints, done: int) -> Floats:
-        progress(done / n, f"known runs against the others: {done + 1} of {n}")
-        rest = np.setdiff1d(np.arange(len(labels)), out)
+    def scored(out: Ints, rest: Ints) -> Floats:
+        nonlocal fits
+        fits += 1
+        progress((fits - 1) / (2 * len(one_out)), f"known runs against the others: {fits} of {2 * len(one_out)}")
         return fit_phase_model([runs[i] for i in rest], labels[rest], seed).unlikeness([runs[i] for i in out])
 
-    own = [scored(out, done) for done, out in enumerate(one_out)]
-    scores, order = np.concatenate([one.min(axis=1) for one in own]), np.concatenate(one_out)
-    right = np.concatenate([np.argmin(one, axis=1) for one in own]) == labels[order]
-    sd = max(float(scores.std()), 1e-9)
-    return Limits(scores, right, float(scores.mean()), sd)
+    for out in one_out:
+        rest = np.setdiff1d(everything, out)
+        own, n_own = scored(out, rest), np.bincount(labels[rest], minlength=len(counts))[labels[out]]
+        left.append((own.min(axis=1), own.argmin(axis=1) == labels[out], 1 / n_own - 1 / counts[labels[out]]))
+        siblings = [int(draw.choice(rest[labels[rest] == labels[run]])) for run in out]
+        fewer = np.setdiff1d(rest, siblings)
+        n_fewer = np.bincount(labels[fewer], minlength=len(counts))[labels[out]]
+        if has_pairs(labels[fewer]) and n_fewer.min() > 0:
+            gains.append((scored(out, fewer).min(axis=1) - own.min(axis=1), 1 / n_fewer - 1 / n_own))
+    scores, right, nearer = (np.concatenate(part) for part in zip(*left, strict=True))
+    scores = scores - _slope(gains) * nearer
+    return Limits(scores, right, float(scores.mean()), max(float(scores.std()), 1e-9))
+
+
+def _slope(gains: list[tuple[Floats, Floats]]) -> float:
+    """How much less unlike a run is for each part of 1 by which one over the known runs of its workload falls.
+
+    A run that is left out meets fewer runs of its workload than a new one will. On 52 recordings of 13 workloads the
+    mean score with one, two and three of them was 20.6, 8.3 and 4.5: a level, and a part like one over their number.
+
+    Args:
+        gains: for each fold, (n_out,) how far scores rise when a further run of the workload is taken away, and how far
+            one over the number of its runs rises.
+    """
+    if not gains:
+        return 0.0
+    higher, rises = (np.concatenate(part) for part in zip(*gains, strict=True))
+    return max(0.0, float(higher.sum() / rises.sum()))
 
 
 def _folds(groups: list[Ints], labels: Ints, draw: np.random.Generator) -> list[Ints]:

@@ -63,13 +63,13 @@ class MatchSettings:
     false_rejects: Annotated[
         float,
         Setting(
-            "Training runs, each against the rest, that may be rejected where c is chosen. New runs are rejected less "
-            "often, as they meet one more run of their workload.",
+            "New runs of known workloads that may be rejected where c is chosen: on known runs, each against the rest, "
+            "less what one run more of a workload changes.",
             unit="share",
             above=0,
             most=0.5,
         ),
-    ] = 0.25
+    ] = 0.12
 
 
 MOST_CACHED_COSTS = 100_000
