@@ -60,7 +60,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be viewed, nothing changed.")
         name = page.name or page.title.lower()
-        header.header(page.title, page.question, choice.dataset, resets=name if page.resets else "")
+        header.header(page.title, page.question, visit, resets=name if page.resets else "")
         if choice.dataset is not None:
             scope_bar.show(visit, choice.dataset)
         notices = st.container()

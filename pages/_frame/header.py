@@ -9,23 +9,25 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._frame import copy_link, datasets, link
+from pages._frame import copy_link, datasets, link, scope_bar
 from pages._frame.cross_link import prefixes_of
+from pages._frame.visit import Visit
 from workprof.charts.text import markdown_text
-from workprof.store.reports import Dataset
 
 WORK = "work_"
 """How parameters begin that hold running work of this visitor: they outlive a reload, and are nobody else's."""
 
 
-def header(title: str, question: str, dataset: Dataset | None, *, resets: str = "") -> None:
-    """Show one row: the title, whose help is the page's question, the dataset, its link, and Reset of a page's name."""
+def header(title: str, question: str, visit: Visit, *, resets: str = "") -> None:
+    """Show one row: the title, whose help is the page's question, dataset, scope, link, and Reset of a page's name."""
+    dataset = visit.dataset
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, help=question, width="stretch")
         if dataset is not None:
             st.badge(markdown_text(datasets.title(dataset), 80), icon=":material/database:", color="gray")
             if dataset.mode == "faithful":
                 published_flag()
+            scope_bar.button(visit, dataset)
             copy_link.button(dataset.hash, but=WORK)
             if resets:
                 _reset(resets)

@@ -1,4 +1,4 @@
-"""The bar under the title: which runs of the dataset the page is about, and the way to narrow them.
+"""The scope of a page: which runs of the dataset the page is about, and the way to narrow them.
 
 What is chosen is part of the dataset in the address, so that every page, link and file is about the same runs.
 """
@@ -38,18 +38,22 @@ MOST_VALUES = 20
 DAYS, DATES = "scope_days", "scope_dates"
 
 
+def button(visit: Visit, dataset: Dataset) -> None:
+    """Show the button of the form, for a job trace."""
+    if dataset.kind == JOBS and st.button(
+        "Narrow", key="scope_narrow", icon=":material/filter_alt:", type="tertiary", help=MEANING
+    ):
+        whole, text = split(dataset.hash)
+        _form(visit, visit.workbench.dataset(whole), parsed(text) if text else Scope())
+
+
 def show(visit: Visit, dataset: Dataset) -> None:
-    """Show the bar of a job trace: what is chosen, the button of the form, and the way back to all runs."""
-    if dataset.kind != JOBS:
-        return
+    """Show what a dataset is narrowed to, and the way back to all its runs; nothing for a whole one."""
     whole, text = split(dataset.hash)
+    if not text:
+        return
+    rows = visit.workbench.dataset(whole).rows
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="scope_bar"):
-        if st.button("Narrow", key="scope_narrow", icon=":material/filter_alt:", type="tertiary", help=MEANING):
-            _form(visit, visit.workbench.dataset(whole), parsed(text) if text else Scope())
-        if not text:
-            st.caption(f"All {counted(dataset.rows, 'run')}")
-            return
-        rows = visit.workbench.dataset(whole).rows
         st.caption(f"{markdown_text(parsed(text).words, 200)}: {dataset.rows:,} of {counted(rows, 'run')}")
         if st.button("All runs", key="scope_all", icon=":material/filter_alt_off:", type="tertiary"):
             _choose(whole)

@@ -42,7 +42,7 @@ def test_classifier_scores(workprof, sample):
         }
         assert scores["calibration_error"] >= abs(scores["mean_probability"] - scores["correct_share"]) - 1e-9
         assert scores["new_users"]["n_test"] <= scores["n_test"]
-    assert any("found with the test runs" in note for note in found["notes"])
+    assert any("Test runs were part of the clustering" in note for note in found["notes"])
     assert set(found["classes"][0]) == {"profile", "precision", "recall", "f1", "support"}
     assert [one["f1"] for one in found["classes"]] == sorted(one["f1"] for one in found["classes"])
     assert found["train_seconds"] > 0
@@ -84,7 +84,7 @@ def test_every_predictor_and_the_interval(workprof, sample):
     assert set(found) >= {"n_train", "n_test", "predictors", "interval", "best"}
     widths = {"median_width_factor", "global_width_factor", "new_users_width_factor", "fixed_width_factor"}
     assert set(found["interval"]) == widths | {
-        *("nominal", "coverage", "fixed_coverage", "n_new_users", "new_users_coverage")
+        *("nominal", "coverage", "fixed_coverage", "by_group", "n_new_users", "new_users_coverage")
     }
     assert found["best"] in found["predictors"]
     assert all(set(errors) == ERRORS for errors in found["predictors"].values())

@@ -21,6 +21,7 @@ LINES = {
     "sample": ("sample", "small", "--by", "task_name", "--rows", "50", "--name", "few"),
     "durations": ("durations", "small", "--by", "user"),
     "size": ("size", "nowhere.csv"),
+    "compare": ("compare", "small", "nothing"),
     "report": ("report", "nothing", "-o", "{folder}/report.html"),
     "record": ("record", "--interval", "-1", "true"),
     "synth": ("synth", "pai", "--rows", "500", "-o", "{folder}/made.parquet"),

@@ -36,7 +36,96 @@ OF_WHAT_IF = ("memory_by", "memory_cores", "memory_currency", "memory_floor", "m
 OF_WHAT_IF += ("memory_measure", "memory_plan_step", "memory_price", "memory_rule")
 OF_ROLLUP = ("name", "runs", "memory_before_gb", "memory_after_gb", "before_gb_h", "after_gb_h", "saved_gb_h")
 OF_ROLLUP += ("failures", "cores_before", "cores_after", "money_before", "money_saved", "currency", "full_name")
+WORDED_ONCE = {
+    "durations Observed:  ": ("columns are called as in the file and the command", ("at the cursor",)),
+    "durations Prediction error:  ": (
+        "columns are called as in the file and the command",
+        (
+            "factor p50",
+            "factor p90",
+            "mean abs. error",
+            "predictor",
+            "promised too little",
+            "ratio p50",
+            "ratio p80",
+            "ratio p90",
+            "within 2×",
+            "≤ 100 %",
+            "≤ 20 %",
+            "≤ 5 %",
+            "≤ 500 %",
+        ),
+    ),
+    "memory Models:  ": (
+        "columns are called as in the command; an interval is one cell",
+        ("estimated", "never_finished", "remark", "replayed", "saved_of_requested", "u_rate_high"),
+    ),
+    "memory Policies:  ": (
+        "columns are called as in the command; an interval is one cell, the time is in its JSON",
+        ("failed_high", "saved_high", "saved_percent", "seconds"),
+    ),
+    "memory Tasks:  ": (
+        "columns are called as in the command; shares are shares",
+        ("runs", "tasks", "used_by_time_percent", "used_percent"),
+    ),
+    "memory Tasks: memory_tasks ": (
+        "columns are called as in the command; shares are shares",
+        (
+            "cpu_used_percent",
+            "evidence",
+            "full_name",
+            "over_request",
+            "runs",
+            "used_by_time_percent",
+            "used_percent",
+            "without_request",
+        ),
+    ),
+    "nodes Degradation:  ": ("an interval is one cell", ("to",)),
+    "nodes Ranking:  ": (
+        "an interval is one cell; why a node has no rank is in the file",
+        ("high", "low", "no_rank_because"),
+    ),
+    "phases Evaluation:  ": ("columns are called as in the command", ("runs",)),
+    "profiles Take away:  ": (
+        "is in the file; the page shows what tells profiles apart",
+        (
+            "definitions",
+            "duration_max_s",
+            "duration_p25_s",
+            "duration_p50_s",
+            "duration_p5_s",
+            "duration_p75_s",
+            "duration_p95_s",
+            "groups",
+            "job_purity",
+            "jobs",
+            "labels",
+            "profile",
+            "share",
+            "spike_s",
+            "spike_share",
+            "typical_gpu_type",
+            "typical_group",
+            "typical_job_name",
+            "typical_node",
+            "typical_task_name",
+            "typical_user",
+            "typical_workload",
+            "users",
+        ),
+    ),
+    "sweep Runs:  ": ("is in the file; the page shows what tells settings apart", ("size",)),
+    "sweep Runs: sweep_runs ": (
+        "is in the file; the page shows what tells settings apart",
+        ("ccpm", "min_cluster_size", "n_outliers", "n_rows", "scores_v3", "silhouette_method", "silhouette_se", "size"),
+    ),
+    "sweep Summary (Table IV):  ": ("columns are called as in the command", ("published mean", "runs")),
+}
+"""Table of a page -> why headings are not there any more, and which."""
+
 CHANGED: dict[str, str] = {
+    **{f"heading: {table}{name}": why for table, (why, names) in WORDED_ONCE.items() for name in names},
     **dict.fromkeys(
         [
             f"heading: memory Bins: memory_edges_table_{edges} {name}_percent"

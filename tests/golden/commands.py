@@ -40,6 +40,7 @@ ASKED = {
     "memory-train-tables": "memory train jobs --tables --task worker -k 2 --models svm --sampling none --trials 0",
     "memory-replay": "memory replay jobs",
     "memory-plan": "memory plan jobs",
+    "compare": "compare jobs?period=..45 jobs?period=45..",
     "memory-decisions": "memory decisions jobs",
     "memory-rollup": "memory rollup jobs",
     "memory-fact": "memory fact jobs --column gpu_usage_percent",

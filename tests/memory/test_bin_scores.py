@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.memory.published_memory import TABLES_6_TO_11
 from workprof.core.errors import NotEnoughData
 from workprof.core.stats import wilson
 from workprof.memory.bin_models import (
@@ -13,7 +14,6 @@ from workprof.memory.bin_models import (
     u_rate_of,
     u_score_of,
 )
-from workprof.memory.published_memory import TABLES_6_TO_11
 
 N_TEST = 440
 """The only size of the test set that fits every published pair of accuracy and u-score."""

@@ -141,6 +141,6 @@ def test_the_command_says_of_which_runs_its_counts_are(tmp_path):
     told = run_here("memory", "assess", "sacct", "--json", home=tmp_path / "home").json
     assert (told["n_without_use"], told["memory"]["n_without_use"], told["n_requesting"]) == (20, 20, 30)
     assert told["requested_gb_h"] == pytest.approx(30 * 2 * 8 * 1024**3 / GB)
-    words = run_here("memory", "assess", "sacct", home=tmp_path / "home").out
-    assert "10 of 30 finished runs have a request and a use" in words
-    assert "requested by 30 of these" in words
+    words = run_here("memory", "assess", "sacct", home=tmp_path / "home")
+    assert "515 GB·h that 30 finished runs request" in words.out
+    assert "Waste is judged by 10 runs with both a request and a use." in words.err

@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.memory.test_verdict import jobs
-from workprof.core.errors import ColumnMissing, SettingsError
-from workprof.core.records import pack, to_json, unpack
-from workprof.memory.bin_models import estimated_improvement, u_rate_of
-from workprof.memory.published_memory import (
+from tests.memory.published_memory import (
     HEAVY_2_TOP_EDGE_GB,
     TABLE_12,
     TABLE_13_CORES,
@@ -18,6 +14,10 @@ from workprof.memory.published_memory import (
     published_rollup_cores,
     published_rollup_gb,
 )
+from tests.memory.test_verdict import jobs
+from workprof.core.errors import ColumnMissing, SettingsError
+from workprof.core.records import pack, to_json, unpack
+from workprof.memory.bin_models import estimated_improvement, u_rate_of
 from workprof.memory.rollup import RollupSettings, rollup_of
 from workprof.memory.scenarios import Scenario, compare
 from workprof.memory.verdict import VerdictSettings, verdict_of

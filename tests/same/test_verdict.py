@@ -128,7 +128,7 @@ def test_the_findings_of_the_ledger_are_rows_of_the_plan(tasks):
         app(args=["memory", "ledger", "tasks"], standalone_mode=False)
     for one in [one for one in told["findings"][:5] if one["instead"]]:
         assert one["instead"]["words"] in home.words
-        assert one["instead"]["words"] in text.getvalue()
+        assert one["plan"]["why"] in text.getvalue()
     listed = json.loads(page.files["tasks-ledger.json"])["findings"]
     assert [one["plan"] for one in listed] == [one["plan"] for one in told["findings"]]
 
