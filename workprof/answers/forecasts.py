@@ -89,10 +89,7 @@ def probability_note(threshold: float, naming: Naming) -> str:
     """What the probabilities are."""
     if naming.mode == "faithful":
         return "Probabilities are those of the trees, not calibrated."
-    return (
-        "Probabilities are calibrated on held-out jobs. Dotted line: the smallest probability at which a profile is "
-        f"predicted, {format_share(threshold, 0)}."
-    )
+    return f"Calibrated on held-out jobs. Dotted: below {format_share(threshold, 0)} no profile is predicted."
 
 
 def additivity(result: JobExplanation) -> str:
@@ -179,7 +176,11 @@ def needs_sentence(lines: Sequence[Any]) -> str:
     """What a job needs of every quantity."""
     if not lines:
         return "No quantity can be predicted for this dataset."
-    parts = [f"{label(str(one['target']))} {formatted(str(one['target']), one['point'])}" for one in lines]
+    parts = [
+        f"{'' if one['target'] in MAIN_TARGETS else label(str(one['target'])) + ' '}"
+        f"{formatted(str(one['target']), one['point'])}"
+        for one in lines
+    ]
     return f"Predicted: {', '.join(parts)}."
 
 
@@ -190,15 +191,11 @@ def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: flo
         "below": [label(str(one["target"])) for one in lines if one["point"] < one["p25"]],
         "above": [label(str(one["target"])) for one in lines if one["point"] > one["p75"]],
     }
-    found = [f"{listed(names)} {place} its quartiles" for place, names in places.items() if names]
-    outside = (
-        f" Best guess of {' and of '.join(found)}: it keeps relative errors small, quartiles tell shares of runs."
-        if found
-        else ""
-    )
+    found = [f"{listed(names)} {place}" for place, names in places.items() if names]
+    outside = f" Outside its quartiles: {'; '.join(found)}." if found else ""
     return (
-        f"Diamond: {best or 'prediction'}; thick, with the median as a stroke: quartiles of history and trees; thin: "
-        f"{format_share(nominal, 0)} interval with the guess inside{'; cross: actual' if ran else ''}.{outside}"
+        f"Diamond: {best or 'prediction'}; thick: quartiles, with the median; thin: "
+        f"{format_share(nominal, 0)} interval{'; cross: actual' if ran else ''}.{outside}"
     )
 
 
