@@ -160,7 +160,7 @@ def _range(amounts: list[float]) -> list[float]:
     return [low - room, high + room]
 
 
-ESTIMATES_LINE_PX = 84
+ESTIMATES_LINE_PX = 76
 ESTIMATES_AROUND_PX = 40
 ROW_SHARE = 0.55
 """Of a row's height: the marks and their words; below stand the ticks."""
