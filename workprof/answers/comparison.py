@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from workprof.answers.ledger import WORDS
 from workprof.answers.tasks import shown
 from workprof.core.answer import Answer, Table
 from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
@@ -16,8 +17,6 @@ from workprof.core.units import compact, format_share, gb_h
 from workprof.core.words import counted
 from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side
 from workprof.memory.ledger_settings import MEMORY, RESOURCES
-
-NAMES = {"memory": "memory", "cores": "cores", "gpus": "GPUs", "time_limit": "time limits"}
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,8 @@ def _measures(before: Side, after: Side) -> list[Measured]:
         if any(side.totals.of(one.name).n_judged for side in (before, after)):
             amounts = [side.totals.of(one.name) for side in (before, after)]
             result += [
-                Measured(f"Requested {NAMES[one.name]}", one.hours, *(amount.requested for amount in amounts)),
-                Measured(f"Never used of {NAMES[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
+                Measured(f"Requested {WORDS[one.name]}", one.hours, *(amount.requested for amount in amounts)),
+                Measured(f"Never used of {WORDS[one.name]}", "share", *(amount.wasted_share for amount in amounts)),
             ]
     result += [both(cause.capitalize(), "count", lost(cause)) for cause in (OUT_OF_MEMORY, TIMED_OUT, FAILED)]
     return [

@@ -11,7 +11,7 @@ from workprof.core.arrays import Floats
 from workprof.core.shown import Shown
 from workprof.memory.ledger import Ledger, LedgerRow
 from workprof.memory.ledger_settings import MEMORY
-from workprof.memory.verdict import Booking, Judged
+from workprof.memory.verdict import Judged
 
 APPEARED, VANISHED, GREW, SHRANK, ALIKE = "appeared", "vanished", "grew", "shrank", "alike"
 LEAST_CHANGE = 0.1
@@ -26,8 +26,7 @@ class Side:
     n_users: int | None  # None = nothing tells users
     duration_s: Floats  # (2,) median and 90th percentile of the finished runs; NaN without any
     totals: LedgerRow  # of the ledger
-    today: Booking | None  # of the runs that the verdict is judged on; None = it cannot be made
-    judged: Judged | None  # what the verdict saves of them
+    judged: Judged | None  # what the verdict saves of its later runs; None = it cannot be made
 
 
 @dataclass(frozen=True)

@@ -40,5 +40,4 @@ class ComparisonQuestions(MemoryQuestions):
             jobs["duration_s"].to_numpy() if "duration_s" in jobs else jobs["row_id"].to_numpy()[:0]
         )
         judged = None if memory is None or memory.problem else memory.judged
-        today = None if memory is None else memory.today
-        return Side(entry.name, self.counts(entry.hash).users, durations, ledger.totals, today, judged)
+        return Side(entry.name, self.counts(entry.hash).users, durations, ledger.totals, judged)
