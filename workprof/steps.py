@@ -50,7 +50,7 @@ def about(step: Step, key: str, dataset: str, settings: object, seconds: float) 
         settings=json.loads(canonical_json(settings)),
         versions={"workprof": workprof.__version__, "step": str(step.version), "python": platform.python_version()},
         seconds=seconds,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
     )
 
 

@@ -17,7 +17,7 @@ from workprof.cache import ResultCache
 from workprof.core.errors import StepFailed
 from workprof.core.step import Step
 from workprof.jobs import Jobs
-from workprof.steps import Request
+from workprof.steps import Request, about
 
 pytestmark = pytest.mark.slow
 
@@ -179,3 +179,9 @@ def test_what_a_child_hands_over_is_taken_only_for_what_was_asked(jobs, cache):
     assert cache.get(key, Told).total == 3.0
     assert [about.key for about in cache.abouts()] == [key]
     assert cache.get("another:key:step:1", Told) is None
+
+
+def test_moments_of_results_tell_those_of_one_second_apart():
+    first = about(STEP, "00", "data", {}, 0.0)
+    time.sleep(0.005)
+    assert first.created < about(STEP, "01", "data", {}, 0.0).created
