@@ -122,7 +122,7 @@ def _narrowing(callback: Any) -> Any:
 def _common_options() -> dict[str, Any]:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command()(_common)
-    result = {one.name: one for one in typer.main.get_command(alone).params}
+    result: dict[str, Any] = {str(one.name): one for one in typer.main.get_command(alone).params}
     result["wait"].expose_value = False
     return result
 
