@@ -9,12 +9,12 @@ from pages._frame import header
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import figures, forms, running_work, tabs
-from pages._profiles import clusterability, form, one_profile, overview, selection, views
+from pages._profiles import clusterability, form, membership, one_profile, overview, selection, views
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
-from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, STABILITY
+from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, MEMBERSHIP, STABILITY, UNUSUAL
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import CachedResult
@@ -35,6 +35,7 @@ VIEWS = {
     "Tree": views.tree,
     "Silhouettes": views.silhouettes,
     "Sizes": views.sizes,
+    UNUSUAL: membership.unusual_runs,
     CLUSTERABILITY: clusterability.clusterability,
     "Export": views.export,
 }
@@ -42,7 +43,7 @@ VIEWS = {
 
 def body(visit: Visit, dataset: Dataset) -> None:
     """Show the newest result there is, the running job, and the settings below."""
-    forms.arrive("profiles", (FIT, HOPKINS, BASELINE, STABILITY))
+    forms.arrive("profiles", (FIT, HOPKINS, BASELINE, STABILITY, MEMBERSHIP))
     above = st.container()
     settings, run_now = form.form(visit, dataset)
     with above:

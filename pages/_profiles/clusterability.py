@@ -23,20 +23,20 @@ def clusterability(view: View) -> None:
     st.header("Cluster tendency")
     st.caption(CONVENTION)
     given = _of_fit(view, "features", "scaler", "metric", "mode", "seed")
-    hopkins = _result(view, HOPKINS, "Hopkins statistic", "distinct", given)
+    hopkins = computed(view, HOPKINS, "Hopkins statistic", "distinct", given)
     if hopkins is not None:
         figures.show(hopkins_line(hopkins), key=f"profiles_hopkins_{hopkins.settings.distinct}")
 
     st.header("Profiles v. metadata baseline")
     given = _of_fit(view, "features", "scaler", "mode", "silhouette", "sample_rows", "seed")
     link.respell("profiles_baseline_rows", {"true": "clustered", "false": "all"}.get)  # former links
-    baseline = _result(view, BASELINE, "Label baseline (Table II)", "rows", given, {"fit": view.settings})
+    baseline = computed(view, BASELINE, "Label baseline (Table II)", "rows", given, {"fit": view.settings})
     if baseline is not None:
         figures.show(baseline_dots(baseline), key=f"profiles_baseline_{baseline.settings.rows}")
 
     st.header("Stability under resampling")
     given = {"fit": view.settings} | _of_fit(view, "seed")
-    stability = _result(view, STABILITY, "Stability of the profiles", "resamples", given)
+    stability = computed(view, STABILITY, "Stability of the profiles", "resamples", given)
     if stability is not None:
         figures.headline_row(stability_answer(stability).figures)
         figures.show(stability_bars(stability, view.names), key="profiles_stability")
@@ -47,7 +47,7 @@ def _of_fit(view: View, *paths: str) -> dict[str, Any]:
     return {path: get(view.settings, path) for path in paths}
 
 
-def _result(
+def computed(
     view: View,
     question: Question[Any, Any],
     title: str,

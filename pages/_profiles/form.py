@@ -97,7 +97,8 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
     if st.session_state.pop(CHANGED, False):
         st.rerun()
     if settings.algorithm != "hdbscan":
-        st.caption("OPTICS builds no tree: another size needs a new fit (Settings).")
+        why = "The tree of the package is not saved" if settings.by_density else "OPTICS builds no tree"
+        st.caption(f"{why}: another size needs a new fit (Settings).")
         return
     _follow(dataset, settings)
     options: dict[str, Any] = {"on_change": _cut, "args": (visit, dataset, settings)}

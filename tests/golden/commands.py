@@ -27,6 +27,7 @@ ASKED = {
     "profiles-baseline": "profiles baseline jobs --by workload",
     "profiles-hopkins": "profiles hopkins jobs",
     "profiles-stability": "profiles stability jobs --resamples 3",
+    "profiles-membership": "profiles membership jobs --unusual 4 --typical 2",
     "profiles-assign": "profiles assign jobs FOLDER/pai_sample.parquet -o FOLDER/assigned",
     "memory-assess": "memory assess jobs",
     "memory-bins": "memory bins jobs --task worker",

@@ -114,7 +114,7 @@ def keys(question):
 
 def views():
     """Return every view of every page, each with what has a kept result."""
-    for tab in ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export"):
+    for tab in ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Unusual runs", "Export"):
         yield View("profiles", tab, OTHER_PROFILES, FORM)
     yield View("profiles", "Cluster tendency", OTHER_PROFILES, FORM)
     yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)

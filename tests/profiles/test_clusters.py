@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from tests.profiles.planted import awkward_points, blobs
-from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours
+from workprof.profiles.tree import build_spanning_tree, cut, find_neighbours, package_tree
 
 POINTS = {name: points for name, points in awkward_points().items() if len(points) > 3}
 
@@ -121,3 +121,20 @@ def test_no_structure_gives_outliers_only():
     equal = cut(tree_of(np.ones((60, 2))), 40)
     assert np.all(equal.labels == -1)
     assert np.all(cut(tree_of(np.array([[0.0, 1.0], [2.0, 3.0]])), 2).labels == -1)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_the_packages_tree_is_its_own_fit_and_ours_but_for_ties(metric):
+    points, _ = blobs(1500)
+    theirs = package_tree(points, 30, 10, metric)
+    found = cut(theirs, 30)
+    assert_same_up_to_numbering(found.labels, own_fit(points, metric, 30, 10))
+    ours = tree_of(points, metric, 10)
+    assert np.allclose(np.sort(theirs.weight), np.sort(ours.weight), rtol=1e-9)
+    assert np.allclose(theirs.core_distance, ours.core_distance, rtol=1e-9)
+    labels = cut(ours, 30).labels
+    apart = np.flatnonzero(found.labels != labels)
+    assert len(apart) <= 0.005 * len(points)
+    for row in apart:  # each hangs on a distance that another edge has, too
+        edges = (ours.source == row) | (ours.target == row)
+        assert max(np.isclose(ours.weight, weight, rtol=1e-12).sum() for weight in ours.weight[edges]) > 1

@@ -23,6 +23,7 @@ COMPARED = {
     "profiles Sizes": "test_profiles.py::test_every_metric_is_the_commands_number",
     "profiles Tree": "test_profiles.py::test_a_view_shows_what_the_report_prints",
     "profiles Metadata": "test_profiles.py::test_a_view_shows_what_the_report_prints",
+    "profiles Unusual runs": "test_profiles.py::test_unusual_and_typical_runs_are_the_commands",
     "profiles Export": "test_profiles.py::test_files_of_the_page_hold_the_record",
     "profiles Cluster tendency": "test_profiles.py::test_hopkins_and_stability_are_the_commands",
     "classify One job": "test_classify.py::test_a_job_gets_the_same_answer_everywhere",

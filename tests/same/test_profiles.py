@@ -14,6 +14,7 @@ from workprof.charts.text import label
 from workprof.core.answer import to_json as answer_json
 from workprof.core.units import HOUR_S, format_count, format_duration, format_share
 from workprof.memory.ledger_settings import LedgerSettings
+from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 
@@ -174,6 +175,18 @@ def test_hopkins_and_stability_are_the_commands(jobs, fit):
     assert bar(page.figures["profile-stability"][:1]) == {
         names[one["profile"]]: one["jaccard"] for one in stability["per_profile"]
     }
+
+
+def test_unusual_and_typical_runs_are_the_commands(jobs, fit):
+    found = jobs.library(lambda bench: bench.membership("jobs", MembershipSettings()))
+    page = jobs.page("profiles", "jobs", profiles_tab="Unusual runs")
+    told = jobs.command("profiles", "membership", "jobs")
+    assert told["n_rows"] == len(fit.labels)
+    assert [run["row_id"] for run in told["unusual"]] == [run.row_id for run in found.unusual]
+    assert page.metric("Unusual runs") == [format_count(told["n_unusual"])]
+    assert page.metric("Belong mostly to one profile") == [format_share(told["sure_share"])]
+    assert sum(page.figures["outlier-scores"][0]["y"]) == told["n_rows"]
+    assert {"hdbscan-condensed-tree", "single-linkage"} <= set(page.figures)
 
 
 def test_home_says_what_the_pages_say(jobs, told, printed):

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from workprof.answers import bins
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.forecasts import Naming, predicted_sentence
+from workprof.answers.membership import membership_answer
 from workprof.answers.nodes import rank_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
@@ -25,6 +26,7 @@ from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.ranking import ranked_bars
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
+from workprof.charts.profiles.membership import hdbscan_tree, runs_frame
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.shapes import Chart
 from workprof.charts.text import counted, plotly_text
@@ -40,6 +42,7 @@ from workprof.nodes.ranking import Ranking
 from workprof.phases.series import SeriesChanges
 from workprof.phases.timeline import Timeline
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.membership import Membership
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,7 @@ VIEWS: dict[type, View] = {
     ProfileFit: answered(
         lambda fit: fit_answer(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
+    Membership: View(runs_frame, lambda result: hdbscan_tree(result, {}), membership_answer),
     Verdict: answered(verdict_answer, rows_chart),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: answered(rank_answer, ranked_bars),

@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from workprof.answers.profiles import assigned_answer, fit_answer, stability_answer
+from workprof.answers.profiles import assigned_answer, fit_answer
+from workprof.answers.told import TOLD
 from workprof.cli.console import OUT, Dataset, emit_answer, opened, parameter, progress_line, register
 from workprof.cli.questions import add, add_others, answered, options, settings_of
+from workprof.core.errors import SettingsError
 from workprof.core.fields import put, read
-from workprof.profiles.questions import BASELINE, FIT, HOPKINS, QUESTIONS, STABILITY, SWEEP
-from workprof.profiles.settings import ProfileSettings, preset as preset_overrides
+from workprof.core.question import Question
+from workprof.profiles.questions import BASELINE, FIT, HOPKINS, MEMBERSHIP, QUESTIONS, STABILITY, SWEEP
+from workprof.profiles.settings import ENGINES, ProfileSettings, preset as preset_overrides
 from workprof.store.outputs import checked_output
 
 app = typer.Typer(help="Profiles: runs that behave alike.", no_args_is_help=True, rich_markup_mode=None)
@@ -23,7 +26,11 @@ def profiles() -> None:
     """Profiles: runs that behave alike."""
 
 
-def _fit(dataset: str, preset: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
+def _fit(dataset: str, preset: str | None, engine: str | None, home: Path | None, as_json: bool, **given: Any) -> None:
+    if engine is not None:
+        if engine not in ENGINES:
+            raise SettingsError(f"engine is {engine!r}; choose from {', '.join(ENGINES)}")
+        given["algorithm"] = ENGINES[engine]
     with opened(home) as workbench:
         settings = _settings(workbench, dataset, preset, given)
         fit = workbench.profiles(dataset, settings, progress_line())
@@ -38,12 +45,24 @@ def _settings(workbench: Any, dataset: str, preset: str | None, given: dict[str,
 
 
 PRESET = Annotated[str | None, typer.Option("--preset", help="paper, fine or coarse; other options win.")]
+ENGINE = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", help="workprof, or hdbscan: the package itself (--algorithm package), the same but for ties."
+    ),
+]
 register(
     app,
     "fit",
     FIT.title,
     _fit,
-    [parameter("dataset", Dataset), *options(FIT), parameter("preset", PRESET, None), *OUT],
+    [
+        parameter("dataset", Dataset),
+        *options(FIT),
+        parameter("preset", PRESET, None),
+        parameter("engine", ENGINE, None),
+        *OUT,
+    ],
 )
 
 
@@ -51,34 +70,31 @@ add(app, answered(SWEEP))
 add(app, answered(BASELINE))
 add(app, answered(HOPKINS))
 
-FURTHER = {one.name for one in options(FIT)} - {one.name for one in options(STABILITY)}
-"""Options of the clustering that are none of the study itself."""
+
+def _of_fit(question: Question[Any, Any]) -> None:
+    """Add the command of a question about one clustering: its own options, and those of the clustering."""
+    own = {one.name for one in options(question)}
+    further = [one for one in options(FIT) if one.name not in own]
+    names = {one.name for one in further}
+
+    def asked(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
+        settings = settings_of(question, given)
+        changes = {
+            leaf.path: read(leaf, given[leaf.path])
+            for leaf in FIT.leaves
+            if leaf.path in names and given[leaf.path] is not None
+        }
+        with opened(home) as workbench:
+            compute = getattr(workbench, question.call)
+            result = compute(dataset, put(settings, {"fit": put(settings.fit, changes)}), progress_line())
+        emit_answer(TOLD[question.name](result), as_json)
+
+    given = [parameter("dataset", Dataset), *options(question), *further, *OUT]
+    register(app, question.words[-1], question.title, asked, given)
 
 
-def _stability(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
-    study = settings_of(STABILITY, given)
-    changes = {
-        leaf.path: read(leaf, given[leaf.path])
-        for leaf in FIT.leaves
-        if leaf.path in FURTHER and given[leaf.path] is not None
-    }
-    with opened(home) as workbench:
-        stability = workbench.stability(dataset, put(study, {"fit": put(study.fit, changes)}), progress_line())
-    emit_answer(stability_answer(stability), as_json)
-
-
-register(
-    app,
-    "stability",
-    STABILITY.title,
-    _stability,
-    [
-        parameter("dataset", Dataset),
-        *options(STABILITY),
-        *(one for one in options(FIT) if one.name in FURTHER),
-        *OUT,
-    ],
-)
+_of_fit(STABILITY)
+_of_fit(MEMBERSHIP)
 
 
 def _assign(

@@ -253,7 +253,7 @@ def evaluate_classifier(
     if settings.mode == "faithful":
         jobs, labels = jobs[labels != NO_PROFILE], labels[labels != NO_PROFILE]
     alone = settings.cluster_on == "train"
-    if alone and settings.profiles.algorithm != "hdbscan":
+    if alone and not settings.profiles.by_density:
         raise SettingsError(
             f"profiles by {settings.profiles.algorithm} take no further runs, so the tested ones cannot be assigned; "
             "find profiles by hdbscan, or set cluster_on to all"

@@ -7,6 +7,7 @@ silhouettes, scores     how good a clustering is, as published and properly
 metadata, spread, summary       what a page shows of the profiles
 fit                     all of it for one clustering, and a new cut of its kept tree
 sweep                   many clusterings side by side
+membership              what hdbscan says of the runs: memberships, outlier scores, exemplars, its trees
 hopkins, baseline, stability    is there anything to cluster, and would it come back?
 
 Throughout, `points` are (n_rows, n_dims) scaled finite values, `labels` (n_rows,) profiles with -1 = outlier,
@@ -20,6 +21,7 @@ from workprof.core.lazily import lazily
 if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.profiles.baseline import BaselineSettings as BaselineSettings
     from workprof.profiles.hopkins import HopkinsSettings as HopkinsSettings
+    from workprof.profiles.membership import MembershipSettings as MembershipSettings
     from workprof.profiles.settings import ProfileSettings as ProfileSettings
     from workprof.profiles.stability import StabilitySettings as StabilitySettings
     from workprof.profiles.sweep import SweepSettings as SweepSettings

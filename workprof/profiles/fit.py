@@ -24,7 +24,7 @@ from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigne
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
 from workprof.profiles.scores import ProfileScores, of_all_rows, score
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import PACKAGE, ProfileSettings
 from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.profiles.summary import (
     FeatureSpread,
@@ -43,6 +43,7 @@ from workprof.profiles.tree import (
     cut,
     cut_with_fall,
     find_neighbours,
+    package_tree,
     run_optics,
     to_hdbscan,
 )
@@ -174,7 +175,7 @@ class ProfileFit(Shown):
 
     def grown_again(self, jobs: pd.DataFrame, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
         """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
-        if self.settings.algorithm != "hdbscan":
+        if not self.settings.by_density:
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
         prepared, why = self._prepared(jobs)
         if why and "row_id" not in jobs.columns:  # as it was given to `workprof.profile`
@@ -233,6 +234,9 @@ def fit_profiles(
 def grow_tree(prepared: Prepared, watch: Stopwatch) -> SpanningTree:
     """The spanning tree of the prepared rows; it depends on features, scaler, metric and min_samples only."""
     resolved = prepared.settings
+    if resolved.algorithm == PACKAGE:
+        with watch.step("spanning tree", "Building the spanning tree with hdbscan"):
+            return package_tree(prepared.points, resolved.min_cluster_size, resolved.min_samples, resolved.metric)
     with watch.step("neighbours", "Finding the nearest rows") as report:
         neighbours = find_neighbours(prepared.points, resolved.metric, (resolved.min_samples,), report)
     with watch.step("spanning tree", "Building the spanning tree") as report:

@@ -8,6 +8,7 @@ from workprof.core.question import Question
 from workprof.profiles.baseline import Baseline, BaselineSettings
 from workprof.profiles.fit import TREE, ProfileFit, TreeSettings
 from workprof.profiles.hopkins import Hopkins, HopkinsSettings
+from workprof.profiles.membership import Membership, MembershipSettings
 from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.profiles.stability import Stability, StabilitySettings
 from workprof.profiles.sweep import GroupSettings, SweepGroup, SweepSettings, whole_sweep
@@ -15,6 +16,7 @@ from workprof.profiles.tree import SpanningTree
 
 PAGE = "profiles"
 CLUSTERABILITY = "Cluster tendency"
+UNUSUAL = "Unusual runs"
 METADATA = ("job_name", "task_name", "user", "group", "workload", "node", "gpu_type")
 TIMES = ("start_time_s", "duration_s")
 TRUTH = "truth_profile"
@@ -82,6 +84,18 @@ STABILITY = Question(
     tab=CLUSTERABILITY,
     controls=(("fit", FIT),),
 )
+MEMBERSHIP = Question(
+    "profiles.membership",
+    "How strongly each run belongs to each profile, which runs are unusual and which typical (hdbscan).",
+    MembershipSettings,
+    Membership,
+    "workprof.profiles.membership:membership",
+    finds="unusual and typical runs",
+    optional=lambda settings: columns_of(settings.fit.features),
+    page=PAGE,
+    tab=UNUSUAL,
+    controls=(("fit", FIT),),
+)
 SWEEP = Question(
     "profiles.sweep",
     "Run the paper's grid (Table III); finished runs are kept, so a stopped sweep goes on where it was.",
@@ -101,6 +115,6 @@ GROUP = Question(
     made_by=(SWEEP, whole_sweep),
 )
 
-QUESTIONS: tuple[Question[Any, Any], ...] = (FIT, HOPKINS, BASELINE, STABILITY, SWEEP)
+QUESTIONS: tuple[Question[Any, Any], ...] = (FIT, HOPKINS, BASELINE, STABILITY, MEMBERSHIP, SWEEP)
 PARTS: tuple[Question[Any, Any], ...] = (SPANNING_TREE, GROUP)
 """What is stored on the way to a question."""

@@ -13,7 +13,10 @@ METRICS = ("euclidean", "manhattan")
 ALGORITHMS = ("hdbscan", "optics")
 METHODS = ("eom", "leaf")
 METRIC_WORDS = {"euclidean": "Euclidean", "manhattan": "Manhattan"}
-ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", "optics": "OPTICS"}
+PACKAGE = "package"
+ALGORITHM_WORDS = {"hdbscan": "HDBSCAN", PACKAGE: "HDBSCAN of its package", "optics": "OPTICS"}
+ENGINES = {"workprof": "hdbscan", "hdbscan": PACKAGE}
+"""What builds the spanning tree -> the algorithm that says so."""
 METHOD_WORDS = {"eom": "Excess of mass", "leaf": "Leaves"}
 MODE_WORDS = {"corrected": "Default", "faithful": "As published"}
 PRESETS = ("paper", "fine", "coarse")
@@ -152,7 +155,11 @@ class ProfileSettings:
         str,
         Setting(
             "How profiles are found.",
-            choices={"hdbscan": "by density", "optics": f"on at most {OPTICS_ROWS:,} runs, and says so"},
+            choices={
+                "hdbscan": "by density",
+                PACKAGE: "by density, with the package hdbscan itself: the same but for ties, and slower",
+                "optics": f"on at most {OPTICS_ROWS:,} runs, and says so",
+            },
             shown=ALGORITHM_WORDS,
         ),
     ] = "hdbscan"
@@ -195,6 +202,11 @@ class ProfileSettings:
         if self.min_cluster_size == 1:
             raise SettingsError("min_cluster_size is 1; give at least 2, or 0 for 0.3 % of the rows")
 
+    @property
+    def by_density(self) -> bool:
+        """Whether it is HDBSCAN, which has a tree and takes further rows."""
+        return self.algorithm in ("hdbscan", PACKAGE)
+
 
 def default_features(mode: str) -> tuple[str, ...]:
     """The feature set of a mode: what the paper clustered on, or the sensors alone."""
@@ -222,7 +234,7 @@ def default_min_cluster_size(n_rows: int) -> int:
 
 def with_sample(settings: ProfileSettings, n_rows: int) -> ProfileSettings:
     """The settings with the size of the sample that a trace of `n_rows` rows needs, where they leave it open."""
-    whole = settings.sample_rows or settings.algorithm != "hdbscan" or settings.mode == "faithful"
+    whole = settings.sample_rows or not settings.by_density or settings.mode == "faithful"
     return settings if whole or n_rows <= MOST_FITTED_ROWS else replace(settings, sample_rows=FITTED_ROWS)
 
 

@@ -175,6 +175,30 @@ def span(
     )
 
 
+def package_tree(points: Floats, min_cluster_size: int, min_samples: int, metric: str) -> SpanningTree:
+    """The spanning tree of `hdbscan.HDBSCAN` itself, exact; it breaks ties between equal distances in its own way.
+
+    A size of n_rows or more is taken as n_rows - 1.
+    """
+    from hdbscan import HDBSCAN  # noqa: PLC0415  heavy
+    from scipy.spatial import cKDTree  # noqa: PLC0415
+
+    size = min(min_samples, len(points) - 1)
+    fitted = HDBSCAN(
+        min_cluster_size=min_cluster_size,
+        min_samples=size,
+        metric=metric,
+        approx_min_span_tree=False,
+        gen_min_span_tree=True,
+        core_dist_n_jobs=1,
+    ).fit(points)
+    edges = np.asarray(fitted._min_spanning_tree, dtype=np.float64)
+    edges = edges[np.argsort(edges[:, 2], kind="mergesort")]
+    core = cKDTree(points).query(points, k=[size + 1], p=1 if metric == "manhattan" else 2)[0][:, 0]
+    source, target = edges[:, :2].astype(np.int64).T
+    return SpanningTree(source.copy(), target.copy(), edges[:, 2].copy(), core, metric, size)
+
+
 @dataclass(frozen=True)
 class CondensedTree:
     """The condensed tree of HDBSCAN, clusters only (points are counted, not listed)."""

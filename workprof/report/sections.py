@@ -16,6 +16,7 @@ from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.estimates import ErrorView, choice_words, error_figures, interval_sentence, predictor_table
 from workprof.answers.forecasts import Naming
 from workprof.answers.ledger import ledger_answer
+from workprof.answers.membership import membership_answer
 from workprof.answers.node_groups import groups_sentence, groups_table
 from workprof.answers.nodes import (
     decision_sentence,
@@ -66,6 +67,7 @@ from workprof.charts.phases.evaluation import confusion_chart, known_bars, measu
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.jobs import profile_map
+from workprof.charts.profiles.membership import hdbscan_tree, outlier_histogram, single_linkage
 from workprof.charts.profiles.overview import (
     condensed_tree,
     profile_names,
@@ -94,6 +96,7 @@ from workprof.phases.runs import RunList
 from workprof.phases.timeline import TimelineSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import SweepSettings
 from workprof.report.parts import Content, Kind, Need, Table, of_answer, through_job
@@ -143,6 +146,8 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
     fit = profiles_of(workbench, dataset, ProfileSettings(), progress)
     hopkins = through_job(workbench.hopkins, dataset.hash, HopkinsSettings(), progress)
     names = profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings()))
+    weighed = through_job(workbench.membership, dataset.hash, MembershipSettings(), progress)
+    told = membership_answer(weighed, names)
     charts = [
         size_bars(fit, names),
         profile_map(fit, names),
@@ -151,19 +156,26 @@ def _profiles(workbench: Workbench, dataset: Dataset, progress: Progress) -> Con
         *(feature_boxes(fit, names, feature) for feature in fit.features),
         *(metadata_heatmap(fit, names, heatmap.field) for heatmap in fit.heatmaps),
         hopkins_line(hopkins),
+        outlier_histogram(weighed),
+        hdbscan_tree(weighed, names),
+        single_linkage(weighed),
     ]
     return Content(
-        settings={"profiles": fit.settings, "hopkins": HopkinsSettings()},
+        settings={"profiles": fit.settings, "hopkins": HopkinsSettings(), "membership": MembershipSettings()},
         headlines=tuple(map(headline, (*quality_figures(fit), *paper_figures(fit)))),
         words=fit.notes,
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=(of_answer(summary_table(fit, names)),),
+        tables=(of_answer(summary_table(fit, names)), *map(of_answer, told.tables)),
         published=fit.settings.mode == "faithful",
     )
 
 
 def _profile_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
-    return (workbench.profiles, ProfileSettings()), (workbench.hopkins, HopkinsSettings())
+    return (
+        (workbench.profiles, ProfileSettings()),
+        (workbench.hopkins, HopkinsSettings()),
+        (workbench.membership, MembershipSettings()),
+    )
 
 
 PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles, _profile_needs)

@@ -20,6 +20,7 @@ from workprof.profiles import questions
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.fit import ProfileFit, recut, tree_settings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, Labelled, shown_names, successors
 from workprof.profiles.part_files import AssignedFiles, assign_files, file_assigner, list_files
 from workprof.profiles.settings import (
@@ -41,6 +42,7 @@ from workprof.workbench.datasets import DatasetQuestions
 from workprof.workbench.question_methods import Extras, Frames, ask
 
 Named = TypeVar("Named", HopkinsSettings, BaselineSettings)
+OfFit = TypeVar("OfFit", StabilitySettings, MembershipSettings)
 
 
 def _in_rows(bench: Any, entry: Dataset, settings: ProfileSettings) -> ProfileSettings:
@@ -85,7 +87,7 @@ def _named_labels(bench: Any, entry: Dataset, settings: BaselineSettings) -> Bas
     return _named(bench, entry, replace(settings, by=by))
 
 
-def _stability_in_rows(bench: Any, entry: Dataset, settings: StabilitySettings) -> StabilitySettings:
+def _fit_in_rows(bench: Any, entry: Dataset, settings: OfFit) -> OfFit:
     return replace(settings, fit=_in_rows(bench, entry, settings.fit))
 
 
@@ -131,7 +133,8 @@ class ProfileQuestions(DatasetQuestions):
     baseline = ask(
         questions.BASELINE, resolve=_named_labels, fit=lambda _, __, ___, given: given, frames=_beside_labels
     )
-    stability = ask(questions.STABILITY, resolve=_stability_in_rows, frames=_with_cached_profiles)
+    stability = ask(questions.STABILITY, resolve=_fit_in_rows, frames=_with_cached_profiles)
+    membership = ask(questions.MEMBERSHIP, resolve=_fit_in_rows)
 
     def assign_files(
         self,

@@ -52,7 +52,8 @@ METHODS = (
         "use, duration, workloads and users. A sweep runs 4 transforms, 7 sizes and 2 distances: 56 "
         "runs an algorithm (Table III).",
         "Only sensors are clustered, missing values stay missing, and the target number of profiles is a setting. The "
-        "spanning tree is saved, so another minimum size needs no new fit.",
+        "spanning tree is saved, so another minimum size needs no new fit. Memberships, outlier scores (GLOSH) and "
+        "exemplars are hdbscan's own.",
         (
             "PolarisProfiler, SOSE 2023",
             EXTENDED,
