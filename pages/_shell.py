@@ -12,7 +12,7 @@ from pages._frame import datasets, header, link, scope_bar
 from pages._frame.errors import guard
 from pages._frame.visit import Visit, open_home
 from pages._login import login
-from pages._parts import figures, running_work
+from pages._parts import figures, prepared, running_work
 from pages._tour import stops
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -83,6 +83,7 @@ def _content(
     if choice.dataset is not None:
         datasets.notice(visit, choice.dataset)
         body(visit, choice.dataset)
+        prepared.begin(visit, choice.dataset)
     elif empty is not None:
         empty(visit)
     else:

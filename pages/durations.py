@@ -12,7 +12,7 @@ from pages import _shell
 from pages._frame import datasets, header, link, look
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import clusterings, controls, figures, forms, long_question, running_work, tables, tabs
+from pages._parts import clusterings, controls, figures, forms, long_question, tables, tabs
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.answers.durations import ObservedView, group_names, observed_sentence, quantile_table
@@ -27,7 +27,7 @@ from workprof.answers.estimates import (
     predictor_table,
     tested_words,
 )
-from workprof.answers.how_long import computed_words, evaluation_estimate
+from workprof.answers.how_long import computed_words
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
 from workprof.charts.durations.observed import group_curves, observed_ecdf, observed_name
 from workprof.charts.profiles.overview import profile_names
@@ -190,6 +190,7 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             given={"estimates.target": target, "profiles": clustering},
         )
         view = _error_view(measure, percentile)
+    one_fold = replace(settings, estimates=replace(settings.estimates, split="by_time"))
     with first, guard():
         workbench = visit.workbench
         question = LongQuestion(
@@ -197,9 +198,10 @@ def errors(visit: Visit, dataset: Dataset, targets: tuple[str, ...]) -> None:
             settings=settings,
             compute=workbench.estimate_evaluation,
             button="Evaluate predictors",
-            before=partial(_before, shared, settings),
+            before=partial(_before, shared),
             what="Evaluating predictors",
             describe=_settings_words,
+            part=(one_fold, 0.1, "one fold, earlier runs against later ones"),
         )
         result = long_question.result(visit, dataset, question)
         if result is not None:
@@ -225,12 +227,10 @@ def _error_view(measure: str, percentile: float) -> ErrorView:
     return ErrorView(measure, percentile, baselines, published)
 
 
-def _before(shared: Shared, settings: EstimateEvaluationSettings) -> str:
+def _before(shared: Shared) -> str:
     if shared.fit() is None:
         clusterings.missing(shared.visit, shared.dataset, shared.clustering, "Predictors from profiles")
-    earlier = running_work.earlier(shared.visit, questions.EVALUATE_ESTIMATES.name)
-    took = evaluation_estimate(settings, shared.dataset.finished_rows, earlier)
-    return f"Not evaluated with these settings yet. {took}"
+    return "Not evaluated with these settings yet."
 
 
 def _show_errors(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import figures, forms, running_work, tabs
+from pages._parts import clusterings, figures, forms, long_question, tabs
+from pages._parts.long_question import LongQuestion
 from pages._profiles import clusterability, form, membership, one_profile, overview, selection, views
+from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, MEMBERSHIP, STABILITY, UNUSUAL
-from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.settings import ProfileSettings, clustered_rows
 from workprof.store.reports import Dataset
 from workprof.workbench import CachedResult
 
@@ -27,6 +31,8 @@ PAGE = _shell.Page(
     resets=True,
 )
 SHOWN = "profiles_shown"
+SAMPLE_ROWS = 10_000
+"""Runs of the sample that is clustered at once where the whole takes long."""
 VIEWS = {
     "Profile": one_profile.card,
     "Map": selection.selection,
@@ -55,14 +61,20 @@ def _result_or_work(visit: Visit, dataset: Dataset, settings: ProfileSettings, *
     if outcome is None:
         _previous(visit, dataset, running=False)
         return
-    running = outcome.job is not None and outcome.job.active
-    if outcome.result is None and not running and (_offer_fit(visit, dataset, settings, outcome) or run_now):
-        with guard():
-            visit.workbench.profiles.start(dataset.hash, settings)
-            st.rerun()
     if outcome.result is None:
-        running_work.job_panel(visit.app_state, outcome.job, "Finding profiles")
-        _previous(visit, dataset, running=running)
+        running = outcome.job is not None and outcome.job.active
+        if run_now and not running and not outcome.refusal:
+            with guard():
+                visit.workbench.profiles.start(dataset.hash, settings)
+                st.rerun()
+        words = f"No profiles for these settings yet: {fit_words(settings, dataset.finished_rows)}."
+        question = clusterings.found_by("profiles_find", visit, dataset, settings, "Find profiles", words)
+        if outcome.refusal:
+            lacking(outcome.refusal)
+        else:
+            running = long_question.work(visit, dataset, question, outcome)
+        if not _previous(visit, dataset, running=running) and not running and not outcome.refusal:
+            _sample(visit, dataset, question)
         return
     st.session_state[SHOWN] = (dataset.hash, settings)
     result(visit, dataset, settings, outcome.result)
@@ -74,16 +86,6 @@ def _cached_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> Ca
     with guard():
         outcome = visit.workbench.profiles.cached(dataset.hash, settings)
     return outcome
-
-
-def _offer_fit(visit: Visit, dataset: Dataset, settings: ProfileSettings, outcome: CachedResult[ProfileFit]) -> bool:
-    """Show that these settings have no result yet, and the button that changes it; or why there can be none."""
-    if outcome.refusal:
-        lacking(outcome.refusal)
-        return False
-    with st.container(border=True):
-        st.markdown(f"No profiles for these settings yet. {form.estimate(visit, dataset, settings)}")
-        return st.button("Find profiles", type="primary", icon=":material/play_arrow:")
 
 
 def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: ProfileFit) -> None:
@@ -107,17 +109,28 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     figures.fold("Method", "profiles_about", overview.method, view, icon=":material/science:")
 
 
-def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> None:
-    """Show the result of the previous settings under a banner, where this session has one."""
+def _sample(visit: Visit, dataset: Dataset, question: LongQuestion[ProfileSettings, ProfileFit]) -> None:
+    """Show the profiles of a sample, where the whole takes long and nothing else is there."""
+    share = SAMPLE_ROWS / clustered_rows(question.settings, dataset.finished_rows)
+    if share < 1:
+        few = replace(question.settings, sample_rows=SAMPLE_ROWS)
+        fit = long_question.part(visit, dataset, replace(question, part=(few, share, f"{SAMPLE_ROWS:,} runs")))
+        if fit is not None:
+            result(visit, dataset, few, fit)
+
+
+def _previous(visit: Visit, dataset: Dataset, *, running: bool) -> bool:
+    """Show the result of the previous settings under a banner, where this session has one; return whether it has."""
     of_dataset, settings = st.session_state.get(SHOWN, ("", None))
     cached = (
         visit.workbench.profiles.cached(dataset.hash, settings) if of_dataset == dataset.hash and settings else None
     )
     if cached is None or cached.result is None or settings is None:
-        return
+        return False
     todo = "the new ones are being computed" if running else "press **Find profiles** to recompute"
     st.warning(f"These results are for the previous settings; {todo}.", icon=":material/history:")
     result(visit, dataset, settings, cached.result)
+    return True
 
 
 _shell.run(PAGE, body)

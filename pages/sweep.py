@@ -12,7 +12,7 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
-from workprof.answers.how_long import computed_words, sweep_estimate
+from workprof.answers.how_long import Expected, computed_words, expected_sweep, sweep_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import best_sentence, place, standing_words
 from workprof.charts.text import counted, markdown_text
@@ -30,6 +30,10 @@ PAGE = _shell.Page(
     "and more than 100 finished runs.",
     resets=True,
 )
+FEW_RUNS = 2_000
+"""Of the small sweep that is shown where the whole takes long."""
+LEAST_RUNS = 100
+"""A grid says nothing of fewer."""
 VIEWS = {
     "Score map": views.score_map,
     "Ranking": views.runs,
@@ -56,8 +60,43 @@ def body(visit: Visit, dataset: Dataset) -> None:
             panel(visit, dataset, settings, state)
         if state.runs:
             _results(visit, dataset, settings)
+        elif not state.running:
+            _small(visit, dataset, settings)
         if complete:
             panel(visit, dataset, settings, state)
+
+
+def _small(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
+    """Show the same grid on a few runs, which starts by itself, where the whole takes long."""
+    few = replace(settings, preset="quick", sample_rows=FEW_RUNS)
+    if (settings.sample_rows or dataset.finished_rows) <= FEW_RUNS:
+        return
+    state = _state(visit, dataset, few)
+    if state is None or not (state.running or state.runs):
+        return
+    st.info(f"A small part: {FEW_RUNS:,} runs. **Start sweep** takes all.", icon=":material/info:")
+    if state.running:
+        panel(visit, dataset, few, state)
+    if state.runs:
+        _results(visit, dataset, few)
+
+
+def _takes(visit: Visit, dataset: Dataset, settings: SweepSettings) -> Expected:
+    earlier = running_work.earlier(visit.workbench, GROUP.name)
+    return expected_sweep(settings, dataset.finished_rows, earlier, running_work.busy())
+
+
+def _begun(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> bool:
+    """Start what is short, once since the start of the server: what was cancelled or failed waits for its button."""
+    longest = visit.app_state.settings.ahead_s
+    touched = state.running or state.runs or any(group.job is not None for group in state.groups)
+    if touched or not longest or dataset.finished_rows < LEAST_RUNS:
+        return False
+    seconds = _takes(visit, dataset, settings).seconds
+    if seconds > longest:
+        return False
+    visit.workbench.start_sweep(dataset.hash, settings, seconds)
+    return True
 
 
 def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepState | None:
@@ -65,6 +104,8 @@ def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepStat
     state: SweepState | None = None
     with guard():
         state = visit.workbench.sweep_state(dataset.hash, settings)
+        if _begun(visit, dataset, settings, state):
+            state = visit.workbench.sweep_state(dataset.hash, settings)
     return state
 
 
@@ -105,7 +146,7 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
         st.caption(f"Complete: {standing_words(so_far)}, {computed_words(state.seconds, dataset.hash)}.")
         return
     stopped = bool(so_far.groups_done)
-    cost = sweep_estimate(settings, dataset.finished_rows, running_work.earlier(visit, GROUP.name))
+    cost = sweep_words(settings, dataset.finished_rows, _takes(visit, dataset, settings))
     if not stopped:
         figures.headline(f"Not run yet: {markdown_text(cost, 400)}")
     with st.container(border=stopped):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 sys.dont_write_bytecode = False  # pytest compiles thousands of asserts: ten seconds of every run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["WORKPROF_AHEAD"] = "0"  # a test starts what it needs; those of what starts by itself say so
 gc.set_threshold(100_000)  # imports, tests and syntax trees make millions of objects that nobody drops
 
 settings.register_profile(

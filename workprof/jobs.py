@@ -63,9 +63,10 @@ class JobView:
 class _Job:
     """One request's thread and child; the registry owns it."""
 
-    def __init__(self, key: str, step: Step) -> None:
+    def __init__(self, key: str, step: Step, ahead_s: float | None) -> None:
         self.view = JobView(key, step.name, "waiting", None, "waiting for a free slot", time.time(), 0.0)
         self.step = step
+        self.ahead_s = ahead_s  # expected seconds of what nobody waits for, None = somebody does
         self.child: subprocess.Popen[str] | None = None
         self._begun = time.monotonic()  # the clock on the wall may be set back
         self.stop = threading.Event()
@@ -95,13 +96,18 @@ class Jobs:
         with contextlib.suppress(OSError):  # a home that cannot be written: then no job can be run, and says so
             make_folder(folder)
 
-    def start(self, request: Request, frames: Callable[[], Frames]) -> JobView:
-        """Start a step unless the same key already waits or runs; return its view."""
+    def start(self, request: Request, frames: Callable[[], Frames], ahead_s: float | None = None) -> JobView:
+        """Start a step unless the same key already waits or runs; return its view.
+
+        `ahead_s`: its expected seconds, where nobody asked for it. One of these runs at a time, the shortest first.
+        """
         with self._guard:
             known = self._jobs.get(request.key)
             if known is not None and known.view.active:
+                if ahead_s is None:
+                    known.ahead_s = None
                 return known.now()
-            job = self._jobs[request.key] = _Job(request.key, request.step)
+            job = self._jobs[request.key] = _Job(request.key, request.step, ahead_s)
         name = f"job-{request.step.name}"
         threading.Thread(target=self._run, args=(job, request, frames), name=name, daemon=True).start()
         return job.now()
@@ -146,7 +152,6 @@ class Jobs:
         try:
             self._wait_for_slot(job)
             try:
-                job.change("running", None, "reading the data")
                 make_folder(folder, fresh=True)
                 write_request(folder, request, frames())
                 passed = self._watch(job, folder)
@@ -175,9 +180,20 @@ class Jobs:
             job.ended.set()
 
     def _wait_for_slot(self, job: _Job) -> None:
-        while not self._slots.acquire(timeout=0.1):
-            if job.stop.is_set():
+        while not self._begins(job):
+            if job.stop.wait(0.1):
                 raise Cancelled("cancelled while waiting")
+
+    def _begins(self, job: _Job) -> bool:
+        """Take a slot, where there is one and it is this job's turn."""
+        with self._guard:
+            ahead = [one for one in self._jobs.values() if one.ahead_s is not None and one.view.active]
+            running = any(one.view.state == "running" for one in ahead)
+            first = min(ahead, key=lambda one: (one.ahead_s or 0.0, one.view.started), default=job)
+            if (job.ahead_s is not None and (running or job is not first)) or not self._slots.acquire(blocking=False):
+                return False
+            job.change("running", None, "reading the data")
+            return True
 
     def _watch(self, job: _Job, folder: Path) -> list[Passed]:
         """Run the child to its end and return the results that it did not leave in its folder."""

@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages._classify.training import View
 from pages._frame.errors import guard
-from pages._parts import controls, figures, forms, running_work, tables
+from pages._parts import controls, figures, forms, long_question, running_work, tables
+from pages._parts.long_question import LongQuestion
 from workprof.answers.feedback import (
     advice_sentence,
     drift_table,
@@ -69,17 +70,15 @@ def _state(view: View, settings: FeedbackSettings) -> None:
 
 def _ready(view: View, settings: FeedbackSettings) -> bool:
     """Return whether the baseline that finished jobs are compared with is there; else show the way to it."""
-    result = view.visit.workbench.feedback_model.cached(view.dataset.hash, settings.forecaster)
-    if result.result is not None:
-        return True
-    running_work.job_panel(view.visit.app_state, result.job, "Building the drift baseline")
-    running = result.job is not None and result.job.active
-    if not running and st.button("Build drift baseline", type="primary", icon=":material/play_arrow:"):
-        view.visit.workbench.feedback_model.start(view.dataset.hash, settings.forecaster)
-        st.rerun()
-    if not running:
-        st.caption("Assigns the training jobs to profiles as new ones will be, and measures the errors on them.")
-    return False
+    question = LongQuestion(
+        "feedback_baseline",
+        settings.forecaster,
+        view.visit.workbench.feedback_model,
+        "Build drift baseline",
+        lambda: "Assigns the training jobs to profiles as new ones will be, and measures the errors on them.",
+        "Building the drift baseline",
+    )
+    return long_question.result(view.visit, view.dataset, question) is not None
 
 
 def _stands(view: View, now: FeedbackNow) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._classify.training import View
+from pages._classify.training import View, validation
 from pages._frame import link
 from pages._frame.errors import guard
-from pages._parts import controls, figures, forms, running_work, tables
+from pages._parts import controls, figures, forms, long_question, tables
 from workprof.answers.classifier import (
     CALIBRATION_NOTE,
     SPLIT_NAMES,
@@ -37,6 +37,8 @@ from workprof.forecasts import questions
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation, SplitScores
 from workprof.forecasts.explain import GlobalExplanation
 
+EXPLAINED_AT_ONCE = 5_000
+"""Up to so many runs it takes a second or two."""
 CELLS = {"row %": "Share of actual", "rows": "Runs"}
 
 
@@ -68,21 +70,10 @@ def model(view: View) -> None:
 
 def _evaluation(view: View) -> ClassifierEvaluation | None:
     """Return the evaluation if it is kept; else show its job, or the button that starts it."""
-    workbench = view.visit.workbench
     question = questions.EVALUATE_CLASSIFIER
     own = {leaf.path: get(view.settings.classifier, leaf.path) for leaf in question.leaves if leaf.path != "cluster_on"}
     settings = forms.settings(view.visit, view.dataset, question, main=("cluster_on",), given=own)
-    result = workbench.classifier_evaluation.cached(view.dataset.hash, settings)
-    if result.result is not None:
-        return result.result
-    running_work.job_panel(view.visit.app_state, result.job, "Validating the classifier")
-    if result.job is None or not result.job.active:
-        figures.headline("Not validated yet: how often is the predicted profile correct?")
-        st.caption("Trains and tests the classifier under four splits: random (as published), by job, group and time.")
-        if st.button("Validate under four splits", type="primary", icon=":material/play_arrow:"):
-            workbench.classifier_evaluation.start(view.dataset.hash, settings)
-            st.rerun()
-    return None
+    return long_question.result(view.visit, view.dataset, validation(view.visit, settings))
 
 
 def _labels(result: ClassifierEvaluation) -> None:
@@ -169,7 +160,8 @@ def _explanation(view: View) -> GlobalExplanation | None:
         )
     cached = view.visit.workbench.global_explanation.cached(view.dataset.hash, settings).result
     words = f"Explain {settings.n_sampled:,} runs"
-    if cached is not None or not st.button(words, icon=":material/play_arrow:", key="classify_explain"):
+    at_once = view.visit.app_state.settings.ahead_s > 0 and settings.n_sampled <= EXPLAINED_AT_ONCE
+    if cached is not None or not (at_once or st.button(words, icon=":material/play_arrow:", key="classify_explain")):
         return cached
     bar = st.progress(0.0, text="Computing feature importance")
 

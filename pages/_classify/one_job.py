@@ -16,7 +16,7 @@ from pages._classify.training import View
 from pages._frame import cross_link, link
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
-from pages._parts import clusterings, controls, figures, running_work, tables
+from pages._parts import clusterings, controls, figures, tables
 from workprof.answers.classifier import profile_reliability
 from workprof.answers.forecasts import additivity, forecast_sentence
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
@@ -219,7 +219,7 @@ def _prediction(view: View, given: Given) -> Forecasts:
         _reliability(view, int(forecasts.profiles.profile[0]))
     with right:
         figures.show(top_three(forecasts.profiles, 0, tuning.threshold, view.naming), key="classify_top")
-    _checks(view)
+    training.checks(view.visit, view.dataset, view.settings)
     return forecasts
 
 
@@ -235,29 +235,6 @@ def _reliability(view: View, profile: int) -> None:
             for one in map(headline, scores):
                 st.metric(one.label, one.value, help=one.help, width="content")
     st.caption(markdown_text(words, 300))
-
-
-def _checks(view: View) -> None:
-    """Show the work that checks the predictions while it runs, or the button that starts it."""
-    workbench, dataset, settings = view.visit.workbench, view.dataset.hash, view.settings
-    held = workbench.held_out.cached(dataset, settings)
-    validated = workbench.classifier_evaluation.cached(dataset, settings.classifier)
-    if held.result is not None and validated.result is not None:
-        return
-    for one, what in ((held, "Predicting held-out jobs"), (validated, "Validating the classifier")):
-        if one.result is None:
-            running_work.job_panel(view.visit.app_state, one.job, what)
-    if any(one.job is not None and one.job.active for one in (held, validated)):
-        return
-    if st.button(
-        "Hold out jobs and validate",
-        icon=":material/fact_check:",
-        key="classify_check",
-        help="Trains without one job in twenty and predicts these, and tests the classifier under four splits; takes "
-        "about as long as the training.",
-    ):
-        training.start_checks(view.visit, view.dataset, settings)
-        st.rerun()
 
 
 def _why(view: View, given: Given) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from pages._frame import link
-from pages._frame.errors import guard, lacking
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
-from pages._parts import figures, forms, running_work
+from pages._parts import clusterings, figures, forms, long_question
+from pages._parts.long_question import LongQuestion
 from workprof.answers.forecasts import Naming
-from workprof.answers.how_long import training_time
 from workprof.core.fields import read, write
 from workprof.forecasts import questions
-from workprof.forecasts.classifier import ClassifierModel
+from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
+from workprof.forecasts.held_out import HeldOut
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.forecasts import LoadedHeldOut
@@ -95,36 +98,63 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
         del st.session_state[TRAIN_NEXT]
         _train(visit, dataset, settings)
         st.rerun()
-    if result.job is None or not result.job.active:
-        _offer(visit, dataset, settings)
-    running_work.job_panel(visit.app_state, result.job, "Training")
-    return None
-
-
-def _offer(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
-    """Show what a classifier gives, how long training takes here, and the button that starts it."""
+    figures.headline("A model predicts a job's profile, duration and memory before it runs.")
     learned = _words(settings.classifier.profiles, visit, dataset)
-    figures.headline("Train a model that predicts a job's profile, duration and memory before it runs.")
-    st.markdown(
-        f"It learns **{learned}** from fields known at submission. You get each prediction with an interval, the "
-        f"reasons for it, and its reliability on jobs that were held out. {_takes(visit, dataset)}"
+    question = LongQuestion(
+        "classify_train",
+        settings,
+        visit.workbench.forecaster,
+        "Train classifier",
+        lambda: f"It learns **{learned}** from fields known at submission; predictions have intervals and reasons.",
+        "Training",
+        icon=":material/model_training:",
+        pressed=partial(_start_checks, visit, dataset, settings),
     )
-    if st.button("Train classifier", type="primary", icon=":material/model_training:"):
-        with guard():
-            _train(visit, dataset, settings)
-            st.rerun()
+    long_question.work(visit, dataset, question, result)
+    return None
 
 
 def _train(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     visit.workbench.forecaster.start(dataset.hash, settings)
-    start_checks(visit, dataset, settings)
+    _start_checks(visit, dataset, settings)
 
 
-def start_checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
-    """Start what the predictions are checked with: held-out jobs, and validation under every split."""
+def _start_checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     visit.workbench.held_out.start(dataset.hash, settings)
-    if visit.workbench.classifier_evaluation.cached(dataset.hash, settings.classifier).result is None:
-        visit.workbench.classifier_evaluation.start(dataset.hash, settings.classifier)
+    _validate(visit, dataset, settings.classifier)
+
+
+def _validate(visit: Visit, dataset: Dataset, settings: ClassifierSettings) -> None:
+    if visit.workbench.classifier_evaluation.cached(dataset.hash, settings).result is None:
+        visit.workbench.classifier_evaluation.start(dataset.hash, settings)
+
+
+def checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
+    """Show the work that checks the predictions, held-out jobs and validation under every split, until it is done."""
+    held: LongQuestion[ForecasterSettings, HeldOut] = LongQuestion(
+        "classify_check",
+        settings,
+        visit.workbench.held_out,
+        "Hold out jobs",
+        lambda: "Nothing was held out yet: a training without one job in twenty predicts these.",
+        "Predicting held-out jobs",
+        icon=":material/fact_check:",
+        pressed=lambda: _validate(visit, dataset, settings.classifier),
+    )
+    long_question.offer(visit, dataset, held)
+    long_question.offer(visit, dataset, validation(visit, settings.classifier))
+
+
+def validation(visit: Visit, settings: ClassifierSettings) -> LongQuestion[Any, ClassifierEvaluation]:
+    """Return the question how often the predicted profile is correct."""
+    return LongQuestion(
+        "classify_validate",
+        settings,
+        visit.workbench.classifier_evaluation,
+        "Validate under four splits",
+        lambda: "Not validated yet. It is tested under four splits: random (as published), by job, group and time.",
+        "Validating the classifier",
+    )
 
 
 def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
@@ -135,19 +165,10 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings
         lacking(f"a classifier learns profiles, and this dataset can have none: {result.refusal}")
         return
     figures.headline("Find profiles, then train a model that predicts a job's profile before it runs.")
-    running = result.job is not None and result.job.active
-    if not running:
-        st.session_state.pop(TRAIN_NEXT, None)
-        st.markdown(f"This dataset has no profiles with these settings yet. {_takes(visit, dataset)}")
-    running_work.job_panel(visit.app_state, result.job, "Finding profiles")
-    if running:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Find profiles and train", type="primary", icon=":material/play_arrow:"):
-            with guard():
-                visit.workbench.profiles.start(dataset.hash, profiles)
-                st.session_state[TRAIN_NEXT] = (dataset.hash, settings)
-                st.rerun()
+    words = "This dataset has no profiles with these settings yet."
+    question = clusterings.found_by("classify_find", visit, dataset, profiles, "Find profiles and train", words)
+    question = replace(question, pressed=lambda: st.session_state.update({TRAIN_NEXT: (dataset.hash, settings)}))
+    if not long_question.work(visit, dataset, question, result):
         st.page_link(PROFILES_PAGE, label="Open the Profiles page", icon=":material/bubble_chart:")
 
 
@@ -157,7 +178,3 @@ def _words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:
     size = f"at least {settings.min_cluster_size:,} runs each" if settings.min_cluster_size else "default size"
     what = f"{settings.algorithm.upper()}, {settings.metric.capitalize()}, {size}"
     return f"{fit.scores.n_clusters} profiles ({what})" if fit else f"profiles ({what})"
-
-
-def _takes(visit: Visit, dataset: Dataset) -> str:
-    return training_time(running_work.earlier(visit, questions.FORECASTER.name), dataset.finished_rows)

@@ -58,6 +58,7 @@ class AppState:
     reports: Tasks[BuiltReport]
     batches: Tasks[Batch]
     observed: Tasks[tuple[str, Observed]]
+    preparing: Tasks[None]
 
     @property
     def settings(self) -> Settings:
@@ -101,7 +102,7 @@ atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, 
 
 
 def _close(app_state: AppState) -> None:
-    for tasks in (app_state.ingests, app_state.reports, app_state.batches, app_state.observed):
+    for tasks in (app_state.ingests, app_state.reports, app_state.batches, app_state.observed, app_state.preparing):
         tasks.close()
     app_state.workbench.close()
 
@@ -115,6 +116,7 @@ def _opened(home: str, _settings: Settings) -> AppState:
         Tasks("no report was made", MOST_REPORTS),
         Tasks("no job was answered", MOST_BATCHES),
         Tasks("nothing was observed"),
+        Tasks("nothing was prepared"),
     )
 
 

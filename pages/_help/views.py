@@ -80,7 +80,6 @@ def definitions(visit: Visit) -> None:
 
 def settings(visit: Visit) -> None:
     """Show every setting of every question, once."""
-    del visit
     text = st.text_input(
         "Search", key="help_setting", bind="query-params", placeholder="A word, such as headroom or seed"
     )
@@ -88,6 +87,12 @@ def settings(visit: Visit) -> None:
     if not lines:
         st.info(f"No setting contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
+    most = visit.app_state.settings.ahead_s
+    st.caption(
+        f"Pages compute by themselves what takes at most {most:g} s (`WORKPROF_AHEAD`, in seconds; 0 = never)."
+        if most
+        else "Pages compute nothing by themselves (`WORKPROF_AHEAD` is 0)."
+    )
     st.markdown(f"{counted(len(lines), 'setting')}; on the command line `workprof COMMAND NAME OPTION VALUE`.")
     table = settings_table(lines)
     tables.show(

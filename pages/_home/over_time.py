@@ -56,7 +56,7 @@ def result(visit: Visit, dataset: Dataset, chosen: OverTimeSettings) -> OverTime
     try:
         if dataset.rows <= MOST_RUNS_AT_ONCE:
             return compute(dataset.hash, chosen)
-        words = f"Memory over time of {counted(dataset.rows, 'run')} is not added up yet; it takes some seconds."
+        words = f"Memory over time of {counted(dataset.rows, 'run')} is not added up yet."
         return long_question.result(
             visit,
             dataset,

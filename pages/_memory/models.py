@@ -12,7 +12,7 @@ import streamlit as st
 from pages._frame import header
 from pages._memory import bins, scope
 from pages._memory.scope import PageContext
-from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.models import AFTER_THE_RUN, IMPORTANCE, input_words, models_answer, tables_answer
 from workprof.answers.scenarios import models_scenario
@@ -73,16 +73,17 @@ def thesis_tables(context: PageContext, settings: PredictorSettings) -> None:
     if not fold.open:
         return
     with fold:
-        wanted = TableSettings(settings)
-        cached = context.workbench.bin_tables.cached(context.dataset.hash, wanted)
-        if cached.result is not None:
-            _show(cached.result)
-            return
-        running_work.job_panel(context.visit.app_state, cached.job, "Training for two, three and four bins")
-        running = cached.job is not None and cached.job.active
-        if not running and st.button("Compute the tables", icon=":material/play_arrow:", key="memory_tables_make"):
-            context.workbench.bin_tables.start(context.dataset.hash, wanted)
-            st.rerun()
+        question = LongQuestion(
+            "memory_tables_make",
+            TableSettings(settings),
+            context.workbench.bin_tables,
+            "Compute the tables",
+            lambda: "The tables need models for two, three and four bins.",
+            "Training for two, three and four bins",
+        )
+        found = long_question.result(context.visit, context.dataset, question)
+        if found is not None:
+            _show(found)
 
 
 def _show(result: PredictorTables) -> None:
@@ -110,7 +111,7 @@ def models(context: PageContext) -> None:
         settings=settings,
         compute=context.workbench.bin_models,
         button="Train the models",
-        before=partial(_before, context, settings),
+        before=partial(_before, settings),
         what="Training the models",
         describe=lambda cached: f"{markdown_text(cached.task or 'all tasks', 80)}, {len(cached.edges_bytes)} bins",
         icon=":material/model_training:",
@@ -148,13 +149,9 @@ def _settings(context: PageContext) -> PredictorSettings:
     return replace(settings, bins=replace(published, **same))
 
 
-def _before(context: PageContext, settings: PredictorSettings) -> str:
-    earlier = running_work.earlier(context.visit, TRAIN.name)
-    took = "About a minute on two cores for a task of some hundred runs."
-    if earlier:
-        took = f"The last training here took {format_duration(earlier[0].seconds)}."
+def _before(settings: PredictorSettings) -> str:
     pairs = len(settings.models) * len(settings.sampling)
-    return f"No models with these settings yet: {pairs} to train, {settings.trials} trials each. {took}"
+    return f"No models with these settings yet: {pairs} to train, {settings.trials} trials each."
 
 
 def _result(context: PageContext, result: PredictorResult, *, current: bool) -> None:

@@ -12,7 +12,7 @@ from pages._frame.errors import refused
 from pages._frame.visit import Visit
 from pages._memory import decisions, exports, scope
 from pages._memory.scope import PageContext, assessment, needs_requests
-from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import (
@@ -48,7 +48,9 @@ AT_ONCE_RUNS = 100_000
 def verdict_of(visit: Visit, dataset: Dataset, settings: VerdictSettings, name: str) -> Verdict | None:
     """Return the verdict: at once where that takes seconds, else by a button and a job that can be cancelled."""
     question = visit.workbench.verdict
-    if question.cached(dataset.hash, settings).result is None and dataset.rows <= AT_ONCE_RUNS:
+    outcome = question.cached(dataset.hash, settings)
+    running = outcome.job is not None and outcome.job.active
+    if outcome.result is None and not running and dataset.rows <= AT_ONCE_RUNS:
         with st.spinner("Sizing the runs…", show_time=True):
             return question(dataset.hash, settings)
     return long_question.result(visit, dataset, _long(visit, dataset, settings, name))
@@ -58,11 +60,7 @@ def _long(
     visit: Visit, dataset: Dataset, settings: VerdictSettings, name: str
 ) -> LongQuestion[VerdictSettings, Verdict]:
     def before() -> str:
-        earlier = running_work.earlier(visit, VERDICT.name)
-        took = "It takes about a minute for 1,000,000 runs."
-        if earlier:
-            took = f"The last one took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
-        return f"Sizes for {dataset.rows:,} runs are not computed yet. {took}"
+        return f"Sizes for {dataset.rows:,} runs are not computed yet."
 
     return LongQuestion(
         name=name,

@@ -10,7 +10,7 @@ import streamlit as st
 from pages._frame import header
 from pages._memory import exports, scope
 from pages._memory.scope import PageContext
-from pages._parts import controls, figures, forms, long_question, running_work, tables
+from pages._parts import controls, figures, forms, long_question, tables
 from pages._parts.controls import LARGEST_AMOUNT, choice, number
 from pages._parts.long_question import LongQuestion
 from workprof.answers.policies import CHOICES, compared_answer, policy_name, replay_answer, why_answer
@@ -116,6 +116,9 @@ def reason(context: PageContext, settings: ReplaySettings) -> None:
     figures.show(why_costs(result), key="memory_why_costs")
 
 
+FEW_RUNS = 2_000
+FEW_WORDS = f"the latest {FEW_RUNS:,} runs"
+"""Replayed at once where all take long."""
 MAIN = ("policies", "known", "input_column", "retry.cap_bytes")
 
 
@@ -131,6 +134,7 @@ def policies(context: PageContext) -> None:
         button="Replay the policies",
         before=partial(_before, context, settings),
         what="Replaying the policies",
+        part=(replace(settings, latest_runs=FEW_RUNS), FEW_RUNS / max(context.dataset.rows, FEW_RUNS), FEW_WORDS),
         describe=lambda cached: f"{cached.protocol}, input {markdown_text(cached.input_column, 40)}",
     )
     with top:
@@ -156,13 +160,9 @@ def _settings(context: PageContext) -> ReplaySettings:
 
 
 def _before(context: PageContext, settings: ReplaySettings) -> str:
-    earlier = running_work.earlier(context.visit, REPLAY.name)
-    took = "Some seconds for a thousand runs."
-    if earlier:
-        took = f"The last replay here took {format_duration(earlier[0].seconds)} for {earlier[0].n_rows:,} runs."
     return (
         f"Not replayed with these settings yet: {len(settings.policies)} policies on "
-        f"{context.dataset.finished_rows:,} completed runs, and the settings of workprof. {took}"
+        f"{context.dataset.finished_rows:,} completed runs, and the settings of workprof."
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._frame import header
 from pages._nodes.context import PageContext, notes, other_dataset
-from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.answers.degradation import (
@@ -18,7 +18,7 @@ from workprof.answers.degradation import (
     runs_table,
     trust_sentence,
 )
-from workprof.answers.how_long import computed_words, last_took
+from workprof.answers.how_long import computed_words
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -75,10 +75,9 @@ def missing(context: PageContext, settings: RankSettings) -> bool:
 
 def _detection(context: PageContext, settings: DegradationSettings, name: str) -> Detection | None:
     def before() -> str:
-        took = last_took(running_work.earlier(context.visit, DETECT.name), "About a minute for a few hundred runs.")
         return (
             f"Which nodes are degraded? Not run with these settings yet ({_words(settings.detect)}): "
-            f"{counted(context.dataset.rows, 'run')}. {took}"
+            f"{counted(context.dataset.rows, 'run')}."
         )
 
     question = LongQuestion(

@@ -9,12 +9,14 @@ import streamlit as st
 from pages._frame import link
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import running_work
+from pages._parts import long_question
 from pages._parts.controls import choice
+from pages._parts.long_question import LongQuestion
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
 from workprof.core.records import Packed, canonical_json, digest, unpack
 from workprof.forecasts.questions import DURATIONS, EVALUATE_ESTIMATES
+from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -76,15 +78,24 @@ def missing(visit: Visit, dataset: Dataset, settings: ProfileSettings, what: str
         if result.refusal:
             lacking(f"{what} need profiles, which this dataset cannot have: {result.refusal}")
             return
-        st.info(f"{what} need profiles; these are not computed yet.", icon=":material/info:")
-        running_work.job_panel(visit.app_state, result.job, "Finding profiles")
-        if result.job is not None and result.job.active:
-            return
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Find profiles", type="primary", icon=":material/play_arrow:", key="durations_find"):
-                visit.workbench.profiles.start(dataset.hash, settings)
-                st.rerun()
+        words = f"{what} need profiles; these are not computed yet."
+        question = found_by("durations_find", visit, dataset, settings, "Find profiles", words)
+        if not long_question.work(visit, dataset, question, result):
             st.page_link(PROFILES_PAGE, label="Open Profiles", icon=":material/bubble_chart:")
+
+
+def found_by(
+    name: str, visit: Visit, dataset: Dataset, settings: ProfileSettings, button: str, words: str
+) -> LongQuestion[ProfileSettings, ProfileFit]:
+    """Return the question for a clustering, with what is said before there is one."""
+    return LongQuestion(
+        name,
+        settings,
+        visit.workbench.profiles,
+        button,
+        lambda: words,
+        "Finding profiles",
+    )
 
 
 def _key(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:

@@ -1,16 +1,24 @@
-"""A question that takes a while: its kept result, or the button, the running job and the result before."""
+"""A question that takes a while: its kept result; else it starts by itself where it is short, or by a button.
+
+Meanwhile the page shows the result before, one of a small part, or the newest that is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import running_work
+from workprof.answers.how_long import Expected, expected
+from workprof.core.errors import NotEnoughData
+from workprof.jobs import JobView
 from workprof.store.reports import Dataset
+from workprof.workbench import CachedResult, Workbench
 from workprof.workbench.question_methods import Bound
 
 Settings = TypeVar("Settings")
@@ -26,11 +34,15 @@ class LongQuestion(Generic[Settings, Result]):
         settings: asked with.
         compute: the question of the open workbench.
         button: words of the button.
-        before: what stands over it, requested only where there is no result.
+        before: what stands over it, requested only where there is no result; how long it takes follows.
         what: the job in words.
-        describe: what the settings of the result before were, in words.
+        describe: what the settings of another result were, in words; without it the newest kept one is not shown.
         icon: of the button.
         source: hash of the dataset that is asked, where it is another one than the page's.
+        pressed: done with the press of the button, such as to start what comes next.
+        more: arguments of the call, such as the clustering.
+        part: settings of a small part that is shown where the whole takes long, its share of the work, and words.
+        share: of the work that earlier ones took.
     """
 
     name: str
@@ -42,23 +54,86 @@ class LongQuestion(Generic[Settings, Result]):
     describe: Callable[[Result], str] | None = None
     icon: str = ":material/play_arrow:"
     source: str = ""
+    pressed: Callable[[], None] = lambda: None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    part: tuple[Settings, float, str] | None = None
+    share: float = 1.0
 
 
 def result(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:
-    """Return the kept result, or show how to get it and return the one before under a banner."""
-    outcome = question.compute.cached(question.source or dataset.hash, question.settings)
+    """Return the kept result, or show how to get it and return another under a banner."""
+    outcome = cached(dataset, question)
+    if outcome.result is not None:
+        return outcome.result
+    if outcome.refusal:
+        lacking(outcome.refusal)
+        return None
+    running = work(visit, dataset, question, outcome)
+    return (
+        _previous(dataset, question, running=running)
+        or part(visit, dataset, question)
+        or _latest(question, dataset, running=running)
+    )
+
+
+def cached(dataset: Dataset, question: LongQuestion[Settings, Result]) -> CachedResult[Result]:
+    """Return how the question stands; the session remembers what it showed last."""
+    outcome = question.compute.cached(question.source or dataset.hash, question.settings, **question.more)
     if outcome.result is not None:
         st.session_state[_place(question)] = (dataset.hash, question.settings)
-        return outcome.result
-    running = outcome.job is not None and outcome.job.active
+    return outcome
+
+
+def work(
+    visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result], outcome: CachedResult[Result]
+) -> bool:
+    """Show the running job, or the button that starts one where it does not start by itself; return whether it runs."""
+    job = outcome.job or by_itself(visit, dataset, question)
+    running = job is not None and job.active
     if not running:
         with st.container(border=True):
-            st.markdown(question.before())
+            st.markdown(f"{question.before()} It takes {_takes(visit, dataset, question).words()}.")
             if st.button(question.button, type="primary", icon=question.icon, key=question.name):
-                question.compute.start(question.source or dataset.hash, question.settings)
+                question.compute.start(question.source or dataset.hash, question.settings, **question.more)
+                question.pressed()
                 st.rerun()
-    running_work.job_panel(visit.app_state, outcome.job, question.what)
-    return _previous(dataset, question, running=running)
+    running_work.job_panel(visit.app_state, job, question.what)
+    return running
+
+
+def offer(visit: Visit, dataset: Dataset, question: LongQuestion[Any, Any]) -> None:
+    """Show the work of a question that is not answered yet."""
+    outcome = question.compute.cached(question.source or dataset.hash, question.settings, **question.more)
+    if outcome.result is None and not outcome.refusal:
+        work(visit, dataset, question, outcome)
+
+
+def by_itself(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> JobView | None:
+    """Start what is short, once since the start of the server: what was cancelled or failed waits for its button."""
+    longest = visit.app_state.settings.ahead_s
+    if not longest:
+        return None
+    seconds = _takes(visit, dataset, question).seconds
+    if seconds > longest:
+        return None
+    try:
+        source = question.source or dataset.hash
+        return question.compute.start(source, question.settings, ahead_s=seconds, **question.more)
+    except NotEnoughData:  # what it rests on is not there yet: its own page, or the button, says so
+        return None
+
+
+def _takes(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Expected:
+    source = visit.workbench.dataset(question.source) if question.source else dataset
+    whole = takes(visit.workbench, question.compute, source, question.settings)
+    return replace(whole, seconds=whole.seconds * question.share)
+
+
+def takes(workbench: Workbench, compute: Bound[Any, Any], dataset: Dataset, settings: object) -> Expected:
+    """Return how long a question takes on a dataset, from those before it and what else the machine does."""
+    step = compute.declared.question.name
+    earlier = running_work.earlier(workbench, step)
+    return expected(step, settings, dataset.finished_rows, earlier, running_work.busy())
 
 
 def _place(question: LongQuestion[Settings, Result]) -> str:
@@ -69,9 +144,38 @@ def _previous(dataset: Dataset, question: LongQuestion[Settings, Result], *, run
     of_dataset, settings = st.session_state.get(_place(question), ("", None))
     if of_dataset != dataset.hash or settings is None:
         return None
-    cached = question.compute.cached(question.source or of_dataset, settings).result
-    if cached is not None:
-        todo = "new ones are being computed" if running else f"press **{question.button}** to update them"
-        text = f" ({question.describe(cached)})" if question.describe else ""
-        st.warning(f"These results are for the previous settings{text}; {todo}.", icon=":material/history:")
-    return cached
+    result = question.compute.cached(question.source or of_dataset, settings, **question.more).result
+    if result is not None:
+        _banner(question, result, "the previous settings", running=running)
+    return result
+
+
+def part(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result]) -> Result | None:
+    """Return the result of a small part, which starts by itself; where that would take long, too, None."""
+    if question.part is None:
+        return None
+    settings, share, words = question.part
+    small = replace(question, settings=settings, share=share)
+    outcome = small.compute.cached(small.source or dataset.hash, settings, **small.more)
+    if outcome.result is not None:
+        st.info(f"A small part: {words}. **{question.button}** takes all.", icon=":material/info:")
+        return outcome.result
+    job = outcome.job or by_itself(visit, dataset, small)
+    if job is not None and job.active:
+        running_work.job_panel(visit.app_state, job, f"{question.what} ({words})")
+    return None
+
+
+def _latest(question: LongQuestion[Settings, Result], dataset: Dataset, *, running: bool) -> Result | None:
+    if question.describe is None:
+        return None
+    result = question.compute.latest(question.source or dataset.hash)
+    if result is not None:
+        _banner(question, result, "other settings", running=running)
+    return result
+
+
+def _banner(question: LongQuestion[Settings, Result], result: Result, whose: str, *, running: bool) -> None:
+    todo = "new ones are being computed" if running else f"press **{question.button}** to update them"
+    text = f" ({question.describe(result)})" if question.describe else ""
+    st.warning(f"These results are for {whose}{text}; {todo}.", icon=":material/history:")

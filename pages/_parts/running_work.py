@@ -6,6 +6,7 @@ both outlive a reload of the page.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,12 +14,13 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import LONGEST_MESSAGE, guard, refused
-from pages._frame.visit import AppState, Visit
+from pages._frame.visit import AppState
 from workprof.answers.how_long import EarlierRun
 from workprof.background import Tasks, TaskView
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.jobs import JobView
+from workprof.workbench import Workbench
 
 Result = TypeVar("Result")
 
@@ -155,10 +157,15 @@ def _running_task(tasks: Tasks[Any], key: str, what: str) -> None:
                 st.rerun()
 
 
-def earlier(visit: Visit, step: str) -> tuple[EarlierRun, ...]:
+def busy() -> float:
+    """Return how many processes want each core of this machine, at least 1."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
+
+
+def earlier(workbench: Workbench, step: str) -> tuple[EarlierRun, ...]:
     """Return the kept computations of a step with the rows of their datasets, newest first."""
-    rows = {entry.hash: entry.finished_rows for entry in visit.workbench.datasets()}
-    runs = ((about.key.partition(":")[0], about) for about in visit.workbench.runs() if about.step == step)
+    rows = {entry.hash: entry.finished_rows for entry in workbench.datasets()}
+    runs = ((about.key.partition(":")[0], about) for about in workbench.runs() if about.step == step)
     return tuple(
         EarlierRun(dataset, rows[dataset], about.settings, about.seconds) for dataset, about in runs if dataset in rows
     )

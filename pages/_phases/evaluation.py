@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from pages._parts import figures, forms, long_question, running_work, tables
+from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext, source_of
-from workprof.answers.how_long import last_took
 from workprof.answers.recognition import (
     NOT_THE_PAPER,
     TABLE_THREE,
@@ -23,6 +24,9 @@ from workprof.charts.phases.evaluation import confusion_chart, known_bars, measu
 from workprof.charts.text import markdown_text
 from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.questions import EVALUATE
+
+FEW_SHARE = 0.15
+"""Of the work that two splits of known workloads are."""
 
 
 def evaluation(context: PageContext) -> None:
@@ -44,8 +48,9 @@ def evaluation(context: PageContext) -> None:
                 settings=settings,
                 compute=compute,
                 button="Evaluate",
-                before=lambda: f"Not evaluated with these settings yet. {_took(context)}",
+                before=lambda: "Not evaluated with these settings yet.",
                 what="Evaluating",
+                part=None if train else (replace(settings, splits=2, open_splits=0), FEW_SHARE, "two splits"),
             ),
         )
         if result is None:
@@ -56,10 +61,6 @@ def evaluation(context: PageContext) -> None:
         if bars is not None:
             figures.show(bars, key="phases_known", sentence=False)
     _shown(result)
-
-
-def _took(context: PageContext) -> str:
-    return last_took(running_work.earlier(context.visit, EVALUATE.name), "It takes some minutes.")
 
 
 def _shown(result: Evaluation) -> None:

@@ -8,12 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from pages._frame import datasets
-from pages._parts import figures, long_question, running_work, tables, tabs
+from pages._parts import figures, long_question, tables, tabs
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import EDITS, RUN, TAB, PageContext, edits_of, fresh, measure, source_of
 from pages._phases.timeline import LONG_RUN
-from workprof.answers.how_long import last_took
 from workprof.answers.recognition import match_figures, match_sentence, match_table, threshold_note, threshold_table
 from workprof.charts.phases.evaluation import distance_matrix
 from workprof.charts.phases.fingerprints import MOST_OVERLAID, alignment_chart, overlay_chart
@@ -22,7 +21,6 @@ from workprof.charts.text import counted, markdown_text
 from workprof.inputs import safe_name
 from workprof.phases.library import LEFT_OUT, LibraryEdits, LibraryView, LibraryViewSettings, RunLabel
 from workprof.phases.matching import KnownMatchSettings, Match, MatchLine, MatchRunSettings
-from workprof.phases.questions import MATCH
 from workprof.phases.runs import RunLine, RunList
 from workprof.phases.timeline import AlignedRuns, AlignmentSettings
 
@@ -67,8 +65,7 @@ def match(context: PageContext) -> None:
 
 
 def _before(context: PageContext) -> str:
-    took = last_took(running_work.earlier(context.visit, MATCH.name), "Fifty runs take a minute.")
-    return f"Which workload is {markdown_text(context.line.name)}? Not matched with these settings yet. {took}"
+    return f"Which workload is {markdown_text(context.line.name)}? Not matched with these settings yet."
 
 
 def _match(context: PageContext, result: Match, settings: KnownMatchSettings) -> None:

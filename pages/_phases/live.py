@@ -53,7 +53,7 @@ def live(context: PageContext) -> None:
             button="Learn the known workloads",
             before=lambda: (
                 f"To follow it, the workloads of this dataset are learned first, from "
-                f"{len(settings.library.counters)} common counters; fifty runs take about a minute."
+                f"{len(settings.library.counters)} common counters."
             ),
             what="Learning the known workloads",
         ),

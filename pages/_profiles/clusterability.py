@@ -9,13 +9,15 @@ import streamlit as st
 
 from pages._frame import link
 from pages._frame.errors import guard
-from pages._parts import figures, forms, running_work
+from pages._parts import figures, forms, long_question
+from pages._parts.long_question import LongQuestion
 from pages._profiles.views import View
 from workprof.answers.profiles import stability_answer
 from workprof.charts.clusterability import CONVENTION, baseline_dots, hopkins_line, stability_bars
 from workprof.core.fields import get
 from workprof.core.question import Question
 from workprof.profiles.questions import BASELINE, HOPKINS, STABILITY
+from workprof.workbench.question_methods import Bound
 
 
 def clusterability(view: View) -> None:
@@ -55,16 +57,14 @@ def computed(
     given: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return a result if it is cached; else show its running job, or the button that starts it."""
+    """Return a result, or show its running job, or the button that starts it."""
     settings = forms.settings(view.visit, view.dataset, question, (main,), given)
-    compute, dataset = getattr(view.visit.workbench, question.call), view.dataset.hash
+    compute: Bound[Any, Any] = getattr(view.visit.workbench, question.call)
+    words = "Not computed with these settings yet."
+    wanted = LongQuestion(
+        f"start_{title}", settings, compute, f"Compute: {title}", lambda: words, title, more=more or {}
+    )
+    found = None
     with guard():
-        result = compute.cached(dataset, settings, **(more or {}))
-        if result.result is not None:
-            return result.result
-        running_work.job_panel(view.visit.app_state, result.job, title)
-        running = result.job is not None and result.job.active
-        if not running and st.button(f"Compute: {title}", icon=":material/play_arrow:", key=f"start_{title}"):
-            compute.start(dataset, settings, **(more or {}))
-            st.rerun()
-    return None
+        found = long_question.result(view.visit, view.dataset, wanted)
+    return found

@@ -9,9 +9,9 @@ import streamlit as st
 
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
-from pages._parts import controls, forms, running_work
+from pages._parts import controls, forms, long_question
 from workprof.answers.help.terms import meaning_of
-from workprof.answers.how_long import fit_estimate
+from workprof.answers.how_long import fit_words
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     METHOD_WORDS,
@@ -44,7 +44,8 @@ def form(visit: Visit, dataset: Dataset) -> tuple[ProfileSettings, bool]:
 
 def estimate(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> str:
     """Return how much there is to do and about how long it takes."""
-    return fit_estimate(settings, dataset.finished_rows, running_work.earlier(visit, FIT.name))
+    takes = long_question.takes(visit.workbench, visit.workbench.profiles, dataset, settings)
+    return f"{fit_words(settings, dataset.finished_rows)}: {takes.words()}."
 
 
 def presets(dataset: Dataset) -> None:

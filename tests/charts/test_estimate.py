@@ -4,7 +4,17 @@ import json
 
 import pytest
 
-from workprof.answers.how_long import LATEST, STARTING_S, EarlierRun, fit_estimate, fit_work_s, pace, sweep_estimate
+from workprof.answers.how_long import (
+    LATEST,
+    STARTING_S,
+    EarlierRun,
+    expected,
+    expected_fit,
+    expected_sweep,
+    fit_words,
+    fit_work_s,
+    pace,
+)
 from workprof.core.records import canonical_json
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.sweep import GroupSettings, SweepSettings
@@ -18,28 +28,39 @@ def earlier(settings, seconds, dataset="a", rows=ROWS):
 
 
 def test_without_earlier_runs_it_is_a_guess_and_says_so():
-    told = fit_estimate(ProfileSettings(), 100_001)
-    assert told.startswith("100,001 runs × 10 features: about 18 s (a guess: no such fit ran here yet)")
+    takes = expected_fit(ProfileSettings(), 100_001)
+    assert (round(takes.seconds), takes.runs) == (18, 0)
+    assert takes.words() == "8.4 s to 50 s (a guess)"
+    assert fit_words(ProfileSettings(), 100_001) == "100,001 runs × 10 features"
 
 
 @pytest.mark.parametrize("factor", [0.25, 1.0, 8.0])
 def test_a_machine_of_another_pace_is_told_by_its_earlier_runs(factor):
     past = earlier(FIT, factor * fit_work_s(FIT, ROWS))
-    told = fit_estimate(ProfileSettings(), 100_001, [past])
-    seconds = STARTING_S + factor * fit_work_s(ProfileSettings(), 100_001)
-    assert f"about {round(seconds)} s (from 1 earlier fit here)" in told.replace("2 min 10 s", "130 s")
+    takes = expected_fit(ProfileSettings(), 100_001, [past])
+    assert takes.seconds == pytest.approx(STARTING_S + factor * fit_work_s(ProfileSettings(), 100_001))
+    assert takes.low_s < takes.seconds < takes.high_s
+    assert takes.words().endswith("(from 1 earlier fit here)")
+
+
+def test_the_range_holds_what_earlier_runs_took_and_widens_on_a_busy_machine():
+    past = [EarlierRun("a", 1000, {}, seconds) for seconds in (10.0, 12.0, 40.0)]
+    idle, busy = (expected("some.step", None, 1000, past, load) for load in (1.0, 4.0))
+    assert idle.low_s <= 10 and idle.high_s >= 40
+    assert busy.high_s > 3 * idle.high_s and busy.seconds == idle.seconds
+    assert expected("some.step", None, 4000, past).seconds > 2 * idle.seconds
 
 
 def test_cuts_of_a_kept_tree_are_no_measure():
     whole = earlier(FIT, 40.0)
     cuts = [earlier(ProfileSettings(**{**vars(FIT), "min_cluster_size": size}), 0.9) for size in (61, 62, 63)]
-    assert fit_estimate(FIT, ROWS, [*cuts, whole]) == fit_estimate(FIT, ROWS, [whole])
+    assert expected_fit(FIT, ROWS, [*cuts, whole]) == expected_fit(FIT, ROWS, [whole])
 
 
 def test_the_other_algorithm_and_other_versions_say_nothing():
     optics = earlier(ProfileSettings(algorithm="optics", features=("sensors10",)), 500.0)
     unreadable = EarlierRun("a", ROWS, {"scaler": "of another version"}, 500.0)
-    assert "a guess" in fit_estimate(ProfileSettings(), ROWS, [optics, unreadable])
+    assert expected_fit(ProfileSettings(), ROWS, [optics, unreadable]).runs == 0
 
 
 def test_the_median_of_the_newest_runs_counts():
@@ -56,11 +77,10 @@ def test_optics_grows_with_the_square_up_to_its_sample():
 
 def test_a_sweep_uses_its_own_groups():
     group = SweepSettings().groups()[0]
-    guess = sweep_estimate(SweepSettings(), ROWS)
-    known = sweep_estimate(SweepSettings(), ROWS, [earlier(group, 120.0)])
-    assert "a guess: no such fit ran here yet" in guess
-    assert "about 16 min 16 s (from 1 earlier fit here)" in known
+    assert expected_sweep(SweepSettings(), ROWS).runs == 0
+    known = expected_sweep(SweepSettings(), ROWS, [earlier(group, 120.0)])
+    assert (round(known.seconds), known.runs) == (976, 1)
     both = SweepSettings(algorithms=("hdbscan", "optics"))
-    assert "a guess" in sweep_estimate(both, ROWS, [earlier(group, 120.0)])
+    assert expected_sweep(both, ROWS, [earlier(group, 120.0)]).runs == 0
     optics = GroupSettings(algorithm="optics", features=("sensors10",))
-    assert "from 2 earlier fits" in sweep_estimate(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)])
+    assert expected_sweep(both, ROWS, [earlier(group, 120.0), earlier(optics, 9.0)]).runs == 2

@@ -8,7 +8,7 @@ import pytest
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from tests.charts import records_for_tests as made
-from workprof.answers.how_long import sweep_estimate
+from workprof.answers.how_long import expected_sweep, sweep_words
 from workprof.answers.sweep import (
     SCORES,
     best_sentence,
@@ -243,7 +243,8 @@ def test_moved_jobs_get_both_groups_in_any_order():
 
 
 def test_the_estimate_grows_with_rows_and_exactness():
-    quick = sweep_estimate(SweepSettings(), 1_000)
-    assert quick.startswith("56 settings on 1,000 runs: about")
-    assert "OPTICS on 4,000 of them" in sweep_estimate(SETTINGS, 100_001)
-    assert "on 500 runs" in sweep_estimate(SweepSettings(sample_rows=500), 100_001)
+    quick = expected_sweep(SweepSettings(), 1_000)
+    assert sweep_words(SweepSettings(), 1_000, quick).startswith(f"56 settings on 1,000 runs: {quick.words()}")
+    assert quick.seconds < expected_sweep(SETTINGS, 100_001).seconds
+    assert "OPTICS on 4,000 of them" in sweep_words(SETTINGS, 100_001, quick)
+    assert "on 500 runs" in sweep_words(SweepSettings(sample_rows=500), 100_001, quick)

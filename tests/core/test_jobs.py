@@ -185,3 +185,30 @@ def test_moments_of_results_tell_those_of_one_second_apart():
     first = about(STEP, "00", "data", {}, 0.0)
     time.sleep(0.005)
     assert first.created < about(STEP, "01", "data", {}, 0.0).created
+
+
+def test_of_what_nobody_asked_for_one_runs_at_a_time_the_shortest_first(jobs):
+    asked = {name: Asked(rows=rows, seconds=0.6) for rows, name in enumerate(("first", "long", "short"), start=1)}
+    keys = {name: STEP.key("d" * 32, one) for name, one in asked.items()}
+    for name, expected_s in (("first", 5.0), ("long", 9.0), ("short", 1.0)):
+        jobs.start(Request(STEP, "dataset", asked[name], keys[name]), frames, ahead_s=expected_s)
+        until_it_runs = time.monotonic() + 20
+        while name == "first" and jobs.view(keys["first"]).state == "waiting" and time.monotonic() < until_it_runs:
+            time.sleep(0.02)
+    order = []
+    while jobs.view(keys["long"]).state != "done":
+        running = [name for name, key in keys.items() if jobs.view(key).state == "running"]
+        assert len(running) <= 1
+        order += [name for name in running if name not in order]
+        time.sleep(0.02)
+    assert order == ["first", "short", "long"]
+
+
+def test_what_somebody_asks_for_does_not_wait_for_the_rest(jobs):
+    first, second = Asked(rows=1, seconds=30), Asked(rows=2)
+    keys = [STEP.key("d" * 32, one) for one in (first, second)]
+    for one, key in zip((first, second), keys, strict=True):
+        jobs.start(Request(STEP, "dataset", one, key), frames, ahead_s=3.0 + one.rows)
+    jobs.start(Request(STEP, "dataset", second, keys[1]), frames)
+    assert jobs.wait(keys[1], 20).state == "done"
+    assert jobs.cancel(keys[0]).state == "cancelled"

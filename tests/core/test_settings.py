@@ -46,3 +46,12 @@ NO_ORIGINS = ("*", "https://*", "wiki.example.org", "https://a.example/x", "http
 def test_what_is_no_origin_is_refused(entry):
     with pytest.raises(SettingsError, match=r"WORKPROF_FRAME_ANCESTORS has .*give origins like"):
         frame_ancestors({"WORKPROF_FRAME_ANCESTORS": f"https://wiki.example.org,{entry}"})
+
+
+def test_what_starts_by_itself_is_switched_by_its_longest_time():
+    assert from_environment({}).ahead_s == 20
+    assert from_environment({"WORKPROF_AHEAD": "0"}).ahead_s == 0
+    assert from_environment({"WORKPROF_AHEAD": "1.5"}).ahead_s == 1.5
+    for text in ("soon", "-1", "nan"):
+        with pytest.raises(SettingsError, match="WORKPROF_AHEAD"):
+            from_environment({"WORKPROF_AHEAD": text})

@@ -199,7 +199,7 @@ def test_a_link_that_describes_a_clustering_without_profiles_here_says_so(app, p
 def test_before_a_test_there_is_an_estimate_and_nothing_runs(app, part, house):
     test = app("durations", **ERRORS, durations_split="by_group")
     assert problems(test) == []
-    assert f"10 folds on {ROWS} finished runs: about" in words(test)
+    assert "Not evaluated with these settings yet. It takes" in words(test)
     assert "Evaluate predictors" in labels(test)
     assert house().workbench.jobs() == ()
 

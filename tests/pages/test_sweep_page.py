@@ -63,7 +63,7 @@ def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, hous
     test = sweep(sweep_seed="7")
     assert problems(test) == []
     assert "Start sweep" in labels(test)
-    assert "Not run yet: 56 settings on 1,800 runs: about" in words(test)
+    assert "Not run yet: 56 settings on 1,800 runs: " in words(test)
     assert house().workbench.jobs() == ()
 
 

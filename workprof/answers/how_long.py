@@ -12,6 +12,7 @@ from workprof.core.records import Packed, unpack
 from workprof.core.units import format_duration
 from workprof.core.words import counted
 from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     EXACT_SILHOUETTE_ROWS,
     FEATURE_SETS,
@@ -50,32 +51,30 @@ class EarlierRun:
     seconds: float
 
 
-def last_took(earlier: Sequence[EarlierRun], otherwise: str) -> str:
-    """How long the newest computation of a step took; `otherwise` where there is none."""
-    if not earlier:
-        return otherwise
-    return f"The last one here took {format_duration(earlier[0].seconds)} for {counted(earlier[0].n_rows, 'run')}."
-
-
-SECONDS_PER_ROW = 0.003
-LEAST_SECONDS = 10.0
-"""Taken on two cores of a small machine; earlier trainings here set it right."""
-
-
-def training_time(earlier: Sequence[EarlierRun], n_rows: int) -> str:
-    """About what a training on so many runs takes, from the last one here."""
-    if not earlier:
-        guess = max(LEAST_SECONDS, SECONDS_PER_ROW * n_rows)
-        return f"Training takes about {format_duration(float(f'{guess:.1g}'))} (estimate)."
-    last = earlier[0]
-    seconds = max(LEAST_SECONDS, last.seconds * n_rows / max(last.n_rows, 1))
-    took = f"it took {format_duration(last.seconds)} for {counted(last.n_rows, 'run')} here"
-    return f"Training takes about {format_duration(float(f'{seconds:.1g}'))} ({took})."
-
-
 def computed_words(seconds: float, dataset_hash: str) -> str:
     """'computed in 3.1 s; dataset 0123abcd'."""
     return f"computed in {format_duration(seconds)}; dataset {dataset_hash[:8]}"
+
+
+GUESSED, MEASURED = (0.4, 3.0), (0.7, 1.6)
+"""How far the time may lie from what is expected: a guess, and one that rests on earlier runs here."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How long a computation will take: the seconds that are likeliest, and a range around them."""
+
+    seconds: float
+    low_s: float
+    high_s: float
+    runs: int  # earlier ones that it rests on; 0 = a guess
+    what: str  # one of them, in a word
+
+    def words(self) -> str:
+        """Return '8 s to 19 s (from 3 earlier fits here)', or that it is a guess."""
+        low, high = (float(f"{seconds:.2g}") for seconds in (max(self.low_s, 1.0), max(self.high_s, 2.0)))
+        ground = f"from {counted(self.runs, f'earlier {self.what}')} here" if self.runs else "a guess"
+        return f"{format_duration(low)} to {format_duration(high)} ({ground})"
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,26 @@ class Pace:
 
     factor: float = 1.0
     runs: int = 0
+    least: float = 1.0
+    most: float = 1.0
 
-    def words(self, seconds: float, what: str) -> str:
-        """Return 'about 12 s (from 3 earlier fits here)', or that it is a guess."""
-        ground = (
-            f"from {counted(self.runs, f'earlier {what}')} here"
-            if self.runs
-            else f"a guess: no such {what} ran here yet"
+    def expected(self, fixed_s: float, work_s: float, what: str, busy: float = 1.0) -> Expected:
+        """Return what work takes here.
+
+        Args:
+            fixed_s: that it takes on any machine.
+            work_s: as guessed.
+            what: it is, in a word.
+            busy: processes that wait for each core of the machine now, at least 1.
+        """
+        low, high = MEASURED if self.runs else GUESSED
+        return Expected(
+            fixed_s + self.factor * work_s,
+            fixed_s + low * self.least * work_s,
+            fixed_s + high * self.most * work_s * max(busy, 1.0),
+            self.runs,
+            what,
         )
-        return f"about {format_duration(float(round(seconds)))} ({ground})"
 
 
 def pace(measured: Sequence[tuple[float, float]]) -> Pace:
@@ -102,7 +112,7 @@ def pace(measured: Sequence[tuple[float, float]]) -> Pace:
         measured: (guessed work, seconds) of earlier runs, newest first; both without the start of a process.
     """
     ratios = [seconds / guess for guess, seconds in measured if guess > 0 and seconds >= SHORTEST_S][:LATEST]
-    return Pace(statistics.median(ratios), len(ratios)) if ratios else Pace()
+    return Pace(statistics.median(ratios), len(ratios), min(ratios), max(ratios)) if ratios else Pace()
 
 
 def measured_with(
@@ -119,6 +129,55 @@ def measured_with(
     return result
 
 
+GUESSES = {
+    "memory.replay": (5.0, 3.2),
+    "memory.tables": (30.0, 15.0),
+    "memory.train": (10.0, 5.0),
+    "memory.verdict": (0.5, 0.25),
+    "nodes.detect": (8.0, 50.0),
+    "nodes.rank": (0.5, 1.0),
+    "phases.evaluate": (50.0, 20.0),
+    "phases.library": (1.5, 1.0),
+    "phases.live_library": (5.0, 5.0),
+    "phases.match": (5.0, 5.0),
+    "profiles.baseline": (0.5, 0.12),
+    "profiles.classifier_evaluation": (4.0, 0.8),
+    "profiles.feedback_model": (6.0, 1.2),
+    "profiles.forecaster": (6.0, 1.5),
+    "profiles.held_out": (4.0, 0.8),
+    "profiles.hopkins": (0.5, 0.02),
+    "profiles.stability": (1.0, 0.3),
+}
+"""Step -> seconds that it takes at least, and seconds for 1,000 runs, on two cores of a small machine."""
+GUESS = (5.0, 5.0)
+"""Of every other step."""
+
+
+def expected(
+    step: str, settings: object, n_rows: int, earlier: Sequence[EarlierRun] = (), busy: float = 1.0
+) -> Expected:
+    """Return how long a step takes on so many runs, from those that it took here.
+
+    Args:
+        step: its name.
+        settings: asked with.
+        n_rows: finished runs.
+        earlier: computations of the step in this home, newest first.
+        busy: as of `Pace.expected`.
+    """
+    if isinstance(settings, ProfileSettings) and step == FIT.name:
+        return expected_fit(settings, n_rows, earlier, busy)
+    if isinstance(settings, EstimateEvaluationSettings):
+        return expected_evaluation(settings, n_rows, earlier, busy)
+    least_s, per_thousand_s = GUESSES.get(step, GUESS)
+
+    def work_s(rows: int) -> float:
+        return least_s + per_thousand_s * rows / 1000
+
+    here = pace([(work_s(run.n_rows), run.seconds) for run in earlier])
+    return here.expected(STARTING_S, work_s(n_rows), "one", busy)
+
+
 FIT_SECONDS_PER_CELL = 1.6e-5
 """Of rows × features, fit and scores together, on one core of a small machine (100,001 × 10: about 16 s)."""
 
@@ -126,23 +185,28 @@ CUT = ("min_cluster_size", "method", "epsilon", "target_clusters", "silhouette",
 """Settings that a kept tree is cut again for: such a run takes a second and is no measure of a fit."""
 
 
-def fit_estimate(settings: ProfileSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
-    """Return what there is to do and about how long it takes.
+def expected_fit(
+    settings: ProfileSettings, n_rows: int, earlier: Sequence[EarlierRun] = (), busy: float = 1.0
+) -> Expected:
+    """Return how long a clustering takes.
 
     Args:
         settings: as asked.
         n_rows: finished rows of the dataset.
         earlier: fits of this home, newest first.
+        busy: as of `Pace.expected`.
     """
     alike = [
         (work, seconds)
         for past, work, seconds in measured_with(_whole_fits(earlier), ProfileSettings, fit_work_s)
         if past.algorithm == settings.algorithm
     ]
-    result = pace(alike)
-    rows, columns = clustered_rows(settings, n_rows), _n_features(settings)
-    text = result.words(STARTING_S + result.factor * fit_work_s(settings, n_rows), "fit")
-    return f"{rows:,} runs × {columns} features: {text} in the background; the pages stay usable meanwhile."
+    return pace(alike).expected(STARTING_S, fit_work_s(settings, n_rows), "fit", busy)
+
+
+def fit_words(settings: ProfileSettings, n_rows: int) -> str:
+    """Return what there is to do."""
+    return f"{clustered_rows(settings, n_rows):,} runs × {_n_features(settings)} features"
 
 
 def fit_work_s(settings: ProfileSettings, n_rows: int) -> float:
@@ -178,32 +242,41 @@ GROUP_SECONDS_PER_CELL = 6e-6
 COUPLED_FACTOR = 3.0
 
 
-def sweep_estimate(settings: SweepSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
-    """Return what there is to do and about how long it takes.
-
-    Args:
-        settings: of the sweep.
-        n_rows: finished rows of the dataset.
-        earlier: groups that this home has finished, newest first.
-    """
+def sweep_words(settings: SweepSettings, n_rows: int, takes: Expected) -> str:
+    """Return what there is to do and how long it takes."""
     groups = settings.groups()
     tried = sum(len(group.sizes) for group in groups)
     work = f"{counted(tried, 'setting')} on {_group_rows(groups[0], n_rows):,} runs"
     sampled = any(group.algorithm == "optics" for group in groups) and _rows_of_optics(groups, n_rows) < n_rows
     also = f", OPTICS on {_rows_of_optics(groups, n_rows):,} of them" if sampled else ""
-    return f"{work}{also}: {_time(groups, n_rows, earlier)} in the background; can be stopped and resumed."
+    return f"{work}{also}: {takes.words()} in the background; can be stopped and resumed."
 
 
-def _time(groups: tuple[GroupSettings, ...], n_rows: int, earlier: Sequence[EarlierRun]) -> str:
-    """Return the time in words; each algorithm has a pace of its own, the runs of both are counted."""
+def expected_sweep(
+    settings: SweepSettings, n_rows: int, earlier: Sequence[EarlierRun] = (), busy: float = 1.0
+) -> Expected:
+    """Return how long a sweep takes; each algorithm has a pace of its own, the runs of both are counted.
+
+    Args:
+        settings: of the sweep.
+        n_rows: finished rows of the dataset.
+        earlier: groups that this home has finished, newest first.
+        busy: as of `Pace.expected`.
+    """
+    groups = settings.groups()
     past = measured_with(earlier, GroupSettings, _group_work_s)
     paces = {
         algorithm: pace([(work, seconds) for group, work, seconds in past if group.algorithm == algorithm])
         for algorithm in {group.algorithm for group in groups}
     }
-    seconds = sum(STARTING_S + paces[group.algorithm].factor * _group_work_s(group, n_rows) for group in groups)
-    known = all(one.runs for one in paces.values())
-    return Pace(runs=sum(one.runs for one in paces.values()) if known else 0).words(seconds, "fit")
+    parts = [paces[one.algorithm].expected(STARTING_S, _group_work_s(one, n_rows), "fit", busy) for one in groups]
+    return Expected(
+        sum(one.seconds for one in parts),
+        sum(one.low_s for one in parts),
+        sum(one.high_s for one in parts),
+        sum(one.runs for one in paces.values()) if all(one.runs for one in paces.values()) else 0,
+        "fit",
+    )
 
 
 def _group_rows(group: GroupSettings, n_rows: int) -> int:
@@ -231,15 +304,14 @@ SECONDS_PER_ROW_AND_FOLD = 1e-4
 """Taken on two cores of a small machine; earlier runs here set it right."""
 
 
-def evaluation_estimate(settings: EstimateEvaluationSettings, n_rows: int, earlier: Sequence[EarlierRun] = ()) -> str:
-    """Return '10 folds on 686 finished runs: about 12 s (...)'."""
+def expected_evaluation(
+    settings: EstimateEvaluationSettings, n_rows: int, earlier: Sequence[EarlierRun] = (), busy: float = 1.0
+) -> Expected:
+    """Return how long a test of the predictors takes; arguments as of `expected_fit`."""
     here = pace(
         [(guess, seconds) for _, guess, seconds in measured_with(earlier, EstimateEvaluationSettings, _test_work_s)]
     )
-    seconds = STARTING_S + here.factor * _test_work_s(settings, n_rows)
-    n_folds = _n_folds(settings)
-    words = f"{n_folds} folds" if n_folds > 1 else "one fold"
-    return f"{words.capitalize()} on {n_rows:,} finished runs: {here.words(seconds, 'evaluation')}."
+    return here.expected(STARTING_S, _test_work_s(settings, n_rows), "evaluation", busy)
 
 
 def _n_folds(settings: EstimateEvaluationSettings) -> int:

@@ -37,6 +37,7 @@ ADDRESS = "127.0.0.1"
 DEFAULT_PORT, API_PORT = 8501, 8600
 LOOPBACK = (ADDRESS, "localhost", "::1")
 STARTUP_S = 60.0
+PREPARED_S = "300"
 SAMPLES = ("benchmarks.jsonl", "telemetry.csv", "pai_sample.parquet")
 """The jobs come last, so that the first page opens with them."""
 
@@ -122,7 +123,7 @@ def demo(
     _refuse_unusable(port)
     samples = load_sample(home)
     settings = settings_for(home)
-    with _server(settings, port) as server:
+    with _server(settings, port, prepare=True) as server:
         _announce(port, settings)
         if not no_browser and _has_screen():
             webbrowser.open(f"http://{ADDRESS}:{port}")
@@ -197,13 +198,17 @@ def _check(home: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def _server(settings: Settings, port: int, *options: str, login: bool = True) -> Iterator[subprocess.Popen[bytes]]:
+def _server(
+    settings: Settings, port: int, *options: str, login: bool = True, prepare: bool = False
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run Streamlit in a process group of its own and leave nothing of it behind."""
     folder = dashboard_folder()
     leashed = [sys.executable, "-m", "workprof.children"]  # it ends with us, even when we are killed
     command = [*leashed, "streamlit", "run", str(folder / "app.py"), "--server.headless=true"]
     command += [f"--server.port={port}", f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false", *options]
     environment = os.environ | {"WORKPROF_HOME": str(settings.home), "WORKPROF_DATA": str(settings.data)}
+    if prepare:  # the sample is small: all of it is computed while the first page is read
+        environment.setdefault("WORKPROF_AHEAD", PREPARED_S)
     if not login:  # a check has no browser to log in with
         environment["WORKPROF_LOGIN"] = "0"
     with hold(settings.home, readonly=settings.readonly) as lock:

@@ -16,6 +16,7 @@ SMALLEST_MEMORY_LIMIT_BYTES = 256 * MIB
 DEFAULT_EXPANSION_LIMIT = 100
 DEFAULT_WAIT_S = 10.0
 LONGEST_WAIT_S = 86_400.0
+DEFAULT_AHEAD_S = 20.0
 """Traces shrink 3-30 times; a bomb a thousand times."""
 LONGEST_NUMBER = 9
 YES = frozenset({"1", "true", "yes", "on"})
@@ -42,6 +43,8 @@ class Settings:
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
     # how long to wait for another process that writes to the home, or reads what is to be written
     wait_s: float = DEFAULT_WAIT_S
+    # what pages lack is computed by itself where that is expected to take at most so long; 0 = never
+    ahead_s: float = DEFAULT_AHEAD_S
 
     def __post_init__(self) -> None:
         if self.memory_limit_bytes < SMALLEST_MEMORY_LIMIT_BYTES:
@@ -50,6 +53,8 @@ class Settings:
             raise SettingsError(f"threads is {self.threads}; give at least 1")
         if self.expansion_limit < 1:
             raise SettingsError(f"WORKPROF_EXPANSION_LIMIT is {self.expansion_limit}; give at least 1")
+        if not 0 <= self.ahead_s <= LONGEST_WAIT_S:
+            raise SettingsError(f"WORKPROF_AHEAD is {self.ahead_s:g} s; give 0 (never) to {LONGEST_WAIT_S:,.0f} s")
         if not 0 <= self.wait_s <= LONGEST_WAIT_S:
             raise SettingsError(f"the time to wait is {self.wait_s:g} s; give 0 to {LONGEST_WAIT_S:,.0f} s")
 
@@ -80,8 +85,17 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         threads=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         dask=env.get("WORKPROF_DASK") or None,
         readonly=bool(switch(env, "WORKPROF_READONLY")),
+        ahead_s=_seconds(env, "WORKPROF_AHEAD", DEFAULT_AHEAD_S),
         expansion_limit=int(times),
     )
+
+
+def _seconds(environment: Mapping[str, str], name: str, otherwise: float) -> float:
+    text = environment.get(name, "").strip()
+    try:
+        return float(text) if text else otherwise
+    except ValueError as error:
+        raise SettingsError(f"{name} is {text[:40]!r}; give a number of seconds, 0 = never") from error
 
 
 def switch(environment: Mapping[str, str], name: str) -> bool | None:

@@ -344,15 +344,37 @@ class Bound(Generic[S, R]):
         dressed = None if result is None else self._dressed(request[0], result)
         return CachedResult(key, dressed, self.bench._jobs.view(key), refusal)
 
-    def start(self, dataset: str, settings: S | None = None, *, fit: object | None = None, **more: Any) -> JobView:
+    def start(
+        self,
+        dataset: str,
+        settings: S | None = None,
+        *,
+        fit: object | None = None,
+        ahead_s: float | None = None,
+        **more: Any,
+    ) -> JobView:
         """Start the computation in a child process, or join the one that runs.
+
+        `ahead_s`: its expected seconds, where nobody asked for it (see `Jobs.start`).
 
         Raises NotEnoughData when what it rests on is not there yet.
         """
         request = self._resolved(dataset, settings, fit, more)
         self._refuse(*request[:2])
-        view: JobView = self.bench._jobs.start(self._request(*request), self._frames(*request, None))
+        view: JobView = self.bench._jobs.start(self._request(*request), self._frames(*request, None), ahead_s)
         return view
+
+    def latest(self, dataset: str) -> R | None:
+        """The newest kept result on a dataset, whatever its settings; None where there is none."""
+        entry, step = self.bench.dataset(dataset), self.declared.question.step
+        kept = (about.key for about in self.bench.runs() if about.step.partition("[")[0] == step.name)
+        ends = f":{step.version}"
+        for key in kept:
+            if key.partition(":")[0] == entry.hash and key.endswith(ends):
+                result: R | None = self.bench._cache.get(key, self.declared.question.result)
+                if result is not None:
+                    return self._dressed(entry, result)
+        return None
 
     def quick(self, dataset: str, settings: S | None = None, progress: Progress = silent) -> R | None:
         """The result where it takes no computation to speak of, else None."""

@@ -63,10 +63,13 @@ class SweepQuestions(ProfileQuestions):
         results = tuple((group.settings, group.result) for group in groups)
         return SweepState.of(resolved, results, groups=groups, running=self._sweeper(entry, resolved).is_running())
 
-    def start_sweep(self, dataset: str, settings: SweepSettings) -> None:
-        """Start the groups that are not kept, one after another in child processes; goes on without a viewer."""
+    def start_sweep(self, dataset: str, settings: SweepSettings, ahead_s: float | None = None) -> None:
+        """Start the groups that are not kept, one after another in child processes; goes on without a viewer.
+
+        `ahead_s`: the sweep's expected seconds, where nobody asked for it (see `Jobs.start`).
+        """
         entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
-        self._sweeper(entry, resolved).start()
+        self._sweeper(entry, resolved).start(ahead_s)
 
     def cancel_sweep(self, dataset: str, settings: SweepSettings) -> None:
         """Stop a sweep: the running group is dropped, the finished ones stay."""
@@ -92,12 +95,14 @@ class SweepQuestions(ProfileQuestions):
             groups = settings.groups()  # the target is not part of them: moving it does not lose a running sweep
             return self._sweepers.setdefault((entry.hash, groups), _Sweeper(self, entry, groups))
 
-    def _run_group(self, entry: Dataset, group: GroupSettings, stop: threading.Event) -> JobView | None:
+    def _run_group(
+        self, entry: Dataset, group: GroupSettings, stop: threading.Event, ahead_s: float | None
+    ) -> JobView | None:
         """Run one group as a job unless it is kept; return how it ended."""
         state = self._group_state(entry, group)
         if state.result is not None:
             return None
-        self.sweep_group.start(entry.hash, group)
+        self.sweep_group.start(entry.hash, group, ahead_s=ahead_s)
         if stop.is_set():  # the sweep was cancelled between its last look and this start
             self._jobs.cancel(state.key)
         return self._jobs.wait(state.key)
@@ -115,11 +120,11 @@ class _Sweeper:
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
-    def start(self) -> None:
+    def start(self, ahead_s: float | None) -> None:
         with self._guard:
             if not self.is_running():
                 self._stop.clear()
-                self._thread = threading.Thread(target=self._run, name="sweep", daemon=True)
+                self._thread = threading.Thread(target=self._run, args=(ahead_s,), name="sweep", daemon=True)
                 self._thread.start()
 
     def cancel(self) -> None:
@@ -129,10 +134,10 @@ class _Sweeper:
             if state.job is not None and state.job.active:
                 self._workbench.cancel(state.key)
 
-    def _run(self) -> None:
+    def _run(self, ahead_s: float | None) -> None:
         for group in self._groups:
             if self._stop.is_set():
                 return
-            ended = self._workbench._run_group(self._entry, group, self._stop)
+            ended = self._workbench._run_group(self._entry, group, self._stop, ahead_s)
             if ended is not None and ended.state == "cancelled":
                 return

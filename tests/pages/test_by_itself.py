@@ -1,0 +1,87 @@
+"""What a page lacks starts by itself where it is short; what takes longer waits for its button beside a small part."""
+
+import time
+
+import pytest
+
+from tests.pages.conftest import problems
+from workprof.profiles.settings import ProfileSettings
+from workprof.profiles.sweep import SweepSettings
+
+
+@pytest.fixture
+def ahead(monkeypatch):
+    def of(seconds):
+        monkeypatch.setenv("WORKPROF_AHEAD", str(seconds))
+
+    return of
+
+
+def labels(test):
+    return [button.label for test_buttons in (test.button,) for button in test_buttons]
+
+
+def until_idle(workbench, patience_s=120):
+    end = time.monotonic() + patience_s
+    while any(job.active for job in workbench.jobs()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_a_short_question_is_asked_when_its_tab_is_opened(app, loaded, house, ahead):
+    ahead(100)
+    test = app("profiles", profiles_tab="Cluster tendency")
+    assert problems(test) == []
+    started = {job.step.partition("[")[0] for job in house().workbench.jobs()}
+    assert {"profiles.hopkins", "profiles.baseline", "profiles.stability"} <= started
+    assert not any(label.startswith("Compute") for label in labels(test))
+    for job in house().workbench.jobs():
+        house().workbench.cancel(job.key)
+
+
+def test_switched_off_nothing_runs_and_the_button_says_how_long_it_takes(app, loaded, house, ahead):
+    ahead(0)
+    test = app("profiles", profiles_tab="Cluster tendency")
+    assert "Compute: Hopkins statistic" in labels(test)
+    assert any(" s (a guess)" in item.value for item in test.markdown)
+    assert house().workbench.jobs() == ()
+
+
+def test_what_was_cancelled_waits_for_its_button(app, loaded, house, ahead):
+    ahead(100)
+    app("profiles", profiles_tab="Cluster tendency")
+    workbench = house().workbench
+    job = next(job for job in workbench.jobs() if job.step.startswith("profiles.stability"))
+    workbench.cancel(job.key)
+    test = app("profiles", profiles_tab="Cluster tendency")
+    assert "Compute: Stability of the profiles" in labels(test)
+    assert workbench.job(job.key).state == "cancelled"
+    for other in workbench.jobs():
+        workbench.cancel(other.key)
+
+
+def test_where_all_runs_take_long_a_sample_is_clustered(app, loaded, house, ahead):
+    ahead(3.9)  # 15,000 runs are expected to take more, 10,000 less
+    settings = ProfileSettings(seed=6)
+    test = app("profiles", profiles_seed="6")
+    assert "Find profiles" in labels(test)
+    workbench = house().workbench
+    until_idle(workbench)
+    test.run()
+    assert problems(test) == []
+    assert any("A small part: 10,000 runs" in item.value for item in test.info)
+    assert len(test.get("plotly_chart")) >= 2
+    assert workbench.profiles.cached(loaded.hash, settings).result is None
+
+
+def test_a_long_sweep_shows_a_small_one_at_once(app, loaded, house, ahead):
+    ahead(30)
+    asked = SweepSettings(min_samples=0, silhouette="exact", sample_rows=14_000)
+    test = app("sweep", sweep_min_samples="coupled", sweep_silhouette="exact", sweep_sample_rows="14000")
+    assert problems(test) == []
+    assert "Start sweep" in labels(test)
+    assert any("A small part: 2,000 runs" in item.value for item in test.info)
+    workbench = house().workbench
+    assert not workbench.sweep_state(loaded.hash, asked).running
+    for job in workbench.jobs():
+        workbench.cancel(job.key)
