@@ -16,7 +16,7 @@ from pages._profiles import clusterability, form, membership, one_profile, overv
 from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.text import markdown_text
+from workprof.charts.text import counted, markdown_text
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.questions import BASELINE, CLUSTERABILITY, FIT, HOPKINS, MEMBERSHIP, STABILITY, UNUSUAL
 from workprof.profiles.settings import ProfileSettings, clustered_rows
@@ -114,7 +114,7 @@ def _sample(visit: Visit, dataset: Dataset, question: LongQuestion[ProfileSettin
     share = SAMPLE_ROWS / clustered_rows(question.settings, dataset.finished_rows)
     if share < 1:
         few = replace(question.settings, sample_rows=SAMPLE_ROWS)
-        fit = long_question.part(visit, dataset, replace(question, part=(few, share, f"{SAMPLE_ROWS:,} runs")))
+        fit = long_question.part(visit, dataset, replace(question, part=(few, share, counted(SAMPLE_ROWS, "run"))))
         if fit is not None:
             result(visit, dataset, few, fit)
 

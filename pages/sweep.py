@@ -12,7 +12,7 @@ from pages._frame.errors import guard, refused
 from pages._frame.visit import Visit
 from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
-from workprof.answers.how_long import Expected, computed_words, expected_sweep, sweep_words
+from workprof.answers.how_long import Expected, computed_words, expected_sweep, part_sentence, sweep_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.answers.sweep import best_sentence, place, standing_words
 from workprof.charts.text import counted, markdown_text
@@ -74,7 +74,7 @@ def _small(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     state = _state(visit, dataset, few)
     if state is None or not (state.running or state.runs):
         return
-    st.info(f"A small part: {FEW_RUNS:,} runs. **Start sweep** takes all.", icon=":material/info:")
+    st.info(part_sentence(counted(FEW_RUNS, "run"), "Start sweep"), icon=":material/info:")
     if state.running:
         panel(visit, dataset, few, state)
     if state.runs:

@@ -14,7 +14,7 @@ import streamlit as st
 from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import running_work
-from workprof.answers.how_long import Expected, expected
+from workprof.answers.how_long import Expected, expected, part_sentence
 from workprof.core.errors import NotEnoughData
 from workprof.jobs import JobView
 from workprof.store.reports import Dataset
@@ -158,7 +158,7 @@ def part(visit: Visit, dataset: Dataset, question: LongQuestion[Settings, Result
     small = replace(question, settings=settings, share=share)
     outcome = small.compute.cached(small.source or dataset.hash, settings, **small.more)
     if outcome.result is not None:
-        st.info(f"A small part: {words}. **{question.button}** takes all.", icon=":material/info:")
+        st.info(part_sentence(words, question.button), icon=":material/info:")
         return outcome.result
     job = outcome.job or by_itself(visit, dataset, small)
     if job is not None and job.active:

@@ -51,6 +51,11 @@ class EarlierRun:
     seconds: float
 
 
+def part_sentence(part: str, button: str) -> str:
+    """What stands above the results of a small part."""
+    return f"A small part: {part}. **{button}** takes all."
+
+
 def computed_words(seconds: float, dataset_hash: str) -> str:
     """'computed in 3.1 s; dataset 0123abcd'."""
     return f"computed in {format_duration(seconds)}; dataset {dataset_hash[:8]}"
