@@ -84,6 +84,7 @@ def test_a_prediction_with_reasons_is_that_of_the_command(client, filled, tmp_pa
     assert answer["dataset"] == "small"
     assert close(expected, answer["predictions"][0])
     alone = client.post("/v1/predict", json=job).json()
+    assert alone.pop("model") == answer["model"]
     assert close(expected | {"shap": None}, alone)
 
 
@@ -213,18 +214,13 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
     assert len(profiles["names"]) == len(profiles["profiles"]) + 1
 
 
-def test_openapi_names_every_route_setting_and_example(client):
-    document = client.get("/openapi.json").json()
-    paths = document["paths"]
+def test_openapi_names_every_route_and_setting(client):
+    paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/predict", "/v1/size", "/v1/observations", "/v1/profiles", "/healthz", "/readyz", "/metrics"} <= set(
         paths
     )
     parameters = {one["name"] for one in paths["/v1/questions/memory.bins"]["get"]["parameters"]}
     assert {"task", "k", "headroom", "dataset"} <= parameters
-    for path in ("/v1/predict", "/v1/size"):
-        body = paths[path]["post"]["requestBody"]["content"]["application/json"]
-        for example in body["examples"].values():
-            assert client.post(path, json=example["value"]).status_code == 200
 
 
 def test_finished_runs_are_taken_once(client):
@@ -251,7 +247,7 @@ def test_metrics_count_answers(client):
     client.post("/v1/predict", json={"user": "a"})
     lines = client.get("/metrics").text.splitlines()
     counted = [line for line in lines if line.startswith('workprof_requests_total{route="/v1/predict",status="200"}')]
-    assert int(counted[0].split()[-1]) >= 1
+    assert float(counted[0].split()[-1]) >= 1
     assert any(line.startswith('workprof_request_seconds_bucket{route="/v1/predict",le="+Inf"}') for line in lines)
 
 

@@ -53,9 +53,16 @@ def spreadsheet_text(text: str) -> str:
     return visible("'" + text if text.startswith(FORMULA_STARTS) else text)
 
 
+LONGEST_NAME = 200
+"""Characters of a name that others are compared with: the time grows with its length."""
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """'; did you mean X?' with the name that is most like one that there is not, '' where none is."""
     import difflib  # noqa: PLC0415  only where something is wrong
+
+    if len(name) > LONGEST_NAME:
+        return ""
 
     plain = {one.lower().replace("_", "-"): one for one in names}
     result = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)

@@ -6,15 +6,12 @@ import json
 import os
 import sys
 
-import uvicorn
-
 from workprof.core.settings import from_environment
 from workprof.service.app import make_app
 from workprof.service.guard import Limits
+from workprof.service.server import end_process, serve
 from workprof.service.state import State
 from workprof.workbench import Workbench
-
-END_WITHIN_S = 5
 
 
 def main(options: dict[str, str | int | float]) -> None:
@@ -23,14 +20,8 @@ def main(options: dict[str, str | int | float]) -> None:
         state = State(workbench, str(options["dataset"]))
         limits = Limits(int(options["body_bytes"]), float(options["rate"]), float(options["timeout_s"]))
         app = make_app(state, token=os.environ.get("WORKPROF_TOKEN", ""), limits=limits)
-        uvicorn.run(
-            app,
-            host=str(options["host"]),
-            port=int(options["port"]),
-            access_log=False,
-            log_level="warning",
-            timeout_graceful_shutdown=END_WITHIN_S,
-        )
+        served = serve(app, str(options["host"]), int(options["port"]))
+    end_process(0 if served else 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Who may ask, how much and how long: around every route; what it counts is shown under /metrics."""
+"""Who may ask, how much and how long: around every route."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import asyncio
 import hmac
 import json
 import math
-import threading
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any
+
+from workprof.service.metrics import Metrics
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -22,18 +23,19 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token: a supervisor asks them."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
-"""s; upper ends of the histogram of answers."""
+TRUSTED = "workprof.trusted"
+"""Key of a request's scope: whether it may be told of datasets and users."""
 MOST_CLIENTS = 4_096
+LONGEST_ADDRESS = 16_384
+"""Characters of path and query."""
 PROBLEM = b"application/problem+json"
 TITLES = {
     401: "Not authorised",
     403: "Refused",
     404: "Not found",
     405: "Method not allowed",
-    409: "Conflict",
     413: "Too large",
-    415: "Not JSON",
+    414: "Address too long",
     422: "Fields that cannot be used",
     429: "Too many requests",
     500: "Internal error",
@@ -56,65 +58,6 @@ class Limits:
     body_bytes: int = 8_000_000  # of a request
     rate: float = 0.0  # requests per second of one client address, with a burst of one second; 0 = any
     timeout_s: float = 30.0  # until an answer is given up
-
-
-@dataclass
-class Metrics:
-    """Counts since the start; safe to share between threads."""
-
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
-    seconds: dict[str, list[int]] = field(default_factory=dict)
-    total_s: dict[str, float] = field(default_factory=dict)
-    batches: int = 0
-    jobs: int = 0
-    _guard: threading.Lock = field(default_factory=threading.Lock)
-
-    def count_request(self, path: str, status: int, seconds: float) -> None:
-        """Count an answer."""
-        with self._guard:
-            self.requests[path, status] += 1
-            counts = self.seconds.setdefault(path, [0] * (len(BUCKETS) + 1))
-            counts[next((i for i, end in enumerate(BUCKETS) if seconds <= end), len(BUCKETS))] += 1
-            self.total_s[path] = self.total_s.get(path, 0.0) + seconds
-
-    def batch(self, n_jobs: int) -> None:
-        """Count a batch of predictions."""
-        with self._guard:
-            self.batches += 1
-            self.jobs += n_jobs
-
-    def text(self, gauges: dict[str, tuple[str, float]]) -> str:
-        """The counts in the text format of Prometheus, with gauges: name -> (help, value)."""
-        with self._guard:
-            lines = [
-                "# HELP workprof_requests_total Answers by route and status.",
-                "# TYPE workprof_requests_total counter",
-            ]
-            lines += [
-                f'workprof_requests_total{{route="{path}",status="{status}"}} {n}'
-                for (path, status), n in sorted(self.requests.items())
-            ]
-            name = "workprof_request_seconds"
-            lines += [f"# HELP {name} Time to the answer.", f"# TYPE {name} histogram"]
-            for path, counts in sorted(self.seconds.items()):
-                so_far = 0
-                for end, n in zip((*BUCKETS, math.inf), counts, strict=True):
-                    so_far += n
-                    le = "+Inf" if math.isinf(end) else f"{end:g}"
-                    lines.append(f'{name}_bucket{{route="{path}",le="{le}"}} {so_far}')
-                lines += [
-                    f'{name}_sum{{route="{path}"}} {self.total_s[path]:.6f}',
-                    f'{name}_count{{route="{path}"}} {so_far}',
-                ]
-            counters = {
-                "workprof_prediction_batches_total": ("Batches of predictions.", self.batches),
-                "workprof_predicted_jobs_total": ("Jobs predicted.", self.jobs),
-            }
-        for own, (help_text, value) in counters.items():
-            lines += [f"# HELP {own} {help_text}", f"# TYPE {own} counter", f"{own} {value}"]
-        for own, (help_text, number) in gauges.items():
-            lines += [f"# HELP {own} {help_text}", f"# TYPE {own} gauge", f"{own} {number:g}"]
-        return "\n".join(lines) + "\n"
 
 
 class Rate:
@@ -162,6 +105,7 @@ class Guard:
 
         headers = dict(scope["headers"])
         try:
+            scope[TRUSTED] = not self._token or self._has_token(headers)
             refusal = self._refusal(scope, headers)
             if refusal is not None:
                 await _send_problem(sending, *refusal)
@@ -181,22 +125,27 @@ class Guard:
             path = getattr(route, "path", "other") if status != 404 else "other"
             self._metrics.count_request(path, status, time.perf_counter() - started)
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        if self._token and scope["path"] not in OPEN:
-            given = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, b"Bearer " + self._token):
-                return 401, "this service needs a token; send the header 'Authorization: Bearer TOKEN'"
+    def _has_token(self, headers: Mapping[bytes, bytes]) -> bool:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._token)
+
+    def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes]) -> tuple[int, str, float] | None:
+        """Status, words, and s until it is worth another try (0 = never), of a request that is not let in."""
+        if not scope[TRUSTED] and scope["path"] not in OPEN:
+            return 401, "this service needs a token; send the header 'Authorization: Bearer TOKEN'", 0.0
         if not self._token:
             host = headers.get(b"host", b"").decode("latin-1")
             name = host if host.endswith("]") else host.rpartition(":")[0] or host
             if b"origin" in headers or name not in LOOPBACK:
-                return 403, "without WORKPROF_TOKEN only programs of this machine are answered, by its own address"
+                return 403, "without WORKPROF_TOKEN only programs of this machine are answered, by its own address", 0.0
+        if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > LONGEST_ADDRESS:
+            return 414, f"path and query have more than {LONGEST_ADDRESS:,} characters; ask for less at once", 0.0
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._limits.body_bytes:
-            return 413, f"a body of {int(length):,} bytes; at most {self._limits.body_bytes:,} are taken"
+        if length.isdigit() and (len(length) > 18 or int(length) > self._limits.body_bytes):
+            return 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once", 0.0
         waits = self._rate.wait_s(scope["client"][0] if scope.get("client") else "")
         if waits:
-            return 429, f"more than {self._limits.rate:g} requests a second; try again in {waits:.3f} s"
+            return 429, f"more than {self._limits.rate:g} requests a second; try again in {waits:.3f} s", waits
         return None
 
     def _limited(self, receive: Receive) -> Receive:
@@ -217,11 +166,16 @@ class _TooLarge(Exception):
     """The body of a request."""
 
 
-async def _send_problem(send: Send, status: int, detail: str) -> None:
+def retry_after(wait_s: float) -> bytes:
+    """The whole seconds that a header tells."""
+    return b"%d" % max(1, math.ceil(wait_s))
+
+
+async def _send_problem(send: Send, status: int, detail: str, wait_s: float = 0.0) -> None:
     headers = [(b"content-type", PROBLEM)]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if status in (429, 503):
-        headers.append((b"retry-after", b"1"))
+    if wait_s:
+        headers.append((b"retry-after", retry_after(wait_s)))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": problem(status, detail)})

@@ -9,15 +9,16 @@ import asyncio
 import gc
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from workprof.answers.forecasts import forecast_document
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.forecasts.one_job import job_forecast, job_forecasts
 from workprof.forecasts.served import ServedForecaster
-from workprof.formats import rules_of
 from workprof.service.jobs import FieldReader, Job, table_of
 from workprof.workbench import Workbench
 
@@ -25,19 +26,43 @@ MOST_IN_BATCH = 512
 MOST_WAITING = 20_000
 """Jobs; beyond that a request is refused at once, so that nobody waits for an answer that comes too late."""
 
+FIRST_RATE, RENEWED = 1_000.0, 0.1
+"""Jobs a second before any was answered; the share of the newest batch in what is measured."""
+
 Predictions = list[dict[str, Any]]
 
 
 class TooMany(Exception):
-    """More jobs wait than can be answered in time."""
+    """More waits than can be answered in time."""
+
+    def __init__(self, what: str, wait_s: float) -> None:
+        super().__init__(f"too many {what} wait for an answer; ask again")
+        self.wait_s = wait_s  # until those that wait are answered
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What an answer rests on: which saved result, when it was computed, and of how many runs."""
+
+    version: str  # its name in `workprof runs`
+    trained: str  # ISO 8601, UTC
+    dataset: str
+    rows: int
+
+
+def learned_of(workbench: Workbench, question: Any, dataset: str) -> Learned:
+    """What is saved of a question with its default settings; made now, where the disk did not take it."""
+    key, entry = question.key(dataset), workbench.dataset(dataset)
+    run = next((one for one in workbench.stored_runs() if one.key == key), None)
+    trained = run.created if run else datetime.now(UTC).isoformat(timespec="seconds")
+    return Learned(run.run if run else "", trained, entry.name, entry.finished_rows)
 
 
 @dataclass(frozen=True)
 class Model:
     """A forecaster in memory, with the names of its profiles."""
 
-    dataset: str  # name
-    hash: str
+    learned: Learned
     forecaster: LoadedForecaster
     served: ServedForecaster  # the same, for what comes often
     names: tuple[str, ...]
@@ -54,16 +79,14 @@ class Model:
         return [forecast_document(one, self.names) for one in job_forecasts(self.forecaster, table, len(jobs))]
 
 
-def load_model(workbench: Workbench, dataset: str, settings: ForecasterSettings | None = None) -> Model:
+def load_model(workbench: Workbench, dataset: str, reader: FieldReader | None = None) -> Model:
     """The forecaster of a dataset; profiles and forecaster are made where they are not cached."""
-    chosen = settings or ForecasterSettings()
-    entry = workbench.dataset(dataset)
+    chosen, entry = ForecasterSettings(), workbench.dataset(dataset)
     workbench.forecaster(entry.hash, chosen)
     names = workbench.profile_names(entry.hash, chosen.classifier.profiles)
     forecaster = workbench.loaded_forecaster(entry.hash, workbench.forecaster.resolved(entry.hash, chosen))
-    model = Model(
-        entry.name, entry.hash, forecaster, ServedForecaster(forecaster), names, FieldReader(rules_of(entry.format))
-    )
+    learned = learned_of(workbench, workbench.forecaster, entry.hash)
+    model = Model(learned, forecaster, ServedForecaster(forecaster), names, reader or FieldReader())
     model.predict([{"task_name": ""}])  # what is compiled and made ready at the first use
     gc.collect()
     gc.freeze()  # what stays is not walked again: a collection of everything would stop all answers for 0.1 s and more
@@ -86,19 +109,20 @@ class Batches:
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._count_batch = count_batch
         self.waiting = 0
+        self._rate = FIRST_RATE  # jobs a second, as the last batches were answered
         self._guard = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="predictions", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """End the thread after what it is at."""
+    def close(self, within_s: float | None = None) -> None:
+        """End the thread after what it is at; wait for that so long at most."""
         self._queue.put(None)
-        self._thread.join()
+        self._thread.join(within_s)
 
     async def predict(self, model: Model, jobs: Sequence[Job]) -> Predictions:
         """The JSON of each job; raises TooMany when too many wait already."""
         if self.waiting + len(jobs) > MOST_WAITING:
-            raise TooMany
+            raise TooMany("jobs", self.waiting / self._rate)
         loop = asyncio.get_running_loop()
         predictions: asyncio.Future[Predictions] = loop.create_future()
         with self._guard:
@@ -122,9 +146,11 @@ class Batches:
                 else:
                     batch.append(further)
                     n_jobs += len(further.jobs)
+            started = time.perf_counter()
             self._predict_batch(batch)
             with self._guard:
                 self.waiting -= n_jobs
+                self._rate += RENEWED * (n_jobs / max(time.perf_counter() - started, 1e-6) - self._rate)
             self._count_batch(n_jobs)
             if last:
                 return

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from workprof.answers.feedback import observed_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
-from workprof.formats import rules_of
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.resources import KEY_COLUMNS
 from workprof.memory.verdict import Verdict
 from workprof.memory.verdict_sizes import Sizes
-from workprof.service.jobs import FieldReader
+from workprof.service.jobs import BadFields, FieldProblem, FieldReader
 from workprof.service.observations import Journal
-from workprof.service.prediction import Model, load_model
+from workprof.service.prediction import Learned, Model, learned_of, load_model
 from workprof.workbench import JOBS, Workbench
 
 LOG = logging.getLogger(__name__)
@@ -31,49 +33,77 @@ AGAIN_AFTER_S = 30.0
 CATALOGUE_S = 0.2
 """How long a name means the same dataset without a look at the catalogue."""
 MOST_NAMES = 100
+LONGEST_NAME = 1_000
+"""Characters of a dataset with its scope."""
+NAMED = f"a name, or 8 characters of a hash, in at most {LONGEST_NAME:,} characters"
+MOST_AT_ONCE, MOST_MAKING, MOST_HELD = 2, 16, 16
+"""Models that are made at once, that may wait for that, and that stay in memory."""
+LOAD_S, FIRST_S = 2.0, 20.0
+"""How long a kept result takes to load, and one of whose kind none was computed here yet."""
+FORECASTER, SIZES = "forecaster", "sizes"
 
 
 class NotReady(Exception):
     """What is needed is still being made."""
+
+    def __init__(self, words: str, wait_s: float) -> None:
+        super().__init__(words)
+        self.wait_s = wait_s  # until it is worth another try
 
 
 @dataclass(frozen=True)
 class Sized:
     """The verdict on a dataset, its rows of memory by their keys, and what reads the jobs that ask for them."""
 
-    dataset: str
+    learned: Learned
     verdict: Verdict
     sizes: Sizes
     reader: FieldReader
 
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset."""
+        return self.learned.dataset
+
 
 class Held:
-    """Values that are made once by name, each in a thread of its own; whoever asks meanwhile is told so."""
+    """Values that are made once by name, in threads of their own; whoever asks meanwhile is told so."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._made: dict[Any, Any] = {}
-        self._running: set[Any] = set()
+        self._made: OrderedDict[Any, Any] = OrderedDict()
+        self._running: dict[Any, tuple[float, float]] = {}  # key -> begin, seconds that it should take
         self._failed: dict[Any, tuple[WorkprofError, float]] = {}
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "make")
 
-    def get(self, key: Any, make: Callable[[], Made]) -> Made:
-        """The value of a key.
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def get(self, key: Any, make: Callable[[], Made], usual_s: Callable[[], float]) -> Made:
+        """The value of a key; `usual_s` tells how long it should take to make it.
 
         Raises:
-            NotReady: while it is made.
+            NotReady: while it is made, or while too many others are.
             WorkprofError: when it could not be made; it is tried again after half a minute.
         """
         result: Made | None = self._made.get(key)
         if result is not None:
             return result
+        error, when = self._failed.get(key, (None, 0.0))
+        if error is not None and time.monotonic() - when < AGAIN_AFTER_S:
+            raise error
+        takes_s = 0.0 if key in self._running else usual_s()
+        now = time.monotonic()
         with self._guard:
-            error, when = self._failed.get(key, (None, 0.0))
-            if error is not None and time.monotonic() - when < AGAIN_AFTER_S:
-                raise error
             if key not in self._running:
-                self._running.add(key)
-                threading.Thread(target=self._make, args=(key, make), daemon=True, name=f"make {key}").start()
-        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in some seconds")
+                if len(self._running) >= MOST_MAKING:
+                    wait_s = min(_left_s(*one, now) for one in self._running.values())
+                    raise NotReady(f"{MOST_MAKING} other models are being made; ask again later", wait_s)
+                self._running[key] = (now, takes_s)
+                self._threads.submit(self._make, key, make)
+            wait_s = _left_s(*self._running[key], now)
+        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in {wait_s:.0f} s", wait_s)
 
     def _make(self, key: Any, make: Callable[[], Any]) -> None:
         try:
@@ -81,16 +111,27 @@ class Held:
             with self._guard:
                 self._made[key] = made
                 self._failed.pop(key, None)
+                while len(self._made) > MOST_HELD:
+                    self._made.popitem(last=False)
         except WorkprofError as error:
-            with self._guard:
-                self._failed[key] = (error, time.monotonic())
+            self._fail(key, error)
         except Exception:
             LOG.exception("%s could not be made", key)
-            with self._guard:
-                self._failed[key] = (WorkprofError(f"{key[0]} could not be made; the log says why"), time.monotonic())
+            self._fail(key, WorkprofError(f"{key[0]} could not be made; the log says why"))
         finally:
             with self._guard:
-                self._running.discard(key)
+                self._running.pop(key, None)
+
+    def _fail(self, key: Any, error: WorkprofError) -> None:
+        with self._guard:
+            if len(self._failed) >= MOST_NAMES:
+                self._failed.clear()
+            self._failed[key] = (error, time.monotonic())
+
+
+def _left_s(begun: float, takes_s: float, now: float) -> float:
+    """How much longer something takes: what is left of its time, and some of what it took where that is over."""
+    return max(1.0, takes_s - (now - begun), (now - begun) / 4)
 
 
 class State:
@@ -100,19 +141,21 @@ class State:
         """Take the home; a request that names no dataset means this one, '' = the job trace that was loaded last."""
         self.workbench, self._default = workbench, dataset
         self._held = Held()
+        self._current: dict[tuple[str, str], tuple[Any, float]] = {}  # (what, dataset) -> value, when it was looked at
         self._journals: dict[str, Journal] = {}
         self._drift: dict[str, Any] = {}
         self._hashes: dict[str, tuple[str, float]] = {}
-        self._decided: dict[str, tuple[Sized, tuple[Decision, ...] | None, float]] = {}
+        self._decided: dict[str, tuple[Sized, tuple[Decision, ...]]] = {}
         self._guard = threading.Lock()
         self._ended = threading.Event()
-        self._folding = threading.Thread(target=self._fold_all, daemon=True, name="feedback")
+        self._folding = threading.Thread(target=self._look_after, daemon=True, name="feedback")
         self._folding.start()
 
-    def close(self) -> None:
-        """Write what waits and let the files go."""
+    def close(self, within_s: float = 60.0) -> None:
+        """Write what waits and let the files go; what the feedback loop is at goes on for so long at most."""
         self._ended.set()
-        self._folding.join()
+        self._held.close()
+        self._folding.join(within_s)
         for journal in self._journals.values():
             journal.close()
 
@@ -120,9 +163,11 @@ class State:
         """The hash of a dataset of jobs, of the usual one for ''.
 
         Raises:
+            BadFields: for a text that is no name.
             DatasetUnknown: names what there is.
             NotEnoughData: when none is named and there is none.
         """
+        self.refuse_long(dataset)
         name = dataset or self._default
         known, when = self._hashes.get(name, ("", 0.0))
         if known and time.monotonic() - when < CATALOGUE_S:
@@ -133,6 +178,11 @@ class State:
         self._hashes[name] = (result, time.monotonic())
         return result
 
+    def refuse_long(self, dataset: str) -> None:
+        """Refuse a text that is longer than the name of any dataset with its scope; raises BadFields."""
+        if len(dataset) > LONGEST_NAME:
+            raise BadFields([FieldProblem("dataset", dataset, NAMED)])
+
     def _hash_of(self, name: str) -> str:
         if name:
             return self.workbench._jobs_of(name).hash
@@ -141,28 +191,78 @@ class State:
             raise NotEnoughData("there is no job trace; load one with `workprof ingest FILE`")
         return jobs[0].hash
 
+    def at_hand(self, what: str, dataset: str) -> Any:
+        """A model, or the sizes, of a dataset where they were looked at just now; else None."""
+        value, when = self._current.get((what, dataset), (None, 0.0))
+        return value if time.monotonic() - when < CATALOGUE_S else None
+
     def model(self, dataset: str = "") -> Model:
-        """The forecaster of a dataset; raises as `Held.get`."""
-        chosen = self.hash_of(dataset)
-        return self._held.get(("forecaster", chosen), lambda: load_model(self.workbench, chosen))
+        """The forecaster of a dataset, the one before while a new import is learned; raises as `Held.get`."""
+
+        def make(chosen: str) -> Model:
+            return load_model(self.workbench, chosen, self._reader(chosen))
+
+        return self._of(FORECASTER, dataset, make, (self.workbench.profiles, self.workbench.forecaster))
 
     def sizes(self, dataset: str = "") -> Sized:
-        """The rows of memory of a dataset; raises as `Held.get`."""
-        chosen = self.hash_of(dataset)
+        """The rows of memory of a dataset, as people decided by now; raises as `Held.get`."""
 
-        def make() -> Sized:
-            result, entry = self.workbench.verdict(chosen), self.workbench.dataset(chosen)
-            return Sized(entry.name, result, Sizes(result.memory), FieldReader(rules_of(entry.format), KEY_COLUMNS))
+        def make(chosen: str) -> Sized:
+            result = self.workbench.verdict(chosen)
+            learned = learned_of(self.workbench, self.workbench.verdict, chosen)
+            return Sized(learned, result, Sizes(result.memory), self._reader(chosen, KEY_COLUMNS))
 
-        made = self._held.get(("sizes", chosen), make)
-        sized, kept, when = self._decided.get(chosen, (made, None, 0.0))
-        if time.monotonic() - when >= CATALOGUE_S:  # somebody may have decided about a row
+        def dress(made: Sized, chosen: str) -> Sized:
             now = self.workbench.decisions(chosen)
-            if now != kept:
+            sized, kept = self._decided.get(chosen, (made, ()))
+            if now != kept or sized.learned is not made.learned:
                 verdict = decided(made.verdict, now)
                 sized = replace(made, verdict=verdict, sizes=Sizes(verdict.memory))
-            self._decided[chosen] = (sized, now, time.monotonic())
-        return sized
+            if len(self._decided) > MOST_NAMES:
+                self._decided = {}
+            self._decided[chosen] = (sized, now)
+            return sized
+
+        return self._of(SIZES, dataset, make, (self.workbench.verdict,), dress)
+
+    def _of(
+        self,
+        what: str,
+        dataset: str,
+        make: Callable[[str], Made],
+        rests_on: Sequence[Any],
+        dress: Callable[[Made, str], Made] = lambda made, _: made,
+    ) -> Made:
+        place, chosen = (what, dataset), self.hash_of(dataset)
+        try:
+            made = self._held.get((what, chosen), lambda: make(chosen), lambda: self._usual_s(chosen, rests_on))
+        except NotReady:
+            before: Made | None = self._current.get(place, (None, 0.0))[0]
+            if before is None:
+                raise
+            made = before
+        else:
+            made = dress(made, chosen)
+        if len(self._current) > MOST_NAMES:
+            self._current = {}
+        self._current[place] = (made, time.monotonic())
+        return made
+
+    def _reader(self, chosen: str, further: Sequence[str] = ()) -> FieldReader:
+        report = self.workbench.ingest_report(chosen)
+        return FieldReader.of_trace(report.format, report.mapping, further)
+
+    def _usual_s(self, chosen: str, questions: Sequence[Any]) -> float:
+        """How long the results of some questions should take: as the last ones here, by the number of rows."""
+        runs, entries = self.workbench.stored_runs(), self.workbench.datasets()
+        rows, own = {one.hash: one.rows for one in entries}, self.workbench.dataset(chosen).rows
+        takes_s = LOAD_S
+        for question in questions:
+            step, key = question.declared.question.step.name, question.key(chosen)
+            if all(run.key != key for run in runs):
+                past = next((one for one in runs if one.step == step and rows.get(one.dataset_hash)), None)
+                takes_s += past.seconds * max(1.0, own / rows[past.dataset_hash]) if past else FIRST_S
+        return takes_s
 
     def journal(self, dataset: str = "") -> Journal:
         """The finished runs of a dataset.
@@ -187,29 +287,32 @@ class State:
     def run_reader(self, dataset: str = "") -> FieldReader:
         """What reads finished runs: every field, and every number that the dataset has."""
         chosen = self.hash_of(dataset)
-        entry = self.workbench.dataset(chosen)
         own = [column.name for column in self.workbench.columns(chosen) if column.numeric and not column.truth]
         further = [name for name in dict.fromkeys((*FIELDS, *own)) if name not in TEXT_FIELDS]
-        return FieldReader(rules_of(entry.format), further)
+        return self._reader(chosen, further)
 
     def drift(self, dataset: str = "") -> Any:
         """What the finished runs showed at the last look, None before the first."""
         return self._drift.get(self.hash_of(dataset))
 
-    def ready(self) -> str:
-        """What the service still waits for; '' = ready."""
-        waits = ""
+    def ready(self) -> tuple[str, float]:
+        """What the service still waits for, and s until it should be there; '' = ready."""
+        waits, wait_s = "", 0.0
         for what, make in (("predictions", self.model), ("sizes", self.sizes)):  # both are begun
             try:
                 make()
             except NotReady as error:
-                waits = waits or str(error)
+                waits, wait_s = waits or str(error), max(wait_s, error.wait_s)
             except WorkprofError as error:
-                waits = waits or f"no {what}: {error}"
-        return waits
+                waits, wait_s = waits or f"no {what}: {error}", max(wait_s, AGAIN_AFTER_S)
+        return waits, wait_s
 
-    def _fold_all(self) -> None:
+    def _look_after(self) -> None:
+        """Fold finished runs in, and begin with the models of what was imported since, until the service ends."""
         while not self._ended.wait(FOLD_EVERY_S):
+            for what, dataset in list(self._current):
+                with contextlib.suppress(NotReady, WorkprofError):
+                    self.model(dataset) if what == FORECASTER else self.sizes(dataset)
             for chosen, journal in list(self._journals.items()):
                 try:
                     self._fold(chosen, journal)

@@ -1,0 +1,321 @@
+"""What a careless or hostile client sends: a short answer at once, and everybody else is answered meanwhile."""
+
+import contextlib
+import json
+import shutil
+import signal
+import socket
+import threading
+import time
+
+import httpx
+import pandas as pd
+import pytest
+
+from tests.command_line import run_here, run_process
+from tests.service.conftest import until_ready
+from tests.service.running import free_port, serving, start
+from workprof.core.text import near
+from workprof.formats import rules_of
+from workprof.service.jobs import MOST_PROBLEMS, BadFields, FieldReader, number_of
+from workprof.service.prediction import Batches, TooMany
+from workprof.service.server import END_WITHIN_S, HEAD_WITHIN_S
+from workprof.service.state import FIRST_S, Held, NotReady
+
+pytestmark = pytest.mark.slow
+
+AT_ONCE_S = 0.1
+MOST_ANSWERED = 100_000
+"""Bytes of any refusal."""
+
+
+@pytest.fixture(scope="module")
+def client(filled, tmp_path_factory):
+    home = tmp_path_factory.mktemp("attacked") / "home"
+    shutil.copytree(filled, home)
+    with serving(home, "--dataset", "small") as found:
+        until_ready(found)
+        yield found
+
+
+def jobs(n, one):
+    return json.dumps({"jobs": [one] * n}).encode()
+
+
+HOSTILE = {
+    "unknown keys of many jobs": jobs(10_000, {f"unknown {i}": i for i in range(15)}),
+    "unknown keys of one job": json.dumps({f"unknown {i}": i for i in range(300_000)}).encode(),
+    "unknown keys beside many objects": (
+        b'{"jobs":[' + b"{}," * 2_000 + json.dumps({f"unknown {i}": i for i in range(140_000)}).encode() + b"]}"
+    ),
+    "bad numbers of many jobs": jobs(10_000, {"user": "a", "instances": "many", "requested_memory_gb": -1}),
+    "texts for numbers": json.dumps({"jobs": [{"instances": f"{i}x"} for i in range(10_000)]}).encode(),
+    "many empty objects": b'{"jobs":[' + b",".join([b"{}"] * 2_000_000) + b"]}",
+    "many numbers": b'{"jobs":[' + b",".join([b"1"] * 3_000_000) + b"]}",
+    "many lists": b'{"user":' + b"[" * 3_000_000,
+    "a long value": json.dumps({"user": "x" * 7_000_000}).encode(),
+    "a long number": b'{"user":"a","instances":' + b"9" * 7_000_000 + b"}",
+    "a long text for a number": json.dumps({"user": "a", "instances": "9" * 7_000_000}).encode(),
+    "a long name": json.dumps({"x" * 7_000_000: 1}).encode(),
+    "a long dataset": json.dumps({"user": "a", "dataset": "x" * 1_000_000}).encode(),
+    "a long word": json.dumps({"user": "a", "by": "x" * 1_000_000, "explain": "x" * 1_000_000}).encode(),
+    "a long id": json.dumps({"user": "a", "run": "x" * 1_000_000}).encode(),
+    "a nested value": b'{"user":' + b'{"a":' * 900 + b"1" + b"}" * 901,
+    "bytes": bytes(range(128, 256)) * 50_000,
+}
+
+
+def refused(answer, status=422):
+    assert answer.status_code == status, answer.text[:500]
+    assert len(answer.content) < MOST_ANSWERED
+    told = answer.json()
+    assert 1 <= len(told["errors"]) <= MOST_PROBLEMS
+    return told
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("path", ["/v1/predict", "/v1/size", "/v1/observations"])
+def test_whatever_is_sent_is_refused_at_once_in_a_few_lines(client, path, name):
+    took = []
+    for _ in range(5):  # the fastest of some: another process may have had the core
+        answer = client.post(path, content=HOSTILE[name])
+        refused(answer)
+        took.append(answer.elapsed.total_seconds())
+        if took[-1] < AT_ONCE_S:
+            break
+    assert min(took) < AT_ONCE_S, took
+
+
+def test_long_words_of_a_query_are_refused_at_once(client):
+    for path, query in (
+        ("/v1/profiles", {"dataset": "x" * 10_000}),
+        ("/v1/observations", {"dataset": "x" * 10_000}),
+        ("/v1/questions/memory.bins", {"dataset": "x" * 10_000, "task": "worker"}),
+        ("/v1/questions/memory.bins", {"x" * 10_000: "1"}),
+        ("/v1/questions/memory.bins", {"task": "worker", "k": "9" * 10_000}),
+        ("/v1/questions/memory.bins", {"task": "worker", "weight": "x" * 10_000}),
+    ):
+        refused(client.get(path, params=query))
+    assert client.get("/v1/profiles", params={"dataset": "x" * 20_000}).status_code == 414
+
+
+def test_a_long_name_is_compared_with_none():
+    assert near("worker1", ["worker"])
+    started = time.perf_counter()
+    assert near("x" * 1_000_000, ["y" * 80] * 100) == ""
+    assert time.perf_counter() - started < AT_ONCE_S
+
+
+def test_numbers_are_those_of_an_ingest():
+    assert [number_of(text) for text in ("12", " 1.5 ", "1e3", "+4", ".5", 7, 0.5)] == [12, 1.5, 1000, 4, 0.5, 7, 0.5]
+    for text in ("1_000", "١٢", "１２", "nan", "inf", "0x10", "1e400", "-1", "1,5", "", "9" * 100, True, None, [1]):
+        assert number_of(text) is None, text
+
+
+def test_numbers_of_a_trace_may_carry_its_units():
+    reader = FieldReader(rules_of("slurm"), size_base=1024)
+    read = {
+        text: reader.read({"JobName": "align", "ReqMem": text})["requested_memory_bytes"]
+        for text in ("64G", "64Gn", "65536", "1T", "512M")
+    }
+    assert read == {"64G": 2**36, "64Gn": 2**36, "65536": 2**36, "1T": 2**40, "512M": 2**29}
+    for text in ("64Gc", "64 apples", "٦٤G", "-1G"):
+        with pytest.raises(BadFields):
+            reader.read({"JobName": "align", "ReqMem": text})
+    assert FieldReader().read({"user": "a", "requested_memory_gb": "2"})["requested_memory_bytes"] == 2e9
+
+
+def half_sent(port, n, text=b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
+    opened = []
+    for _ in range(n):
+        one = socket.create_connection(("127.0.0.1", port))
+        one.sendall(text)
+        opened.append(one)
+    return opened
+
+
+def is_closed(one):
+    one.settimeout(5)
+    try:
+        while part := one.recv(4096):
+            assert not part.startswith(b"HTTP/1.1 200"), part
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_half_sent_headers_are_not_waited_for(client):
+    """Nor are those that come letter by letter, nor a head without an end."""
+    port = client.base_url.port
+    opened = half_sent(port, 200) + half_sent(port, 100, b"")
+    end = time.monotonic() + HEAD_WITHIN_S + 2
+    while time.monotonic() < end:
+        for one in opened[:20]:
+            try:
+                one.sendall(b"x")
+            except OSError:
+                break
+        assert client.get("/healthz").status_code == 200
+        time.sleep(0.5)
+    assert all(map(is_closed, opened))
+    (endless,) = half_sent(port, 1)
+    with pytest.raises(OSError):
+        for _ in range(100):
+            endless.sendall(b"x" * 100_000)
+            time.sleep(0.01)
+    for one in (*opened, endless):
+        one.close()
+
+
+def test_connections_are_limited_and_go_back(client):
+    port = client.base_url.port
+    opened = half_sent(port, 600)
+    until = time.monotonic() + 5
+    while (status := httpx.get(f"http://127.0.0.1:{port}/healthz").status_code) == 200 and time.monotonic() < until:
+        time.sleep(0.1)
+    for one in opened:
+        one.close()
+    assert status == 503
+    until_ready(client, "/healthz")
+
+
+def test_others_are_answered_while_a_large_body_is_read_and_a_question_computed(client):
+    stop, slowest = threading.Event(), []
+
+    def ask():
+        with httpx.Client(base_url=client.base_url, timeout=30) as own:
+            while not stop.is_set():
+                slowest.append(own.get("/healthz").elapsed.total_seconds())
+                time.sleep(0.005)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        for body in HOSTILE.values():
+            client.post("/v1/predict", content=body)
+        found = client.get("/v1/questions/profiles.stability")
+        assert found.status_code == 200, found.text
+    finally:
+        stop.set()
+        asking.join()
+    assert sorted(slowest)[int(len(slowest) * 0.95)] < AT_ONCE_S
+    assert max(slowest) < 1.0
+
+
+def test_readyz_tells_strangers_no_name(filled, tmp_path):
+    run_home = tmp_path / "home"
+    table = pd.DataFrame({"task_name": ["a"], "duration_s": [1.0], "status": ["running"]})
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    made = run_here("ingest", tmp_path / "runs.csv", "--name", "secret-project", "--json", home=run_home)
+    assert made.status == 0, made.err
+    hashed = made.json["hash"]
+    with (
+        serving(run_home, ready="/healthz", WORKPROF_TOKEN="t0k3n") as client,
+        httpx.Client(base_url=client.base_url) as stranger,
+    ):
+        told = stranger.get("/readyz")
+        assert told.status_code == 503
+        assert not any(word in told.text for word in ("secret-project", hashed, hashed[:8]))
+        assert int(told.headers["retry-after"]) >= 1
+        while "is being made" in (known := client.get("/readyz").json()["detail"]):
+            time.sleep(0.1)
+        assert "secret-project" in known
+        assert "secret-project" not in stranger.get("/readyz").text
+        for scheme in ("Bearer", "bearer", "BEARER"):
+            assert stranger.get("/metrics", headers={"Authorization": f"{scheme} t0k3n"}).status_code == 200
+        assert stranger.get("/metrics", headers={"Authorization": "Basic t0k3n"}).status_code == 401
+
+
+def test_the_service_ends_within_five_seconds_whatever_it_computes(home):
+    port = free_port()
+    server = start(home, port)
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        until_ready(client, "/healthz")
+
+        def ask(seed):
+            path = f"/v1/questions/memory.replay?policies=all&seed={seed}"
+            with contextlib.suppress(httpx.HTTPError):  # the server goes away
+                httpx.get(f"http://127.0.0.1:{port}{path}", timeout=60)
+
+        asking = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+        for one in asking:
+            one.start()
+        run = {"run": "last", "task_name": "worker", "duration_s": 60, "end_time_s": 1e6}
+        assert client.post("/v1/observations", json=run).json()["accepted"] == 1
+        time.sleep(1)
+        assert any(one.is_alive() for one in asking)
+        started = time.monotonic()
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+        assert time.monotonic() - started < END_WITHIN_S + 1.5
+        for one in asking:
+            one.join()
+    (kept,) = (home / "observations").glob("*.jsonl")
+    assert '"last"' in kept.read_text()
+
+
+def test_what_is_imported_later_is_answered_without_a_restart_and_without_a_gap(home, tmp_path):
+    """The trace that was loaded last is meant; the one before answers until the new one is learned."""
+    with serving(home) as client:
+        before = client.post("/v1/size", json={"task_name": "worker"}).json()["model"]
+        assert before["dataset"] == "small"
+        runs = [one for one in run_here("runs", "--json", home=home).json if one["run"] == before["version"]]
+        assert (runs[0]["step"], runs[0]["created"]) == ("memory.verdict", before["trained"])
+        path = tmp_path / "newer.parquet"
+        assert run_here("synth", "pai", "--rows", 1200, "-o", path, "--seed", 9, home=home).status == 0
+        made = run_process("ingest", path, "--name", "newer", home=home)
+        assert made.status == 0, made.err
+        end = time.monotonic() + 120
+        while True:
+            answer = client.post("/v1/size", json={"task_name": "worker"})
+            assert answer.status_code == 200, answer.text
+            if answer.json()["model"]["dataset"] == "newer":
+                break
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert answer.json()["model"]["version"] != before["version"]
+        assert client.post("/v1/size", json={"task_name": "x", "dataset": "small"}).json()["model"] == before
+        renamed = run_process("rename", "newer", "newest", home=home)
+        assert renamed.status == 0, renamed.err
+        end = time.monotonic() + 30
+        while client.post("/v1/size", json={"task_name": "x", "dataset": "newest"}).status_code != 200:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert client.post("/v1/size", json={"task_name": "x", "dataset": "newer"}).status_code == 404
+
+
+def test_retry_after_is_what_is_left_of_the_time_that_it_usually_takes():
+    held, go = Held(), threading.Event()
+    try:
+        with pytest.raises(NotReady) as first:
+            held.get("a", lambda: go.wait() and 1, lambda: 40.0)
+        assert 39 < first.value.wait_s <= 40
+        time.sleep(1.2)
+        with pytest.raises(NotReady) as second:
+            held.get("a", lambda: 2, lambda: FIRST_S)
+        assert 38 < second.value.wait_s < 39
+        go.set()
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            try:
+                assert held.get("a", lambda: 3, lambda: 0.0) == 1
+                break
+            except NotReady:
+                time.sleep(0.01)
+        else:
+            raise AssertionError("not made")
+    finally:
+        go.set()
+        held.close()
+
+
+def test_who_comes_when_too_many_wait_is_told_how_long_those_take():
+    batches = Batches()
+    batches.waiting = 20_000
+    batches._rate = 400.0
+    with pytest.raises(TooMany) as told:
+        batches.predict(None, [{}]).send(None)
+    assert told.value.wait_s == 50
+    batches.close()

@@ -1,0 +1,128 @@
+"""The service's own description: its examples and answers are valid, and a client that is generated from it works."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from tests.service.conftest import until_ready
+from tests.service.running import serving
+
+pytestmark = pytest.mark.slow
+
+GENERATE = "from openapi_python_client.cli import app; app()"
+USE = """
+import importlib, json, sys
+from workprof_client import AuthenticatedClient
+from workprof_client import models
+address, token, document = sys.argv[1], sys.argv[2], json.load(open("openapi.json"))
+with AuthenticatedClient(base_url=address, token=token, timeout=120) as client:
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            if path.startswith("/v1/questions/"):
+                continue
+            ask = importlib.import_module(f"workprof_client.api.default.{told['operationId']}").sync_detailed
+            content = told.get("requestBody", {}).get("content", {}).get("application/json")
+            for example in content["examples"].values() if content else [None]:
+                given = {}
+                if example:
+                    name = content["schema"]["$ref"].rpartition("/")[2]
+                    given = {"body": getattr(models, name).from_dict(example["value"])}
+                answer = ask(client=client, **given)
+                print(json.dumps([path, method, answer.status_code, type(answer.parsed).__name__]))
+    bins = importlib.import_module("workprof_client.api.default.bins").sync(client=client, task="worker", k=2)
+    print(json.dumps(["bins", "get", 200, sorted(bins.to_dict())]))
+"""
+
+
+@pytest.fixture(scope="module")
+def served(filled, tmp_path_factory):
+    home = tmp_path_factory.mktemp("described") / "home"
+    shutil.copytree(filled, home)
+    with serving(home, "--dataset", "small", WORKPROF_TOKEN="secret") as client:
+        until_ready(client)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def document(served):
+    return served.get("/openapi.json").json()
+
+
+def check(document, schema, value):
+    whole = schema | {"components": document["components"]}
+    jsonschema.Draft202012Validator(whole).validate(value)
+
+
+def run(folder, *arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_route_tells_bodies_answers_refusals_and_the_token(document):
+    assert document["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
+    assert document["security"] == [{"token": []}]
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            answers = told["responses"]
+            (shown,) = answers["200"]["content"].values()
+            assert shown["schema"], path
+            assert {"429", "504"} <= set(answers)
+            assert ("401" in answers) == (path not in ("/healthz", "/readyz")) == ("security" not in told)
+            assert all(list(answers[one]["content"]) == ["application/problem+json"] for one in answers if one != "200")
+            if method == "post" or path.startswith("/v1/questions/"):
+                assert {"404", "422", "503"} <= set(answers)
+
+
+def test_every_example_and_its_answer_are_as_the_description_says(document, served):
+    n_examples = 0
+    for path in ("/v1/predict", "/v1/size", "/v1/observations"):
+        told = document["paths"][path]["post"]
+        content = told["requestBody"]["content"]["application/json"]
+        for example in content["examples"].values():
+            check(document, content["schema"], example["value"])
+            answer = served.post(path, json=example["value"])
+            assert answer.status_code == 200, answer.text
+            check(document, told["responses"]["200"]["content"]["application/json"]["schema"], answer.json())
+            n_examples += 1
+        wrong = served.post(path, json={"jobs": 3, "runs": 3})
+        check(document, told["responses"]["422"]["content"]["application/problem+json"]["schema"], wrong.json())
+    assert n_examples == 6
+    for path in ("/v1/observations", "/v1/profiles", "/v1/questions", "/healthz", "/readyz"):
+        told = document["paths"][path]["get"]
+        schema = told["responses"]["200"]["content"]["application/json"]["schema"]
+        check(document, schema, served.get(path).json())
+
+
+def test_the_descriptions_of_bodies_refuse_what_is_none(document):
+    schema = document["paths"]["/v1/predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    check(document, schema, {"user": "a", "ReqMem": "64G"})
+    for body in ({"jobs": 3}, {"jobs": []}, {"jobs": [3]}, {"explain": "yes"}, {"dataset": 7}, {"instances": -1}):
+        with pytest.raises(jsonschema.ValidationError):
+            check(document, schema, body)
+
+
+def test_a_generated_client_runs_every_example(document, served, tmp_path):
+    (tmp_path / "openapi.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "settings.yml").write_text("post_hooks: []\n", encoding="utf-8")
+    options = ("--path", "openapi.json", "--output-path", "made", "--config", "settings.yml", "--fail-on-warning")
+    run(tmp_path, "-c", GENERATE, "generate", *options)
+    used = run(tmp_path, "-c", USE, str(served.base_url), "secret", PYTHONPATH=str(tmp_path / "made"))
+    answers = [json.loads(line) for line in used.splitlines()]
+    assert all(status == 200 for _, _, status, _ in answers)
+    kinds = [kind for _, method, _, kind in answers if method == "post"]
+    assert kinds == ["OnePrediction", "Predictions", "OneSize", "SizeList", "Receipt", "Receipt"]
+    assert {"edges_gb", "optimal_improvement", "seconds"} <= set(answers[-1][3])

@@ -1,0 +1,45 @@
+"""What the service counts since its start, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+__all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
+"""s; upper ends of the histogram of answers."""
+
+
+class Metrics:
+    """Counts of one service; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._all = CollectorRegistry()
+        self._requests = Counter(
+            "workprof_requests", "Answers by route and status.", ("route", "status"), registry=self._all
+        )
+        self._seconds = Histogram(
+            "workprof_request_seconds", "Time to the answer.", ("route",), registry=self._all, buckets=BUCKETS
+        )
+        self._batches = Counter("workprof_prediction_batches", "Batches of predictions.", registry=self._all)
+        self._jobs = Counter("workprof_predicted_jobs", "Jobs predicted.", registry=self._all)
+
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def batch(self, n_jobs: int) -> None:
+        """Count a batch of predictions."""
+        self._batches.inc()
+        self._jobs.inc(n_jobs)
+
+    def show(self, name: str, words: str, value: Callable[[], float]) -> None:
+        """Tell a number as it is when somebody asks."""
+        Gauge(name, words, registry=self._all).set_function(value)
+
+    def text(self) -> bytes:
+        """The counts in the text format of Prometheus."""
+        return generate_latest(self._all)

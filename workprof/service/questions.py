@@ -1,0 +1,70 @@
+"""Declared questions over HTTP: their settings from a query, and as parameters of OpenAPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workprof.core.errors import SettingsError
+from workprof.core.fields import Leaf, by_name, leaves, put, read
+from workprof.core.question import Question
+from workprof.core.records import to_json
+from workprof.service.jobs import BadFields, FieldProblem
+from workprof.service.state import LONGEST_NAME
+
+
+def settings_from(question: Question[Any, Any], given: Mapping[str, Any]) -> Any:
+    """The settings of a question that are named by their paths or options; the others are at their defaults.
+
+    Raises BadFields for a name or a value that there is not.
+    """
+    own = leaves(question.settings)
+    flags = {flag.lstrip("-").replace("-", "_"): leaf for leaf in own for flag in (leaf.flag, *leaf.about.also)}
+    base = question.published() if question.published and given.get("mode") == "faithful" else None
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        leaf = flags.get(name.replace("-", "_"))
+        if leaf is None and name == "mode" and question.published and value in ("corrected", "faithful"):
+            continue
+        try:
+            if leaf is not None and isinstance(value, str):
+                values[leaf.path] = read(leaf, value)
+            else:
+                values |= by_name(own, [(leaf.path if leaf else name, value)])
+        except SettingsError as error:
+            known = sorted({*(one.path for one in own), *flags})
+            allowed = known if "no setting" in str(error) else str(error).partition("; ")[2] or str(error)
+            raise BadFields([FieldProblem(name, value, allowed)]) from None
+    missing = [leaf for leaf in own if leaf.path in question.names and leaf.path not in values and not leaf.default]
+    if missing:
+        raise BadFields([FieldProblem(missing[0].path, None, missing[0].about.help)])
+    try:
+        return question.without_ignored(question.default(**values) if base is None else put(base, values))
+    except SettingsError as error:
+        about = next((name for name in given if name.replace("_", "-") in str(error).replace("_", "-")), "settings")
+        raise BadFields([FieldProblem(about, given.get(about), str(error))]) from None
+
+
+def parameters_of(question: Question[Any, Any]) -> list[dict[str, Any]]:
+    """The settings of a question as parameters of OpenAPI."""
+    usual = {
+        "name": "dataset",
+        "in": "query",
+        "schema": {"type": "string", "maxLength": LONGEST_NAME},
+        "description": "Name, or 8 characters of the hash.",
+    }
+    return [usual, *(_parameter(leaf) for leaf in question.leaves)]
+
+
+def _parameter(leaf: Leaf) -> dict[str, Any]:
+    kinds = {int: "integer", float: "number", bool: "boolean"}
+    schema: dict[str, Any] = {"type": kinds.get(leaf.kind, "string")}
+    if leaf.about.unit == "bytes":
+        schema = {"type": "string", "examples": ["8GB"]}
+    elif leaf.about.choices and not (leaf.many or leaf.table):
+        schema["enum"] = list(leaf.about.choices)
+    default = to_json(leaf.default) if isinstance(leaf.default, (int, float, str, bool)) else None
+    if default not in (None, ""):
+        schema["default"] = default
+    words = f"{leaf.about.help} {f'Empty: {leaf.about.empty}.' if leaf.about.empty else ''}".strip()
+    return {"name": leaf.path, "in": "query", "required": False, "schema": schema, "description": words}
