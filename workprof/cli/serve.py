@@ -100,7 +100,8 @@ def _serve_api(settings: Settings, options: dict[str, Any]) -> None:
             f"--host is {options['host']!r}, which others can reach; set WORKPROF_TOKEN to a long random text "
             "first, or leave --host out"
         )
-    if missing := [name for name in ("starlette", "uvicorn", "prometheus_client") if importlib.util.find_spec(name) is None]:
+    needed = ("starlette", "uvicorn", "prometheus_client")
+    if missing := [name for name in needed if importlib.util.find_spec(name) is None]:
         raise SettingsError(f"{' and '.join(missing)} not installed; pip install 'workprof[service]'")
     _refuse_unusable(int(options["port"]), str(options["host"]))
     announce_home(settings.home)

@@ -139,7 +139,7 @@ class Guard:
             if b"origin" in headers or name not in LOOPBACK:
                 return 403, "without WORKPROF_TOKEN only programs of this machine are answered, by its own address", 0.0
         if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > LONGEST_ADDRESS:
-            return 414, f"path and query have more than {LONGEST_ADDRESS:,} characters; ask for less at once", 0.0
+            return 414, f"path and query have more than {LONGEST_ADDRESS:,} characters; shorten them", 0.0
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and (len(length) > 18 or int(length) > self._limits.body_bytes):
             return 413, f"a body of more than {self._limits.body_bytes:,} bytes; send fewer jobs at once", 0.0

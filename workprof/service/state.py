@@ -103,7 +103,7 @@ class Held:
                 self._running[key] = (now, takes_s)
                 self._threads.submit(self._make, key, make)
             wait_s = _left_s(*self._running[key], now)
-        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in {wait_s:.0f} s", wait_s)
+        raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in some seconds", wait_s)
 
     def _make(self, key: Any, make: Callable[[], Any]) -> None:
         try:
