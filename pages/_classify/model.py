@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._classify.effects import effects
 from pages._classify.training import View, validation
 from pages._frame import link
 from pages._frame.errors import guard
@@ -20,7 +21,6 @@ from workprof.answers.forecasts import Naming
 from workprof.charts.classify.job import forecaster_card
 from workprof.charts.classify.model import (
     SHOWN_AS,
-    beeswarm,
     confusion_heatmap,
     field_bars,
     reliability_diagram,
@@ -28,7 +28,6 @@ from workprof.charts.classify.model import (
     table_five,
     value_bars,
 )
-from workprof.charts.downloads import parquet_bytes
 from workprof.charts.text import label, markdown_text
 from workprof.core.answer import Table
 from workprof.core.fields import get
@@ -185,13 +184,5 @@ def _importance(view: View, result: GlobalExplanation) -> None:
 
 
 def _details(view: View, result: GlobalExplanation) -> None:
-    swarm = beeswarm(result, view.naming)
     figures.show(value_bars(result, view.naming), key="classify_shap_values")
-    figures.show(swarm, key="classify_shap_swarm")
-    st.download_button(
-        f"SHAP values of {result.n_sampled:,} runs (Parquet)",
-        data=lambda: parquet_bytes(swarm.data),
-        file_name="shap-values.parquet",
-        on_click="ignore",
-        icon=":material/download:",
-    )
+    effects(view, result)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.charts.records_for_classify import (
+    CLASSES,
     FAITHFUL,
     NAMES,
     NAMING,
@@ -23,13 +24,12 @@ from tests.charts.records_for_classify import (
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.classifier import missed_table
 from workprof.answers.forecasts import PUBLISHED, additivity
+from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, offsets, profile_bars
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, predictions_table, top_three, waterfall
 from workprof.charts.classify.model import (
     SHOWN_AS,
-    beeswarm,
     confusion_heatmap,
     field_bars,
-    offsets,
     reliability_diagram,
     split_bars,
     table_five,
@@ -56,6 +56,11 @@ EVERY = {
     "fields": lambda naming: field_bars(global_explanation(), naming),
     "values": lambda naming: value_bars(global_explanation(), naming),
     "swarm": lambda naming: beeswarm(global_explanation(), naming),
+    "swarm of a profile": lambda naming: beeswarm(global_explanation(), naming, int(CLASSES[1])),
+    "fields of a profile": lambda naming: profile_bars(global_explanation(), naming, int(CLASSES[1])),
+    "dependence on a name": lambda naming: dependence(global_explanation(), naming, "user"),
+    "dependence on a number": lambda naming: dependence(global_explanation(), naming, "requested_memory_bytes"),
+    "interactions": lambda naming: interaction_heatmap(global_explanation(), naming),
 }
 
 
@@ -260,10 +265,23 @@ def test_a_beeswarm_has_a_dot_per_job_and_field_in_its_own_band():
     chart = beeswarm(found, NAMING)
     assert len(chart.figure.data) == 2
     for place, dots in enumerate(chart.figure.data):
-        assert np.array(dots.x) == pytest.approx(found.contributions[:, place])
+        assert np.array(dots.x) == pytest.approx(found.effects_on()[:, place])
         assert np.abs(np.array(dots.y) - place).max() < 0.5
     assert len(chart.data) == found.n_sampled
     assert chart.takeaway.startswith("User matters most")
+
+
+def test_views_of_a_profile_are_drawn_from_its_part_of_the_matrix():
+    found, profile = global_explanation(), int(CLASSES[1])
+    own = found.effects[:, :, 1]
+    assert np.array_equal(found.effects_on(profile), own)
+    assert profile_bars(found, NAMING, profile).data["mean_abs_shap"].tolist() == sorted(
+        np.abs(own).mean(axis=0), reverse=True
+    )
+    chart = dependence(found, NAMING, "requested_memory_bytes", profile)
+    assert np.array_equal(chart.figure.data[0].y, own[:, 1])
+    assert np.array_equal(chart.figure.data[0].x, found.numbers[:, 1])
+    assert interaction_heatmap(found, NAMING).data["mean_abs_interaction"].tolist() == [0.4]
 
 
 def test_dots_of_one_value_stand_apart_and_a_lone_one_in_the_middle():

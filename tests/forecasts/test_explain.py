@@ -1,5 +1,7 @@
 """SHAP: the values of shap's own TreeExplainer, summed per field, adding up to the score."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -27,8 +29,8 @@ def test_values_are_those_of_shap(loaded):
     ours = contributions_of(loaded.booster, encoder, rows)
     explainer = shap.TreeExplainer(from_json_bytes(loaded.model.booster))
     theirs = explainer.shap_values(xgboost.DMatrix(to_matrix(encoder, rows)))
-    assert np.allclose(np.moveaxis(ours.columns, 1, 2), theirs, atol=1e-4)
-    assert np.allclose(ours.base[0], explainer.expected_value, atol=1e-4)
+    assert np.abs(np.moveaxis(ours.columns, 1, 2) - theirs).max() <= 1e-9
+    assert np.abs(ours.base[0] - explainer.expected_value).max() <= 1e-9
 
 
 def test_a_waterfall_adds_up_and_names_the_cause(loaded):
@@ -66,13 +68,14 @@ def test_over_all_jobs(loaded):
     assert found.by_field.shape == (len(found.fields), 3)
     assert len(found.values) == len(found.by_value) <= 20
     assert (np.diff(found.by_value.sum(axis=1)) <= 0).all()
-    assert found.contributions.shape == found.shown.shape == found.positions.shape == (100, len(found.fields))
+    assert found.effects.shape == (100, len(found.fields), 3)
+    assert found.shown.shape == found.positions.shape == found.numbers.shape == (100, len(found.fields))
     assert found.row_ids.min() >= 7
     row = int((found.row_ids - 7)[0])
     one = explain_job(loaded, jobs.iloc[[row]])
     assert one.profile == found.chosen[0]
     order = [found.fields.index(field) for field in one.fields]
-    assert np.allclose(found.contributions[0][order], one.contributions, atol=1e-6)
+    assert np.allclose(found.effects_on()[0][order], one.contributions, atol=1e-6)
 
 
 def test_means_are_those_of_the_obvious_way(loaded):
@@ -118,3 +121,80 @@ def test_shap_draws_an_explanation(loaded, monkeypatch):
     axes = shap.plots.waterfall(theirs, show=False)
     ticks = " ".join(label.get_text() for label in axes.get_yticklabels())
     assert f"{found.values[0]} = {found.fields[0]}" in ticks
+
+
+PLOTS = ("beeswarm", "bar", "violin", "heatmap", "decision", "scatter", "waterfall", "force")
+
+
+def drawn(shap, name, explanation):
+    if name in ("waterfall", "force"):
+        more = {"matplotlib": True} if name == "force" else {}
+        return getattr(shap.plots, name)(explanation[0], show=False, **more)
+    if name == "violin":  # it colours by numbers alone
+        return shap.plots.violin(explanation.values, feature_names=explanation.feature_names, show=False)
+    if name == "decision":
+        data = explanation.display_data
+        return shap.plots.decision(explanation.base_values[0], explanation.values, features=data, show=False)
+    return getattr(shap.plots, name)(explanation[:, 0] if name == "scatter" else explanation, show=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.filterwarnings("ignore")  # of the drawing library
+def test_every_plot_of_shap_draws_a_sample(loaded, monkeypatch, name):
+    import shap
+
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    found = explain_all(loaded, small_table(seed=5), 60)
+    drawn(shap, name, found.to_shap(1, {"task_name": "the task"}))
+    figures = sys.modules["matplotlib.pyplot"]
+    assert figures.get_fignums()
+    figures.close("all")
+
+
+@pytest.mark.slow
+def test_the_matrix_is_that_of_the_tree_explainer(loaded):
+    import shap
+    import xgboost
+
+    encoder, jobs = loaded.model.encoder, small_table(40, seed=6)
+    found = explain_all(loaded, jobs)
+    explainer = shap.TreeExplainer(from_json_bytes(loaded.model.booster))
+    matrix = xgboost.DMatrix(to_matrix(encoder, encode(encoder, jobs)))
+    columns = explainer.shap_values(matrix).astype(np.float64)
+    theirs = np.moveaxis(sum_by_field(encoder, np.moveaxis(columns, 1, 2)), 1, 2)
+    order = [encoder.fields.index(field) for field in found.fields]
+    assert np.abs(found.effects - theirs[:, order]).max() <= 1e-9
+    assert np.abs(found.base - explainer.expected_value).max() <= 1e-9
+    for place, profile in enumerate(found.classes):
+        shown = found.to_shap(int(profile))
+        assert np.abs(shown.values - found.effects[:, :, place]).max() == 0
+        assert np.abs(shown.base_values - found.base[place]).max() == 0
+    own = found.to_shap()
+    rows, places = np.arange(40), np.searchsorted(found.classes, found.chosen)
+    assert np.array_equal(own.values, found.effects[rows, :, places])
+    assert own.feature_names == list(found.fields)
+
+
+@pytest.mark.slow
+def test_interactions_are_those_of_shap_and_add_up_to_its_values(loaded):
+    import shap
+    import xgboost
+
+    encoder, jobs = loaded.model.encoder, small_table(8, seed=6)
+    found = explain_all(loaded, jobs)
+    assert found.n_interactions == 8
+    explainer = shap.TreeExplainer(from_json_bytes(loaded.model.booster))
+    matrix = xgboost.DMatrix(to_matrix(encoder, encode(encoder, jobs)))
+    values = explainer.shap_interaction_values(matrix).astype(np.float64)  # (rows, columns, columns, classes)
+    assert np.allclose(values.sum(axis=2), explainer.shap_values(matrix), atol=1e-4)
+    edges = list(zip(encoder.starts[:-1], encoder.starts[1:], strict=True))
+    slow = [[np.abs(values[:, a:b, c:d].sum(axis=(1, 2))).mean(axis=0).sum() for c, d in edges] for a, b in edges]
+    order = [encoder.fields.index(field) for field in found.fields]
+    assert np.abs(found.interactions - np.array(slow)[np.ix_(order, order)]).max() <= 1e-9
+
+
+def test_a_profile_that_there_is_not_is_told(loaded):
+    found = explain_all(loaded, small_table(20, seed=6))
+    with pytest.raises(SettingsError, match="profile 9 is unknown"):
+        found.to_shap(9)

@@ -211,7 +211,7 @@ def test_the_model_tab_has_every_split(app, part):
     folds = {f"classify_{name}": "true" for name in ("scores", "calibration", "shap", "method")}
     test = app("classify", ds=part[:8], classify_tab="Model", **folds)
     assert not problems(test)
-    assert len(test.get("plotly_chart")) == 7
+    assert len(test.get("plotly_chart")) == 10
 
 
 def test_a_former_link_opens_the_drift_tab(app, part):

@@ -13,7 +13,7 @@ from workprof.answers.forecasts import Naming, sum_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
-from workprof.core.words import counted, label
+from workprof.core.words import counted, label, listed, shortened
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,
     ClassScore,
@@ -467,14 +467,56 @@ def value_sentence(result: GlobalExplanation) -> str:
     return f"Most important single value: {values[0]} (mean |SHAP| {totals[0]:.2f})."
 
 
-def own_class_sentence(result: GlobalExplanation) -> str:
-    """The field that matters most for a run's own class."""
-    spread = np.abs(result.contributions).mean(axis=0)
+def of_words(naming: Naming, profile: int | None) -> str:
+    """Whose score SHAP values are of."""
+    return "for the most likely class of each run" if profile is None else f"for {naming.name(profile)}"
+
+
+def own_class_sentence(result: GlobalExplanation, naming: Naming, profile: int | None = None) -> str:
+    """The field that matters most for a run's own class, or for one profile."""
+    spread = np.abs(result.effects_on(profile)).mean(axis=0)
+    whose = "a run's own class" if profile is None else naming.name(profile)
     if not len(spread) or not spread.max():
-        return "No field changes the score of a run's own class."
+        return f"No field changes the score of {whose}."
     most = int(spread.argmax())
     field = label(result.fields[most]).capitalize()
-    return f"{field} matters most for a run's own class: {spread[most]:.2f} log-odds on average."
+    return f"{field} matters most for {whose}: {spread[most]:.2f} log-odds on average."
+
+
+def class_fields_sentence(lines: Sequence[str], means: Any, naming: Naming, profile: int | None) -> str:
+    """The fields that decide most on one profile, the strongest first."""
+    whose = "a run's own class" if profile is None else naming.name(profile)
+    if not len(means) or not means.sum():
+        return f"No field changes the score of {whose}."
+    return f"{listed(lines[:2]).capitalize()} decide most on {whose}."
+
+
+def dependence_sentence(field: str, shown: Any, effects: Any) -> str:
+    """At which value a field contributes most on average."""
+    if not len(effects):
+        return "There are no runs."
+    names, places = np.unique(shown, return_inverse=True)
+    means = np.bincount(places, weights=effects) / np.bincount(places)
+    most = int(np.abs(means).argmax())
+    return (
+        f"{label(field).capitalize()} {shortened(names[most], 40)} moves the score most: {means[most]:+.2f} log-odds."
+    )
+
+
+def interactions_sentence(result: GlobalExplanation) -> str:
+    """The pair of fields that act together most."""
+    pairs = np.tril(result.interactions, -1)
+    if not pairs.any():
+        return "No two fields act together."
+    first, second = np.unravel_index(int(pairs.argmax()), pairs.shape)
+    names = listed([label(result.fields[second]), label(result.fields[first])])
+    return f"{names.capitalize()} act together most: {2 * pairs.max():.2g} log-odds on average."
+
+
+def interactions_note(result: GlobalExplanation) -> str:
+    """What the interactions rest on."""
+    rows = counted(result.n_interactions, "run")
+    return f"Mean |SHAP interaction|, summed over the profiles, of {rows} (shap.TreeExplainer)."
 
 
 def class_words(one: ClassScore, name: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from workprof.answers import bins
+from workprof.answers.classifier import explanation_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.forecasts import Naming, predicted_sentence
 from workprof.answers.membership import membership_answer
@@ -19,6 +20,7 @@ from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
+from workprof.charts.classify.effects import beeswarm
 from workprof.charts.classify.job import predictions_table
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
@@ -35,6 +37,7 @@ from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
 from workprof.forecasts.durations import ObservedDurations
 from workprof.forecasts.estimates import TARGETS
+from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.job_table import JobForecasts
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.verdict import Verdict
@@ -185,6 +188,7 @@ VIEWS: dict[type, View] = {
     ProfileFit: answered(
         lambda fit: fit_answer(fit, profile_names(fit)), lambda fit: profile_map(fit, profile_names(fit))
     ),
+    GlobalExplanation: answered(explanation_answer, lambda result: beeswarm(result, Naming())),
     Membership: View(runs_frame, lambda result: hdbscan_tree(result, {}), membership_answer),
     Verdict: answered(verdict_answer, rows_chart),
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),

@@ -7,7 +7,7 @@ softmax and before calibration, in log-odds: base + the fields' contributions = 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.core.units import format_bytes
 from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
-from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field
+from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field, to_matrix
 from workprof.profiles.features import draw_rows
 from workprof.profiles.metadata import NOT_GIVEN
 
@@ -202,23 +202,60 @@ class GlobalExplanation(Shown):
     by_value: Floats  # (n_values, n_classes) mean |SHAP| over all sampled rows; a value that a row lacks counts too
     row_ids: Ints  # (n_sampled,) of the store, else positions
     chosen: Ints  # (n_sampled,) most likely class of each row
-    contributions: Floats  # (n_sampled, n_fields) to the chosen class: the beeswarm
+    effects: Floats  # (n_sampled, n_fields, n_classes) SHAP values: what every view is drawn from
+    base: Floats  # (n_classes,) expected scores
+    numbers: Floats  # (n_sampled, n_fields) in the fields' own units; NaN for categories and missing numbers
     shown: NDArray[np.str_]  # (n_sampled, n_fields) values as texts, cut at 40 characters
     positions: Floats
     """(n_sampled, n_fields) of a number in its training range 0-1; NaN for categories and missing numbers."""
+    interactions: Floats  # (n_fields, n_fields) mean |interaction|, summed over classes; own effects on the diagonal
+    n_interactions: int  # of the sampled rows, the first: those that interactions are of; 0 = too many columns
     additivity_error: float  # largest |base + contributions - output|
     additive: bool  # whether it is within 0.001
     seconds: float  # time of the computation
 
+    def effects_on(self, profile: int | None = None) -> Floats:
+        """(n_sampled, n_fields) on the score of a profile; None = of the most likely class of each row.
+
+        Raises SettingsError for a profile that the classifier does not know.
+        """
+        if profile is None:
+            return self.effects[np.arange(self.n_sampled), :, np.searchsorted(self.classes, self.chosen)]
+        return self.effects[:, :, self._place(profile)]
+
+    def _place(self, profile: int) -> int:
+        if profile not in self.classes:
+            known = ", ".join(str(label) for label in self.classes)
+            raise SettingsError(f"profile {profile} is unknown to this classifier; it knows {known}")
+        return int(np.searchsorted(self.classes, profile))
+
+    def to_shap(self, profile: int | None = None, names: Mapping[str, str] | None = None) -> Explanation:
+        """The sample as a `shap.Explanation` of (n_sampled, n_fields), in log-odds, for every plot of `shap.plots`.
+
+        Args:
+            profile: whose score is explained; None = the most likely class of each row.
+            names: field -> what the trace calls it; None = the fields' own names.
+        """
+        from shap import Explanation  # noqa: PLC0415  heavy
+
+        place = np.searchsorted(self.classes, self.chosen) if profile is None else self._place(profile)
+        return Explanation(
+            values=self.effects_on(profile),
+            base_values=np.broadcast_to(self.base[place], (self.n_sampled,)).copy(),
+            data=np.where(np.isnan(self.numbers), self.shown.astype(object), self.numbers),
+            display_data=self.shown.astype(object),
+            feature_names=[(names or {}).get(field, field) for field in self.fields],
+        )
+
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of the sampled rows: |SHAP| summed per class and column or field, and what the beeswarm needs."""
+    """Of the sampled rows: mean |SHAP| per column and class, every field's values, and the scores."""
 
-    columns: Floats
-    fields: Floats
-    chosen: Ints
-    chosen_fields: Floats
+    columns: Floats  # (n_columns, n_classes)
+    effects: Floats  # (n_rows, n_fields, n_classes)
+    base: Floats  # (n_classes,)
+    chosen: Ints  # (n_rows,) positions of the classes
     worst: float
 
 
@@ -251,11 +288,13 @@ def explain_all(
     encoder, classes = loaded.model.encoder, loaded.model.classes
     rows = encode(encoder, sample)
     sums = _add_up(loaded, rows, progress)
-    by_field, by_column = sums.fields / len(rows), sums.columns / len(rows)
+    by_field, by_column = np.abs(sums.effects).mean(axis=0), sums.columns
     fields = np.argsort(-by_field.sum(axis=1), kind="stable")
     columns = np.argsort(-by_column.sum(axis=1), kind="stable")[:TOP_VALUES]
     names = encoder.column_names
     texts = [[shown_value(encoder, rows, row, int(i))[:LONGEST_TEXT] for i in fields] for row in range(len(rows))]
+    n_interactions = interaction_rows(encoder, len(classes), len(rows))
+    interactions = interactions_of(loaded, rows.take(np.arange(n_interactions)))
     ids = sample["row_id"].to_numpy(dtype=np.int64) if "row_id" in sample.columns else drawn
     return GlobalExplanation(
         n_sampled=len(rows),
@@ -268,9 +307,13 @@ def explain_all(
         by_value=by_column[columns],
         row_ids=ids,
         chosen=classes[sums.chosen],
-        contributions=sums.chosen_fields[:, fields],
+        effects=np.ascontiguousarray(sums.effects[:, fields]),
+        base=sums.base,
+        numbers=_numbers(encoder, rows)[:, fields],
         shown=np.array(texts, dtype=np.str_),
         positions=_positions(encoder, rows)[:, fields],
+        interactions=interactions[np.ix_(fields, fields)],
+        n_interactions=n_interactions,
         additivity_error=sums.worst,
         additive=sums.worst <= ADDITIVITY_TOLERANCE,
         seconds=time.perf_counter() - started,
@@ -279,18 +322,50 @@ def explain_all(
 
 def _add_up(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> _Sums:
     encoder, n_classes = loaded.model.encoder, len(loaded.model.classes)
-    n_columns = int(encoder.starts[-1])
-    columns, fields = np.zeros((n_columns, n_classes)), np.zeros((len(encoder.fields), n_classes))
-    chosen, chosen_fields, worst = [], [], 0.0
+    columns, base, worst = np.zeros((int(encoder.starts[-1]), n_classes)), np.zeros(n_classes), 0.0
+    chosen, effects = [], []
     for part in _parts(loaded, rows, progress):
-        per_field = sum_by_field(encoder, part.columns)
         columns += np.abs(part.columns).sum(axis=0).T
-        fields += np.abs(per_field).sum(axis=0).T
-        best = part.output.argmax(axis=1)
-        chosen.append(best)
-        chosen_fields.append(per_field[np.arange(len(best)), best])
-        worst = max(worst, float(part.additivity_error.max()))
-    return _Sums(columns, fields, np.concatenate(chosen), np.concatenate(chosen_fields), worst)
+        effects.append(np.moveaxis(sum_by_field(encoder, part.columns), 1, 2))
+        chosen.append(part.output.argmax(axis=1))
+        base, worst = part.base[0], max(worst, float(part.additivity_error.max()))
+    return _Sums(columns / len(rows), np.concatenate(effects), base, np.concatenate(chosen), worst)
+
+
+INTERACTION_VALUES = 40_000_000
+"""Rows x classes x columns x columns of interactions that are computed: about three seconds."""
+MOST_INTERACTION_ROWS = 50
+ONE_ROW_VALUES = 400_000_000
+"""Of one row, beyond which no interaction is computed: 1.6 GB."""
+
+
+def interaction_rows(encoder: MetadataEncoder, n_classes: int, n_rows: int) -> int:
+    """How many rows interactions are computed of; 0 where those of one do not fit into memory."""
+    values = n_classes * int(encoder.starts[-1] + 1) ** 2
+    if values > ONE_ROW_VALUES:
+        return 0
+    return min(n_rows, MOST_INTERACTION_ROWS, max(1, INTERACTION_VALUES // values))
+
+
+def interactions_of(loaded: LoadedClassifier, rows: Encoded) -> Floats:
+    """(n_fields, n_fields) mean |SHAP interaction| of encoded rows, summed over the classes; zeros without a row.
+
+    Source: `shap.TreeExplainer.shap_interaction_values`; those of the columns are summed per field before the mean.
+    """
+    from shap import TreeExplainer  # noqa: PLC0415  heavy
+    from xgboost import DMatrix  # noqa: PLC0415
+
+    encoder = loaded.model.encoder
+    total = np.zeros((len(encoder.fields), len(encoder.fields)))
+    if not len(rows):
+        return total
+    explainer = TreeExplainer(loaded.booster)
+    for row in range(len(rows)):
+        matrix = DMatrix(to_matrix(encoder, rows.take(np.array([row]))))
+        values = np.asarray(explainer.shap_interaction_values(matrix), dtype=np.float64)[0]
+        by_field = sum_by_field(encoder, np.moveaxis(sum_by_field(encoder, np.moveaxis(values, 2, 0)), 1, 2))
+        total += np.abs(by_field).sum(axis=0)
+    return total / len(rows)
 
 
 def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Iterator[Contributions]:
@@ -300,6 +375,13 @@ def _parts(loaded: LoadedClassifier, rows: Encoded, progress: Progress) -> Itera
         chunk = np.arange(first, min(first + step, len(rows)))
         yield contributions_of(loaded.booster, encoder, rows.take(chunk))
         progress((chunk[-1] + 1) / len(rows), "Explaining a sample of the jobs")
+
+
+def _numbers(encoder: MetadataEncoder, rows: Encoded) -> Floats:
+    """(n_rows, n_fields) numbers as they are; NaN for categories."""
+    result = np.full((len(rows), len(encoder.fields)), np.nan)
+    result[:, len(encoder.categories) :] = rows.numbers
+    return result
 
 
 def _positions(encoder: MetadataEncoder, rows: Encoded) -> Floats:

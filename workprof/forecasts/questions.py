@@ -122,7 +122,7 @@ EXPLAIN = Question(
     ExplanationSettings,
     GlobalExplanation,
     "workprof.forecasts.explain:explain_all",
-    version=2,
+    version=3,
     finds="feature importance",
     optional=_learned,
     page=CLASSIFY,

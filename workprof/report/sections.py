@@ -41,7 +41,8 @@ from workprof.answers.recognition import (
 from workprof.answers.scenarios import comparison_table, scenarios_answer
 from workprof.answers.sweep import summary_sentence, sweep_answer
 from workprof.answers.verdict import verdict_answer
-from workprof.charts.classify.model import confusion_heatmap, reliability_diagram, split_bars, table_five
+from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap
+from workprof.charts.classify.model import confusion_heatmap, field_bars, reliability_diagram, split_bars, table_five
 from workprof.charts.clusterability import hopkins_line
 from workprof.charts.data import check_table, column_table, coverage_chart, ingest_sentence, join_table
 from workprof.charts.durations.errors import error_cdf, profile_error_boxes
@@ -81,6 +82,7 @@ from workprof.core.progress import Progress
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.durations import PROFILE, DurationSettings
 from workprof.forecasts.estimates import EstimateEvaluationSettings
+from workprof.forecasts.forecaster import ExplanationSettings, ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS, TELEMETRY
 from workprof.memory.assessment import AssessmentSettings
 from workprof.memory.ledger_settings import LedgerSettings
@@ -206,27 +208,45 @@ def _sweep_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
 SWEEP = Kind("sweep", "Sweep", "sweep", JOBS, _sweep, _sweep_needs)
 
 
+EXPLAINED_RUNS = 200
+"""Of the beeswarm in print."""
+
+
 def _classify(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     settings = ClassifierSettings()
     fit = profiles_of(workbench, dataset, settings.profiles, progress)
     result = through_job(workbench.classifier_evaluation, dataset.hash, settings, progress)
     naming = Naming(profile_names(fit, workbench.profile_notes(dataset.hash, ProfileSettings())), settings.mode)
     shown = result.splits[result.shown]
+    through_job(workbench.forecaster, dataset.hash, ForecasterSettings(), progress)
+    sample = ExplanationSettings(n_sampled=EXPLAINED_RUNS)
+    explained = workbench.global_explanation(dataset.hash, sample, progress)
+    effects = (
+        field_bars(explained, naming),
+        beeswarm(explained, naming),
+        dependence(explained, naming, explained.fields[0]),
+        interaction_heatmap(explained, naming),
+    )
     return Content(
-        settings={"classifier": settings},
+        settings={"classifier": settings, "explanation": sample},
         words=result.notes,
         charts=(
             split_bars(result, naming),
             table_five(shown, naming),
             confusion_heatmap(shown, naming),
             reliability_diagram(shown, naming),
+            *(chart for chart in effects if chart is not None and explained.additive),
         ),
         published=settings.mode == "faithful",
     )
 
 
 def _classify_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
-    return (workbench.profiles, ProfileSettings()), (workbench.classifier_evaluation, ClassifierSettings())
+    return (
+        (workbench.profiles, ProfileSettings()),
+        (workbench.classifier_evaluation, ClassifierSettings()),
+        (workbench.forecaster, ForecasterSettings()),
+    )
 
 
 CLASSIFY = Kind("classify", "Classify", "classify", JOBS, _classify, _classify_needs)

@@ -23,7 +23,6 @@ from workprof.answers.classifier import (
     confusion_sentence,
     fields_sentence,
     leak_sentence,
-    own_class_sentence,
     sample_words,
     split_table,
     splits_note,
@@ -307,94 +306,3 @@ def _distinct(lines: list[str]) -> list[str]:
         seen[line] = seen.get(line, 0) + 1
         result.append(line if seen[line] == 1 else f"{line} ({seen[line]})")
     return result
-
-
-BINS = 80
-WIDEST = 0.42
-"""Half the height of a field's band that its dots may fill."""
-
-MOST_DOTS = 1_000
-"""Per field; the sample is in random order of the draw, so its first rows are a sample too."""
-
-SHADES = 21
-FIELD_PX = 56
-FIELDS_AROUND_PX = 110
-
-
-def beeswarm(result: GlobalExplanation, naming: Naming) -> Chart:
-    """Return the contributions of each field to the likeliest class of the sampled jobs."""
-    n_dots = min(result.n_sampled, MOST_DOTS)
-    rows = np.linspace(0, result.n_sampled - 1, n_dots).astype(np.int64)
-    figure = figure_of(
-        [_dots(result, naming, rows, place, field) for place, field in enumerate(result.fields)],
-        x={"title": "SHAP value (log-odds)", "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
-        y={
-            "autorange": "reversed",
-            "tickvals": list(range(len(result.fields))),
-            "ticktext": [label(field) for field in result.fields],
-            "zeroline": False,
-        },
-        height=FIELDS_AROUND_PX + FIELD_PX * len(result.fields),
-    )
-    return Chart(
-        name="shap-beeswarm",
-        figure=figure,
-        takeaway=own_class_sentence(result),
-        shows=f"Dots of SHAP values of {n_dots:,} runs for {len(result.fields)} fields.",
-        data=beeswarm_table(result, naming),
-        note=naming.note(
-            f"{sample_words(result)} {n_dots:,} dots per field. For the most likely class of each run. Numbers "
-            "go from blue (lowest in training) to orange (highest); names, and numbers that are not given, are grey."
-        ),
-    )
-
-
-def beeswarm_table(result: GlobalExplanation, naming: Naming) -> pd.DataFrame:
-    """Return one line per sampled job: its class, and value and contribution of every field."""
-    table = pd.DataFrame(
-        {"row_id": result.row_ids, "class": result.chosen, "name": [naming.name(int(one)) for one in result.chosen]}
-    )
-    for place, field in enumerate(result.fields):
-        table[field] = result.shown[:, place]
-        table[f"shap_{field}"] = result.contributions[:, place]
-    return table
-
-
-def offsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (n,) heights that keep dots of about the same value apart: the fuller a bin, the wider."""
-    span = float(values.max() - values.min()) or 1.0
-    bins = np.clip(((values - values.min()) / span * BINS).astype(np.int64), 0, BINS - 1)
-    order = np.argsort(bins, kind="stable")
-    counts = np.bincount(bins, minlength=BINS)
-    first = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values)) - np.repeat(first, counts)
-    centred = rank - (counts[bins] - 1) / 2
-    heights: NDArray[np.float64] = 2 * WIDEST * centred / max(int(counts.max()), 2)
-    return heights
-
-
-def _dots(result: GlobalExplanation, naming: Naming, rows: NDArray[np.int64], place: int, field: str) -> dict[str, Any]:
-    values, positions = result.contributions[rows, place], result.positions[rows, place]
-    return shapes.points(
-        values,
-        place + offsets(values),
-        type="scattergl",
-        colour=_colours(positions),
-        size=5,
-        opacity=0.75,
-        hover=f"{label(field)}: %{{x:+.2f}}, %{{text}}",
-        text=[
-            f"row {result.row_ids[row]}, {naming.shown(int(result.chosen[row]))}: "
-            f"{plotly_text(result.shown[row, place])}"
-            for row in rows
-        ],
-    )
-
-
-def _colours(positions: NDArray[np.float64]) -> list[str]:
-    """Return a colour per dot, each visible on both pages' backgrounds; grey where there is no place in a range."""
-    from plotly.colors import sample_colorscale  # noqa: PLC0415  only where a beeswarm is drawn
-
-    scale = sample_colorscale([[0.0, COLOURS[0]], [1.0, COLOURS[1]]], np.linspace(0, 1, SHADES).tolist())
-    return [scale[round(place * (SHADES - 1))] if np.isfinite(place) else OUTLIER_COLOUR for place in positions]
