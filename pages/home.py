@@ -11,8 +11,8 @@ from pages._frame.visit import Visit
 from pages._home import over_time, views
 from pages._parts import figures
 from pages._tour import stops
-from workprof.answers.over_time import row_names
-from workprof.charts.home import home_headlines, memory_sentence, overview_sentence, unended_words
+from workprof.answers.over_time import judged_sentence, memory_sentence, row_names
+from workprof.charts.home import home_headlines, overview_sentence, unended_words
 from workprof.charts.text import markdown_text
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
@@ -59,14 +59,14 @@ def _jobs(visit: Visit, dataset: Dataset) -> None:
         result = None if settings is None else over_time.result(visit, dataset, settings)
     names = {} if result is None else row_names(result, visit.workbench.profile_names(dataset.hash))
     with outcome:
-        sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result, counts)
+        sentence = overview_sentence(dataset, columns, counts) if result is None else memory_sentence(result)
         figures.headline(markdown_text(sentence, 400))
-        for words in unended_words(counts):
-            st.caption(markdown_text(words, 300))
+        scale = () if result is None else (judged_sentence(result, counts.runs, counts.users),)
+        st.caption(markdown_text(" ".join((*scale, *unended_words(counts))), 600))
     with row:
         verdict = views.verdict(visit, dataset)
-        figures.headline_row(home_headlines(columns, result, fit, verdict))
-    left, right = chart.columns((5, 3), gap="medium") if result is not None and verdict is not None else (chart, chart)
+        figures.headline_row(home_headlines(columns, result, verdict, counts))
+    left, right = chart.columns((3, 2), gap="medium") if result is not None and verdict is not None else (chart, chart)
     if verdict is not None:
         with right:
             views.actions(verdict, dataset)

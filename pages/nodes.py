@@ -14,8 +14,8 @@ from workprof.store.reports import Dataset
 PAGE = _shell.Page(
     "Nodes",
     "Which node is fastest for which work, and which has degraded?",
-    "Nodes needs benchmark runs with the columns node, benchmark, argv, started, finished, rc and stdout, as "
-    "`workprof nodes suite` writes them; three runs of each benchmark on each node give a ranking.",
+    "Nodes needs benchmark runs, as `workprof nodes suite` writes them. Their columns are node, benchmark, argv, "
+    "started, finished, rc and stdout. Three runs of each benchmark on each node give a ranking.",
     "benchmarks",
     resets=True,
 )

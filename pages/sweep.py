@@ -148,7 +148,7 @@ def panel(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepS
     stopped = bool(so_far.groups_done)
     cost = sweep_words(settings, dataset.finished_rows, _takes(visit, dataset, settings))
     if not stopped:
-        figures.headline(f"Not run yet: {markdown_text(cost, 400)}")
+        figures.headline(f"Not run yet. {markdown_text(cost, 400)}")
     with st.container(border=stopped):
         if stopped:
             st.markdown(f"**Stopped at {standing_words(so_far)}.** The whole sweep: {markdown_text(cost, 400)}")

@@ -19,11 +19,11 @@ from workprof.charts.data import (
     check_table,
     column_table,
     coverage_chart,
-    dated,
     ingest_sentence,
     join_table,
     mapping_table,
     validity_sentence,
+    with_dates,
 )
 from workprof.charts.home import unended_words
 from workprof.charts.text import markdown_text
@@ -94,7 +94,7 @@ def coverage(workbench: Workbench, dataset: Dataset) -> None:
     with guard():
         result = workbench.time_coverage(dataset.hash)
         place = st.container()
-        hours = _hours_from_utc() if dated(result) else 0.0
+        hours = _hours_from_utc() if with_dates(result) else 0.0
         chart = coverage_chart(result, hours)
         if chart is not None:
             with place:

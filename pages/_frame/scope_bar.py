@@ -15,7 +15,7 @@ from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from workprof.charts.text import counted, label_text, markdown_text
 from workprof.core.scope import TO, Scope, bounds, narrowed, parsed, split
-from workprof.core.units import DAY_S, SINCE_2001_S
+from workprof.core.units import DAY_S, dated, day_of
 from workprof.formats import utc_offset_s
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
@@ -105,16 +105,16 @@ def _period(visit: Visit, whole: Dataset, given: str) -> str:
     if not edges.size:
         return ""
     offset = utc_offset_s(whole.format)
-    dates = edges[-1] > SINCE_2001_S
+    dates = dated(float(edges[-1]))
     low, high = bounds(given, dates=dates, utc_offset_s=offset) if given else (None, None)
     low, high = float(edges[0]) if low is None else low, float(edges[-1]) if high is None else high
     if not dates:
-        first, last = math.floor(edges[0] / DAY_S), math.ceil(edges[-1] / DAY_S)
-        if last - first < 2:
+        of_trace = (day_of(edges[0]), math.ceil(edges[-1] / DAY_S))
+        if of_trace[1] - of_trace[0] < 2:
             return given
-        now = (max(first, math.floor(low / DAY_S)), min(last, math.ceil(high / DAY_S)))
-        begin, end = st.slider("Days of the trace", first, last, now, key=DAYS)
-        return given if (begin, end) == now else "" if (begin, end) == (first, last) else f"{begin}{TO}{end}"
+        days = (max(of_trace[0], day_of(low)), min(of_trace[1], math.ceil(high / DAY_S)))
+        chosen_days = st.slider("Days of the trace", *of_trace, days, key=DAYS)
+        return given if chosen_days == days else "" if chosen_days == of_trace else TO.join(map(str, chosen_days))
     first, last = _date(edges[0] + offset), _date(edges[-1] + offset - 1)
     if first == last:
         return given

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages._frame import cross_link
+from pages._frame import cross_link, datasets
 from pages._frame.cross_link import Link, Parameters
 from pages._frame.visit import Visit
 from pages._home import compare
-from pages._memory.plan import verdict_of
+from pages._memory.plan import MOST_WORDS, verdict_of
 from pages._parts import figures
 from pages._runs import links
+from workprof.answers.home import PRICE, deeds
 from workprof.answers.ledger import first_findings, ledger_sentence
 from workprof.answers.over_time import largest_named
 from workprof.answers.saved_runs import recent_line
-from workprof.answers.verdict import action_words, sentence
+from workprof.answers.verdict import key_words, sentence
 from workprof.charts.data import coverage_chart
 from workprof.charts.home import (
     CUT,
@@ -36,12 +37,11 @@ from workprof.core.runs import StoredRun
 from workprof.core.units import GB
 from workprof.forecasts.forecaster import ForecasterSettings
 from workprof.formats.measured import BENCHMARKS, CONFIGURATIONS
-from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK
+from workprof.memory.ledger_settings import PROFILE, RESOURCES, TASK, LedgerPrices
 from workprof.memory.over_time import OverTime
 from workprof.memory.questions import ASSESS, LEDGER, VERDICT
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.memory.verdict import Verdict, VerdictSettings
-from workprof.memory.verdict_rows import KEEP
 from workprof.memory.what_if import WhatIfSettings
 from workprof.nodes.questions import SEARCH
 from workprof.profiles.fit import ProfileFit
@@ -51,6 +51,7 @@ from workprof.workbench import CachedResult
 
 SHOWN_FINDINGS = 5
 SHOWN_ACTIONS = 4
+CURRENCY = LedgerPrices().currency
 ASKED = {
     "cut": ("content_cut", WhatIfSettings(times=CUT)),
     "nodes": ("dns", WhatIfSettings(node_bytes=NODE_GB * GB)),
@@ -69,10 +70,32 @@ def actions(result: Verdict, dataset: Dataset) -> None:
     """Show what to request from now on: the sentence, the first rows, and the way to all of them."""
     st.header("Do these things")
     st.markdown(f"**{markdown_text(sentence(result), 600)}**")
-    changes = [row for row in result.memory.rows if row.action != KEEP][:SHOWN_ACTIONS]
-    if changes:
-        st.markdown("\n".join(f"1. {markdown_text(action_words(row), 300)}" for row in changes))
-    cross_link.follow(Link("All requests", "memory", dataset.hash, {"memory_tab": VERDICT.tab}), "home_verdict_link")
+    plan: Parameters = {"memory_tab": VERDICT.tab}
+    place = st.container(gap="small")
+    price = _price() if any(row.saved > 0 for row in result.memory.rows) else 0.0
+    with place:
+        for at, deed in enumerate(deeds(result, SHOWN_ACTIONS, price, CURRENCY)):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                words = f"**{at + 1}** {markdown_text(deed.what, 120)} :green[{markdown_text(deed.saves, 60)}]"
+                st.markdown(words, width="stretch")
+                found = {**plan, "memory_verdict_find": key_words(deed.row)[:MOST_WORDS]}
+                cross_link.follow(Link("Row", "memory", dataset.hash, found, "table_rows"), f"home_do_{at}")
+    if st.button("Open the memory plan", type="primary", icon=":material/checklist:", key="home_verdict_link"):
+        cross_link.go("memory", {datasets.PARAMETER: dataset.hash, **plan})
+
+
+def _price() -> float:
+    """Show the price of a GB·h, 0 = none, and return it."""
+    return st.number_input(
+        PRICE.format(CURRENCY),
+        min_value=0.0,
+        value=0.0,
+        format="%g",
+        key="home_price",
+        bind="query-params",
+        width=200,
+        help="Shows what each row saves in money.",
+    )
 
 
 def next_steps(

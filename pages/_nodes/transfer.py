@@ -28,8 +28,8 @@ def transfer(context: PageContext) -> None:
     """Show where the reports are, then the comparison; it uses no benchmark run of the dataset."""
     first = st.container()
     st.caption(
-        "From files, not from this dataset: a folder with MACHINE/.../execution_report_*.csv, scored by the published "
-        "machine scores, or by a CSV machine,cpu,linpack,memory,io."
+        "Choose a folder of Nextflow reports: MACHINE/.../execution_report_*.csv. Machines have their published "
+        "scores, or those of a CSV machine,cpu,linpack,memory,io."
     )
     data = context.visit.app_state.settings.data
     link.check(FOLDER, lambda text: chosen_file(data, text))

@@ -24,8 +24,8 @@ EVERY_S = 1.0
 REMATCH_EVERY = 3
 FOLLOWED, NAME = "phases_followed", "phases_live"
 NONE = (
-    "No recording is in progress: there is no *.csv.partial file in the data folder of this server (WORKPROF_DATA) or "
-    "in its home. Start one there with `workprof record -o NAME.csv -- COMMAND`."
+    "No recording is in progress. Start one in this server's data folder (WORKPROF_DATA) or home with "
+    "`workprof record -o NAME.csv -- COMMAND`."
 )
 
 

@@ -16,7 +16,7 @@ from pages._profiles.views import View
 from workprof.answers.how_long import computed_words
 from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
-from workprof.charts.text import counted, label, listed, markdown_text
+from workprof.charts.text import counted, label, markdown_text
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
 from workprof.profiles.names import number_of
 from workprof.profiles.settings import ProfileSettings
@@ -74,7 +74,8 @@ def method(view: View) -> None:
     fit = view.fit
     if fit.notes:
         st.markdown("\n".join(f"- {markdown_text(note, 400)}" for note in together(fit.notes)))
-    features = listed([label(name) for name in fit.features])
+    features = ", ".join(label(name) for name in fit.features)
     size = f"{counted(fit.scores.n_rows, 'run')} × {counted(len(fit.features), 'feature')}"
     made = computed_words(fit.seconds, view.dataset.hash)
-    st.caption(f"{size} ({markdown_text(features, 400)}), seed {fit.settings.seed}, {made}.")
+    st.caption(f"{size}, seed {fit.settings.seed}, {made}.")
+    st.caption(f"Features: {markdown_text(features, 400)}.")

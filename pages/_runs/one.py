@@ -80,8 +80,8 @@ def _removal(visit: Visit, run: StoredRun) -> None:
 
 def _settings(run: StoredRun) -> None:
     flat = flat_settings(run.settings)
-    chosen = ", ".join(f"{name} = {value}" for name, value in run.changed_words.items())
-    st.markdown(f"Changed settings: {markdown_text(chosen, 600)}" if chosen else "Default settings.")
+    chosen = "\n".join(f"- {markdown_text(f'{name}: {value}', 200)}" for name, value in run.changed_words.items())
+    st.markdown(f"Changed settings:\n\n{chosen}" if chosen else "Default settings.")
     with st.expander(
         f"All {len(flat)} settings", icon=":material/tune:", key="runs_settings", on_change="rerun", bind="query-params"
     ) as fold:

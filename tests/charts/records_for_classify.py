@@ -42,7 +42,7 @@ def explanation(additive=True):
         probability=0.8,
         additivity_error=1e-8 if additive else 1.0,
         additive=additive,
-        sentences=(f"user = {HOSTILE} (unseen in training) adds +1.5 log-odds to P7",),
+        sentences=(f"user = {HOSTILE} (unseen in training) raises the odds of P7 4.5-fold",),
         seconds=0.01,
     )
 

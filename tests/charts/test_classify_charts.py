@@ -108,8 +108,7 @@ def test_a_waterfall_adds_up_and_names_what_training_did_not_know():
     assert "(unseen)" in bars.y[1]
     assert "The contributions add up to the score." in chart.note
     assert "do not add up to the score (gap" in additivity(explanation(additive=False))
-    assert chart.takeaway.startswith("Strongest reason: user = ")
-    assert chart.takeaway.endswith("(unseen in training) adds +1.5 log-odds to P7.")
+    assert chart.takeaway == "This user, unseen in training, raises the odds of P7 4.5-fold."
 
 
 def test_the_needs_stand_within_their_axes_and_a_zero_has_a_place():

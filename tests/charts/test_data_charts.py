@@ -47,7 +47,7 @@ def profile(name, numeric=True, median=10.0):
 def test_time_coverage_has_units_and_counts_what_it_leaves_out():
     chart = coverage_chart(TimeCoverage(np.arange(5) * 3600.0, np.array([1, 0, 2, 3]), 7))
     assert chart.figure.layout.yaxis.title.text == "Runs per 1 h"
-    assert chart.figure.layout.xaxis.title.text == "Start (days since the first start)"
+    assert chart.figure.layout.xaxis.title.text == "Start (day of the trace)"
     assert "Runs start over 4 h 00 min; 1 of 4 bins are empty" in chart.takeaway
     assert "7 runs without a start time" in chart.note
 
@@ -107,7 +107,7 @@ def test_the_time_axis_names_its_zone_and_moves_with_it(hours, words):
 
 def test_offsets_of_a_trace_know_no_zone():
     chart = coverage_chart(TimeCoverage(np.arange(3) * 3600.0, np.array([1, 2]), 0), 8.0)
-    assert chart.figure.layout.xaxis.title.text == "Start (days since the first start)"
+    assert chart.figure.layout.xaxis.title.text == "Start (day of the trace)"
 
 
 @pytest.mark.parametrize("name", ["start_time_s", "started_s"])

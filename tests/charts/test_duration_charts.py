@@ -173,7 +173,7 @@ def test_few_jobs_are_dashed_and_named():
     assert len(few) == 1
     trace = next(t for t in EVERY["together"].figure.data if (t.name or "").endswith("(n &lt; 30)"))
     assert trace.line.dash == "dash"
-    assert "1 group with an effective sample size below 30 jobs" in EVERY["together"].note
+    assert "too few to compare, an effective sample size below 30 jobs" in EVERY["together"].note
     assert "too few to compare" in EVERY["each"].note
     assert _labels(EVERY["each"])[few[0]].endswith("n < 30")
     assert {trace.line.dash for trace in EVERY["each"].figure.data if trace.line.shape == "hv"} >= {"dash", "solid"}
@@ -313,7 +313,9 @@ def test_an_infinite_error_ends_the_curve_instead_of_the_page():
 def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
     chart = EVERY["boxes"]
     assert list(chart.data["called_out"]) == [True, True, False]
-    assert chart.takeaway.startswith("In 2 of 3 profiles workprof")
+    assert chart.takeaway.startswith(
+        "In 2 of 3 profiles, over 10 % of the runs are off by more than 100 %. By workprof"
+    )
     assert "(55 %)" in chart.takeaway
     first = chart.figure.data[0]
     assert (first.q1[0], first.median[0], first.q3[0]) == (0.5, 1.2, 4.0)
@@ -325,8 +327,8 @@ def test_the_boxes_are_those_of_the_record_and_misses_are_called_out():
 
 def test_the_interval_in_words():
     assert interval_sentence(EVALUATION) == (
-        "The 90 % interval covers 89.8 % of the test runs and spans 15.6× (upper / lower end, median); without a model "
-        "it would span 854×."
+        "The 90 % interval covers 89.8 % of the test runs. It spans 15.6× (upper / lower end, median), without a model "
+        "854×."
     )
     assert "no interval" in interval_sentence(evaluation(interval=False))
 

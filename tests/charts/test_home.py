@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.charts.records_for_memory import jobs, verdict
-from tests.charts.records_for_tests import fit
 from tests.memory.test_over_time import trace
+from workprof.answers.home import deeds
+from workprof.answers.over_time import judged_sentence, memory_sentence
 from workprof.charts.home import (
     benchmark_headlines,
     home_headlines,
     measured_sentence,
-    memory_sentence,
     next_steps,
     telemetry_headlines,
     trace_headlines,
@@ -44,8 +44,11 @@ def column(name, *, missing=0.0, median=2.0**31):
     )
 
 
-def told(columns=COLUMNS, profiles=None, verdict=None, over_time=None):
-    found = home_headlines(tuple(column(name) for name in columns), over_time, profiles, verdict)
+COUNTS = Counts(1000, 900, 0, 0, 42, 7, (("out of memory", 3), ("timed out", 0), ("killed", 0), ("failed", 97)))
+
+
+def told(columns=COLUMNS, verdict=None, over_time=None, counts=COUNTS):
+    found = home_headlines(tuple(column(name) for name in columns), over_time, verdict, counts)
     return {item.label: item for item in found}
 
 
@@ -55,11 +58,12 @@ def traced(columns=COLUMNS):
 
 def test_a_whole_trace_has_four_figures():
     record = over_time()
-    found = told(profiles=fit(), verdict=verdict(), over_time=record)
-    assert list(found) == ["Unused memory", "In a profile", "Saved", "Kills"]
-    assert found["Unused memory"].value == f"{compact(record.total_unused)} GB·h"
-    assert found["Unused memory"].detail == f"{100 * record.total_unused / record.total_requested:.0f} % of requested"
-    assert (found["In a profile"].value, found["In a profile"].detail) == ("82.6 %", "3 profiles")
+    found = told(verdict=verdict(), over_time=record)
+    assert list(found) == ["Requested", "Unused", "Saved", "Killed or failed"]
+    assert found["Requested"].value == f"{compact(record.total_requested)} GB·h"
+    assert found["Unused"].value == f"{compact(record.total_unused)} GB·h"
+    assert found["Unused"].detail == f"{100 * record.total_unused / record.total_requested:.0f} % of requested"
+    assert (found["Killed or failed"].value, found["Killed or failed"].detail) == ("100", "3 out of memory, 97 failed")
     assert all(item.meaning.endswith(".") for item in found.values())
 
 
@@ -71,29 +75,23 @@ def test_the_data_behind_it_has_four_more():
     assert (found["Median peak memory"].value, found["Median peak memory"].detail) == ("2.15 GB", "2.15 GB requested")
 
 
-def test_the_answer_has_runs_users_memory_and_its_use():
-    sums = {"total_requested": 1000.0, "total_used": 400.0, "total_unused": 604.0}
+def test_the_answer_is_one_number_and_below_it_of_which_runs():
+    sums = {"total_requested": 233_345.0, "total_used": 76_000.0, "total_unused": 158_123.0}
     record = dataclasses.replace(over_time(), n_judged=15_000, **sums)
-    share = f"{100 * record.total_used / record.total_requested:.0f} %"
-    held = f"{compact(record.total_requested)} GB·h of memory"
-    assert memory_sentence(record, Counts(15_000, 15_000, 0, 0, 1_041, 63)) == (
-        f"15,000 runs by 63 users hold {held} and use {share} of it."
-    )
-    assert memory_sentence(record, Counts(1, 1, 0, 0, None, None)) == f"1 run holds {held} and uses {share} of it."
+    assert memory_sentence(record) == "68 % of requested memory is never used: 158,000 of 233,000 GB·h."
+    assert judged_sentence(record, 15_000, 63) == "Of 15,000 runs by 63 users."
+    assert judged_sentence(dataclasses.replace(record, n_judged=1), 1, None) == "Of 1 run."
 
 
 def test_use_above_the_requests_is_why_used_and_unused_are_more_than_all():
-    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=350.0, total_unused=680.0)
-    assert memory_sentence(record, Counts(9, 9, 0, 0, None, None)) == (
-        "9 runs hold 1 k GB·h of memory: 32 % is used and 68 % is not; another 3 % is used above the requests."
-    )
+    record = dataclasses.replace(over_time(), n_judged=9, total_requested=1000.0, total_used=350.0, total_unused=680.0)
+    words = judged_sentence(record, 9, None)
+    assert words == "Of 9 runs. Another 3 % is used above the requests."
 
 
-def test_much_use_above_the_requests_is_named_so_that_the_figures_add_up():
-    record = dataclasses.replace(over_time(), total_requested=1000.0, total_used=500.0, total_unused=700.0)
-    assert memory_sentence(record, Counts(9, 9, 0, 0, None, None)) == (
-        "9 runs hold 1 k GB·h of memory, leave 70 % of it unused, and use 200 GB·h above the requests."
-    )
+def test_nothing_requested_is_said_and_no_share_of_it():
+    record = dataclasses.replace(over_time(), total_requested=0.0, total_used=0.0, total_unused=0.0)
+    assert memory_sentence(record) == "No run held requested memory for any time."
 
 
 def test_what_to_do_next_is_the_largest_row_and_what_breaks():
@@ -113,22 +111,41 @@ def test_saving_and_kills_are_those_of_the_verdict_and_stand_together():
     record = verdict()
     found, judged = told(verdict=record), record.memory.judged
     assert found["Saved"].value == format_share(judged.saved_share)
-    assert format_share(judged.interval.high) in found["Saved"].detail
-    assert found["Kills"].value == f"{judged.kills:,}"
-    assert found["Kills"].detail.endswith(f"foreseen; {record.memory.today.kills:,} today")
+    kills = "no kill" if not judged.kills else f"{judged.kills} kill{'s' * (judged.kills > 1)}"
+    assert found["Saved"].detail == f"at {kills} in {judged.n_runs:,} later runs"
 
 
 def test_what_is_not_computed_is_not_yet():
-    assert {item.value for item in told().values()} == {"not yet"}
+    assert [item.value for item in told().values()] == ["not yet", "not yet", "not yet", "100"]
+
+
+def test_a_trace_that_says_nothing_of_ends_has_no_count_of_them():
+    silent = told(counts=dataclasses.replace(COUNTS, ended=(), tells_ends=False))["Killed or failed"]
+    assert (silent.value, silent.detail) == ("no data", "column missing")
+    none = told(counts=dataclasses.replace(COUNTS, ended=(("failed", 0),)))["Killed or failed"]
+    assert (none.value, none.detail) == ("0", "of 1,000 runs")
+
+
+def test_what_to_do_is_a_row_with_its_saving_and_its_price():
+    record = verdict()
+    first = next(row for row in record.memory.rows if row.action != "keep")
+    (plain,) = deeds(record, 1)
+    (priced,) = deeds(record, 1, 0.5, "USD")
+    assert plain.row == priced.row == first
+    assert plain.what == f"Lower HEAVY: {first.request:.3g} → {first.size:.3g} GB"
+    assert plain.saves == f"−{compact(first.saved)} GB·h"
+    assert priced.saves.startswith(f"{plain.saves}, ")
+    assert priced.saves.endswith(" USD")
+    assert float(priced.saves.split()[-2].replace(",", "")) == pytest.approx(first.saved / 2, rel=0.005)
 
 
 @pytest.mark.parametrize(
     ("missing", "labels"),
     [
         ("node", ["Nodes"]),
-        ("duration_s", ["Unused memory", "Saved", "Kills", "Median duration"]),
-        ("peak_memory_bytes", ["Unused memory", "Saved", "Kills", "Median peak memory"]),
-        ("requested_memory_bytes", ["Unused memory", "Saved", "Kills"]),
+        ("duration_s", ["Requested", "Unused", "Saved", "Median duration"]),
+        ("peak_memory_bytes", ["Requested", "Unused", "Saved", "Median peak memory"]),
+        ("requested_memory_bytes", ["Requested", "Unused", "Saved"]),
     ],
 )
 def test_a_missing_column_is_named(missing, labels):
@@ -161,5 +178,5 @@ def test_measured_datasets_have_figures_and_a_sentence():
 def test_the_sentence_says_of_how_many_runs_its_sums_are():
     """902 runs are in the trace, 719 of them finished with a request and a use."""
     record = dataclasses.replace(over_time(), n_judged=719)
-    words = memory_sentence(record, Counts(902, 800, 2, 0, None, 7))
-    assert words.startswith("719 of 902 runs by 7 users finished with a request and a use: they hold ")
+    words = judged_sentence(record, 902, 7)
+    assert words.startswith("Of 719 of 902 runs by 7 users, which finished with a request and a use.")

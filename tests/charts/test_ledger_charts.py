@@ -117,4 +117,4 @@ def test_a_finding_without_advice_has_a_dash_where_its_size_would_stand():
     first = replace(found.findings[0], requested=math.nan, row=None, lacking="no size")
     table = to_frame(ledger_answer(replace(found, findings=(first,))), "findings")
     assert table[["requested", "size", "saved", "why"]].to_numpy().tolist() == [["–", "–", "–", "no size"]]
-    assert first_findings(replace(found, findings=(first,)), 1)[0].endswith("requested.")
+    assert first_findings(replace(found, findings=(first,)), 1)[0].endswith(" %).")

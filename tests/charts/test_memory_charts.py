@@ -185,7 +185,7 @@ def test_edges_stand_at_their_sizes_and_the_risk_beside_the_saving():
     hours = given.jobs().query("task_name == @given.HEAVY").sort_values("peak_memory_bytes")
     share = hours["duration_s"].cumsum() / hours["duration_s"].sum()
     half = hours["peak_memory_bytes"].iloc[np.searchsorted(share, 0.5)] / GB
-    assert f"Half of the hours use at most {gb(half)}" in chart.takeaway
+    assert f"Half of the run time needs at most {gb(half)}" in chart.takeaway
     told = answer(own)
     assert {one.label: one.value for one in told.figures}["Above largest bin"] == f"{above} runs"
     assert to_frame(told)["runs"].sum() + above == 120

@@ -46,12 +46,12 @@ def test_the_bars_are_the_steps_of_the_best_model_and_lead_to_the_plan():
 def test_the_sentence_has_units_saving_and_every_step():
     found = given.models()
     chart, steps = waterfall(found), steps_of(found)
-    assert f"{gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned" in chart.takeaway
+    assert f"{gb_h(steps.planned_gb_h)} planned of {gb_h(steps.now_gb_h)} requested" in chart.takeaway
     for word in ("bins alone", "margin", "model errors", "retries"):
         assert word in chart.takeaway
     assert "GB·h" in chart.figure.layout.xaxis.title.text
     assert chart.alt.endswith(chart.takeaway)
-    assert f"{gb_h(steps.used_gb_h)} were used" in chart.note
+    assert f"{gb_h(steps.used_gb_h)} that were used" in chart.note
 
 
 def test_a_plan_that_costs_more_is_called_more():

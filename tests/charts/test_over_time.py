@@ -7,7 +7,6 @@ import pytest
 
 from tests.memory.test_over_time import burst, trace
 from workprof.answers.over_time import (
-    bursts_words,
     cell_words,
     cells_table,
     largest_named,
@@ -20,7 +19,7 @@ from workprof.answers.over_time import (
 from workprof.charts.over_time import IDLE_SCALE, MOST_DRAWN, over_time_chart
 from workprof.charts.theme import readable
 from workprof.core.answer import to_frame
-from workprof.core.units import compact
+from workprof.core.units import compact, format_share
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings, over_time_of, over_time_runs_of
 
@@ -107,22 +106,25 @@ def test_the_sentence_names_the_largest_profile_before_what_is_in_none():
     found, names, chart = shown(clustered((-1, -1, -1, 0, 1)), "profile")
     assert found.rows[0] == "no profile"
     assert largest_named(found) == 1
-    assert chart.takeaway.startswith(f"{names[found.rows[1]]} leaves most unused, ")
-    assert f"unclustered runs {compact(found.unused[0].sum())} GB·h" in chart.takeaway
+    share = format_share(found.unused[1].sum() / found.unused.sum(), 0)
+    assert chart.takeaway.startswith(f"Of all profiles, {names[found.rows[1]]} wastes most: {share}.")
+    share = format_share(found.unused[0].sum() / found.unused.sum(), 0)
+    assert chart.takeaway.endswith(f" Unclustered runs waste {share}.")
     assert largest_named(found_of(clustered((-1,)), "profile")) == 0
 
 
 def test_bursts_are_named_with_their_day_and_leave_the_scale_of_the_others():
-    found, names, chart = shown(burst())
-    assert bursts_words(found, names) == (f"{moment(found, 10)}: b",)
-    assert f"Burst on {moment(found, 10)}: b, " in chart.takeaway
+    found, _, chart = shown(burst())
+    share = format_share(found.bursts[0].share, 0)
+    assert chart.takeaway.endswith(f" Includes a peak of one day: b, {moment(found, 10)} ({share}).")
     top = chart.figure.layout.yaxis2.range[1]
     assert top < found.requested.sum(axis=0).max()
     assert f"Off the scale: {moment(found, 10)}." in chart.note
     assert compact(found.requested[:, 10].sum()) in chart.figure.layout.annotations[0].text
     without, _, other = shown(burst(), leave_out_bursts=True)
-    assert "Burst (excluded) on" in other.takeaway
-    assert not other.figure.layout.annotations
+    assert "Excludes a peak of one day: b" in other.takeaway
+    totals = [one.text for one in other.figure.layout.annotations]
+    assert totals == [*(compact(total) for total in without.unused.sum(axis=1)), "unused"]
     assert without.unused[:, 10].sum() < found.unused[:, 10].sum()
 
 
@@ -142,10 +144,10 @@ def test_times_are_dates_where_the_clock_has_them_else_counted_from_the_start():
     offsets = trace()
     offsets[["start_time_s", "end_time_s"]] -= 1_700_000_000.0 - 60 * 86_400
     counted, _, chart = shown(offsets)
-    assert [moment(counted, place) for place in (0, 9)] == ["day 61", "day 70"]
-    assert moment(found_of(offsets, bins="6h"), 1) == "day 61 12:00"
+    assert [moment(counted, place) for place in (0, 9)] == ["day 60", "day 69"]
+    assert moment(found_of(offsets, bins="6h"), 1) == "day 60 12:00"
     assert chart.figure.layout.xaxis.title.text == "Day of the trace"
-    assert list(chart.figure.data[0].x[:3]) == [61, 62, 63]
+    assert list(chart.figure.data[0].x[:3]) == [60, 61, 62]
 
 
 def test_runs_in_no_bin_are_counted_in_the_note():

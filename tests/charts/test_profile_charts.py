@@ -278,7 +278,7 @@ def test_the_middle_of_the_scale_is_the_page_in_both_themes():
 
 def test_the_answer_counts_what_the_chart_draws():
     words = profiles_sentence(made.fit(), NAMES, {-1: 0.1, 0: 0.2, 1: 0.9})
-    assert words.startswith("3 profiles cover 82.6 % of 230 runs; the largest, mixed (P0), holds 43.5 %")
+    assert words.startswith("3 profiles cover 82.6 % of 230 runs. The largest, mixed (P0), holds 43.5 %.")
     assert words.endswith("1 of 2 uses less than half of the memory requested.")
     nothing = replace(made.fit(), scores=replace(made.scores(), n_clusters=0, n_outliers=230))
     assert profiles_sentence(nothing, NAMES, {}).startswith("No profile was found: all 230 runs are unclustered")

@@ -61,10 +61,10 @@ def test_the_filter_of_a_row_and_of_a_finding_are_options_that_list_their_runs(s
 
 def test_its_text_begins_with_the_answer_and_tells_what_was_not_judged(slurm, workprof):
     told = workprof("memory", "ledger", "slurm")
-    assert "of the requested memory" in told.out.splitlines()[0]
+    assert "of requested memory is never used" in told.out.splitlines()[0]
     assert "Requested (GB·h)" in told.out
     assert "total" in told.out
-    assert "note: Not judged: " in told.err
+    assert "note: Not judged is " in told.err
     runs = workprof("memory", "ledger-runs", "slurm", "--cause", "out of memory").out
     assert " runs held " in runs
 

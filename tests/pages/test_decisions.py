@@ -107,9 +107,9 @@ def test_home_leaves_out_what_was_declined_and_opens_the_first_questions(app, tr
     test = app("home", ds=trace)
     assert problems(test) == []
     told = words(test)
-    assert f"{', '.join(memory.rows[0].key.values())}: lower" not in told
-    assert f"{', '.join(memory.rows[1].key.values())}: lower" in told
-    assert ", accepted)" in told
+    assert f"Lower {', '.join(memory.rows[0].key.values())}: " not in told
+    assert f"Lower {', '.join(memory.rows[1].key.values())}: " in told
+    assert "(accepted)" in told
     test.button(key="home_next_cut").click().run()
     assert problems(test) == []
     assert test.query_params["memory_times"] in ("0.7", ["0.7"])

@@ -6,12 +6,20 @@ import pytest
 
 from pages._frame.visit import SAMPLES
 from tests.pages.conftest import SAMPLE, problems
+from workprof.answers.home import deeds
 from workprof.answers.ledger import first_findings, ledger_sentence
-from workprof.answers.over_time import cell_words, largest_named, over_time_runs_answer, over_time_sentence, row_names
-from workprof.answers.verdict import action_words, sentence
-from workprof.charts.home import memory_sentence
-from workprof.charts.memory.verdict import verdict_headlines
+from workprof.answers.over_time import (
+    cell_words,
+    judged_sentence,
+    largest_named,
+    memory_sentence,
+    over_time_runs_answer,
+    over_time_sentence,
+    row_names,
+)
+from workprof.answers.verdict import kills_words, sentence
 from workprof.core.settings import from_environment
+from workprof.core.units import format_share, gb_h, grouped
 from workprof.memory.over_time import OverTimeRunsSettings, OverTimeSettings
 from workprof.memory.questions import VERDICT
 from workprof.memory.rollup import RollupSettings
@@ -47,16 +55,32 @@ def test_the_verdict_stands_on_home_with_its_saving_its_kills_and_its_first_rows
     assert f"**{sentence(found)}**" in told
     changes = [row for row in found.memory.rows if row.action != KEEP]
     assert changes
-    for row in changes[:3]:
-        assert action_words(row) in told
+    for deed in deeds(found, 4):
+        assert deed.what in told
+        assert deed.saves in told
     assert f"done · Requests: {sentence(found)}"[:150] in steps(test)[3].replace("\\", "")
     figures = {item.label: item.value for item in test.metric}
-    expected = {one.label: one.value for one in verdict_headlines(found)}
-    assert {name: figures[name] for name in ("Saved", "Kills")} == {name: expected[name] for name in ("Saved", "Kills")}
+    judged = found.memory.judged
+    assert figures["Saved"] == format_share(judged.saved_share)
+    details = {item.label: item.delta for item in test.metric}
+    assert details["Saved"] == f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs"
     above = found.memory.trace.above + found.memory.trace.kills
     assert f"What breaks: {above:,} runs if requests were enforced" in [one.label for one in test.button]
     test.button(key="home_verdict_link").click().run()
     assert test.query_params["memory_tab"] in (VERDICT.tab, [VERDICT.tab])
+
+
+def test_a_deed_opens_its_row_and_a_price_makes_money_of_it(app, loaded, house):
+    first = deeds(house().workbench.verdict(loaded.hash), 1)[0].row
+    test = app("home", ds=loaded.hash, home_price="0.5")
+    assert problems(test) == []
+    told = " ".join(str(one.value) for one in test.markdown).replace("\\", "")
+    assert f"−{gb_h(first.saved)}, {grouped(first.saved / 2)} USD" in told
+    test.button(key="home_do_0").click().run()
+    assert problems(test) == []
+    (shown,) = [one.value for one in test.dataframe if "request_gb" in one.value]
+    assert shown["user"].unique().tolist() == [first.key["user"]]
+    assert first.request in shown["request_gb"].tolist()
 
 
 def test_home_says_which_columns_the_verdict_needs(app, house, home):
@@ -65,7 +89,7 @@ def test_home_says_which_columns_the_verdict_needs(app, house, home):
     test = opened(app, "home_steps", ds=house().workbench.ingest([home.parent / "bare.parquet"]).hash)
     assert problems(test) == []
     assert "the trace has no requested memory" in steps(test)[3].replace("\\", "")
-    assert {item.value for item in test.metric if item.label != "In a profile"} == {"no data"}
+    assert {item.value for item in test.metric} == {"no data"}
     assert not test.get("plotly_chart")
 
 
@@ -75,12 +99,14 @@ def test_the_first_screen_is_answer_four_figures_and_the_chart(app, loaded, hous
     bench = house().workbench
     found, counts = bench.over_time(loaded.hash), bench.counts(loaded.hash)
     told = [str(item.value).replace("\\", "") for item in test.markdown]
-    assert f"**{memory_sentence(found, counts)}**" in told
+    assert f"**{memory_sentence(found)}**" in told
+    assert judged_sentence(found, counts.runs, counts.users) in [
+        str(item.value).replace("\\", "") for item in test.caption
+    ]
     figures = {item.label: item.value for item in test.metric}
-    assert list(figures) == ["Unused memory", "In a profile", "Saved", "Kills"]
-    assert figures["In a profile"].endswith(" %")
+    assert list(figures) == ["Requested", "Unused", "Saved", "Killed or failed"]
     assert figures["Saved"].endswith(" %")
-    assert figures["Kills"].replace(",", "").isdigit()
+    assert figures["Killed or failed"] == "0"  # all 15,000 runs of the sample finished
     assert [item.help for item in test.metric if not item.help] == []
     (chart,) = test.get("plotly_chart")
     assert "heat map of what each of" in chart.proto.alt

@@ -1,4 +1,4 @@
-"""What every view really shows: none of the banned wordings, and no raw name of an option or a column."""
+"""What every view really shows: no banned wording, no raw name of an option or a column, no long sentence."""
 
 import re
 import shutil
@@ -10,6 +10,7 @@ from streamlit.testing.v1.element_tree import Block, Button, DownloadButton, Exp
 from tests.docs.test_words import FOUND, prose
 from tests.pages import addresses, whole_home
 from tests.pages.all_views import views
+from tests.sentences import long_ones
 from workprof.formats.fields import JOB_FIELDS
 from workprof.workbench.declared import DECLARED
 
@@ -72,8 +73,9 @@ def test_a_view_shows_the_terms_of_the_field(app, home, whole, view):
     shutil.copytree(whole[0], home)
     test = app(view.page, **view.parameters(whole[1]))
     assert not test.exception
-    found = {text[:160]: bad for node in addresses.everything(test) for text in texts(node) if (bad := faults(text))}
-    assert found == {}
+    shown = [text for node in addresses.everything(test) for text in texts(node)]
+    assert {text[:160]: bad for text in shown if (bad := faults(text))} == {}
+    assert long_ones(shown) == []
 
 
 def test_the_search_sees_what_it_should():

@@ -15,13 +15,14 @@ import pytest
 from tests.pages.conftest import SAMPLE
 from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import sentence
+from workprof.answers.waste import never_used
 from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.core import answer
 from workprof.core.errors import Cancelled, SettingsError
 from workprof.core.settings import from_environment
 from workprof.core.table import Column
-from workprof.core.units import compact, gb_h
+from workprof.core.units import gb_h
 from workprof.memory.ledger_settings import LedgerSettings
 from workprof.memory.verdict import VerdictSettings
 from workprof.memory.what_if import WhatIfSettings
@@ -189,8 +190,8 @@ def test_the_first_page_decides_with_the_verdict_of_every_page(workbench, made):
     first = made.decision
     assert first.advice == sentence(found)
     assert first.headlines == verdict_headlines(found)
-    counts, whole = workbench.counts("few"), workbench.assessment("few")
-    assert first.summary.startswith(f"{counts.held} requested {compact(whole.requested_gb_h)} GB·h of memory and used")
+    whole = workbench.assessment("few")
+    assert first.summary.startswith(never_used("memory", whole.wasted_gb_h, whole.judged_gb_h, "GB·h"))
     assert f"{found.memory.judged.kill_interval.high:,.0f} are likely" in first.risks[0]
     written = report_html(made)
     decided, _, rest = written.partition('<div id="decision"')[2].partition("<nav")
@@ -242,9 +243,7 @@ def test_readiness_is_told_in_one_sentence():
         Kind(name, name.title(), name, "jobs", lambda *_: Content({})) for name in ("durations", "memory")
     )
     missing, there = Readiness(durations, 361.0), Readiness(memory, 0.0)
-    assert readiness_sentence([missing, there]) == (
-        "Missing results will be computed: Durations about 6 min; the rest is ready."
-    )
-    assert readiness_sentence([missing]) == "Missing results will be computed: Durations about 6 min."
+    assert readiness_sentence([missing, there]) == ("Still to compute: Durations, about 6 min.")
+    assert readiness_sentence([missing]) == "Still to compute: Durations, about 6 min."
     assert readiness_sentence([there]) == "All results are ready; the file takes a few seconds."
     assert [rough(seconds) for seconds in (1, 22, 90, 5400)] == ["5 s", "20 s", "2 min", "1.5 h"]

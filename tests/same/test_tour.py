@@ -54,10 +54,10 @@ def test_the_waste_is_that_of_home_and_of_the_commands(toured):
     assert charts["home-over-time"] == home.figures["home-over-time"]
     assert set(shown.metrics) <= set(home.metrics)
     assert len(shown.metrics) == 4
-    unused = format_share(over_time["unused_gb_h"] / over_time["requested_gb_h"])
+    unused = format_share(over_time["unused_gb_h"] / over_time["requested_gb_h"], 0)
     above = format_share(sum(one["n_over_request"] for one in told["tasks"]) / told["n_runs"])
-    assert f"{unused} of the requested memory is never used" in shown.words
-    assert f"yet {above} of {told['n_runs']:,} runs exceed their request." in shown.words
+    assert f"{unused} of requested memory is never used: " in shown.words
+    assert f"yet {above} of the runs exceed theirs." in shown.words
 
 
 def test_the_profiles_are_those_of_the_page(toured):

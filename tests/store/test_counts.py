@@ -34,8 +34,9 @@ def test_names_are_counted_exactly(store, write, rows):
     report = store.ingest([write("names.csv", text)], IngestOptions())
     states = text.split(",")
     counts = store.counts(report.hash)
+    ended = (("out of memory", 0), ("timed out", 0), ("killed", 0), ("failed", states.count("failed")))
     assert counts == Counts(
-        rows, states.count("completed"), states.count("running"), states.count("pending"), jobs, users
+        rows, states.count("completed"), states.count("running"), states.count("pending"), jobs, users, ended
     )
     assert (report.running, report.never_started, report.jobs, report.users) == (
         counts.running, counts.never_started, jobs, users
@@ -71,4 +72,22 @@ def test_the_words():
 def test_folded_steps_are_no_runs(store, write):
     text = "JobID|JobName|User|State|Elapsed\n1|a|ann|COMPLETED|00:01:00\n1.batch|batch||COMPLETED|00:01:00\n"
     report = store.ingest([write("sacct.txt", text + "2|b|bob|RUNNING|00:02:00\n")], IngestOptions())
-    assert store.counts(report.hash) == Counts(2, 1, 1, 0, 2, 2)
+    counts = store.counts(report.hash)
+    assert replace(counts, ended=()) == Counts(2, 1, 1, 0, 2, 2)
+    assert {runs for _, runs in counts.ended} == {0}  # one finished, one still runs
+
+
+def test_runs_that_ended_badly_are_counted_by_cause(store, write):
+    states = ["COMPLETED", "OUT_OF_MEMORY", "OUT_OF_ME+", "TIMEOUT", "CANCELLED by 7", "FAILED", "NODE_FAIL", "RUNNING"]
+    rows = [f"{at}|job|ann|{state}|00:01:00" for at, state in enumerate(states)]
+    report = store.ingest(
+        [write("sacct.txt", "\n".join(["JobID|JobName|User|State|Elapsed", *rows, ""]))], IngestOptions()
+    )
+    counts = store.counts(report.hash)
+    assert counts.ended == (("out of memory", 2), ("timed out", 1), ("killed", 1), ("failed", 2))
+    assert counts.tells_ends
+
+
+def test_a_table_without_a_status_says_nothing_of_ends(store, write):
+    report = store.ingest([write("bare.csv", "job_name,user,duration_s\na,ann,60\nb,bob,70\n")], IngestOptions())
+    assert (store.counts(report.hash).ended, store.counts(report.hash).tells_ends) == ((), False)

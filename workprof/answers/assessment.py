@@ -10,6 +10,7 @@ import numpy as np
 from workprof.answers.bins import OVER_REQUEST
 from workprof.answers.runs import runs_notes
 from workprof.answers.tasks import shown, task_labels
+from workprof.answers.waste import never_used
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column
@@ -121,7 +122,8 @@ def assessment_answer(result: Assessment) -> Answer:
     """What the tasks request and use, those that waste most first."""
     names = {task: label for label, task in task_labels([one.task for one in result.tasks]).items()}
     columns = (replace(TASKS[0], value=lambda one: names[one.task]), *TASKS[1:])
-    counts = ("n_finished", "n_runs", "n_requesting", "n_judged", "n_lower_bound", "used_gb_h", "wasted_gb_h")
+    counts = ("n_finished", "n_runs", "n_requesting", "n_judged", "n_lower_bound")
+    amounts = ("requested_gb_h", "judged_gb_h", "used_gb_h", "wasted_gb_h")
     return Answer(
         assessment_sentence(result),
         _figures(result),
@@ -131,7 +133,7 @@ def assessment_answer(result: Assessment) -> Answer:
         ),
         _notes(result),
         {
-            **{name: getattr(result, name) for name in counts},
+            **{name: getattr(result, name) for name in (*counts, *amounts)},
             "n_without_use": result.memory.n_without_use,
             "memory": asdict(result.memory),
             "cpu": asdict(result.cpu),
@@ -149,13 +151,15 @@ def assessment_sentence(result: Assessment) -> str:
     """Where the memory goes."""
     if not result.memory.n:
         return f"None of {counted(result.n_runs, 'run')} has a request, so nothing can be called wasted yet."
+    sentence = never_used("memory", result.wasted_gb_h, result.judged_gb_h, "GB·h")
+    if result.n_judged < result.n_requesting:
+        left = result.n_requesting - result.n_judged
+        known = "without a known use is" if left == 1 else "without a known use are"
+        sentence += f" {left:,} of {counted(result.n_requesting, 'run')} {known} not counted."
     worst = result.tasks[0]
-    share = worst.wasted_gb_h / result.wasted_gb_h if result.wasted_gb_h else 0.0
-    return (
-        f"{gb_h(result.wasted_gb_h)} of the {gb_h(result.requested_gb_h)} that "
-        f"{counted(result.n_requesting, 'finished run')} request are not used; {shown(worst.task)} alone wastes "
-        f"{gb_h(worst.wasted_gb_h)} ({format_share(share)})."
-    )
+    if len(result.tasks) == 1 or not result.wasted_gb_h > 0:
+        return sentence
+    return f"{sentence} {shown(worst.task)} alone wastes {format_share(worst.wasted_gb_h / result.wasted_gb_h)} of it."
 
 
 def _figures(result: Assessment) -> tuple[Figure, ...]:
@@ -185,8 +189,6 @@ def _used(resource: str, column: Column, found: Utilisation) -> Figure:
 
 def _notes(result: Assessment) -> tuple[str, ...]:
     notes = []
-    if result.n_judged < result.n_requesting:
-        notes.append(f"Waste is judged by {counted(result.n_judged, 'run')} with both a request and a use.")
     if result.n_lower_bound:
         words = lower_bound_words(result.n_lower_bound, result.n_runs)
         notes.append(f"{words[:1].upper()}{words[1:]}.")

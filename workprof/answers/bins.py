@@ -224,7 +224,8 @@ def use_sentence(result: Bins) -> str:
     share = usage.share if by_count else usage.hours_share
     places = np.minimum(np.searchsorted(share, (0.5, 0.95)), len(share) - 1)
     half, most = (gb(float(used) / GB) for used in usage.used_bytes[places])
-    return f"Half of the {'runs' if by_count else 'hours'} use at most {half}, 95 % of them at most {most}."
+    half_of = "Half of the runs need" if by_count else "Half of the run time needs"
+    return f"{half_of} at most {half}, 95 % at most {most}."
 
 
 def use_note(result: Bins) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from workprof.answers.forecasts import Naming, sum_words
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
-from workprof.core.units import format_share
+from workprof.core.units import fold, format_share
 from workprof.core.words import counted, label, listed, shortened
 from workprof.forecasts.classifier_evaluation import (
     ClassifierEvaluation,
@@ -480,7 +480,7 @@ def own_class_sentence(result: GlobalExplanation, naming: Naming, profile: int |
         return f"No field changes the score of {whose}."
     most = int(spread.argmax())
     field = label(result.fields[most]).capitalize()
-    return f"{field} matters most for {whose}: {spread[most]:.2f} log-odds on average."
+    return f"{field} matters most for {whose}: it changes the odds {fold(float(spread[most]))} on average."
 
 
 def class_fields_sentence(lines: Sequence[str], means: Any, naming: Naming, profile: int | None) -> str:
@@ -498,9 +498,8 @@ def dependence_sentence(field: str, shown: Any, effects: Any) -> str:
     names, places = np.unique(shown, return_inverse=True)
     means = np.bincount(places, weights=effects) / np.bincount(places)
     most = int(np.abs(means).argmax())
-    return (
-        f"{label(field).capitalize()} {shortened(names[most], 40)} moves the score most: {means[most]:+.2f} log-odds."
-    )
+    verb, what = "raises" if means[most] >= 0 else "lowers", f"{label(field).capitalize()} {shortened(names[most], 40)}"
+    return f"{what} moves the odds most: it {verb} them {fold(float(means[most]))}."
 
 
 def interactions_sentence(result: GlobalExplanation) -> str:
@@ -510,7 +509,7 @@ def interactions_sentence(result: GlobalExplanation) -> str:
         return "No two fields act together."
     first, second = np.unravel_index(int(pairs.argmax()), pairs.shape)
     names = listed([label(result.fields[second]), label(result.fields[first])])
-    return f"{names.capitalize()} act together most: {2 * pairs.max():.2g} log-odds on average."
+    return f"{names.capitalize()} act together most: they change the odds {fold(2 * float(pairs.max()))} on average."
 
 
 def interactions_note(result: GlobalExplanation) -> str:

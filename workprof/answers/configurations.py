@@ -149,12 +149,12 @@ def curve_table(result: Search) -> Table:
 
 def search_answer(result: Search) -> Answer:
     """How near to the cheapest configuration a search comes, trial by trial."""
-    cheapest = ", ".join(f"{best} for {name}" if name else best for name, best in result.workloads.items())
+    cheapest = [f"Cheapest{f' for {name}' if name else ''}: {best}." for name, best in result.workloads.items()]
     return Answer(
         search_sentence(result),
         search_figures(result),
         (path_table(result), curve_table(result)),
-        notes=(*result.notes, random_sentence(result), f"Cheapest: {cheapest}."),
+        notes=(*result.notes, random_sentence(result), *cheapest),
         document={
             "optimizer": result.settings.optimizer,
             "n_configurations": result.n_configurations,

@@ -59,10 +59,10 @@ def drivers_words(result: Detection, row: int) -> str:
 def trust_sentence(result: Detection) -> str:
     """What was learned from what, and what was not judged."""
     parts = result.parts
-    rest = f"; {counted(len(result.not_scored), 'run')} not judged" if result.not_scored else ""
+    rest = f" {counted(len(result.not_scored), 'run')} could not be judged." if result.not_scored else ""
     return (
-        f"Trained on {parts.by} ({parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load), "
-        f"judged {parts.n_scored:,} of {parts.n_test:,} other runs{rest}."
+        f"Trained on {parts.by}: {parts.n_train:,} runs, {parts.n_train_anomalous:,} of them under load. "
+        f"Judged are {parts.n_scored:,} of {parts.n_test:,} other runs.{rest}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
-from workprof.core.words import counted, formatted, shortened
+from workprof.core.words import counted, formatted, listed, shortened
 from workprof.forecasts.durations import FEWEST_ROWS, PROFILE, DurationCurve, ObservedDurations, share_within, value_at
 from workprof.profiles.names import OUTLIERS, UNCLUSTERED, fitted
 
@@ -181,9 +181,9 @@ def observed_sentence(result: ObservedDurations, names: Sequence[str], view: Obs
         ordered = sorted(named, key=lambda item: (value_at(item[1], view.share), item[0]))
         (first, low), (last, high) = ordered[0], ordered[-1]
         low_words, high_words = (value_words(curve, target, view.share) for curve in (low, high))
-        words += f", from {low_words} in {first} to {high_words} in {last}"
+        words += f". For {first} it is {low_words}, for {last} {high_words}"
     if view.limit > 0:
-        words += f"; {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
+        words += f". {format_share(share_within(everything, view.limit))} meet the {limit_words(target, view.limit)}"
     return f"{words}."
 
 
@@ -215,8 +215,7 @@ def observed_notes(
         f"Bands: {confidence} confidence for the whole curve ({source}). "
         f"Effective sample size: {n_effective:,.0f} jobs (runs of one job are alike).",
         "The groups' own bands: layout 'Small multiples'." if hidden else "",
-        f"{counted(len(few), 'group')} with an effective sample size below {FEWEST_ROWS} jobs, too few to compare "
-        f"(dashed in charts): {', '.join(few)}."
+        f"Dashed: too few to compare, an effective sample size below {FEWEST_ROWS} jobs. These are {listed(few)}."
         if few
         else "",
         f"Curves of many values are thinned to 2,000 points: shares exact to {format_share(step)}." if step else "",

@@ -72,8 +72,8 @@ def choice_words(result: EstimateEvaluation) -> str:
         kept = f" Of both, {first} is better than {simple} by less than {CLEARLY:g} standard errors."
     return (
         f"Chosen on validation runs inside the training part: {listed(counts)}.{kept} "
-        f"Errors there at p50, p80 and p90 average {over[name]:.2f} times the best single predictor's for "
-        f"{label(name)}, {over[rival]:.2f} times for {label(rival)}."
+        f"Its errors average {over[name]:.2f} times those of the best single predictor; {label(rival)}: "
+        f"{over[rival]:.2f} times."
     )
 
 
@@ -279,14 +279,13 @@ def interval_sentence(result: EstimateEvaluation) -> str:
     if held is None:
         return "The published estimators give no interval."
     words = (
-        f"The {format_share(held.nominal, 0)} interval covers {COVERAGE.text(held)} of the test runs and spans "
-        f"{WIDTH.text(held)} (upper / lower end, median); without a model it would span "
-        f"{factor(held.global_width_factor)}."
+        f"The {format_share(held.nominal, 0)} interval covers {COVERAGE.text(held)} of the test runs. It spans "
+        f"{WIDTH.text(held)} (upper / lower end, median), without a model {factor(held.global_width_factor)}."
     )
     if held.fixed_coverage is not None and held.fixed_width_factor is not None:
         words += (
-            " It follows the runs that had ended when each began; left as it was trained it covers "
-            f"{format_share(held.fixed_coverage)} and spans {factor(held.fixed_width_factor)}."
+            f" Without following the runs that ended it covers {format_share(held.fixed_coverage)} and spans "
+            f"{factor(held.fixed_width_factor)}."
         )
     if held.by_group:
         close = sum(abs(one.coverage - held.nominal) <= GROUP_WITHIN for one in held.by_group)
@@ -420,7 +419,7 @@ NOTABLE_SHARE = 0.1
 """Of a profile's runs off by more than 100 %: one in ten, the tail beyond the usual p90."""
 OFTEN = format_share(NOTABLE_SHARE, 0)
 BOXES_NOTE = (
-    "Boxes: quartiles, whiskers at the 5th and 95th percentile of the relative error; orange and named: more than "
+    "Boxes: quartiles of the relative error; whiskers: its 5th and 95th percentile. Orange: more than "
     f"{OFTEN} of the profile's runs are off by more than 100 %. Errors below 0.001 stand at the left end. "
     "The published figure writes these ratios as per cent."
 )
@@ -446,8 +445,8 @@ def profiles_sentence(result: EstimateEvaluation, named: Callable[[ProfileErrors
     worst = ", ".join(f"{named(one)} ({format_share(one.beyond_100pct_share, 0)})" for one in often[:3])
     others = f" and {len(often) - 3} more" if len(often) > 3 else ""
     return (
-        f"In {len(often)} of {len(result.by_profile)} profiles {best} is off by more than 100 % for over {OFTEN} of "
-        f"the runs: {worst}{others}."
+        f"In {len(often)} of {len(result.by_profile)} profiles, over {OFTEN} of the runs are off by more than 100 %. "
+        f"By {best}, they are most in {worst}{others}."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workprof.answers.estimates import best_guess_words
-from workprof.core.units import GB, format_share
+from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecasts
@@ -71,7 +71,7 @@ def forecast_sentence(
     if result.abstained[0]:
         words = [f"no profile predicted ({result.reason_text(0)})"]
     else:
-        words = [f"predicted {naming.name(int(result.profile[0]))} with {format_share(result.probability[0], 0)}"]
+        words = [f"predicted {naming.name(int(result.profile[0]))} ({format_share(result.probability[0], 0)})"]
     shown = [name for name in (*MAIN_TARGETS, *forecasts.estimates) if name in forecasts.estimates][: len(MAIN_TARGETS)]
     for target in shown:
         one = forecasts.estimates[target]
@@ -109,10 +109,10 @@ def reason_sentence(result: JobExplanation, naming: Naming) -> str:
     name = naming.name(result.profile)
     if not result.sentences:
         return f"No single field decides for or against {name} here."
-    field, value, state = label(result.fields[0]), result.values[0], result.states[0]
-    remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
-    what = f"{field} not given" if state == NOT_GIVEN else f"{field} = {value}{remark}"
-    return f"Strongest reason: {what} adds {result.contributions[0]:+.1f} log-odds to {name}."
+    field, state = label(result.fields[0]), result.states[0]
+    remark = f", {state} in training," if state in ("rare", "unseen") else ""
+    what = f"The missing {field}" if state == NOT_GIVEN else f"This {field}{remark}"
+    return f"{what} {odds_words(float(result.contributions[0]), name)}."
 
 
 def forecast_document(result: JobForecast, called: Sequence[str]) -> dict[str, Any]:
@@ -187,6 +187,7 @@ def needs_sentence(lines: Sequence[Any]) -> str:
 def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: float, *, ran: bool) -> str:
     """What the marks of the needs are, and which best guesses lie outside the quartiles, and why that can be."""
     best = best_guess_words(predictors)
+    mark = f"Diamond: {best}." if best else "Diamond: prediction."
     places = {
         "below": [label(str(one["target"])) for one in lines if one["point"] < one["p25"]],
         "above": [label(str(one["target"])) for one in lines if one["point"] > one["p75"]],
@@ -194,8 +195,8 @@ def needs_note(lines: Sequence[Any], predictors: Mapping[str, str], nominal: flo
     found = [f"{listed(names)} {place}" for place, names in places.items() if names]
     outside = f" Outside its quartiles: {'; '.join(found)}." if found else ""
     return (
-        f"Diamond: {best or 'prediction'}; thick: quartiles, with the median; thin: "
-        f"{format_share(nominal, 0)} interval{'; cross: actual' if ran else ''}.{outside}"
+        f"{mark} Thick: quartiles, with the median; thin: {format_share(nominal, 0)} interval"
+        f"{'; cross: actual' if ran else ''}.{outside}"
     )
 
 

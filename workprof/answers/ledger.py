@@ -8,11 +8,12 @@ from typing import Any
 
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import amount_words, named, row_document, row_words, why
+from workprof.answers.waste import never_used
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.table import MISSING, Column
 from workprof.core.text import visible
-from workprof.core.units import format_share, number
+from workprof.core.units import format_share, grouped, number
 from workprof.core.words import counted, listed, shortened
 from workprof.memory.findings import HOURS_OF, PRICED, Finding
 from workprof.memory.ledger import Amount, Ledger, LedgerRow, LedgerRunList
@@ -49,13 +50,9 @@ def small_words(ledger: Ledger) -> str:
 
 def evidence_words(finding: Finding) -> str:
     """Return what a finding rests on, as a sentence without its end."""
-    wasted = f"{number(finding.amount)} {finding.unit}, {format_share(finding.share)} of all that is requested"
-    if finding.rule in CAUSES_OF:
-        return f"{counted(finding.n_runs, 'run')} of {finding.n_of:,}: {RULES[finding.rule].title}; they held {wasted}"
-    runs = f"{counted(finding.n_runs, 'run')} of {finding.n_of:,}: {RULES[finding.rule].title}"
-    if finding.used_share > 0:
-        runs += f" ({format_share(finding.used_share)} used)"
-    return f"{runs}; {wasted}"
+    verb = "held" if finding.rule in CAUSES_OF else "wasted"
+    amount = f"{number(finding.amount)} {finding.unit} {verb} ({format_share(finding.share)})"
+    return f"{RULES[finding.rule].title} in {finding.n_runs:,} of {counted(finding.n_of, 'run')}, {amount}"
 
 
 def advice_words(finding: Finding) -> str:
@@ -225,24 +222,22 @@ def judged_resources(ledger: Ledger) -> tuple[str, ...]:
 
 
 def ledger_sentence(ledger: Ledger) -> str:
-    """In one sentence what is wasted and who wastes most."""
-    shares = [
-        f"{format_share(ledger.totals.of(name).wasted_share, 0)} of the requested "
-        f"{WORDS[name]} ({number(ledger.totals.of(name).wasted)} {hours_of(name)})"
-        for name in judged_resources(ledger)
-        if name != LIMIT
-    ]
-    if not shares:
+    """What is never used of the first resource, the shares of the others, and who wastes most."""
+    held = [name for name in judged_resources(ledger) if name != LIMIT]
+    if not held:
         return "No run has both a request and a use, so nothing can be judged."
-    sentence = f"{listed(shares)} is not used"
+    amount = ledger.totals.of(held[0])
+    sentence = never_used(WORDS[held[0]], amount.wasted, amount.judged_requested, hours_of(held[0]))
+    if others := [f"{format_share(ledger.totals.of(name).wasted_share, 0)} of {WORDS[name]}" for name in held[1:]]:
+        sentence += f" So are {listed(others)}."
     if ledger.settings.prices.given:
-        sentence += f", {number(ledger.totals.money)} {ledger.settings.prices.currency}"
+        sentence += f" The waste costs {grouped(ledger.totals.money)} {ledger.settings.prices.currency}."
     if len(ledger.rows) < 2 or ledger.settings.by == WEEK:
-        return f"{sentence}."
+        return sentence
     first = ledger.rows[0]
-    share, name = max((_of_all(first, ledger, name), name) for name in judged_resources(ledger) if name != LIMIT)
+    share, name = max((_of_all(first, ledger, name), name) for name in held)
     most = shortened(first.name, LONGEST_NAME)
-    return f"{sentence}; {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
+    return f"{sentence} {most} wastes most, {format_share(share, 0)} of all wasted {WORDS[name]}."
 
 
 def hours_of(resource: str) -> str:
@@ -432,8 +427,8 @@ def findings_sentence(ledger: Ledger) -> str:
             saved[SAVED_UNITS[one.sized]] = saved.get(SAVED_UNITS[one.sized], 0.0) + one.row.saved
     amounts = listed([f"{number(amount)} {unit}" for unit, amount in saved.items()]) or "nothing"
     small = f" {small_words(ledger)}." if ledger.n_small else ""
-    changed = f"{counted(len(rows), 'row')} of the plan that {'changes' if len(rows) == 1 else 'change'}"
-    saves = f"{changed}: {amounts} saved on later runs" if rows else "the plan keeps these requests"
+    change = f"{counted(len(rows), 'changed request')} {'saves' if len(rows) == 1 else 'save'} {amounts} on later runs"
+    saves = change if rows else "the plan keeps these requests"
     return f"{counted(len(result), 'finding')}; {saves}.{small}"
 
 
@@ -452,8 +447,8 @@ def _short(one: Finding) -> str:
 def unjudged_sentences(ledger: Ledger) -> tuple[str, ...]:
     """Each rule that could not be judged with the columns that it lacks."""
     return tuple(
-        f"Not judged: {RULES[one.rule].title}: {one.why}"
-        + (f" (missing: {', '.join(one.missing)})" if one.missing else "")
+        f"Not judged is '{RULES[one.rule].title}', since {one.why}"
+        + (f". Columns missing: {', '.join(one.missing)}" if one.missing else "")
         for one in ledger.unjudged
     )
 

@@ -138,12 +138,11 @@ def models_sentence(result: PredictorResult) -> str:
     gain = best.replayed_improvement - max(
         result.constant.replayed_improvement, result.cheapest_constant.replayed_improvement
     )
-    more = f"{gain * 100:.1f} percentage points better than one bin for every run"
+    more = f"It is {gain * 100:.1f} percentage points better than one bin for every run"
     if gain <= 0:
-        more = "no better than one bin for every run, so no model is needed"
+        more = "One bin for every run is as good, so no model is needed"
     return (
-        f"For {shown(result.task)}, {best.name} holds {saved(best.replayed_improvement)} than one static size "
-        f"({saved(best.saved_share)} than requested), {more}; "
+        f"For {shown(result.task)}, {best.name} holds {saved(best.saved_share)} than requested. {more}. "
         f"{counted(best.failures, 'attempt')} failed in the replay of {counted(best.n_test, 'test run')}."
     )
 
@@ -273,16 +272,16 @@ def waterfall_sentence(result: PredictorResult) -> str:
     share = 1 - steps.planned_gb_h / steps.now_gb_h if steps.now_gb_h > 0 else float("nan")
     bins, margin, errors, retries = map(signed, changes_of(steps)[1:])
     return (
-        f"{shown(result.task)}, {best.name}: {gb_h(steps.now_gb_h)} requested, {gb_h(steps.planned_gb_h)} planned "
-        f"({saved(share)}); bins alone {bins}, margin {margin}, model errors {errors}, retries {retries} GB·h."
+        f"{shown(result.task)}, {best.name}: {gb_h(steps.planned_gb_h)} planned of {gb_h(steps.now_gb_h)} requested, "
+        f"{saved(share)}. In GB·h: bins alone {bins}, margin {margin}, model errors {errors}, retries {retries}."
     )
 
 
 def waterfall_note(steps: Waterfall) -> str:
     """How many runs the steps are of, and the least that any plan holds."""
     words = (
-        f"{counted(steps.n_too_large, 'run')} held too large a bin, {counted(steps.n_failed, 'run')} failed at first; "
-        f"{gb_h(steps.used_gb_h)} were used, and no plan can hold less. + costs, − saves."
+        f"{counted(steps.n_too_large, 'run')} held too large a bin, {counted(steps.n_failed, 'run')} failed at first. "
+        f"No plan can hold less than the {gb_h(steps.used_gb_h)} that were used. + costs, − saves."
     )
     if steps.n_unfinished:
         words += f" {counted(steps.n_unfinished, 'run')} never finished: their attempts alone are counted."

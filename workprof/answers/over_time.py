@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from workprof.answers.tasks import task_labels
+from workprof.answers.waste import never_used
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
-from workprof.core.units import DAY_S, compact, format_share
-from workprof.core.words import counted, listed
+from workprof.core.units import DAY_S, compact, day_of, format_share
+from workprof.core.words import counted
 from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
 from workprof.memory.ledger_settings import PROFILE, TASK
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
 from workprof.profiles.names import name_of
 
-BURSTS_NAMED = 2
+LASTS = {name: words.lower() if words[0].isdigit() else f"one {words.lower()}" for name, words in BIN_WORDS.items()}
 
 
 def called(result: OverTime, profiles: Sequence[str]) -> OverTime:
@@ -47,14 +47,14 @@ def row_names(result: OverTime, profiles: Sequence[str] = ()) -> dict[str, str]:
 def moment(result: OverTime, place: int) -> str:
     """When a bin begins: '6 Mar', '6 Mar 14:00'; years where the trace has several.
 
-    Of a clock without dates it is the number of its day, 'day 61'.
+    Of a clock without dates it is the number of its day as in a period, 'day 60'.
     """
     local = float(result.edges_s[place]) + result.utc_offset_s
     date = dt.datetime.fromtimestamp(local, dt.UTC)
     years = {dt.datetime.fromtimestamp(float(edge), dt.UTC).year for edge in result.edges_s[[0, -1]]}
     text = f"{date.day} {date:%b}" + (f" {date.year}" if len(years) > 1 else "")
     if not result.dated:
-        text = f"day {math.floor(local / DAY_S) + 1:,}"
+        text = f"day {day_of(local):,}"
     return text if result.width_s >= DAY_S else f"{text} {date:%H:%M}"
 
 
@@ -66,35 +66,45 @@ def largest_named(result: OverTime) -> int:
     return max(named, key=lambda row: float(idle[row])) if named else int(idle.argmax())
 
 
-def bursts_words(result: OverTime, names: Mapping[str, str]) -> tuple[str, ...]:
-    """The bursts by name, one text per bin, the largest first: '6 Mar: bert · worker (P0)'."""
-    rows: dict[int, list[str]] = {}
-    for one in result.bursts:
-        rows.setdefault(one.bin, []).append(names.get(one.row, one.row))
-    return tuple(f"{moment(result, place)}: {listed(named)}" for place, named in rows.items())
+def memory_sentence(result: OverTime) -> str:
+    """How much of the requested memory is never used."""
+    return never_used("memory", result.total_unused, result.total_requested, "GB·h")
+
+
+def judged_sentence(result: OverTime, n_runs: int, n_users: int | None) -> str:
+    """Of which runs of a trace the sums are, and what is used above the requests where that is much."""
+    by = f" by {counted(n_users, 'user')}" if n_users else ""
+    of = f"{result.n_judged:,} of " if result.n_judged < n_runs else ""
+    finished = ", which finished with a request and a use" if of else ""
+    text = f"Of {of}{counted(n_runs, 'run')}{by}{finished}."
+    above = result.total_used + result.total_unused - result.total_requested
+    if above < ABOVE_NAMED * result.total_requested or not result.total_requested > 0:
+        return text
+    return f"{text} Another {format_share(above / result.total_requested, 0)} is used above the requests."
+
+
+ABOVE_NAMED = 0.005
+"""Share of the requested memory from which used and unused memory visibly add up to more than 100 %."""
 
 
 def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
-    """Which rows leave most unused and which bursts there are, in one or two sentences."""
+    """Which row wastes most and which peaks there are, in one or two sentences."""
     idle = result.unused.sum(axis=1)
     if not idle.sum() > 0:
         return "No run leaves requested memory unused."
-
-    def amount(row: int) -> str:
-        return f"{compact(float(idle[row]))} GB·h ({format_share(float(idle[row] / idle.sum()), 0)})"
-
     first = largest_named(result)
-    text = f"{names[result.rows[first]]} leaves most unused, {amount(first)}"
-    text += f"; unclustered runs {amount(0)}." if first != 0 and result.rows[0] == UNCLUSTERED else "."
+    name, share = names[result.rows[first]], format_share(float(idle[first] / idle.sum()), 0)
+    text = f"Of all {result.settings.by}s, {name} wastes most: {share}."
+    if len(result.rows) == 1:
+        text = f"All of it is wasted by {name}."
+    if first != 0 and result.rows[0] == UNCLUSTERED:
+        text += f" Unclustered runs waste {format_share(float(idle[0] / idle.sum()), 0)}."
     if not result.bursts:
         return text
-    named = bursts_words(result, names)
-    message = "; ".join(
-        [*named[:BURSTS_NAMED], *([f"{len(named) - BURSTS_NAMED:,} more"] if named[BURSTS_NAMED:] else [])]
-    )
-    share = format_share(sum(one.share for one in result.bursts), 0)
-    gone = " (excluded)" if result.settings.leave_out_bursts else ""
-    return f"{text} Burst{'s' * (len(named) > 1)}{gone} on {message}, {share} of all unused memory."
+    n_bins, largest = len({one.bin for one in result.bursts}), result.bursts[0]
+    peak = f"a peak of {LASTS[result.settings.bins]}:" if n_bins == 1 else f"{n_bins:,} peaks, the largest:"
+    where = f"{names.get(largest.row, largest.row)}, {moment(result, largest.bin)} ({format_share(largest.share, 0)})"
+    return f"{text} {'Excludes' if result.settings.leave_out_bursts else 'Includes'} {peak} {where}."
 
 
 def left_out_words(result: OverTime) -> str:
@@ -159,16 +169,10 @@ def cells_table(result: OverTime, names: Mapping[str, str]) -> Table:
 def over_time_answer(result: OverTime, names: Mapping[str, str] | None = None) -> Answer:
     """When memory lies idle, and whose it is; `names` of the rows, as `row_names` has them."""
     names = row_names(result) if names is None else names
-    share = format_share(result.total_used / result.total_requested) if result.total_requested > 0 else "no data"
-    totals = (
-        f"{counted(result.n_judged, 'run')} {'requests' if result.n_judged == 1 else 'request'} "
-        f"{compact(result.total_requested)} GB·h, {'uses' if result.n_judged == 1 else 'use'} {share} of it and "
-        f"{'leaves' if result.n_judged == 1 else 'leave'} {compact(result.total_unused)} GB·h unused."
-    )
     own = ("dated", "utc_offset_s", "n_judged", "n_not_judged", "n_without_time", "seconds")
     amounts = {"requested_gb_h": result.requested, "used_gb_h": result.used, "unused_gb_h": result.unused}
     return Answer(
-        f"{totals} {over_time_sentence(result, names)}",
+        f"{memory_sentence(result)} {over_time_sentence(result, names)}",
         tables=(_sums(result, names), *([_bursts(result, names)] if result.bursts else [])),
         notes=tuple(filter(None, (left_out_words(result),))),
         document={

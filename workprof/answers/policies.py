@@ -154,16 +154,30 @@ def replay_answer(result: ReplayResult, price_gb_h: float = 0.0, kills: float | 
     )
 
 
+SIZED_FROM = {
+    "by what is known at submission": "from its submit fields",
+    "by input and task": "from its input and task",
+    "by task alone": "from its task alone",
+}
+"""How a setting of `workprof` ends -> what it sizes a run from."""
+
+
+def _subject(name: str) -> str:
+    """A policy as the subject of a sentence: 'Sizing each run from its submit fields'."""
+    found = next((words for ending, words in SIZED_FROM.items() if name.endswith(f"{ending})")), "")
+    return f"Sizing each run {found}" if found else f"{name[:1].upper()}{name[1:]}"
+
+
 def policies_sentence(result: ReplayResult, price_gb_h: float, kills: float | None = None) -> str:
     """What is chosen, against requests enforced."""
     best, now = picked(result, price_gb_h, kills), result.policies.get(REQUESTS)
-    words = f"{best.name[:1].upper()}{best.name[1:]}"
+    words = _subject(best.name)
     if now is None:
         return f"{words}: {gb_h(best.wasted_gb_h)} not used, {number(best.failures)} kills."
     waste = saved(1 - best.wasted_gb_h / now.wasted_gb_h) if now.wasted_gb_h > 0 else "no more"
     return (
-        f"{words} leaves {waste} memory unused than requests enforced, with {number(best.failures)} kills (enforced: "
-        f"{number(now.failures)}) of {counted(result.n_test, 'run')}."
+        f"{words} wastes {waste} than enforcing today's requests. It kills {number(best.failures)} of "
+        f"{counted(result.n_test, 'run')}; enforcing kills {number(now.failures)}."
     )
 
 
@@ -200,13 +214,13 @@ def sized_from_words(result: ReplayResult) -> str:
     """How many runs ours (else the first policy) sized from what, and from when on a run is known."""
     one = result.policies.get(Workprof.name) or next(iter(result.policies.values()))
     counts = ", ".join(f"{n:,} {SOURCES.get(source, source)}" for source, n in sorted(one.n_sized_from.items()))
-    known = {FINISHED: "; a run is known from its end on", SUBMITTED: "; a run is known from its submission on"}
-    earlier = f"; {result.n_history:,} runs of earlier datasets are known from the start" if result.n_history else ""
-    text = f"Sized by {one.policy}: {counts}{known.get(result.known, '')}{earlier}"
+    known = {FINISHED: " A run is known from its end on.", SUBMITTED: " A run is known from its submission on."}
+    earlier = f" {result.n_history:,} runs of earlier datasets are known from the start." if result.n_history else ""
+    text = f"Sized by {one.policy}: {counts}.{known.get(result.known, '')}{earlier}"
     if result.foreseen is not None and one.policy == Workprof.name:
-        one_of = f"{result.foreseen.stated:,.0f} of {result.foreseen.n_runs:,} first attempts"
-        text += f"; {one_of} were foreseen to be killed, {result.foreseen.killed:,} were"
-    return f"{text}."
+        stated, n_runs = result.foreseen.stated, result.foreseen.n_runs
+        text += f" Of {n_runs:,} first attempts {result.foreseen.killed:,} were killed; {stated:,.0f} were expected."
+    return text
 
 
 def _notes(result: ReplayResult) -> tuple[str, ...]:
@@ -386,9 +400,9 @@ def why_answer(result: Why) -> Answer:
 def why_sentence(result: Why) -> str:
     """The size, and how often a second attempt would be needed."""
     return (
-        f"{SIZE.text(result)} for {shown(result.settings.task)}: {RETRY.text(result) or 'an unknown share'} of runs "
-        f"would need a second attempt ({result.retried:,} of {result.n_tried:,} past runs, each sized from those "
-        "before it)."
+        f"At {SIZE.text(result)}, {RETRY.text(result) or 'an unknown share'} of the runs of "
+        f"{shown(result.settings.task)} would need a second attempt. Tested on {result.n_tried:,} past runs, each "
+        "sized from those before it."
     )
 
 
@@ -409,6 +423,6 @@ def costs_sentence(result: Why) -> str:
 
 
 COSTS_NOTE = (
-    "The chosen size also counts runs larger than any seen, and the cost of a failure; so it need not be the cheapest "
-    "of the past."
+    "The chosen size also counts runs larger than any seen, and the cost of a failure. It need not be the cheapest of "
+    "the past."
 )

@@ -306,12 +306,12 @@ def profiles_sentence(fit: ProfileFit, names: Names, used: Mapping[int, float]) 
     verb = "covers" if scores.n_clusters == 1 else "cover"
     text = f"{counted(scores.n_clusters, 'profile')} {verb} {CLUSTERED.text(scores)} of {counted(scores.n_rows, 'run')}"
     largest = max((card for card in fit.cards if card.profile != OUTLIERS), key=lambda card: card.size)
-    text += f"; the largest, {names[largest.profile]}, holds {format_share(largest.share)}"
+    text += f". The largest, {names[largest.profile]}, holds {format_share(largest.share)}"
     known = [share for profile, share in used.items() if profile != OUTLIERS and math.isfinite(share)]
     little = sum(share < LITTLE for share in known)
     if little:
         verb = "uses" if little == 1 else "use"
-        text += f", and {little} of {len(known)} {verb} less than half of the memory requested"
+        text += f". {little} of {len(known)} {verb} less than half of the memory requested"
     return text + "."
 
 

@@ -22,8 +22,8 @@ SHOWN_MATCHES = 12
 WIDEST_MATRIX = 12
 """Runs whose distances fit a line; documents have them all."""
 NOT_THE_PAPER = (
-    "The counters of workprof's recorder are software counters; the paper's are hardware and software counters, so "
-    "only the order of things can be compared with it."
+    "workprof records software counters, the paper hardware counters, too. "
+    "Only the order of things can be compared with it."
 )
 
 
@@ -110,7 +110,7 @@ def evaluation_sentence(result: Evaluation) -> str:
         beside = f", {NAMES.get(best, best)} {share_words(result.baselines[best])}" if best else ""
         parts.append(f"{share_words(result.known.accuracy)} of held-out runs are recognised{beside}")
     if has_no_threshold(result):
-        parts.append("none can be called unknown: too few runs of each workload for a threshold, record at least four")
+        parts.append("none can be called unknown, since a workload needs at least four runs for a threshold")
     elif result.unknown:
         parts.append(
             f"{share_words(result.rejected_share)} of the runs of unknown workloads are rejected, with "
@@ -366,10 +366,7 @@ def live_note(view: LiveView) -> str:
     )
 
 
-NO_LIMIT = (
-    "too few runs of each workload for a threshold: every run gets its nearest workload, none is called unknown; "
-    "record at least four of each"
-)
+NO_LIMIT = "too few runs of each workload for a threshold, so none is called unknown. Record at least four of each"
 
 
 TABLE_TWO = (0.95, 0.93, 0.93)

@@ -12,7 +12,7 @@ from workprof.charts import shapes
 from workprof.charts.shapes import Chart, figure_of
 from workprof.charts.text import counted, formatted, label
 from workprof.charts.theme import COLOURS
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, SINCE_2001_S, format_count, format_duration, format_share
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated, format_count, format_duration, format_share
 from workprof.store.reports import ColumnProfile, Dataset, IngestReport, TimeCoverage, lines_lost
 
 MOMENTS = ("_time_s", "started_s", "finished_s")
@@ -22,9 +22,9 @@ LEVEL_WORDS = {"info": "ℹ\u00a0info", "warning": "⚠\u00a0warning", "error": 
 """The mark and the word stay on one line."""
 
 
-def dated(coverage: TimeCoverage) -> bool:
+def with_dates(coverage: TimeCoverage) -> bool:
     """Return whether the start times are dates, not offsets from the trace's own start."""
-    return bool(coverage.rows.size and coverage.edges_s[0] > SINCE_2001_S)
+    return bool(coverage.rows.size) and dated(float(coverage.edges_s[-1]))
 
 
 def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart | None:
@@ -36,11 +36,11 @@ def coverage_chart(coverage: TimeCoverage, utc_offset_h: float = 0.0) -> Chart |
     """
     if coverage.rows.size == 0:
         return None
-    edges, dates = coverage.edges_s, dated(coverage)
+    edges, dates = coverage.edges_s, with_dates(coverage)
     local = edges[:-1] + utc_offset_h * HOUR_S
-    x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else (edges[:-1] - edges[0]) / DAY_S
+    x = [dt.datetime.fromtimestamp(edge, dt.UTC) for edge in local] if dates else edges[:-1] / DAY_S
     width = float(edges[1] - edges[0])
-    axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (days since the first start)"
+    axis = f"Start (date, {zone(utc_offset_h)})" if dates else "Start (day of the trace)"
     each = f"Runs per {_width_words(width)}"
     figure = figure_of(
         [shapes.columns(x, coverage.rows, colour=COLOURS[0], hover="%{x}: %{y:,} runs")],
@@ -100,7 +100,7 @@ def column_table(profiles: tuple[ColumnProfile, ...]) -> pd.DataFrame:
 def _column_line(profile: ColumnProfile) -> dict[str, object]:
     column = profile.column
     numbers = {"min": profile.minimum, "median": profile.median, "p95": profile.p95, "max": profile.maximum}
-    dates = column.name.endswith(MOMENTS) and profile.minimum > SINCE_2001_S
+    dates = column.name.endswith(MOMENTS) and dated(np.fmax(profile.p95, profile.maximum))
     written = _date if dates else formatted
     words = {name: written(column.name, value) if column.numeric else "" for name, value in numbers.items()}
     top = ", ".join(f"{value} ({count:,})" for value, count in profile.top[:3])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from workprof.answers import home
 from workprof.answers.over_time import largest_named
-from workprof.charts.memory.verdict import verdict_headlines
-from workprof.charts.shapes import Headline
+from workprof.answers.verdict import SAVED
+from workprof.charts.shapes import Headline, headline
 from workprof.charts.text import counted, formatted, listed
-from workprof.core.units import compact, format_count, format_duration, format_share
+from workprof.core.units import format_count, format_duration, format_share
 from workprof.memory.over_time import OverTime
 from workprof.memory.verdict import Verdict
-from workprof.profiles.fit import ProfileFit
 from workprof.store.reports import ColumnProfile, Counts, Dataset
 
 Columns = tuple[ColumnProfile, ...]
@@ -89,53 +89,40 @@ def _memory_headlines(columns: Columns) -> tuple[Headline, ...]:
 CUT, NODE_GB = 0.7, 64.0
 """The first questions of what if: all requests times this, and the memory of a node; Plan has controls for others."""
 NO_DATA, NOT_YET = "no data", "not yet"
-SAVING, KILLS = "Saved", "Kills"
-UNUSED, IN_PROFILE = "Unused memory", "In a profile"
 USED, REQUESTED = "peak_memory_bytes", "requested_memory_bytes"
-ABOVE_NAMED = 0.005
-"""Share of the requested memory from which used and unused memory visibly add up to more than 100 %."""
-ABOVE_SHOWN = 0.05
-"""Share of the requested memory from which use above the requests is named."""
-
-
-def memory_sentence(result: OverTime, counts: Counts) -> str:
-    """Return what the runs of a trace hold and how much of it they use, in one sentence.
-
-    Runs that did not finish, or lack a request or a use, are in no sum: then the sentence says how many are.
-    Use above the requests is named apart, so that what is used of the requests and what is not add up to all of them.
-    Where it is much, the sentence gives what is unused and what is above the requests.
-    """
-    by = f" by {counted(counts.users, 'user')}" if counts.users else ""
-    held = f"{counted(counts.runs, 'run')}{by} {'holds' if counts.runs == 1 else 'hold'}"
-    if result.n_judged < counts.runs:  # the sums are of these alone
-        held = f"{result.n_judged:,} of {counted(counts.runs, 'run')}{by} finished with a request and a use: they hold"
-    requested = result.total_requested
-    held += f" {compact(requested)} GB·h of memory"
-    uses, leave = ("uses", "leaves") if counts.runs == 1 else ("use", "leave")
-    above = result.total_used + result.total_unused - requested
-    if not requested > 0 or above < ABOVE_NAMED * requested:
-        share = result.total_used / requested if requested > 0 else math.nan
-        return f"{held} and {uses} {format_share(share, 0)} of it."
-    unused = result.total_unused / requested
-    if above > ABOVE_SHOWN * requested:
-        over = f"{uses} {compact(above)} GB·h above the requests"
-        return f"{held}, {leave} {format_share(unused, 0)} of it unused, and {over}."
-    within, not_used, more = (format_share(share, 0) for share in (1 - unused, unused, above / requested))
-    return f"{held}: {within} is used and {not_used} is not; another {more} is used above the requests."
 
 
 def home_headlines(
-    columns: Columns, over_time: OverTime | None, fit: ProfileFit | None, verdict: Verdict | None
+    columns: Columns, over_time: OverTime | None, verdict: Verdict | None, counts: Counts
 ) -> tuple[Headline, ...]:
-    """Return the four figures of a job trace: what is unused, what is in a profile, what is saved and what it kills.
+    """Return the four figures of a job trace: requested, unused, saved at its kills, killed or failed.
 
     Args:
         columns: their distributions.
         over_time: memory over time, None = not known.
-        fit: default profiles, None = not found yet.
         verdict: with the defaults, None = not computed yet.
+        counts: of the trace.
     """
-    return (_unused(columns, over_time), _clustered(fit), *_saving(columns, verdict))
+    lacking = next((name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None), "")
+    wanted = (
+        (home.REQUESTED, None if over_time is None else home.requested_figure(over_time)),
+        (home.UNUSED, None if over_time is None else home.unused_figure(over_time)),
+        (SAVED, None if verdict is None else home.saved_figure(verdict)),
+    )
+    figures = [
+        _without(column.heading, lacking)
+        if lacking
+        else Headline(column.heading, NOT_YET, column.help, "not computed")
+        if figure is None
+        else headline(figure)
+        for column, figure in wanted
+    ]
+    ended = (
+        headline(home.ended_figure(counts.ended, counts.runs))
+        if counts.tells_ends
+        else _without(home.ENDED.heading, "status")
+    )
+    return (*figures, ended)
 
 
 def trace_headlines(dataset: Dataset, columns: Columns) -> tuple[Headline, ...]:
@@ -230,35 +217,6 @@ def _memory(columns: Columns) -> Headline:
     )
 
 
-def _unused(columns: Columns, result: OverTime | None) -> Headline:
-    """Return what is requested and not used."""
-    lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
-    if lacking:
-        return _without(UNUSED, lacking[0])
-    if result is None:
-        return Headline(UNUSED, NOT_YET, "Requested and not used, in GB·h.", "not computed")
-    share = result.total_unused / result.total_requested if result.total_requested > 0 else math.nan
-    return Headline(
-        UNUSED,
-        f"{compact(result.total_unused)} GB·h",
-        "Requested and not used. A run that uses more than it requests leaves nothing unused, so used and unused "
-        "memory add up to more than what is requested.",
-        f"{format_share(share, 0)} of requested",
-    )
-
-
-def _clustered(fit: ProfileFit | None) -> Headline:
-    if fit is None:
-        return Headline(IN_PROFILE, NOT_YET, "Share of the runs that belong to a profile.", "find profiles first")
-    share = 1 - fit.scores.n_outliers / max(fit.scores.n_rows, 1)
-    return Headline(
-        IN_PROFILE,
-        format_share(share),
-        "Share of the runs that belong to a profile of the default settings; the others are unlike any group.",
-        counted(fit.scores.n_clusters, "profile"),
-    )
-
-
 def next_steps(
     over_time: OverTime | None, names: Mapping[str, str], result: Verdict | None
 ) -> tuple[tuple[str, str], ...]:
@@ -266,26 +224,14 @@ def next_steps(
     steps = []
     if over_time is not None and over_time.unused.sum() > 0:
         first = largest_named(over_time)
-        idle = compact(float(over_time.unused[first].sum()))
-        steps.append((f"Biggest waste: {names[over_time.rows[first]]}, {idle} GB·h unused", "waste"))
+        name = names[over_time.rows[first]]
+        steps.append((home.waste_words(name, float(over_time.unused[first].sum())), "waste"))
     if result is not None:
         above = result.memory.trace.above + result.memory.trace.kills
         steps.append((f"What breaks: {counted(above, 'run')} if requests were enforced", "breaks"))
         steps.append((f"What if all requests are cut by {format_share(1 - CUT, 0)}", "cut"))
         steps.append((f"How many {NODE_GB:.0f} GB nodes", "nodes"))
     return tuple(steps)
-
-
-def _saving(columns: Columns, result: Verdict | None) -> tuple[Headline, Headline]:
-    """Return what the verdict saves and, beside it, what it kills."""
-    lacking = [name for name in (REQUESTED, USED, "duration_s") if column_of(columns, name) is None]
-    if lacking:
-        return _without(SAVING, lacking[0]), _without(KILLS, lacking[0])
-    if result is None:
-        what = "Of the next requests, judged on the later runs."
-        return Headline(SAVING, NOT_YET, what, "not computed"), Headline(KILLS, NOT_YET, what, "not computed")
-    _requested, _unused, saving, kills = verdict_headlines(result)
-    return saving, kills
 
 
 def _period(columns: Columns) -> Headline:

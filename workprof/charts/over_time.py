@@ -180,7 +180,7 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
             "tickfont": {"size": 11},
         },
         height=CHROME_PX + BARS_PX + ROW_PX * len(drawn.names),
-        margin={"l": 8, "r": 8, "t": 28, "b": 122},
+        margin={"l": 8, "r": 52, "t": 28, "b": 122},
         yaxis2={
             "domain": [bottom + BARS_FROM / 2, 1],
             "title": {"text": f"GB·h per<br>{bin_word}"},
@@ -205,7 +205,8 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
                 xshift=6,
             )
             for place in off
-        ],
+        ]
+        + _totals(drawn),
     )
     return Chart(
         name="home-over-time",
@@ -220,6 +221,14 @@ def over_time_chart(result: OverTime, names: Mapping[str, str]) -> Chart:
             if text
         ),
     )
+
+
+def _totals(drawn: _Drawn) -> list[dict[str, Any]]:
+    """Return what each row leaves unused in all, right of it, and the unit above."""
+    beside: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "left", "yref": "y", "xshift": 4, "size": 11}
+    words = [compact(total) for total in drawn.unused.sum(axis=1).tolist()]
+    rows = [shapes.words(word, y=name, **beside) for word, name in zip(words, drawn.names, strict=True)]
+    return [*rows, shapes.words("unused", y=drawn.names[0], yshift=16, **beside)] if rows else []
 
 
 def _off_words(off: list[int], when: list[str]) -> str:
@@ -238,7 +247,7 @@ def _across(result: OverTime) -> tuple[list[Any], float, dict[str, Any]]:
         return dates, 1000.0 * result.width_s, axis
     unit, name = _clock(result)
     width = result.width_s / unit
-    starts = (edges[:-1] / unit + 1).tolist()  # the first day of the clock is day 1
+    starts = (edges[:-1] / unit).tolist()
     ends = [starts[0] - width / 2, starts[-1] + width / 2]
     return starts, width, {"title": f"{name.capitalize()} of the trace", "range": ends}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workprof.answers.classifier import strict_split
 from workprof.answers.forecasts import Naming
-from workprof.answers.over_time import left_out_words
+from workprof.answers.over_time import left_out_words, memory_sentence
 from workprof.answers.profiles import quality_figures
 from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.classify.model import split_bars
@@ -56,23 +56,19 @@ def waste_stop(
         figures: of Home.
     """
     return TourStop(
-        headline=waste_headline(result, assessed),
-        means="Requests say little about needs, in both directions: most are far too large, and some are too small.",
+        headline=memory_sentence(result),
+        means=waste_meaning(assessed),
         means_not="The trace is synthetic and modelled on a published one: the shares on your cluster will differ.",
         charts=(replace(over_time_chart(result, names), note=left_out_words(result)),),
         figures=tuple(figures),
     )
 
 
-def waste_headline(result: OverTime, assessed: Assessment) -> str:
-    """Return the share of requested memory that is never used, and that of the runs above their request."""
-    unused = result.total_unused / result.total_requested if result.total_requested > 0 else float("nan")
+def waste_meaning(assessed: Assessment) -> str:
+    """Return what the waste says, and the share of the runs above their request."""
     over = sum(task.n_over_request for task in assessed.tasks)
-    above = over / assessed.n_runs if assessed.n_runs else float("nan")
-    return (
-        f"{format_share(unused)} of the requested memory is never used, yet {format_share(above)} of "
-        f"{counted(assessed.n_runs, 'run')} exceed their request."
-    )
+    above = format_share(over / assessed.n_runs) if assessed.n_runs else "an unknown share"
+    return f"Requests say little about needs: most are far too large, yet {above} of the runs exceed theirs."
 
 
 def profiles_stop(result: ProfileFit, names: Mapping[int, str]) -> TourStop:

@@ -18,11 +18,13 @@ GB = 1_000_000_000
 MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
-SINCE_2001_S = 978_307_200
-"""What a clock shows that counts from 1970; below, it counts from the trace's own begin."""
+DATES_FROM_S = 978_307_200
+"""1 January 2001."""
 
 FIRST_EPOCH_S, LAST_EPOCH_S = 6.0e8, 2.6e9
 """A moment between 1989 and 2052 counts from 1970; the unit is the one in which all of a column are."""
+
+MOST_FOLD, TEN = 1_000, 9.95
 
 DURATION_FACTORS = {
     "ms": 1e-3,
@@ -58,6 +60,17 @@ UNITS_OF = {"s": DURATION_FACTORS, "B": MEMORY_FACTORS, "percent": PERCENT_FACTO
 """Unit that a quantity is kept in -> the units that it may be written in."""
 
 FACTORS = DURATION_FACTORS | MEMORY_FACTORS | PERCENT_FACTORS
+
+
+def dated(latest_s: float) -> bool:
+    """Whether a clock counts from 1970, by its latest moment; else from the trace's own begin."""
+    return latest_s > DATES_FROM_S
+
+
+def day_of(moment_s: float) -> int:
+    """The day of the trace on a clock without dates; the first is day 0, as in `--period 0..7`."""
+    return math.floor(moment_s / DAY_S)
+
 
 _SIZE = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*$")
 
@@ -173,6 +186,11 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def grouped(value: float) -> str:
+    """A number in three significant digits, written out: '158,000', '12.3', 'no data' for NaN."""
+    return number(float(f"{value:.3g}"))
+
+
 def gb(value: float) -> str:
     """'12.3 GB'."""
     return f"{number(value)} GB" if math.isfinite(value) else "no data"
@@ -218,6 +236,19 @@ def format_share(value: float, decimals: int = 1) -> str:
         return "no data"
     percent = round(value * 100, decimals) + 0.0  # -0.0 is 0
     return f"{percent:.{decimals}f} %" if abs(percent) < 100 else f"{percent:,.0f} %"
+
+
+def fold(log_odds: float) -> str:
+    """How many times larger or smaller the odds become by an amount of log-odds: '11-fold', 'over 1,000-fold'."""
+    if abs(log_odds) > math.log(MOST_FOLD):
+        return f"over {MOST_FOLD:,}-fold"
+    times = math.exp(abs(log_odds))
+    return f"{times:,.0f}-fold" if times >= TEN else f"{times:.2g}-fold"
+
+
+def odds_words(log_odds: float, of: str) -> str:
+    """'raises the odds of P7 11-fold'."""
+    return f"{'raises' if log_odds >= 0 else 'lowers'} the odds of {of} {fold(log_odds)}"
 
 
 def saved(share: float) -> str:

@@ -294,10 +294,10 @@ def tune(jobs: pd.DataFrame, inputs: ReadFields, targets: Ints, classes: Ints, s
     n_held_out = int(held.weights.sum())
     note = (
         f"{format_count(n_held_out)} rows of held-out {WORDS[split]} chose {trial.n_rounds} rounds and, unless it was "
-        f"given, the threshold {threshold:.2f}. Rows held out at random, by job, by group and by time, as far as the "
-        "table has them, chose the temperatures: "
-        + ", ".join(f"{value:.2f} for {words}" for value, words in zip(temperatures, NEWNESS.values(), strict=True))
-        + "."
+        f"given, the threshold {threshold:.2f}. Rows that were held out in several ways chose the temperatures. "
+        + " ".join(
+            f"For {words} it is {value:.2f}." for value, words in zip(temperatures, NEWNESS.values(), strict=True)
+        )
     )
     return Tuning(
         trial.n_rounds,

@@ -349,5 +349,6 @@ def _notes(settings: ClassifierSettings, encoder: MetadataEncoder, tuning: Tunin
     ]
     notes = [tuning.note]
     if pooled:
-        notes.append(f"Values with fewer than {encoder.rare_rows} rows are pooled as rare: {', '.join(pooled)}.")
+        notes.append(f"Values with fewer than {encoder.rare_rows} rows are pooled as rare.")
+        notes += [f"Pooled: {one}." for one in pooled]
     return tuple(notes)

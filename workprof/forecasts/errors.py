@@ -211,10 +211,7 @@ class PublishedErrors:
 
 
 TEN_THOUSAND = "published run on 10,000 jobs, in per cent; its estimator is not recorded and its jobs are others"
-NINE_HUNDRED = (
-    "published run on 999 jobs with the mean of the predicted profile: ratios, which the paper reads as per cent; its "
-    "model is not available, so this line cannot be recomputed"
-)
+NINE_HUNDRED = "published run on 999 jobs with the mean of the predicted profile, in ratios; its model is not available"
 
 MEMORY = PublishedErrors(
     name="Memory",

@@ -18,7 +18,7 @@ from workprof.core.arrays import Floats, Ints
 from workprof.core.errors import NoRows, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.core.units import format_bytes
+from workprof.core.units import format_bytes, odds_words
 from workprof.forecasts.boosting import Booster, booster_output, margins, softmax
 from workprof.forecasts.encoder import STATES, Encoded, MetadataEncoder, encode, sum_by_field, to_matrix
 from workprof.profiles.features import draw_rows
@@ -174,7 +174,7 @@ def _sentences(
             continue
         remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
         what = f"{field} {NOT_GIVEN}" if state == NOT_GIVEN else f"{field} = {value}{remark}"
-        sentences.append(f"{what} adds {amount:+.1f} log-odds to {target}")
+        sentences.append(f"{what} {odds_words(float(amount), target)}")
     return tuple(sentences)
 
 

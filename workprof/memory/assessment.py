@@ -325,6 +325,7 @@ class Assessment(Shown):
     left_out: dict[str, int]  # reason -> rows of the table
     evidence: tuple[Evidence, ...]  # rows that did not finish, by cause; they are in no other figure
     requested_gb_h: float  # and `used_gb_h`, `wasted_gb_h`: of the runs that the counts above name
+    judged_gb_h: float  # requested by the `n_judged` runs, of which `wasted_gb_h` is
     used_gb_h: float
     wasted_gb_h: float
     seconds: float
@@ -381,6 +382,7 @@ def assessment_of(
         left_out=dict(runs.left_out),
         evidence=evidence_of(frames["jobs"], settings.target),
         requested_gb_h=_requested_gb_h(every),
+        judged_gb_h=_requested_gb_h(runs.take(~runs.lower_bound)),
         used_gb_h=float(runs.used_bytes @ runs.hours) / GB,
         wasted_gb_h=wasted_gb_h(runs),
         seconds=time.perf_counter() - started,

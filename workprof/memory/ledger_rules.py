@@ -188,7 +188,7 @@ def _beside_gpus(jobs: pd.DataFrame, runs: LedgerRuns, limits: Thresholds, rule:
     if each is None:
         option = "--memory-per-gpu" if resource == MEMORY else "--cores-per-gpu"
         columns = (CAPACITIES[0][0 if resource == MEMORY else 1], CAPACITIES[0][2])
-        return Unjudged(rule, (*missing, *columns), f"{RULES[rule].needs} is not known: give {option}")
+        return Unjudged(rule, (*missing, *columns), f"{RULES[rule].needs} is not known; give {option}")
     gpus, requested, used = runs.requested[GPUS], runs.requested[resource], runs.used[resource]
     known = runs.judged(resource) & np.isfinite(gpus) & np.isfinite(each)
     if missing or not known.any():

@@ -12,7 +12,7 @@ import numpy as np
 from workprof.core.arrays import Bools, Floats, Ints, numbers_if_present
 from workprof.core.causes import LOWER_BOUND, causes_of, still_running
 from workprof.core.errors import ColumnMissing, NotEnoughData
-from workprof.core.units import DAY_S, HOUR_S
+from workprof.core.units import DAY_S, HOUR_S, dated
 from workprof.memory.ledger_settings import GROUPINGS, LIMIT, MEMORY, PROFILE, RESOURCES, TASK, WEEK, LedgerSettings
 from workprof.memory.usage import ALL_RUNS, USAGE_COLUMNS
 
@@ -170,8 +170,6 @@ def _named(jobs: pd.DataFrame, column: str, nameless: str) -> tuple[Ints, tuple[
     return codes.astype(np.int64), tuple(result)
 
 
-CLOCK_FROM_S = 10 * 365 * DAY_S
-"""A clock that shows less than ten years counts from a beginning of its own, so its weeks have numbers, not dates."""
 MONDAY_S = 3 * DAY_S
 """1 January 1970 was a Thursday."""
 
@@ -181,12 +179,12 @@ def _weeks(begin: Floats, utc_offset_s: float) -> tuple[Ints, tuple[str, ...]]:
     week = np.full(len(begin), np.iinfo(np.int64).max)
     week[known] = np.floor((begin[known] + utc_offset_s + MONDAY_S) / (7 * DAY_S)).astype(np.int64)
     kinds, codes = np.unique(week, return_inverse=True)
-    dated = known.any() and float(np.median(begin[known])) > CLOCK_FROM_S
+    dates = known.any() and dated(float(begin[known].max()))
 
     def name(number: int) -> str:
         if number == np.iinfo(np.int64).max:
             return NO_TIME
         monday = datetime.fromtimestamp(number * 7 * DAY_S - MONDAY_S, UTC)
-        return f"week of {monday:%Y-%m-%d}" if dated else f"week {number}"
+        return f"week of {monday:%Y-%m-%d}" if dates else f"week {number}"
 
     return codes.astype(np.int64), tuple(name(number) for number in kinds.tolist())

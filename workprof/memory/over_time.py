@@ -18,8 +18,8 @@ from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, settings
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S
-from workprof.memory.ledger_runs import CLOCK_FROM_S, MONDAY_S, LedgerRuns, ledger_runs
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, dated
+from workprof.memory.ledger_runs import MONDAY_S, LedgerRuns, ledger_runs
 from workprof.memory.ledger_settings import GROUPINGS, MEMORY, PROFILE, TASK, USER, LedgerSettings
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _placed(jobs: pd.DataFrame, settings: OverTimeSettings) -> _Placed:
         requested_gb=runs.requested[MEMORY][at],
         used_gb=runs.used[MEMORY][at],
         edges_s=edges,
-        dated=float(np.median(start)) > CLOCK_FROM_S,
+        dated=dated(float(start.max())),
         runs=runs,
         judged=judged,
     )

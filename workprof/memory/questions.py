@@ -62,7 +62,7 @@ ASSESS = Question(
     Assessment,
     "workprof.memory.assessment:assessment_of",
     finds="requests and use by task",
-    version=3,
+    version=4,
     page=PAGE,
     tab="Tasks",
     method="assessment",

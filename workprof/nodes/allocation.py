@@ -119,8 +119,8 @@ PROFILE, TASK_NAME = "profile", "task_name"
 KIND = "kind"
 """Column of the jobs: the kind that each is of."""
 REPLAYED = (
-    "replayed on 282 tasks of three machines, this allocation took .999 [.996, 1.003] of the time of fastest-first: "
-    "it gained nothing there (docs/results.md)"
+    "replayed on 282 tasks of three machines, this allocation gained nothing: .999 [.996, 1.003] of the time of "
+    "fastest-first (docs/results.md)"
 )
 HELD = {"cpu": ("cpu_usage_percent",), "memory": ("peak_memory_bytes", "mean_memory_bytes")}
 """Aspect -> columns of what jobs use of it, the best one first."""

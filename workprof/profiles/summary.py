@@ -207,8 +207,8 @@ def takeaway(
     if cell is not None:
         how_much = "all" if cell.share == 1.0 else "mostly" if cell.share >= 0.5 else "most often"
         parts.append(f"{how_much} {cell.value}")
-    parts.extend(part for part in (_duration_words(shape), _feature_words(profile, spread)) if part)
-    return "; ".join(parts) + "."
+    more = "; ".join(part for part in (_duration_words(shape), _feature_words(profile, spread)) if part)
+    return "; ".join(parts) + "." + (f" {more[:1].upper()}{more[1:]}." if more else "")
 
 
 def _duration_words(shape: DurationShape) -> str:

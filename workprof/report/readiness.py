@@ -72,13 +72,12 @@ def _seconds(need: Need, dataset: Dataset, abouts: Sequence[About], rows: dict[s
 
 
 def readiness_sentence(result: Sequence[Readiness]) -> str:
-    """Return 'Missing results will be computed: Durations about 6 min; the rest is ready.'."""
+    """Return 'Still to compute: Durations and Memory, about 6 min.'."""
     missing = [one for one in result if one.seconds]
     if not missing:
         return "All results are ready; the file takes a few seconds."
-    sections = listed([f"{one.kind.title} about {rough(one.seconds)}" for one in missing])
-    rest = "" if len(missing) == len(result) else "; the rest is ready"
-    return f"Missing results will be computed: {sections}{rest}."
+    sections = listed([one.kind.title for one in missing])
+    return f"Still to compute: {sections}, about {rough(sum(one.seconds for one in missing))}."
 
 
 def rough(seconds: float) -> str:

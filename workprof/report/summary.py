@@ -18,6 +18,7 @@ from workprof.answers.recognition import evaluation_figures, evaluation_sentence
 from workprof.answers.scenarios import scenarios_answer
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
+from workprof.answers.waste import never_used
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import ranked_bars
@@ -91,13 +92,8 @@ def _names(workbench: Workbench, dataset: Dataset) -> dict[str, str]:
 def _use_sentence(counts: Counts, memory: Amount) -> str:
     if not memory.n_judged:
         return f"{counts.held}; none has both a request and a use of memory, so no waste can be computed."
-    held = counts.held
-    if memory.n_judged < counts.runs:
-        held += f"; {memory.n_judged:,} of them finished with a request and a use: they"
-    return (
-        f"{held} requested {compact(memory.judged_requested)} GB·h of memory and used "
-        f"{format_share(memory.utilisation, 0)} of it."
-    )
+    left = f", {memory.n_judged:,} of them with a request and a use" if memory.n_judged < counts.runs else ""
+    return f"{never_used('memory', memory.wasted, memory.judged_requested, 'GB·h')} The trace has {counts.held}{left}."
 
 
 def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
@@ -106,7 +102,7 @@ def _use_headlines(memory: Amount) -> tuple[Headline, ...]:
     over = memory.n_over / memory.n_judged
     return (
         Headline(
-            "Unused memory",
+            "Unused",
             format_share(memory.wasted_share),
             f"Requested and not used, of {compact(memory.judged_requested)} GB·h; a run above its request leaves none.",
             f"{compact(memory.wasted)} GB·h",

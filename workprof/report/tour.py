@@ -44,9 +44,9 @@ def place_of(page: str) -> int:
 
 
 def _waste(workbench: Workbench, dataset: str) -> TourStop:
-    fit, advice = workbench.profiles(dataset), workbench.verdict(dataset)
+    advice = workbench.verdict(dataset)
     result = workbench.over_time(dataset)
-    figures = home_headlines(workbench.column_profiles(dataset), result, fit, advice)
+    figures = home_headlines(workbench.column_profiles(dataset), result, advice, workbench.counts(dataset))
     names = row_names(result, workbench.profile_names(dataset))
     return waste_stop(result, names, workbench.assessment(dataset), figures)
 

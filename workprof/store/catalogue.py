@@ -14,7 +14,7 @@ from workprof.core.errors import ColumnMissing, DatasetUnknown, EntryDamaged, No
 from workprof.core.records import pack
 from workprof.core.scope import SIGN, Scope, bounds, narrowed, parsed, split
 from workprof.core.text import near
-from workprof.core.units import SINCE_2001_S
+from workprof.core.units import dated
 from workprof.formats import utc_offset_s
 from workprof.store import documents
 from workprof.store.compile import FINISHED
@@ -465,6 +465,7 @@ def _period_sql(cursor: duckdb.DuckDBPyConnection, whole: Entry, period: str) ->
         raise ColumnMissing(f"dataset {whole.dataset.name} tells no start of a run; leave the period {period} out")
     time = f"coalesce({', '.join(map(quoted, times))})"
     (latest,) = one(cursor, f"SELECT max({time}) FROM {whole.relation}")
-    dates = latest is not None and latest > SINCE_2001_S
-    low, high = bounds(period, dates=dates, utc_offset_s=utc_offset_s(whole.dataset.format))
+    low, high = bounds(
+        period, dates=latest is not None and dated(latest), utc_offset_s=utc_offset_s(whole.dataset.format)
+    )
     return [f"{time} {sign} {edge!r}" for sign, edge in ((">=", low), ("<", high)) if edge is not None]

@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from workprof.core.causes import CAUSES, FAILED, KILLS, OUT_OF_MEMORY, cause_of
 from workprof.core.errors import SettingsError
 from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, factor
 from workprof.formats.declare import Capacity, Format
@@ -248,7 +249,21 @@ def counts_of(
         distinct = ["NULL" if count is None else str(int(count)) for count in (known.jobs, known.users)]
     sql = ", ".join(["count(*)", count_where(FINISHED), _flag(STILL_RUNNING), _flag(UNSTARTED), *distinct])
     runs, finished, running, never, jobs, users = one(cursor, f"SELECT {sql} FROM {relation}")
-    return Counts(runs, finished, running, never, jobs, users)
+    tells = bool(names & {"status", KILLS})
+    return Counts(runs, finished, running, never, jobs, users, _ended(cursor, relation, names) if tells else (), tells)
+
+
+def _ended(cursor: duckdb.DuckDBPyConnection, relation: str, names: set[str]) -> tuple[tuple[str, int], ...]:
+    """Cause -> runs, in the order of `CAUSES`; those that still run or wait are none."""
+    status = "CAST(status AS VARCHAR)" if "status" in names else "''"
+    killed = f"coalesce({KILLS}, 0) > 0" if KILLS in names else "FALSE"
+    found = dict.fromkeys(CAUSES[: CAUSES.index(FAILED) + 1], 0)
+    sql = f"SELECT {status}, {killed}, count(*) FROM {relation} WHERE NOT {FINISHED} OR {killed} GROUP BY 1, 2"
+    for word, for_memory, runs in cursor.execute(sql).fetchall():
+        cause = OUT_OF_MEMORY if for_memory else cause_of(word or "")
+        if cause in found:
+            found[cause] += runs
+    return tuple(found.items())
 
 
 HISTOGRAM_BINS = 24

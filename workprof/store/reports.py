@@ -136,6 +136,8 @@ class Counts:
     never_started: int
     jobs: int | None  # and `users`: distinct names; None = there is no such column
     users: int | None
+    ended: tuple[tuple[str, int], ...] = ()  # cause -> runs that were killed for memory or ended without finishing
+    tells_ends: bool = True  # whether the table says how runs ended
 
     @property
     def held(self) -> str:

@@ -91,8 +91,8 @@ METHODS = (
         "with intervals. SHAP values explain each prediction by field.",
         "Encoders are fitted on training runs only, probabilities are calibrated apart for known jobs, new jobs, new "
         "groups and new users, the classifier may abstain, and every "
-        "score is given for four splits. The profiles to predict were found with the test runs among the clustered "
-        "ones, unless each fold's training runs are clustered alone (cluster on train). Intervals are calibrated on "
+        "score is given for four splits. Test runs were part of the clustering, "
+        "unless each fold's training runs are clustered alone (cluster on train). Intervals are calibrated on "
         "held-out jobs. The best guess of each quantity is that of the predictor with the least error on validation "
         "runs; a simple rule stays where nothing beats it.",
         (

@@ -140,7 +140,7 @@ FORECAST_TERMS = (
 MEMORY_TERMS = (
     Term(
         "GB and GiB",
-        "1 GB is 1e9 bytes, and all memory is shown in it; 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.",
+        "1 GB is 1e9 bytes; all memory is shown in it. 1 GiB is 1024 to the power of 3 bytes: 7.4 % more.",
         "Memory",
     ),
     Term("GB·h", "Memory times time: 1 GB held for an hour.", "Memory"),

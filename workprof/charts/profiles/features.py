@@ -48,8 +48,8 @@ def feature_boxes(fit: ProfileFit, names: Mapping[int, str], feature: str, order
         data=table,
         note=rests_on(
             fit,
-            "Boxes: quartiles and 1.5 interquartile ranges over all runs, in scaled units "
-            f"(scaler: {fit.settings.scaler}); the table has the feature's own unit.",
+            "Boxes: quartiles and 1.5 interquartile ranges, in scaled units "
+            f"(scaler: {fit.settings.scaler}). The table has the feature's own unit.",
         ),
     )
 

@@ -1,0 +1,85 @@
+"""Home: what is requested, unused, saved and failed, each a figure; what to do, a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workprof.answers.verdict import SAVED, amount_words, kills_words, named
+from workprof.core.answer import Figure
+from workprof.core.table import Column
+from workprof.core.units import compact, format_share, gb_h, grouped
+from workprof.core.words import counted
+from workprof.memory.over_time import OverTime
+from workprof.memory.verdict import Verdict
+from workprof.memory.verdict_rows import KEEP, VerdictRow
+
+REQUESTED = Column("requested_gb_h", "total_requested", "Requested", unit="GB·h", help="Requests times run time.")
+UNUSED = Column(
+    "unused_gb_h",
+    "total_unused",
+    "Unused",
+    unit="GB·h",
+    help="Requested and not used. A run that uses more than it requests leaves nothing unused, so used and unused "
+    "memory add up to more than what is requested.",
+)
+PRICE = "Price per GB·h ({})"
+PRICE = "Price per GB·h ({})"
+ENDED = Column(
+    "ended",
+    lambda ended: sum(runs for _, runs in ended),
+    "Killed or failed",
+    unit="count",
+    help="In fact, as the trace tells: killed for memory, timed out, killed otherwise, failed.",
+)
+
+
+def requested_figure(result: OverTime) -> Figure:
+    """What runs requested over time."""
+    return Figure(REQUESTED, result, f"by {counted(result.n_judged, 'run')}")
+
+
+def unused_figure(result: OverTime) -> Figure:
+    """What they did not use."""
+    share = result.total_unused / result.total_requested if result.total_requested > 0 else float("nan")
+    return Figure(UNUSED, result, f"{format_share(share, 0)} of requested")
+
+
+def saved_figure(verdict: Verdict) -> Figure:
+    """What the verdict saves, at its kills."""
+    judged = verdict.memory.judged
+    return Figure(SAVED, judged, f"at {kills_words(judged.kills)} in {judged.n_runs:,} later runs")
+
+
+def ended_figure(ended: Sequence[tuple[str, int]], n_runs: int) -> Figure:
+    """How many of the runs ended without finishing, by cause."""
+    causes = [f"{runs:,} {cause}" for cause, runs in ended if runs]
+    return Figure(ENDED, ended, ", ".join(causes) or f"of {counted(n_runs, 'run')}")
+
+
+@dataclass(frozen=True)
+class Deed:
+    """A row of the verdict as something to do."""
+
+    row: VerdictRow
+    what: str  # 'Lower ann, train: 64 -> 20.1 GB'
+    saves: str  # '-70 GB·h, 3.5 USD'; '' = nothing
+
+
+def deeds(verdict: Verdict, most: int, price_gb_h: float = 0.0, currency: str = "") -> tuple[Deed, ...]:
+    """The first changes of the verdict; money where a GB·h has a price."""
+    changes = [row for row in verdict.memory.rows if row.action != KEEP][:most]
+    return tuple(_deed(row, price_gb_h, currency) for row in changes)
+
+
+def _deed(row: VerdictRow, price_gb_h: float, currency: str) -> Deed:
+    accepted = " (accepted)" if row.accepted else ""
+    now, size = grouped(row.request), amount_words(row.size, "GB")
+    money = f", {grouped(row.saved * price_gb_h)} {currency}" if price_gb_h > 0 else ""
+    saves = f"−{gb_h(row.saved)}{money}" if row.saved > 0 else ""
+    return Deed(row, f"{row.action.capitalize()} {named(row)}: {now} → {size}{accepted}", saves)
+
+
+def waste_words(name: str, unused_gb_h: float) -> str:
+    """'Biggest waste: bert · ps, 35.1 k GB·h unused'."""
+    return f"Biggest waste: {name}, {compact(unused_gb_h)} GB·h unused"
