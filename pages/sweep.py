@@ -14,7 +14,7 @@ from pages._parts import controls, figures, forms, running_work, tabs
 from pages._sweep import views
 from workprof.answers.how_long import Expected, computed_words, expected_sweep, part_sentence, sweep_words
 from workprof.answers.profiles import PUBLISHED
-from workprof.answers.sweep import best_sentence, place, standing_words
+from workprof.answers.sweep import chosen_sentence, place, standing_words
 from workprof.charts.text import counted, markdown_text
 from workprof.core.units import format_duration
 from workprof.profiles.questions import GROUP, SWEEP
@@ -122,7 +122,7 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
         st.caption(PUBLISHED)
     complete = state.standing.complete
     with first:
-        figures.headline(markdown_text(best_sentence(state.runs, state.best, complete), 400))
+        figures.headline(markdown_text(chosen_sentence(state.runs, state.chosen, complete), 400))
     view = views.View(visit, dataset, state)
     tabs.show_open(views.TABS, VIEWS, view)
 

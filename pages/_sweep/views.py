@@ -57,8 +57,10 @@ TABLE = "sweep_runs"
 def runs(view: View) -> None:
     """Show the runs as a table that sorts by a click on a column; rows can be selected."""
     state, order = view.state, ranked(view.state.runs)
-    table = runs_table(state.runs, state.best)
-    st.caption("Highest ACQUIRES first. A click on a column sorts; select one setting to open it, or two to compare.")
+    table = runs_table(state.runs, state.best, state.chosen)
+    st.caption(
+        "Highest overall score first. A click on a column sorts; select one setting to open it, or two to compare."
+    )
     picked = tables.answer(
         table,
         key=TABLE,
@@ -91,9 +93,9 @@ def _selected(view: View, rows: list[int]) -> None:
 
 
 def open_best(dataset: Dataset, state: SweepState) -> None:
-    """Show the way to the profiles of the best setting, where there is one."""
-    if state.best >= 0:
-        _open_in_profiles(dataset, state.runs[state.best], "the best setting", "sweep_open")
+    """Show the way to the profiles of the chosen setting, where there is one."""
+    if state.chosen >= 0:
+        _open_in_profiles(dataset, state.runs[state.chosen], "the chosen setting", "sweep_open")
 
 
 def score_map(view: View) -> None:
@@ -104,6 +106,7 @@ def score_map(view: View) -> None:
             "Score",
             list(SCORES),
             format_func=lambda name: SCORES[name].label,
+            help="  \n".join(f"{score.label}: {score.column.help}" for score in SCORES.values()),
             key="sweep_score",
             bind="query-params",
             width=300,
@@ -118,7 +121,8 @@ def score_map(view: View) -> None:
                 key="sweep_map_algorithm",
                 bind="query-params",
             )
-    figures.show(score_heatmap(view.state.runs, score, algorithm), key=f"sweep_map_{score}_{algorithm}")
+    chart = score_heatmap(view.state.runs, score, algorithm, view.state.chosen)
+    figures.show(chart, key=f"sweep_map_{score}_{algorithm}")
 
 
 def coordinates(view: View) -> None:

@@ -89,7 +89,7 @@ def test_a_heading_has_one_number():
 def test_the_search_of_the_room_finds_what_it_should():
     found = declared()
     assert len(found) > 100
-    assert ("Silhouette (without outliers)", "", "%.3f") in {tuple(one[2:]) for one in found}
+    assert ("Separation", "", "%.3f") in {tuple(one[2:]) for one in found}
     assert {"estimates", "sweep", "verdict", "bins"} <= {place.partition(":")[0] for place, *_ in found}
 
 

@@ -59,7 +59,7 @@ def test_a_sweep_starts_shows_its_runs_is_cancelled_goes_on_and_compares_two(swe
 
 def test_the_best_run_opens_in_profiles_with_its_settings(swept, visitors):
     visitor = finished(open_sweep(visitors(swept)))
-    visitor.button("Open the best setting in Profiles").click()
+    visitor.button("Open the chosen setting in Profiles").click()
     visitor.page.locator("h1").get_by_text("Profiles").wait_for()
     visitor.settle()
     visitor.button("Find profiles").click()

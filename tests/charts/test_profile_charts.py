@@ -142,11 +142,11 @@ def test_headlines_name_both_silhouettes_and_show_the_truth_only_where_planted()
     fit = made.fit()
     own = {item.label: item for item in quality_figures(fit)}
     paper = {item.label: item for item in paper_figures(fit)}
-    assert {"Silhouette (without outliers)", "DBCV"} <= own.keys()
-    assert list(paper) == ["Silhouette (outliers as a cluster)", "ACQUIRES", "scores_v3", "CCPM"]
-    assert own["Silhouette (without outliers)"].value == f"{fit.scores.silhouette_clustered:.3f}"
-    assert own["Silhouette (without outliers)"].detail == "± 0.010"
-    assert paper["Silhouette (outliers as a cluster)"].value == f"{fit.scores.avg_silhouette:.3f}"
+    assert {"Separation", "DBCV"} <= own.keys()
+    assert list(paper) == ["Separation as published", "Overall score", "scores_v3", "CCPM"]
+    assert own["Separation"].value == f"{fit.scores.silhouette_clustered:.3f}"
+    assert own["Separation"].detail == "± 0.010"
+    assert paper["Separation as published"].value == f"{fit.scores.avg_silhouette:.3f}"
     assert "Agreement with ground truth" not in own
     planted = quality_figures(replace(fit, scores=made.scores(truth=0.75)))[-1]
     assert (planted.label, planted.value) == ("Agreement with ground truth", "0.750")

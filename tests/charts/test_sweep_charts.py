@@ -11,7 +11,7 @@ from tests.charts import records_for_tests as made
 from workprof.answers.how_long import expected_sweep, sweep_words
 from workprof.answers.sweep import (
     SCORES,
-    best_sentence,
+    chosen_sentence,
     comparison_answer,
     left_out_table,
     ranked,
@@ -30,6 +30,7 @@ from workprof.profiles.sweep import (
     SweepRun,
     SweepSettings,
     best_run,
+    chosen_run,
     compare_runs,
     summarise_runs,
     winners_by_target,
@@ -105,7 +106,7 @@ def test_the_heat_map_shows_every_score_of_one_algorithm(score, algorithm):
 def test_the_heat_map_names_the_best_cell_in_the_direction_of_the_score():
     high = score_heatmap(RUNS, "acquires", "hdbscan").takeaway
     low = score_heatmap(RUNS, "davies_bouldin", "hdbscan").takeaway
-    assert high == "ACQUIRES is best (0.195) with power, Manhattan, minimum size 100."
+    assert high == "Overall score is best (0.195) with power, Manhattan, minimum size 100."
     assert "power, Manhattan, minimum size 100" in low
     neither = score_heatmap(RUNS, "n_clusters", "hdbscan").takeaway
     assert neither == "Profiles: 2 to 7 over the grid."
@@ -127,17 +128,17 @@ def test_words_on_the_dark_scale_are_readable_everywhere():
 
 
 def test_the_table_stands_best_first_and_names_the_best_in_words():
-    table = runs_table(RUNS, BEST).frame()
+    table = runs_table(RUNS, BEST, BEST).frame()
     assert table["acquires"].is_monotonic_decreasing
     assert ranked(RUNS)[0] == BEST
-    assert list(table["verdict"][:2]) == ["★ best", ""]
+    assert list(table["verdict"][:2]) == ["★ chosen, highest overall score", ""]
     assert "truth_adjusted_rand" not in table
     assert len(table) == len(RUNS)
 
 
 def test_planted_truth_adds_its_column():
     known = [replace(RUNS[0], scores=made.scores(truth=0.9))]
-    assert runs_table(known, 0).frame()["truth_adjusted_rand"].tolist() == [0.9]
+    assert runs_table(known, 0, 0).frame()["truth_adjusted_rand"].tolist() == [0.9]
 
 
 def test_run_names_are_unique():
@@ -146,16 +147,34 @@ def test_run_names_are_unique():
     assert names[0] == "HDBSCAN, standard, Euclidean, 50"
 
 
-def test_the_best_is_told_with_its_target_and_lead():
-    sentence = best_sentence(RUNS, BEST, complete=False)
-    assert sentence.startswith("Best so far: OPTICS, power scaling, Manhattan, minimum size 100: ACQUIRES ")
-    assert (
-        f"ACQUIRES {SCORES['acquires'].of(RUNS[BEST]):.3f} (next {SCORES['acquires'].of(RUNS[BEST]) - 0.005:.3f})"
-        in sentence
-    )
-    assert "(next" not in best_sentence(RUNS[:1], 0, complete=True)
-    assert "so far" not in best_sentence(RUNS, BEST, complete=True)
-    assert "No setting has a score" in best_sentence(RUNS, -1, complete=True)
+def planted(share, separation):
+    """Return a run that clusters a share of its rows with some separation."""
+    scores = replace(RUNS[0].scores, n_rows=1000, n_outliers=round(1000 * (1 - share)), silhouette_clustered=separation)
+    return replace(RUNS[0], scores=scores)
+
+
+def test_the_choice_is_the_best_separation_among_those_that_cluster_enough():
+    runs = [planted(0.9, 0.5), planted(0.7, 0.6), planted(0.69, 0.99), planted(1.0, math.nan)]
+    assert chosen_run(runs) == 1
+    told = chosen_sentence(runs, 1, complete=True)
+    assert told.startswith("Best separation with at least 70 % of runs clustered: standard scaling, Euclidean, ")
+    assert "separation 0.600" in told and len(told.split()) <= 25
+    assert "so far" in chosen_sentence(runs, 1, complete=False)
+
+
+def test_where_none_clusters_enough_the_most_clustered_is_chosen_and_said():
+    runs = [planted(0.3, 0.9), planted(0.5, 0.1)]
+    assert chosen_run(runs) == 1
+    assert "No setting clusters 70 % of the runs; most are clustered: " in chosen_sentence(runs, 1, complete=True)
+    assert chosen_run([planted(0.9, math.nan)]) == -1
+    assert chosen_sentence([], -1, complete=True).startswith("No setting is chosen")
+
+
+def test_the_chosen_cell_is_framed():
+    chart = score_heatmap(RUNS, "silhouette_clustered", "hdbscan", 0)
+    (frame,) = chart.figure.layout.shapes
+    assert (frame.x1 - frame.x0, frame.y1 - frame.y0) == (1, 1)
+    assert not score_heatmap(RUNS, "silhouette_clustered", "optics", 0).figure.layout.shapes
 
 
 def test_the_runner_up_is_second_by_the_score():
@@ -197,7 +216,7 @@ def test_targets_name_the_winner_and_keep_the_published_one_apart():
     assert list(chart.data["target"]) == [10, 20, 26, 50, 100]
     assert chart.data.loc[2, "published_winner"] == "power, Euclidean, 300"
     assert "another sample" in chart.note
-    assert "ACQUIRES" in chart.figure.layout.xaxis.title.text
+    assert "Overall score" in chart.figure.layout.xaxis.title.text
 
 
 def test_parallel_coordinates_draw_every_run_and_leave_out_axes_that_say_nothing():

@@ -13,7 +13,7 @@ from workprof.charts.shapes import Headline
 
 CHARTS, ANSWERS = (Path(__file__).parents[2] / "workprof" / room for room in ("charts", "answers"))
 PLAIN = {
-    "Random search", "Silhouette (outliers as a cluster)",
+    "Random search", "Separation", "Separation as published", "Overlap", "Overall score",
     "Adjusted Rand, all runs", "Saving by count", "Far from every profile", "Never used", "Saved", "Kills",
     "Accuracy", "After a failure", "As predicted", "Best node", "Brier score", "Changing now", "Clustered twice",
     "Configurations", "Confidence", "Cores",

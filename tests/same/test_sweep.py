@@ -16,7 +16,7 @@ from workprof.profiles.sweep import SweepSettings
 pytestmark = pytest.mark.slow
 
 VIEWS = {
-    "Score map": {"sweep-acquires-hdbscan"},
+    "Score map": {"sweep-silhouette-clustered-hdbscan"},
     "All settings": {"sweep-parallel-coordinates"},
     "Target": {"sweep-targets"},
 }

@@ -84,11 +84,14 @@ def history_sentence(history: Sequence[HistoryEntry]) -> str:
     refits = sum(entry.event == REFITTED for entry in history)
     after = f", {counted(refits, 'refit')} between" if refits else ""
     if len(history) == 1:
-        return f"ACQUIRES was {first.acquires:.3f} at the fit; no finished job was compared since."
+        return f"The overall score was {first.acquires:.3f} at the fit; no finished job was compared since."
     if not math.isfinite(last.acquires):
-        return f"ACQUIRES was {first.acquires:.3f} at the fit; the recent jobs are too similar to compute it now."
+        return (
+            f"The overall score was {first.acquires:.3f} at the fit; the recent jobs are too similar to compute it now."
+        )
     return (
-        f"ACQUIRES is {last.acquires:.3f} after {counted(last.jobs, 'finished job')}; it was {first.acquires:.3f} at "
+        f"The overall score is {last.acquires:.3f} after {counted(last.jobs, 'finished job')}; it was "
+        f"{first.acquires:.3f} at "
         f"the fit{after}."
     )
 

@@ -37,22 +37,23 @@ CLUSTERED = Column(
 )
 SILHOUETTE = Column(
     "silhouette_clustered",
-    heading="Silhouette (without outliers)",
+    heading="Separation",
     form="%.3f",
-    help="Among the profiles' runs. 1 = well separated, below 0 = misplaced.",
+    help="Silhouette, without outliers. 1 = well separated, below 0 = misplaced.",
 )
 PAPERS_SILHOUETTE = Column(
     "avg_silhouette",
-    heading="Silhouette (outliers as a cluster)",
+    heading="Separation as published",
     form="%.3f",
-    help="As in the paper: outliers are one cluster, and the mean is over the runs that are none. "
+    help="Silhouette as in the paper: outliers are one cluster, and the mean is over the runs that are none. "
     "scikit-learn averages over the outliers, too.",
 )
 ACQUIRES = Column(
     "acquires",
-    heading="ACQUIRES",
+    heading="Overall score",
     form="%.3f",
-    help="Mean of the published silhouette, the clustered share and the closeness to the target. The paper's best is "
+    help="ACQUIRES: mean of the published silhouette, the clustered share and the closeness to the target. The "
+    "paper's best is "
     "0.718.",
 )
 
@@ -113,7 +114,7 @@ TRUTH = "Adjusted Rand index against the planted truth, outliers excluded: 1 = t
 N_PROFILES = Column("n_clusters", "", "Profiles", "%,.0f", APART)
 N_OUTLIERS = Column("n_outliers", "", "Unclustered runs", "%,.0f", OUTLIERS_ARE)
 MEAN_SIZE = Column("mean_cluster_size", "", "Mean size", "%,.0f", "Runs per profile, outliers excluded.")
-DAVIES_BOULDIN = _score("davies_bouldin", "Davies–Bouldin", "As published, outliers as one group.")
+DAVIES_BOULDIN = _score("davies_bouldin", "Overlap", "Davies–Bouldin index as published, outliers as one group.")
 DBCV = _score("dbcv", "DBCV")
 V3 = _score("scores_v3", "scores_v3", "0.4 silhouette + 0.1 closeness to the target + 0.5 clustered share.")
 CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")

@@ -21,12 +21,13 @@ from workprof.answers.profiles import (
     V3,
 )
 from workprof.core.answer import Answer, Figure, Table
-from workprof.core.table import Column, is_missing, printed
+from workprof.core.table import Column, printed
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
 from workprof.profiles.names import name_at
 from workprof.profiles.settings import ALGORITHM_WORDS, METRIC_WORDS, ProfileSettings
 from workprof.profiles.sweep import (
+    LEAST_CLUSTERED,
     GroupSettings,
     Pairs,
     RunComparison,
@@ -35,6 +36,7 @@ from workprof.profiles.sweep import (
     Sweep,
     SweepRun,
     TargetWinner,
+    clustered_share,
 )
 
 HIGHER, LOWER, NEITHER = "higher is better", "lower is better", "neither high nor low is better"
@@ -74,12 +76,20 @@ def _unclustered(run: SweepRun) -> float:
 SCORES = {
     one.column.name: one
     for one in (
+        _score(SILHOUETTE),
         _score(ACQUIRES),
         _score(replace(V3, aside=True)),
-        _score(SILHOUETTE),
         _score(PAPERS_SILHOUETTE),
         _score(DAVIES_BOULDIN, LOWER),
-        _score(Column("relative_validity", "", "Relative validity", "%.3f", "hdbscan's quick stand-in for DBCV.")),
+        _score(
+            Column(
+                "relative_validity",
+                "",
+                "Density contrast",
+                "%.3f",
+                "Relative validity, hdbscan's quick stand-in for DBCV.",
+            )
+        ),
         _score(replace(CCPM, aside=True)),
         _score(N_PROFILES, NEITHER),
         _score(Column("outlier_share", _unclustered, "Unclustered", "", "In no dense group.", unit="share"), LOWER),
@@ -119,13 +129,18 @@ class _LeftOut:
 
 
 def ranked(runs: Sequence[SweepRun]) -> list[int]:
-    """The positions of the runs, highest ACQUIRES first; those without it last."""
+    """The positions of the runs, highest overall score first; those without it last."""
     return sorted(range(len(runs)), key=lambda i: -np.nan_to_num(runs[i].scores.acquires, nan=-np.inf))
 
 
-def runs_table(runs: Sequence[SweepRun], best: int) -> Table:
-    """One line per run in the order of `ranked`; the best is marked in words."""
-    verdict = Column("verdict", lambda run: "★ best" if best >= 0 and run is runs[best] else "", "Verdict", pinned=True)
+def runs_table(runs: Sequence[SweepRun], best: int, chosen: int) -> Table:
+    """One line per run in the order of `ranked`; the chosen one and the best overall score are marked in words."""
+
+    def mark(run: SweepRun) -> str:
+        told = (("★ chosen", chosen), ("highest overall score", best))
+        return ", ".join(words for words, place in told if place >= 0 and run is runs[place])
+
+    verdict = Column("verdict", mark, "Verdict", pinned=True)
     scores = [score.column for score in SCORES.values()]
     rows = [runs[i] for i in ranked(runs)]
     return Table("runs", "Settings", (verdict, *PLACE, SIZE, *scores, *FURTHER), rows)
@@ -186,11 +201,12 @@ TARGET_WINNERS = {
 }
 """Target -> best HDBSCAN run of the published grid, its clusters, its ACQUIRES (recomputed from the published file)."""
 REFERENCE = (
-    "Published winner: row 48 of the grid (HDBSCAN, power, Euclidean, 300), ACQUIRES 0.717785. It has 26 profiles and "
+    "Published winner: row 48 of the grid (HDBSCAN, power, Euclidean, 300), overall score 0.717785. It has 26 profiles and "
     "24,603 outliers of 100,001 rows with 17 features. Compare orders, not values: the sample is another."
 )
 TARGETS_NOTE = (
-    "Above each bar: ACQUIRES · transform, metric, size: profiles found. The paper calls 26 optimal without a reason; "
+    "Above each bar: overall score · transform, metric, size: profiles found. The paper calls 26 optimal without "
+    "a reason; "
     "it is the count of its own winner. Published winners are of another sample (100,001 rows, 17 features)."
 )
 
@@ -213,7 +229,7 @@ def targets_table(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> 
         ACQUIRES,
         published("winner", "Published winner"),
         published("profiles", "Published profiles", "%.0f"),
-        published("acquires", "Published ACQUIRES", "%.3f"),
+        published("acquires", "Published overall score", "%.3f"),
     )
     return Table("winners_by_target", "The winner by target", columns, winners)
 
@@ -229,15 +245,16 @@ def sweep_answer(sweep: Sweep) -> Answer:
         for run in sweep.runs
     ]
     return Answer(
-        best_sentence(sweep.runs, sweep.best, sweep.standing.complete),
+        chosen_sentence(sweep.runs, sweep.chosen, sweep.standing.complete),
         tables=(
-            runs_table(sweep.runs, sweep.best),
+            runs_table(sweep.runs, sweep.best, sweep.chosen),
             summary_table(sweep.summary),
             targets_table(sweep.winners, sweep.runs),
             *((excluded,) if excluded.rows else ()),
         ),
         document={
             "runs": runs,
+            "chosen": runs[sweep.chosen] if sweep.chosen >= 0 else None,
             "best": runs[sweep.best] if sweep.best >= 0 else None,
             "summary": sweep.summary,
             "winners_by_target": sweep.winners,
@@ -271,19 +288,18 @@ def runner_up(runs: Sequence[SweepRun], best: int) -> int:
     return max(scored, key=lambda i: runs[i].scores.acquires) if scored else others[0]
 
 
-def best_sentence(runs: Sequence[SweepRun], best: int, complete: bool) -> str:
-    """Which setting is best, its score beside the next, and what it finds."""
-    if best < 0:
-        return "No setting has a score: each found fewer than two profiles."
-    run, acquires = runs[best], SCORES["acquires"]
-    others = [acquires.of(other) for i, other in enumerate(runs) if i != best]
-    second = max((number for number in others if math.isfinite(number)), default=math.nan)
-    beside = "" if is_missing(second) else f" (next {acquires.written(second)})"
-    so_far = "" if complete else " so far"
-    return (
-        f"Best{so_far}: {setting_words(run)}: ACQUIRES {acquires.column.text(run)}{beside}, "
-        f"{run.scores.n_clusters} profiles, {SCORES['outlier_share'].column.text(run)} of the runs unclustered."
-    )
+def chosen_sentence(runs: Sequence[SweepRun], chosen: int, complete: bool) -> str:
+    """Which setting is chosen, by which rule, and what it finds."""
+    if chosen < 0:
+        return "No setting is chosen: each found fewer than two profiles."
+    run, so_far = runs[chosen], "" if complete else " so far"
+    found = f"{run.scores.n_clusters} profiles, separation {SILHOUETTE.text(run.scores)}"
+    if clustered_share(run) >= LEAST_CLUSTERED:
+        rule = f"Best separation{so_far} with at least {format_share(LEAST_CLUSTERED, 0)} of runs clustered"
+    else:
+        rule = f"No setting{so_far} clusters {format_share(LEAST_CLUSTERED, 0)} of the runs; most are clustered"
+        found = f"{format_share(clustered_share(run), 0)}, {found}"
+    return f"{rule}: {setting_words(run)} ({found})."
 
 
 def standing_words(standing: Standing) -> str:
@@ -326,8 +342,9 @@ def score_note(runs: Sequence[SweepRun], name: str) -> str:
 
 
 LINES_NOTE = (
-    "A line is a setting: thick = the best by ACQUIRES, medium = the best tenth, thin = the rest. On the axes of the "
-    "scores the better end is at the right (the number of profiles has none). Silhouette: without outliers."
+    "A line is a setting: thick = the highest overall score, medium = the best tenth, thin = the rest. On the "
+    "axes of the "
+    "scores the better end is at the right (the number of profiles has none). Separation: without outliers."
 )
 
 
@@ -339,7 +356,7 @@ def lead_sentence(runs: Sequence[SweepRun], best: int) -> str:
     same = [acquires.of(other) for other in runs if _same_place(other, run)]
     low, high = (acquires.written(number) for number in (np.nanmin(same), np.nanmax(same)))
     spread = f"; other sizes score as low as {low}" if low != high else ""
-    return f"Highest ACQUIRES ({high}): {setting_words(run)}{spread}."
+    return f"Highest overall score ({high}): {setting_words(run)}{spread}."
 
 
 def _same_place(one: SweepRun, other: SweepRun) -> bool:

@@ -29,7 +29,7 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
             *[_history_marks(table, event) for event in WORDS],
         ],
         x="Finished jobs compared so far",
-        y={"title": "ACQUIRES (0 to 1)", "range": [min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1]},
+        y={"title": "Overall score (0 to 1)", "range": [min(0.0, float(table["acquires"].min(skipna=True) or 0.0)), 1]},
         height=380,
         **LEGEND_ABOVE,
     )
@@ -37,12 +37,14 @@ def acquires_history(history: Sequence[HistoryEntry]) -> Chart:
         name="acquires-history",
         figure=figure,
         takeaway=history_sentence(history),
-        shows=f"Line of ACQUIRES over {counted(len(table), 'point')}, with marks for fit, observations and refits.",
+        shows=f"Line of the overall score over {counted(len(table), 'point')}, "
+        "with marks for fit, observations and refits.",
         data=table,
-        note="ACQUIRES is the mean of silhouette, share in profiles and closeness to the wanted number of profiles, "
-        "with the clustering's true number of profiles. Jobs are filed under the profile nearest to what they "
-        "measured, at the fit as afterwards, so the points are comparable; the score on the Profiles page counts the "
-        "clustering's own outliers.",
+        note="Overall score (ACQUIRES): the mean of silhouette, share in profiles and closeness to the wanted "
+        "number of "
+        "profiles, with the clustering's true number of profiles. Jobs are filed under the profile nearest to what "
+        "they measured, at the fit as afterwards, so the points are comparable; the score on the Profiles page counts "
+        "the clustering's own outliers.",
     )
 
 

@@ -43,8 +43,8 @@ SIZE_AXIS = {
 }
 
 
-def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart:
-    """Return the score of every finished run of one algorithm; missing runs stay empty."""
+def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str, chosen: int = -1) -> Chart:
+    """Return the score of every finished run of one algorithm, the chosen one framed; missing runs stay empty."""
     mine = [run for run in runs if run.settings.algorithm == algorithm]
     places = list(dict.fromkeys(place(run.settings) for run in mine))
     sizes = sorted({run.grid_size for run in mine})
@@ -80,13 +80,17 @@ def score_heatmap(runs: Sequence[SweepRun], score: str, algorithm: str) -> Chart
         height=HEAT_AROUND_PX + HEAT_LINE_PX * max(2, len(places)),
         annotations=_cell_words(values, score),
     )
+    if chosen >= 0 and runs[chosen].settings.algorithm == algorithm:
+        column, line = sizes.index(runs[chosen].grid_size), places.index(place(runs[chosen].settings))
+        ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": line - 0.5, "y1": line + 0.5}
+        figure.add_shape(type="rect", line={"color": COLOURS[1], "width": 4}, **ends)
     table = pd.DataFrame(values, index=places, columns=[str(size) for size in sizes])
     return Chart(
         name=f"sweep-{score.replace('_', '-')}-{algorithm}",
         figure=figure,
         takeaway=score_sentence(mine, score),
         shows=f"Heat map of {words.label} over {len(places)} pairs of transform and metric (lines) and "
-        f"{len(sizes)} sizes (columns).",
+        f"{len(sizes)} sizes (columns); the chosen setting is framed.",
         data=table.rename_axis("transform, metric").reset_index(),
         note=score_note(mine, score),
     )
@@ -110,10 +114,10 @@ CATEGORIES = ("algorithm", "transform", "metric", "size")
 SHOWN = {
     "n_clusters": "profiles",
     "outlier_share": "outliers",
-    "silhouette_clustered": "silhouette",
-    "davies_bouldin": "Davies–B.",
-    "relative_validity": "rel. validity",
-    "acquires": "ACQUIRES",
+    "silhouette_clustered": "separation",
+    "davies_bouldin": "overlap",
+    "relative_validity": "density contrast",
+    "acquires": "overall score",
 }
 UPPER_SHARE = 0.1
 AXIS_PX = 64
@@ -136,7 +140,7 @@ def parallel_coordinates(runs: Sequence[SweepRun], best: int) -> Chart:
     )
     axes = [name for name in CATEGORIES if len(set(table[name])) > 1] + list(SHOWN.values())
     places = pd.DataFrame({axis: _places(table, axis) for axis in axes})
-    order = np.argsort(table["ACQUIRES"].fillna(-np.inf), kind="stable")
+    order = np.argsort(table["overall score"].fillna(-np.inf), kind="stable")
     upper = set(order[-max(1, round(UPPER_SHARE * len(table))) :].tolist())
     figure = figure_of(
         [_line(table, places, int(i), best, upper) for i in order],
@@ -292,7 +296,7 @@ LINE_PX = 26
 
 
 def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Chart:
-    """Return the best run and its ACQUIRES for each target; above it the run's settings and profiles."""
+    """Return the best run and its overall score for each target; above it the run's settings and profiles."""
     table = targets_table(winners, runs).frame()
     figure = figure_of(
         [
@@ -300,12 +304,12 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
                 table["acquires"],
                 [f"target {target}" for target in table["target"]],
                 colour=NEUTRAL,
-                hover="%{y}: %{customdata}, ACQUIRES %{x:.4f}",
+                hover="%{y}: %{customdata}, overall score %{x:.4f}",
                 width=0.4,
                 customdata=table["winner"],
             )
         ],
-        x={"title": "ACQUIRES of the winner (1 = best)", "range": [0, 1]},
+        x={"title": "Overall score of the winner (1 = best)", "range": [0, 1]},
         y={"autorange": "reversed", "showgrid": False},
         height=rows_height(len(table)) + LINE_PX * len(table),
     )
@@ -316,7 +320,7 @@ def target_bars(winners: Sequence[TargetWinner], runs: Sequence[SweepRun]) -> Ch
         name="sweep-targets",
         figure=figure,
         takeaway=targets_sentence(winners, runs),
-        shows="Bars of the winner's ACQUIRES per target number of profiles.",
+        shows="Bars of the winner's overall score per target number of profiles.",
         data=table,
         note=TARGETS_NOTE,
     )

@@ -382,6 +382,11 @@ class Sweep:
         )
 
     @property
+    def chosen(self) -> int:
+        """The position of the setting to take, -1 = none."""
+        return chosen_run(self.runs)
+
+    @property
     def standing(self) -> Standing:
         """How far it is."""
         return Standing.of(self.results)
@@ -400,6 +405,27 @@ def best_run(runs: Sequence[SweepRun]) -> int:
     scores = [run.scores.acquires if math.isfinite(run.scores.acquires) else -math.inf for run in runs]
     best = int(np.argmax(scores)) if scores else -1
     return best if best >= 0 and math.isfinite(scores[best]) else -1
+
+
+LEAST_CLUSTERED = 0.7
+"""Share of the runs that a setting has to cluster to be chosen for how far its profiles lie apart."""
+
+
+def clustered_share(run: SweepRun) -> float:
+    """The share of the runs that are in a profile."""
+    return 1 - run.scores.n_outliers / run.scores.n_rows if run.scores.n_rows else 0.0
+
+
+def chosen_run(runs: Sequence[SweepRun]) -> int:
+    """The position of the best silhouette among the settings that cluster enough, else of the one that clusters most.
+
+    -1 where no setting finds two profiles.
+    """
+    told = [i for i, run in enumerate(runs) if math.isfinite(run.scores.silhouette_clustered)]
+    enough = [i for i in told if clustered_share(runs[i]) >= LEAST_CLUSTERED]
+    if enough:
+        return max(enough, key=lambda i: runs[i].scores.silhouette_clustered)
+    return max(told, key=lambda i: clustered_share(runs[i]), default=-1)
 
 
 def summarise_runs(runs: Sequence[SweepRun]) -> tuple[ScoreSummary, ...]:

@@ -183,17 +183,17 @@ def _profile_needs(workbench: Workbench, _: Dataset) -> tuple[Need, ...]:
 PROFILES = Kind("profiles", "Profiles", "profiles", JOBS, _profiles, _profile_needs)
 
 
-SCORE = "acquires"
+SCORE = "silhouette_clustered"
 
 
 def _sweep(workbench: Workbench, dataset: Dataset, progress: Progress) -> Content:
     state = workbench.sweep(dataset.hash, SweepSettings(), progress)
-    answer, algorithm = sweep_answer(state), state.runs[state.best].settings.algorithm
+    answer, algorithm = sweep_answer(state), state.runs[max(state.chosen, 0)].settings.algorithm
     return Content(
         settings={"sweep": state.settings},
         words=(answer.sentence, summary_sentence(state.summary)),
         charts=(
-            score_heatmap(state.runs, SCORE, algorithm),
+            score_heatmap(state.runs, SCORE, algorithm, state.chosen),
             parallel_coordinates(state.runs, state.best),
             target_bars(state.winners, state.runs),
         ),

@@ -61,17 +61,27 @@ PROFILE_TERMS = (
     Term("power transform", "Yeo-Johnson: makes skewed features roughly normal, then standardises them.", "Profiles"),
     Term(
         "silhouette",
-        "How much nearer a run is to its own profile than to the next one, -1 to 1. Without the outliers unless it is "
+        "Separation on the pages. How much nearer a run is to its own profile than to the next one, -1 to 1. "
+        "Without the outliers unless it is "
         f"called 'paper': then they are one cluster, and the mean is "
         f"over the other runs; exact up to {EXACT_SILHOUETTE_ROWS:,} runs, then sampled with its standard error.",
         "Profiles",
     ),
-    Term("Davies-Bouldin", "Spread of the profiles over their distances; lower is better.", "Profiles"),
+    Term(
+        "Davies-Bouldin",
+        "Overlap on the pages: spread of the profiles over their distances; lower is better.",
+        "Profiles",
+    ),
     Term("DBCV", "Density-based validity index, -1 to 1: how dense profiles are and how well parted.", "Profiles"),
-    Term("Relative validity", "A quick stand-in for DBCV; it compares clusterings of one dataset only.", "Sweep"),
+    Term(
+        "Relative validity",
+        "Density contrast on the pages: a quick stand-in for DBCV; it compares clusterings of one dataset only.",
+        "Sweep",
+    ),
     Term(
         "ACQUIRES",
-        "Mean of three terms: silhouette as published, nearness of the number of profiles to the target "
+        "Overall score on the pages: mean of three terms: silhouette as published, nearness of the number of "
+        "profiles to the target "
         f"({TARGET} in the paper), and share of runs that are in a profile.",
         "Profiles",
     ),
