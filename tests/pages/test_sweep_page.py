@@ -63,7 +63,7 @@ def test_before_a_start_there_is_an_estimate_and_nothing_runs(sweep, swept, hous
     test = sweep(sweep_seed="7")
     assert problems(test) == []
     assert "Start sweep" in labels(test)
-    assert "Not run yet: 56 settings on 1,800 runs: " in words(test)
+    assert "Not run yet. 56 settings on 1,800 runs: " in words(test)
     assert house().workbench.jobs() == ()
 
 
@@ -91,7 +91,7 @@ def test_the_runs_stand_best_first_and_left_out_sizes_have_their_reason(sweep, s
     assert set(left_out["grid_size"]) == {1000}
     assert "cannot hold two profiles" in left_out["reason"].iloc[0]
     assert "row 48 of the grid" in words(test)
-    assert "another sample" in words(test)
+    assert "the sample is another" in words(test)
 
 
 def test_moving_the_target_scores_the_same_runs_again(sweep, swept, house):

@@ -201,7 +201,8 @@ TARGET_WINNERS = {
 }
 """Target -> best HDBSCAN run of the published grid, its clusters, its ACQUIRES (recomputed from the published file)."""
 REFERENCE = (
-    "Published winner: row 48 of the grid (HDBSCAN, power, Euclidean, 300), overall score 0.717785. It has 26 profiles and "
+    "Published winner: row 48 of the grid (HDBSCAN, power, Euclidean, 300), overall score 0.717785. It has 26 "
+    "profiles and "
     "24,603 outliers of 100,001 rows with 17 features. Compare orders, not values: the sample is another."
 )
 TARGETS_NOTE = (
