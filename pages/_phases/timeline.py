@@ -13,6 +13,7 @@ from pages._parts import figures, forms, long_question, tables
 from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
+from pages._phases.methods import methods
 from workprof.answers.phases import phase_table, statistic_words
 from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
 from workprof.charts.phases.timeline import (
@@ -54,6 +55,7 @@ def timeline(context: PageContext) -> None:
         "phases_csv",
         f"Phases of all {len(result.counters)} counters, CSV",
     )
+    figures.fold("PELT and other methods", "phases_methods", methods, context)
 
 
 def fingerprint(context: PageContext) -> None:

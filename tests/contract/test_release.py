@@ -196,7 +196,8 @@ CHANGED: dict[str, str] = {
         "recognition compares stretches of phases, and rejects by another limit",
     ),
     **dict.fromkeys(
-        ("version: phases.detect", "version: phases.timeline"), "its settings hold the limit of recognition"
+        ("version: phases.detect", "version: phases.timeline", "version: phases.align"),
+        "its settings hold the limit of recognition",
     ),
     "version: nodes.detect": "the network follows the paper's equations: SELU of the mean, terms over all runs; "
     "its random draws are NumPy's",

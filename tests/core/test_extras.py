@@ -5,13 +5,11 @@ import re
 import sys
 import tomllib
 
-import numpy as np
 import pytest
 
 from tests.sources import PACKAGE, ROOT, python_files
 from workprof.core.errors import SettingsError
 from workprof.core.extras import MISSING, installed_version
-from workprof.phases.changepoints import ChangePointSettings, change_points
 from workprof.store.spreadsheet import _loaded
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -22,7 +20,6 @@ NEEDED = re.compile(r'needed\("([\w.]+)", "(\w+)"\)')
 @pytest.mark.parametrize(
     ("library", "extra", "call"),
     [
-        ("ruptures", "phases", lambda: change_points(np.eye(8), ChangePointSettings(method="pelt"))),
         ("openpyxl", "excel", lambda: _loaded(io.BytesIO())),
     ],
 )
@@ -36,7 +33,7 @@ def test_a_missing_package_names_its_extra(monkeypatch, library, extra, call):
 
 def test_every_package_that_is_needed_is_in_its_extra():
     found = {pair for path in python_files(PACKAGE) for pair in NEEDED.findall(path.read_text(encoding="utf-8"))}
-    assert {extra for _, extra in found} >= {"nodes", "phases", "excel"}
+    assert {extra for _, extra in found} >= {"nodes", "excel"}
     for module, extra in found:
         assert [one for one in EXTRAS[extra] if re.match(rf"{module.partition('.')[0]}\b", one)], (module, extra)
 

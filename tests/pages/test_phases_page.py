@@ -1,6 +1,7 @@
 """The Phases page in every state: no data, every view, windows, boundaries, jobs, a library changed by hand, live."""
 
 import csv
+import json
 import shutil
 import time
 from dataclasses import replace
@@ -24,9 +25,11 @@ from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
+from workprof.phases.methods import MethodsSettings
 from workprof.phases.questions import TIMELINE
 from workprof.phases.similarity import MatchSettings
 from workprof.phases.timeline import DetectSettings, OwnBoundaries, TimelineSettings
+from workprof.phases.typical import TypicalSettings
 from workprof.steps import about
 from workprof.workbench import Workbench
 
@@ -455,3 +458,23 @@ def test_as_published_and_back_changes_what_follows_from_it(page):
     assert test.selectbox(key="phases_mode").value == "corrected"
     assert (test.selectbox(key="phases_scale").value, test.text_input(key="phases_c").value) == ("standard", "")
     assert {name for name in addresses.address(test) if name.startswith("phases_")} <= {"phases_tab"}
+
+
+def names(test):
+    return {json.loads(chart.proto.config)["toImageButtonOptions"]["filename"] for chart in test.get("plotly_chart")}
+
+
+def test_pelt_and_the_other_methods_stand_beside_the_bayesian_search(page, runs, house):
+    house().workbench.phase_methods(runs, MethodsSettings(run=RUN))
+    test = page("Timeline", phases_methods="true")
+    assert not problems(test)
+    assert "change-point-methods" in names(test)
+    (table,) = [one.value for one in test.dataframe if "method_name" in one.value]
+    assert "PELT" in table["method_name"].tolist()
+
+
+def test_the_typical_runs_stand_with_the_library(page, runs, house):
+    house().workbench.typical_runs(runs, TypicalSettings(library=faithful_library()))
+    test = page("Library", phases_typical="true", **PUBLISHED)
+    assert not problems(test)
+    assert "typical-runs" in names(test)

@@ -16,6 +16,7 @@ from workprof.answers.durations import ObservedView, group_names, quantile_table
 from workprof.answers.forecasts import Naming, predicted_sentence
 from workprof.answers.membership import membership_answer
 from workprof.answers.nodes import rank_answer
+from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
 from workprof.answers.verdict import verdict_answer
@@ -26,6 +27,7 @@ from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.memory.verdict import rows_chart
 from workprof.charts.nodes.ranking import ranked_bars
+from workprof.charts.phases.methods import methods_chart, typical_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
 from workprof.charts.profiles.membership import hdbscan_tree, runs_frame
@@ -42,8 +44,10 @@ from workprof.forecasts.job_table import JobForecasts
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
 from workprof.memory.verdict import Verdict
 from workprof.nodes.ranking import Ranking
+from workprof.phases.methods import Methods
 from workprof.phases.series import SeriesChanges
 from workprof.phases.timeline import Timeline
+from workprof.phases.typical import TypicalRuns
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.membership import Membership
 
@@ -194,6 +198,8 @@ VIEWS: dict[type, View] = {
     ObservedDurations: View(_durations, lambda result: observed_ecdf(result, group_names(result), ObservedView())),
     Ranking: answered(rank_answer, ranked_bars),
     SeriesChanges: View(_changes_table, _changes_chart),
+    Methods: answered(methods_answer, methods_chart),
+    TypicalRuns: answered(typical_answer, typical_chart),
     Timeline: View(
         lambda result: phase_table(result).frame(), lambda result: timeline_chart(result, most_moving(result))
     ),

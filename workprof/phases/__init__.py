@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.phases.library import LibrarySettings as LibrarySettings, LibraryViewSettings as LibraryViewSettings
     from workprof.phases.live import LiveSettings as LiveSettings
     from workprof.phases.matching import KnownMatchSettings as KnownMatchSettings, MatchRunSettings as MatchRunSettings
+    from workprof.phases.methods import MethodsSettings as MethodsSettings
     from workprof.phases.runs import RunListSettings as RunListSettings
     from workprof.phases.similarity import MatchSettings as MatchSettings
     from workprof.phases.timeline import (
@@ -18,5 +19,6 @@ if TYPE_CHECKING:  # the public names, each where it is defined
         DetectSettings as DetectSettings,
         TimelineSettings as TimelineSettings,
     )
+    from workprof.phases.typical import TypicalSettings as TypicalSettings
 
 __getattr__, __dir__, __all__ = lazily(__name__)

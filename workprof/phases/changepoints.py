@@ -38,6 +38,10 @@ NEAR_SAMPLES = 1
 MOSTLY = 0.5
 """Counters with a larger share of missing samples have no change."""
 CONSTANT_SHARE = 1e-12
+METHOD_WORDS = {
+    **{"bcpd": "Bayesian", "pelt": "PELT", "binseg": "Binary segmentation"},
+    **{"kernel": "Kernel", "window": "Window"},
+}
 
 
 @settings
@@ -53,8 +57,9 @@ class ChangePointSettings:
                 "pelt": "exact, with a penalty, by ruptures",
                 "binseg": "binary segmentation, with a penalty, by ruptures",
                 "kernel": "of a kernel, with a penalty, by ruptures",
+                "window": "a sliding window, with a penalty, by ruptures",
             },
-            shown={"bcpd": "Bayesian", "pelt": "PELT", "binseg": "Binary segmentation", "kernel": "Kernel"},
+            shown=METHOD_WORDS,
             label="Change points",
         ),
     ] = "bcpd"
@@ -114,7 +119,10 @@ class ChangePointSettings:
     penalty: Annotated[
         float | None,
         Setting(
-            "Of pelt, binseg and kernel, per change.", above=0, label="Penalty per change", empty="by the run's length"
+            "Of the methods of ruptures, per change.",
+            above=0,
+            label="Penalty per change",
+            empty="by the rule and the run's length",
         ),
     ] = None
     mu0: Annotated[float | None, Setting("Prior mean of a phase.", label="Prior mean", empty="the median")] = None
@@ -165,6 +173,42 @@ class ChangePointSettings:
             label="Mode of the search",
         ),
     ] = "corrected"
+    rule: Annotated[
+        str,
+        Setting(
+            "Rule of the penalty where none is given.",
+            choices={
+                "calibrated": "1 % of runs of pure noise show a change (costs l2 and rbf; else as bic)",
+                "bic": "Bayesian: parameters of a phase x log of the samples",
+                "aic": "Akaike: parameters of a phase x 2",
+            },
+            shown={"calibrated": "Calibrated", "bic": "BIC", "aic": "AIC"},
+            label="Rule of the penalty",
+        ),
+    ] = "calibrated"
+    cost: Annotated[
+        str | None,
+        Setting(
+            "What pelt, binseg and window take a phase to be, by its name in ruptures; kernel is always rbf.",
+            choices={
+                "l2": "a mean",
+                "l1": "a median",
+                "normal": "a mean and a covariance",
+                "rank": "a mean of ranks",
+                "rbf": "a distribution",
+            },
+            shown={
+                "auto": "By method",
+                "l2": "Mean (l2)",
+                "l1": "Median (l1)",
+                "normal": "Mean and covariance (normal)",
+                "rank": "Ranks (rank)",
+                "rbf": "Distribution (rbf)",
+            },
+            named={"auto": None},
+            label="Cost",
+        ),
+    ] = None
 
     @property
     def chosen_readout(self) -> str:

@@ -9,8 +9,10 @@ from workprof.phases.evaluation import Evaluation, EvaluationSettings
 from workprof.phases.library import Library, LibrarySettings, LibraryView, LibraryViewSettings, faithful_library
 from workprof.phases.live import LiveLibrary, LiveSettings
 from workprof.phases.matching import KnownMatchSettings, Match, MatchRunSettings
+from workprof.phases.methods import Methods, MethodsSettings
 from workprof.phases.runs import RunList, RunListSettings
 from workprof.phases.timeline import AlignedRuns, AlignmentSettings, DetectSettings, Phases, Timeline, TimelineSettings
+from workprof.phases.typical import TypicalRuns, TypicalSettings
 
 PAGE = "phases"
 
@@ -52,6 +54,28 @@ TIMELINE = Question(
     tab="Timeline",
     command=("phases", "show"),
     published=lambda: TimelineSettings(library=faithful_library()),
+)
+METHODS = Question(
+    "phases.methods",
+    "Find the phases of one run by every method (Bayesian, PELT, ...), and how far they agree.",
+    MethodsSettings,
+    Methods,
+    "workprof.phases.methods:methods",
+    finds="methods for change points side by side",
+    page=PAGE,
+    tab="Timeline",
+    method="phase_methods",
+)
+TYPICAL = Question(
+    "phases.typical",
+    "Find the typical run of each workload: the barycenter of its runs under time warping.",
+    TypicalSettings,
+    TypicalRuns,
+    "workprof.phases.typical:typical_runs",
+    finds="typical run of each workload",
+    page=PAGE,
+    tab="Library",
+    method="typical_runs",
 )
 LEARN = Question(
     "phases.learn",
@@ -114,7 +138,7 @@ ALIGN = Question(
     AlignedRuns,
     "workprof.phases.timeline:aligned_runs",
     finds="two runs side by side",
-    version=2,
+    version=3,
     page=PAGE,
     tab="Match",
     method="aligned_runs",
@@ -150,5 +174,5 @@ LIVE = Question(
 )
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
-    *(RUNS, DETECT, TIMELINE, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
+    *(RUNS, DETECT, TIMELINE, METHODS, TYPICAL, LEARN, LIBRARY, MATCH, KNOWN_MATCH, ALIGN, EVALUATE, LIVE),
 )

@@ -15,6 +15,7 @@ Source:
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from workprof.core.arrays import Bools, Floats, Ints
-from workprof.core.extras import needed
 from workprof.phases.changepoints import ChangePointSettings, Prior, prior_of
 from workprof.phases.kernels import Belief, Odds, Stretches, Trail, advance
 
@@ -54,7 +54,7 @@ def search_changes(
     """
     prior = prior_of(settings, n_samples, float(np.mean(values**2)))
     belief = belief_of(prior, values.shape[1], len(values))
-    if settings.method in COSTS:
+    if settings.method in FOREIGN:
         changes, log_evidence = ruptures_changes(values, settings), math.nan
     else:
         run_lengths, length = RunLengths(prior, len(values), belief), values.shape[1]
@@ -306,48 +306,64 @@ _GAMMA = 0.5
 """Width of the Gaussian kernel: one noise sd."""
 
 
-@dataclass(frozen=True)
-class Cost:
-    """A search of ruptures over a cost, and what a change has to pay where no penalty is set."""
-
-    search: Callable[[Any, int, int], Any]  # (ruptures, shortest phase, counters)
-    penalty: float  # times the logarithm of the length
-    by_counter: bool  # and times the counters
-
-
-COSTS = {
-    "pelt": Cost(lambda ruptures, least, _: ruptures.KernelCPD("linear", min_size=least), SQUARES_PENALTY, True),
-    "binseg": Cost(lambda ruptures, least, _: ruptures.Binseg("l2", min_size=least, jump=1), SQUARES_PENALTY, True),
-    "kernel": Cost(
-        lambda ruptures, least, n: ruptures.KernelCPD("rbf", min_size=least, params={"gamma": _GAMMA / n}),
-        KERNEL_PENALTY,
-        False,
-    ),
-}
-"""By the name of the method: a further one is a line."""
+_WIDEST_WINDOW = 40
+"""Samples of the sliding window of a long run; of a shorter one a third."""
+FOREIGN = ("pelt", "binseg", "window", "kernel")
+"""Methods of ruptures."""
 
 
 def ruptures_changes(values: Floats, settings: ChangePointSettings) -> Ints:
     """The changes (n,) of counters that share them, rising.
 
-    'pelt' is the exact search for the least sum of squares and penalties; it runs as ruptures' kernel search with the
-    linear kernel, which is the same cost in compiled code. 'binseg' splits in two again and again. 'kernel' uses the
-    Gaussian kernel, so it also sees changes of the spread.
+    'pelt' is the exact search for the least sum of costs and penalties; with squares it runs as ruptures' kernel search
+    with the linear kernel, which is the same cost in compiled code. 'binseg' splits in two again and again, 'window'
+    compares both halves of a sliding window, 'kernel' uses the Gaussian kernel, so it also sees changes of the spread.
 
     `values` are (n_counters, T), finite, in units of their noise.
 
-    Source: ruptures (Truong, Oudre & Vayatis 2020): KernelCPD, Binseg.
+    Source: ruptures (Truong, Oudre & Vayatis 2020): Pelt, KernelCPD, Binseg, Window and its costs.
     """
-    ruptures = needed("ruptures", "phases")
-
     points = np.ascontiguousarray(values.T)
     shortest = max(settings.min_samples, 1)
     if len(points) < 2 * shortest:
         return np.zeros(0, np.int64)
-    cost = COSTS[settings.method]
-    search = cost.search(ruptures, shortest, points.shape[1])
-    penalty = settings.penalty
-    if penalty is None:
-        penalty = cost.penalty * math.log(len(points)) * (len(values) if cost.by_counter else 1)
-    ends = search.fit(points).predict(pen=penalty)
+    with warnings.catch_warnings():  # the cost 'normal' tells of the small variance that it adds
+        warnings.simplefilter("ignore", UserWarning)
+        search = _search(settings, len(points), points.shape[1], shortest)
+        ends = search.fit(points).predict(pen=penalty_of(settings, *points.shape))
     return np.array(ends[:-1], dtype=np.int64)
+
+
+def cost_of(settings: ChangePointSettings) -> str:
+    """The cost of a search of ruptures, by its name there."""
+    return "rbf" if settings.method == "kernel" else settings.cost or "l2"
+
+
+def penalty_of(settings: ChangePointSettings, n_samples: int, n_counters: int) -> float:
+    """What a change has to pay: as given, else by the rule."""
+    cost = cost_of(settings)
+    if settings.penalty is not None:
+        return settings.penalty
+    if settings.rule == "calibrated" and cost == "l2":
+        return SQUARES_PENALTY * math.log(n_samples) * n_counters
+    if settings.rule == "calibrated" and cost == "rbf":
+        return KERNEL_PENALTY * math.log(n_samples)
+    covariances = n_counters * (n_counters + 1) // 2 if cost == "normal" else 0
+    parameters = n_counters + covariances + 1  # the last one is where the phase begins
+    return parameters * (2.0 if settings.rule == "aic" else math.log(n_samples))
+
+
+def _search(settings: ChangePointSettings, n_samples: int, n_counters: int, shortest: int) -> Any:
+    import ruptures  # noqa: PLC0415  heavy
+
+    cost, wide = cost_of(settings), {"gamma": _GAMMA / n_counters}
+    if settings.method == "kernel":
+        return ruptures.KernelCPD("rbf", min_size=shortest, params=wide)
+    if settings.method == "pelt" and cost == "l2":
+        return ruptures.KernelCPD("linear", min_size=shortest)
+    options: dict[str, Any] = {"model": cost, "min_size": shortest, "jump": 1}
+    options |= {"params": wide} if cost == "rbf" else {}
+    if settings.method == "window":
+        width = max(2, min(_WIDEST_WINDOW, n_samples // 3))
+        return ruptures.Window(width=width - width % 2, **options)
+    return {"pelt": ruptures.Pelt, "binseg": ruptures.Binseg}[settings.method](**options)

@@ -244,7 +244,7 @@ def one_run(frames: Mapping[str, pd.DataFrame], settings: TimelineSettings, prog
         fingerprint=fingerprint_of_phases(run, series, changes, points.flags, fingerprints.distribution),
         statistics=STATISTICS[fingerprints.distribution],
         agreement=agreement_of(usable, points.n_samples),
-        movement=_movement(series.for_statistics),
+        movement=movement(series.for_statistics),
         edited=edited,
         hazard_samples=points.hazard_samples,
         notes=(
@@ -293,7 +293,8 @@ def _with_own(
     return result
 
 
-def _movement(series: Floats) -> Floats:
+def movement(series: Floats) -> Floats:
+    """(n_counters,) variance of (n_counters, T) series, missing samples left out."""
     present = np.isfinite(series)
     count = np.maximum(present.sum(axis=1), 1)
     mean = np.where(present, series, 0.0).sum(axis=1) / count
@@ -371,14 +372,14 @@ def aligned_runs(frames: Mapping[str, pd.DataFrame], settings: AlignmentSettings
     progress(0.5, "aligning")
     runs = (samples.runs[find_run(samples, settings.first)], train.runs[find_run(train, settings.second)])
     series = [normalised(run, normaliser, settings.library.fingerprints).for_statistics for run in runs]
-    order = np.argsort(-_movement(_smoothed(series[0])), kind="stable")
+    order = np.argsort(-movement(smoothed(series[0])), kind="stable")
     recorded = [run.values[normaliser.kept][order] for run in runs]
     names = tuple(normaliser.counters[place] for place in order)
     first, second = (run.name for run in runs)
     return AlignedRuns(first, second, samples.step_s, len(names), alignment_of(*series), names, *recorded)
 
 
-def _smoothed(series: Floats) -> Floats:
+def smoothed(series: Floats) -> Floats:
     """(n_counters, T) means over five samples: what lasts stays, what is over at once does not."""
     width = min(5, series.shape[1])
     return np.array([np.convolve(one, np.ones(width) / width, mode="valid") for one in np.nan_to_num(series)])

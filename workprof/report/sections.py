@@ -65,6 +65,7 @@ from workprof.charts.nodes.groups import silhouette_bars
 from workprof.charts.nodes.ranking import aspect_lines, ranked_bars
 from workprof.charts.nodes.search import cost_curves, search_path
 from workprof.charts.phases.evaluation import confusion_chart, known_bars, measures_of, open_curve
+from workprof.charts.phases.methods import methods_chart, typical_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.features import feature_boxes, metadata_heatmap
 from workprof.charts.profiles.jobs import profile_map
@@ -94,8 +95,10 @@ from workprof.nodes.groups import GroupSettings
 from workprof.nodes.search import SearchSettings
 from workprof.nodes.selection import RankSettings
 from workprof.phases.evaluation import EvaluationSettings
+from workprof.phases.methods import MethodsSettings
 from workprof.phases.runs import RunList
 from workprof.phases.timeline import TimelineSettings
+from workprof.phases.typical import TypicalSettings
 from workprof.profiles.fit import ProfileFit
 from workprof.profiles.hopkins import HopkinsSettings
 from workprof.profiles.membership import MembershipSettings
@@ -428,10 +431,15 @@ def _timelines(workbench: Workbench, dataset: Dataset, progress: Progress) -> Co
     settings = [TimelineSettings(run=name) for name in shown]
     result = [through_job(workbench.timeline, dataset.hash, own, progress) for own in settings]
     charts = tuple(timeline_chart(one, most_moving(one)) for one in result)
+    compared = through_job(workbench.phase_methods, dataset.hash, MethodsSettings(run=shown[0]), progress)
+    charts = (*charts, methods_chart(compared))
+    if any(line.workload for line in runs.runs):
+        typical = through_job(workbench.typical_runs, dataset.hash, TypicalSettings(), progress)
+        charts = (*charts, typical_chart(typical))
     held = f"{len(runs.runs)} runs; shown is the first of each of {len(shown)} workloads."
     return Content(
         settings=dict(zip(shown, settings, strict=True)),
-        words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=True))[:1]), held),
+        words=(*(f"{name}: {chart.takeaway}" for name, chart in list(zip(shown, charts, strict=False))[:1]), held),
         charts=charts,
         tables=tuple(
             of_answer(phase_table(one), f"phases-{name.replace('/', '-')}", f"Phases of {name}")

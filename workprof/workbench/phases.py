@@ -57,6 +57,8 @@ class PhaseQuestions(DatasetQuestions):
     phase_runs = ask(questions.RUNS, frames=_samples)
     run_phases = ask(questions.DETECT, frames=_samples)
     timeline = ask(questions.TIMELINE, frames=_samples)
+    phase_methods = ask(questions.METHODS, frames=_samples)
+    typical_runs = ask(questions.TYPICAL, frames=_samples)
     workload_library = ask(questions.LEARN, frames=_samples)
     library_view = ask(questions.LIBRARY, frames=_samples)
     match_run = ask(questions.MATCH, frames=_samples)

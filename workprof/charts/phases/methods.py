@@ -1,0 +1,102 @@
+"""The methods for change points beside each other, and the typical runs of workloads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from workprof.answers.phase_methods import (
+    line_title,
+    methods_note,
+    methods_sentence,
+    typical_note,
+    typical_sentence,
+    typical_shown,
+    typical_words,
+)
+from workprof.charts import shapes
+from workprof.charts.phases.timeline import counter_names, counter_unit
+from workprof.charts.shapes import LEGEND_ABOVE, Chart
+from workprof.charts.text import counted, plotly_text
+from workprof.charts.theme import COLOURS
+from workprof.phases.changepoints import METHOD_WORDS
+from workprof.phases.methods import Methods
+from workprof.phases.typical import TypicalRuns
+
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def methods_chart(result: Methods) -> Chart:
+    """Return the counter once a method, with that method's changes, and below the agreement of PELT's."""
+    times = np.arange(len(result.recorded) + 1) * result.step_s
+    drawn = np.concatenate([result.recorded[:1], result.recorded])
+    unit, name = counter_unit(result.counter), plotly_text(result.counter)
+    traces = [shapes.panel_line(times, drawn, name=name, unit=unit, panel=panel) for panel in range(len(result.lines))]
+    marks = [
+        shapes.panel_boundary(float(at) * result.step_s, panel, dash="solid")
+        for panel, line in enumerate(result.lines)
+        for at in result.changes[line.method]
+    ]
+    share = np.mean(list(result.agreement.values()), axis=0)
+    figure = shapes.panels(
+        [*traces, shapes.strip(times[:-1], share, result.step_s, len(traces))],
+        titles=[line_title(line, len(result.changes[line.method])) for line in result.lines],
+        units=[unit] * len(traces),
+        x_range=(0.0, float(times[-1])),
+        marks=marks,
+    )
+    table = pd.DataFrame(
+        [
+            {"method": METHOD_WORDS[method], "counter": result.counter, "change_s": float(at) * result.step_s}
+            for method, own in result.changes.items()
+            for at in own
+        ],
+        columns=["method", "counter", "change_s"],
+    )
+    return Chart(
+        "change-point-methods",
+        figure,
+        methods_sentence(result),
+        f"{name} once for each of {counted(len(traces), 'method')}, with a line at each change.",
+        table,
+        methods_note(result),
+    )
+
+
+def typical_chart(result: TypicalRuns) -> Chart:
+    """Return a panel per counter with the line of each workload's typical run."""
+    rows, traces = [], []
+    for place, one in enumerate(result.runs):
+        at = (np.arange(one.levels.shape[1]) + 0.5) / one.levels.shape[1]
+        look = {"colour": COLOURS[place % len(COLOURS)], "dash": DASHES[place // len(COLOURS) % len(DASHES)]}
+        for panel, counter in enumerate(result.counters):
+            trace = shapes.panel_line(
+                at,
+                one.levels[panel],
+                name=plotly_text(typical_words(one), 60),
+                unit="sd",
+                panel=panel,
+                shape="linear",
+                legendgroup=one.workload,
+                showlegend=not panel,
+                **look,
+            )
+            traces.append(trace | {"hovertemplate": "%{y:+.2f} sd at %{x:.0%}<extra>" + trace["name"] + "</extra>"})
+            rows += [(one.workload, counter, *pair) for pair in zip(at, one.levels[panel], strict=True)]
+    figure = shapes.panels(
+        traces,
+        titles=counter_names(result.counters),
+        units=["sd"] * len(result.counters),
+        x_range=(0.0, 1.0),
+        overlaid=True,
+    )
+    figure.update_xaxes(title={"text": "Share of the run"}, tickformat=".0%")
+    figure.update_layout(legend=LEGEND_ABOVE.get("legend"), height=figure.layout.height + 22 * len(result.runs))
+    return Chart(
+        "typical-runs",
+        figure,
+        typical_sentence(result),
+        typical_shown(result),
+        pd.DataFrame(rows, columns=["workload", "counter", "share_of_run", "value_sd"]),
+        typical_note(result),
+    )
