@@ -103,7 +103,7 @@ def test_the_answer_goes_to_a_file_or_to_stdout(workprof, tmp_path):
     assert json.loads((tmp_path / "plan.json").read_text())["recommended"] == told["recommended"]
     for wrong, says in (
         (("--csv", "--md"), "either --csv or --md"),
-        (("-o", tmp_path / "plan.xyz"), "neither .csv, .md nor .json"),
+        (("-o", tmp_path / "plan.xyz"), "neither .csv, .md, .parquet nor .json"),
         (("--csv", "--json"), "both print on stdout"),
         (("--csv", "-o", "absent/plan.csv"), "no folder absent"),
     ):

@@ -7,14 +7,18 @@ import inspect
 import json
 import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from workprof.cli import files
+from workprof.cli.files import STDOUT
+from workprof.core.errors import SettingsError
 from workprof.core.progress import Progress
 from workprof.core.settings import Settings, from_environment
 from workprof.core.text import visible
@@ -28,7 +32,26 @@ Home = Annotated[
     typer.Option("--home", help="Folder of database and cache (default: WORKPROF_HOME).", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
-Dataset = Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.", show_default=False)]
+
+
+def dataset_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The datasets of the home whose names begin so, for a shell; none where the home cannot be read."""
+    from workprof.core.errors import WorkprofError  # noqa: PLC0415  `workprof --version` stays quick
+    from workprof.store.trace_store import TraceStore  # noqa: PLC0415
+
+    above: Any = context
+    while above is not None and not above.params.get("home"):
+        above = above.parent
+    given = Path(above.params["home"]) if above is not None else None
+    with contextlib.suppress(WorkprofError):
+        settings = replace(settings_for(given), readonly=True, wait_s=1.0)
+        with contextlib.closing(TraceStore(settings)) as store:
+            return [one.name for one in store.datasets() if one.name.startswith(incomplete)]
+    return []
+
+
+NAMED = "Name, or 8 characters of the hash."
+Dataset = Annotated[str, typer.Argument(help=NAMED, show_default=False, autocompletion=dataset_names)]
 
 
 def register(
@@ -56,6 +79,7 @@ class _Chosen:
 
     home: Path | None = None
     wait_s: float | None = None
+    file: files.File | None = None
 
 
 _chosen = _Chosen()
@@ -63,7 +87,12 @@ _chosen = _Chosen()
 
 def choose_home(home: Path | None, wait_s: float | None = None) -> None:
     """Remember the home and the time to wait that were given before the command."""
-    _chosen.home, _chosen.wait_s = home, wait_s
+    _chosen.home, _chosen.wait_s, _chosen.file = home, wait_s, None
+
+
+def choose_file(given: Mapping[str, Any], as_json: bool) -> None:
+    """Remember the file that the answer of the command goes to, refused before anything is computed."""
+    _chosen.file = files.asked(given, as_json)
 
 
 def choose_wait(wait_s: float | None) -> float | None:
@@ -100,11 +129,30 @@ def announce_home(home: Path) -> None:
 
 
 def emit(result: object, as_json: bool, text: Callable[[], str]) -> None:
-    """Print the answer: as JSON, or as text for people."""
+    """Print the answer: as JSON, or as text for people; or write its rows to the file that was asked."""
     from workprof.core.records import to_json  # noqa: PLC0415  `workprof --version` stays quick
 
+    to = _chosen.file
+    if to is not None:
+        told = files.answer_of(to_json(result))
+        content = f"{json.dumps(to_json(result), allow_nan=False)}\n".encode() if to.kind == files.JSON else None
+        _write(files.content_of(told, to) if content is None else content, files.rows_of(told, to), to, as_json)
+        return
     printed = json.dumps(to_json(result), allow_nan=False) if as_json else plain(text())
     print(printed, flush=True)  # noqa: T201  stdout is the product; what finds no room is told, not lost at the end
+
+
+def _write(content: bytes, rows: int, to: files.File, as_json: bool) -> None:
+    """Write a file, and say so; on standard output nothing else is said."""
+    if to.path == STDOUT:
+        emit_file(content)
+        return
+    from workprof.store.outputs import write_whole  # noqa: PLC0415  light until needed
+
+    write_whole(to.path, content)
+    about = {"file": str(to.path), "rows": rows, "seconds": time.perf_counter() - to.started}
+    _chosen.file = None
+    emit(about, as_json, lambda: f"{rows:,} rows written to {to.path}")
 
 
 def emit_answer(answer: Answer, as_json: bool, shares: Sequence[Share] = ()) -> None:
@@ -113,16 +161,55 @@ def emit_answer(answer: Answer, as_json: bool, shares: Sequence[Share] = ()) -> 
 
     for note in answer.notes:
         warn(f"note: {note}")
+    if filed(answer, shares, as_json):
+        return
     emit_of(shares, to_json(answer), as_json, lambda: to_text(answer, width()))
 
 
-STDOUT = Path("-")
-"""As a file to write: standard output."""
+def filed(answer: Answer, shares: Sequence[Share], as_json: bool) -> bool:
+    """Write an answer to the file that was asked, if any; return whether one was."""
+    from workprof.core.shares import in_words  # noqa: PLC0415  `workprof --version` stays quick
+
+    to = _chosen.file
+    if to is None:
+        return False
+    if shares:
+        warn(f"note: {in_words(shares)}")
+    _write(files.content_of(answer, to), files.rows_of(answer, to), to, as_json)
+    return True
 
 
 def emit_file(content: bytes) -> None:
     """Print the content of a file, and nothing else."""
+    if content.startswith(PARQUET_MARK):
+        if sys.stdout.isatty():
+            raise SettingsError("--parquet prints bytes, which no terminal shows; give -o FILE, or a pipe")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
     print(content.decode(), end="", flush=True)  # noqa: T201  stdout is the product
+
+
+PARQUET_MARK = b"PAR1"
+
+
+@contextlib.contextmanager
+def file_of(output: Path, suffix: str, as_json: bool) -> Iterator[Path]:
+    """The file that a command writes; for `-o -` one aside, which is printed at the end.
+
+    Raises:
+        SettingsError: where --json is to be printed there, too.
+    """
+    if output != STDOUT:
+        yield output
+        return
+    if as_json:
+        raise SettingsError("-o - prints the file on stdout, where --json prints its answer; leave out one")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"output{suffix}"
+        yield path
+        emit_file(path.read_bytes())
 
 
 def emit_of(shares: Sequence[Share], result: Any, as_json: bool, text: Callable[[], str]) -> None:

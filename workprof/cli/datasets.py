@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workprof.cli.console import Home, Json, announce_home, emit, opened, progress_line, table, warn
+from workprof.cli.console import (
+    Dataset as DatasetName,
+    Home,
+    Json,
+    announce_home,
+    emit,
+    file_of,
+    opened,
+    progress_line,
+    table,
+    warn,
+)
+from workprof.cli.files import STDOUT
 from workprof.core.errors import EntryDamaged, SettingsError
 from workprof.core.shares import in_words
 from workprof.core.units import parse_size
@@ -35,7 +47,7 @@ if TYPE_CHECKING:
 
 JOBS = "jobs"
 SUFFIXES = (".parquet", ".csv", SUFFIX)
-EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns)."
+EXPORTED = f"FILE.parquet or FILE.csv (rows), FILE{SUFFIX} (columns); - is stdout."
 
 
 MAP_SHAPE = '{"duration_s": {"from": "runtime", "unit": "ms"}}'
@@ -136,7 +148,7 @@ def _line(workbench: Workbench, entry: Dataset) -> dict[str, object]:
 
 
 def rename(
-    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    dataset: DatasetName,
     name: Annotated[str, typer.Argument(help="New name.")],
     home: Home = None,
     as_json: Json = False,
@@ -150,7 +162,7 @@ def rename(
 
 
 def remove(
-    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    dataset: DatasetName,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     home: Home = None,
     as_json: Json = False,
@@ -170,23 +182,27 @@ def remove(
 
 
 def export(
-    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    dataset: DatasetName,
     output: Annotated[Path, typer.Option("-o", "--output", help=EXPORTED, show_default=False)],
+    parquet: Annotated[bool, typer.Option("--parquet", help="With -o -: Parquet in place of CSV.")] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Export a dataset as Parquet or CSV, or its schema as JSON."""
-    checked_output(output, SUFFIXES)
+    if output != STDOUT:
+        checked_output(output, SUFFIXES)
     started = time.perf_counter()
-    with opened(home) as workbench:
-        rows = workbench.export(dataset, output)
+    with opened(home) as workbench, file_of(output, ".parquet" if parquet else ".csv", as_json) as path:
+        rows = workbench.export(dataset, path)
+    if output == STDOUT:
+        return
     result = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
     what = "the schema" if output.name.lower().endswith(SUFFIX) else f"{rows:,} rows"
     emit(result, as_json, lambda: f"wrote {what} to {output}")
 
 
 def sample(
-    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    dataset: DatasetName,
     by: Annotated[str, typer.Option("--by", help="Column whose shares stay the same.", show_default=False)],
     rows: Annotated[int, typer.Option("--rows", help="Rows of the sample, exactly.", show_default=False)],
     name: Annotated[str, typer.Option("--name", help="Name of the new dataset.", show_default=False)],

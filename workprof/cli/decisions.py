@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from workprof.answers.decisions import decisions_answer
-from workprof.cli.console import Dataset, Home, Json, emit, opened, progress_line
-from workprof.core.answer import to_json, to_text
+from workprof.cli.console import Dataset, Home, Json, emit, emit_answer, opened, progress_line
 from workprof.core.errors import SettingsError
 from workprof.core.records import Packed, unpack
 from workprof.memory.decisions import ACCEPTED, DECLINED, NEVER, NOTED, STATES, Decision
@@ -64,7 +63,7 @@ def decisions(dataset: Dataset, home: Home = None, as_json: Json = False) -> Non
         kept = workbench.decisions(entry.hash)
         missing = workbench.verdict(entry.hash, None, progress_line()).missing if kept else ()
     answer = decisions_answer(kept, missing)
-    emit(to_json(answer), as_json, lambda: to_text(answer))
+    emit_answer(answer, as_json)
 
 
 def register_on(app: typer.Typer) -> None:

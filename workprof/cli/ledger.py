@@ -11,7 +11,19 @@ import typer
 import workprof
 from workprof.answers.ledger import ledger_answer
 from workprof.answers.ledger_exports import EXPORTS
-from workprof.cli.console import OUT, Dataset, emit, emit_answer, opened, parameter, progress_line, register, warn
+from workprof.cli.console import (
+    OUT,
+    Dataset,
+    emit,
+    emit_answer,
+    emit_file,
+    opened,
+    parameter,
+    progress_line,
+    register,
+    warn,
+)
+from workprof.cli.files import STDOUT
 from workprof.cli.questions import fit_of, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
@@ -28,8 +40,10 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
         raise SettingsError("give --to and -o together: what to write, and the file")
     if to is not None and to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
-    if output is not None:
+    if output is not None and output != STDOUT:
         checked_output(output)
+    if output == STDOUT and as_json:
+        raise SettingsError("-o - prints the file on stdout, where --json prints its answer; leave out one")
     started = time.perf_counter()
     with opened(home) as workbench:
         entry = workbench.dataset(dataset)
@@ -44,6 +58,9 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
     for note in told.notes:
         warn(f"note: {note}")
     text = EXPORTS[to](result, Origin(entry.name, entry.hash, workprof.__version__, in_words(shares)))
+    if output == STDOUT:
+        emit_file(text.encode())
+        return
     write_whole(output, text.encode())
     rows = len(result.findings) if to == "findings" else len(result.rows)
     content = {"file": str(output), "rows": rows, "seconds": time.perf_counter() - started}
@@ -53,7 +70,9 @@ def _ledger(dataset: str, to: str | None, output: Path | None, home: Path | None
 def register_on(app: typer.Typer) -> None:
     """Add the commands `ledger` and `ledger-runs` to the group."""
     to = typer.Option("--to", help=f"Write it, as one of {', '.join(EXPORTS)}; needs -o.", show_default=False)
-    output = typer.Option("-o", "--output", help="File to write.", show_default=False)
+    output = typer.Option(
+        "-o", "--output", help="File: of --to, else .csv, .md, .parquet or .json; - is stdout.", show_default=False
+    )
     register(
         app,
         LEDGER.words[-1],

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import workprof
-from workprof.cli.console import choose_home, choose_wait, warn
+from workprof.cli.console import choose_file, choose_home, choose_wait, warn
 from workprof.core.errors import Cancelled, HomeBusy, StepFailed, WorkprofError
 from workprof.core.settings import LONGEST_WAIT_S
 
@@ -42,6 +42,36 @@ GROUPS = ("synth", "profiles", "memory", "nodes", "phases", "runs", "mappings")
 
 MODULES = {name: module for module, names in COMMANDS.items() for name in names} | {name: name for name in GROUPS}
 """Command or group -> its module, in the order of the help."""
+
+
+TITLES = {
+    "ingest": "Import a trace: detect its format, validate it, load it.",
+    "datasets": "List the loaded datasets.",
+    "rename": "Give a dataset another name.",
+    "remove": "Remove a dataset and every result computed from it.",
+    "export": "Export a dataset as Parquet or CSV, or its schema as JSON.",
+    "sample": "Draw a stratified sample of the finished rows as a dataset.",
+    "pull": "Load a trace from another engine, joined and sampled there.",
+    "size": "Say what to request, of a trace that is not kept.",
+    "demo": "Load the sample where absent and open the dashboard.",
+    "serve": "Open the dashboard alone, or serve answers over HTTP.",
+    "durations": "Show how long jobs took, or what they used.",
+    "classify": "A job's profile before it runs.",
+    "estimate": "What jobs will need, before they run.",
+    "compare": "Two datasets, or two scopes of one, side by side.",
+    "report": "Generate the report: one offline HTML file.",
+    "record": "Record the counters of this host while a command runs.",
+    "campaign": "Run commands over inputs, nodes and repeats; size them.",
+    "airflow-dag": "Write a campaign as an Airflow DAG.",
+    "synth": "Make a synthetic trace that knows its own truth.",
+    "profiles": "Profiles: runs that behave alike.",
+    "memory": "What better requests would save, and what they would break.",
+    "nodes": "Which node is fastest for which work, and which has degraded.",
+    "phases": "Phases of a run, fingerprints, and which known workload it is.",
+    "runs": "Computed results: list, show, pin, remove.",
+    "mappings": "Saved mappings of generic files.",
+}
+"""What the help says of each, so that it imports none of them."""
 
 
 @functools.cache
@@ -78,7 +108,7 @@ class _Parts(UserDict[str, Any]):
         if self.data[name] is None:
             result = typer.main.get_group(registered(MODULES[name])).commands
             for command in result.values():
-                _add_common(command, narrows=name not in NOT_NARROWED)
+                _add_common(command, str(command.name), narrows=name not in NOT_NARROWED)
             self.data |= result
         return self.data[name]
 
@@ -95,10 +125,47 @@ Period = Annotated[
 ]
 
 
-def _add_common(command: Any, *, narrows: bool) -> None:
-    """Let every command that opens a home take --wait, and every one about runs of a dataset --only and --period."""
+WITHOUT_TABLE = frozenset(
+    (
+        *(
+            "ingest",
+            "pull",
+            "rename",
+            "remove",
+            "export",
+            "sample",
+            "size",
+            "serve",
+            "demo",
+            "report",
+            "record",
+            "synth",
+        ),
+        *("airflow-dag", "campaign run", "memory decide", "memory export", "nodes suite"),
+        *("mappings save", "mappings show", "mappings rename", "mappings remove"),
+        *("runs show", "runs pin", "runs unpin", "runs remove"),
+    )
+)
+"""Commands that write something else, or change what is kept."""
+Csv = Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")]
+Markdown = Annotated[bool, typer.Option("--md", help="Print the answer as Markdown.")]
+Parquet = Annotated[bool, typer.Option("--parquet", help="Print a table as Parquet.")]
+TableName = Annotated[
+    str | None, typer.Option("--table", metavar="NAME", help="Which table; default: the first.", show_default=False)
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="File: .csv, .md, .parquet or .json; - is stdout.", show_default=False),
+]
+
+
+def _add_common(command: Any, path: str, *, narrows: bool) -> None:
+    """Let every command that opens a home take --wait, and every one about runs of a dataset --only and --period.
+
+    Every command that prints a table takes --csv, --md, --parquet and -o.
+    """
     for part in getattr(command, "commands", {}).values():
-        _add_common(part, narrows=narrows)
+        _add_common(part, f"{path} {part.name}", narrows=narrows)
     names = {one.name for one in command.params}
     common = _common_options()
     if "home" in names:
@@ -106,6 +173,29 @@ def _add_common(command: Any, *, narrows: bool) -> None:
     if narrows and "dataset" in names:
         command.params += [common["only"], common["period"]]
         command.callback = _narrowing(command.callback)
+    if "as_json" in names and not {path, path.partition(" ")[0]} & WITHOUT_TABLE:
+        own = "output" in names
+        command.params += [common[name] for name in (*FILES, "output") if name != "output" or not own]
+        command.callback = _filing(command.callback, own)
+
+
+FILES = ("csv", "md", "parquet", "table")
+
+
+def _filing(callback: Any, own_output: bool) -> Any:
+    def filing(as_json: bool, **given: Any) -> None:
+        asked = {name: given.pop(name) for name in FILES}
+        if not own_output:
+            output = given.pop("output")
+        elif given.get("to", "") is None:  # an export's -o without --to is the table's
+            output, given["output"] = given["output"], None
+        else:
+            output = None
+        asked["output"] = Path(output) if output else None
+        choose_file(asked, as_json)
+        callback(as_json=as_json, **given)
+
+    return filing
 
 
 def _narrowing(callback: Any) -> Any:
@@ -127,7 +217,16 @@ def _common_options() -> dict[str, Any]:
     return result
 
 
-def _common(wait: Wait = None, only: Only = None, period: Period = None) -> None:
+def _common(
+    wait: Wait = None,
+    only: Only = None,
+    period: Period = None,
+    csv: Csv = False,
+    md: Markdown = False,
+    parquet: Parquet = False,
+    table: TableName = None,
+    output: Output = None,
+) -> None:
     """Carry the declarations of options that many commands have."""
 
 
@@ -137,6 +236,12 @@ class Commands(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = _Parts(dict.fromkeys(MODULES))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands of the help, and import none of those whose title is known."""
+        titles = {name: TITLES.get(name) or self.commands[name].get_short_help_str() for name in MODULES}
+        with formatter.section("Commands"):
+            formatter.write_dl(list(titles.items()))
 
 
 app = typer.Typer(

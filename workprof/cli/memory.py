@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,6 @@ from workprof.answers.over_time import called
 from workprof.cli import decisions, ledger
 from workprof.cli.console import (
     OUT,
-    STDOUT,
     Dataset,
     emit,
     emit_file,
@@ -26,6 +26,7 @@ from workprof.cli.console import (
     register,
     warn,
 )
+from workprof.cli.files import STDOUT
 from workprof.cli.questions import Former, add, add_others, answered, options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.fields import read
@@ -50,6 +51,11 @@ def _looked_at(dataset: str, _: Any) -> str:
     return dataset
 
 
+def _tasks(workbench: Any, dataset: str) -> list[str]:
+    return [f"--task {shlex.quote(one.task)}" for one in workbench.assessment(dataset).tasks]
+
+
+add(app, answered(questions.WHY, known=_tasks))
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 
 add(

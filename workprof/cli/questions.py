@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, is_dataclass
 from keyword import iskeyword
@@ -15,14 +13,14 @@ import typer
 
 from workprof.answers.told import TOLD, document_of
 from workprof.cli import console
-from workprof.core.answer import Answer, to_csv, to_json as answer_json, to_markdown, to_text as answer_text
+from workprof.core.answer import Answer, to_text as answer_text
 from workprof.core.errors import SettingsError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
-from workprof.core.shares import in_words
 from workprof.core.units import UNITS
 from workprof.profiles.names import with_names
 from workprof.profiles.settings import ProfileSettings
+from workprof.store.mapping import shown
 
 MODES = ("corrected", "faithful")
 MODE = typer.Option("--mode", help="corrected, or faithful: as published. Default: corrected.")
@@ -55,6 +53,7 @@ class Face:
         named: (result, these names) -> the result for people, whose tables have them, too.
         answer: of a result that is worded once: its tables go to files, too (--csv, --md, -o).
         former: options of the release before, and what became of them.
+        known: (workbench, dataset) -> values of the option that has to be given, told where it is not.
     """
 
     question: Question[Any, Any]
@@ -67,6 +66,7 @@ class Face:
     named: Callable[[Any, Sequence[str]], Any] = lambda result, _: result
     answer: Callable[[Any], Answer] | None = None
     former: Mapping[str, Former] = field(default_factory=dict)
+    known: Callable[[Any, str], Sequence[str]] | None = None
 
 
 def answered(question: Question[Any, Any], **more: Any) -> Face:
@@ -99,15 +99,18 @@ def add(app: typer.Typer, *faces: Face) -> None:
     def command(dataset: str, home: Path | None, as_json: bool, **given: Any) -> None:
         chosen = {name for name, value in given.items() if value not in (None, False)}
         _of_release_before(faces, given)
-        to = file_asked(given, as_json)
         face = next((one for one in others if chosen & set(map(_name, one.when.split()))), usual)
         for flags in (one_of, *face.question.either):
             n_given = sum(given[_name(flag)] is not None for flag in flags)
             if n_given > 1 or (must and flags is one_of and not n_given):
                 raise SettingsError(f"give either {' or '.join(flags)}")
-        settings = None if face.complete else settings_of(face.question, given)  # before a home is opened
+        missing = [flag for flag in needed if given[_name(flag)] is None]
+        asked_first = face.complete or missing
+        settings = None if asked_first else settings_of(face.question, given)  # before a home is opened
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit else {}
         with console.opened(home) as workbench:
+            if missing and face.known is not None:
+                raise SettingsError(f"give {' and '.join(missing)}, such as {shown(face.known(workbench, dataset))}")
             if face.complete is not None:
                 settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, console.progress_line(), **more)
@@ -116,81 +119,18 @@ def add(app: typer.Typer, *faces: Face) -> None:
             called = workbench.profile_names(whose, more.get("fit")) if whose else ()
         for note in face.notes(result):
             console.warn(f"note: {note}")
-        if to is not None and face.answer is not None:
-            if shares:
-                console.warn(f"note: {in_words(shares)}")
-            to_file(face.answer(result), to, as_json)
+        if face.answer is not None and console.filed(face.answer(result), shares, as_json):
             return
-        shown = face.named(result, called)
+        people = face.named(result, called)
         console.emit_of(
-            shares, document_of(face.question, result), as_json, lambda: with_names(face.to_text(shown), called)
+            shares, document_of(face.question, result), as_json, lambda: with_names(face.to_text(people), called)
         )
 
     further = [one for face in faces for one in face.more]
     further += [_hidden(flag) for face in faces for flag in face.former]
-    further += FILES if all(face.answer for face in faces) else []
-    parameters = [console.parameter("dataset", console.Dataset), *options(*questions), *further, *console.OUT]
+    own_options = options(*questions, told=usual.known is not None)
+    parameters = [console.parameter("dataset", console.Dataset), *own_options, *further, *console.OUT]
     console.register(app, usual.question.words[-1], usual.question.title, command, parameters)
-
-
-CSV, MARKDOWN, JSON = "csv", "md", "json"
-FILES = [
-    console.parameter(CSV, Annotated[bool, typer.Option("--csv", help="Print the first table as CSV.")], False),
-    console.parameter(MARKDOWN, Annotated[bool, typer.Option("--md", help="Print the answer as Markdown.")], False),
-    console.parameter(
-        "output",
-        Annotated[
-            Path | None,
-            typer.Option("-o", "--output", help="File to write: .csv, .md or .json; - is stdout.", show_default=False),
-        ],
-        None,
-    ),
-]
-
-
-@dataclass(frozen=True)
-class _File:
-    """What an answer is written as, and where."""
-
-    kind: str
-    path: Path
-    started: float
-
-
-def file_asked(given: Mapping[str, Any], as_json: bool) -> _File | None:
-    """Return what is to be written, refused before anything is computed; None = nothing is."""
-    kinds, path = [kind for kind in (CSV, MARKDOWN) if given.get(kind)], given.get("output")
-    if not kinds and path is None:
-        return None
-    if len(kinds) > 1:
-        raise SettingsError("give either --csv or --md")
-    path = path or console.STDOUT
-    ending = JSON * as_json if path == console.STDOUT else path.suffix.lower().removeprefix(".")
-    kind = kinds[0] if kinds else ending
-    if kind not in (CSV, MARKDOWN, JSON):
-        raise SettingsError(f"-o {path} says neither .csv, .md nor .json; give --csv or --md beside it")
-    from workprof.store.outputs import checked_output  # noqa: PLC0415  light until needed
-
-    if path == console.STDOUT and as_json and kind != JSON:
-        raise SettingsError(f"--{kind} and --json both print on stdout; leave out one, or give -o FILE")
-    return _File(kind, path if path == console.STDOUT else checked_output(path), time.perf_counter())
-
-
-def to_file(answer: Answer, to: _File, as_json: bool) -> None:
-    """Write an answer as `file_asked` says, and say so."""
-    from workprof.store.outputs import write_whole  # noqa: PLC0415  light until needed
-
-    if to.kind == JSON:
-        content = json.dumps(answer_json(answer), allow_nan=False).encode() + b"\n"
-    else:
-        content = to_csv(answer) if to.kind == CSV else f"{to_markdown(answer)}\n".encode()
-    if to.path == console.STDOUT:
-        console.emit_file(content)
-        return
-    write_whole(to.path, content)
-    rows = len(answer.table().rows) if answer.tables else 0
-    about = {"file": str(to.path), "rows": rows, "seconds": time.perf_counter() - to.started}
-    console.emit(about, as_json, lambda: f"{rows:,} rows written to {to.path}")
 
 
 def _hidden(flag: str) -> inspect.Parameter:
@@ -223,10 +163,13 @@ def _needed(questions: Iterable[Question[Any, Any]]) -> set[str]:
     return set.intersection(*({leaf.flag for leaf in one.named} for one in questions))
 
 
-def options(*questions: Question[Any, Any]) -> list[inspect.Parameter]:
-    """Return the options of questions as parameters of a command: one for each setting, each given at most once."""
+def options(*questions: Question[Any, Any], told: bool = False) -> list[inspect.Parameter]:
+    """Return the options of questions as parameters of a command: one for each setting, each given at most once.
+
+    `told`: where one that has to be given is not, the command tells the values that there are.
+    """
     result: dict[str, inspect.Parameter] = {}
-    needed = _needed(questions)
+    needed = set() if told else _needed(questions)
     for question in questions:
         for leaf in leaves(question.settings):
             option = _option(leaf, hidden=leaf.path in question.ignores, required=leaf.flag in needed)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workprof.cli.console import Home, Json, emit, names, opened, progress_line, table
+from workprof.cli.console import Dataset, Home, Json, emit, file_of, names, opened, progress_line, table
+from workprof.cli.files import STDOUT
 from workprof.core.units import format_duration
 from workprof.store.outputs import checked_output, write_whole
 
 if TYPE_CHECKING:
     from workprof.report.report import Report
 
-Output = Annotated[Path, typer.Option("-o", "--output", help="FILE.html.", show_default=False)]
+Output = Annotated[Path, typer.Option("-o", "--output", help="FILE.html; - is stdout.", show_default=False)]
 Bundle = Annotated[
     Path | None, typer.Option("--bundle", help="FILE.zip: every table as CSV, and a manifest.", show_default=False)
 ]
@@ -26,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    dataset: Annotated[str, typer.Argument(help="Name, or 8 characters of the hash.")],
+    dataset: Dataset,
     output: Output,
     sections: Annotated[str, typer.Option("--sections", help="data,profiles,...; default: all.")] = "",
     note: Annotated[str, typer.Option("--note", help="Printed under the title.")] = "",
@@ -39,15 +40,18 @@ def report(
     from workprof.report.html import report_html  # noqa: PLC0415  heavy
     from workprof.report.report import make_report  # noqa: PLC0415  heavy
 
-    checked_output(output, (".html",))
+    if output != STDOUT:
+        checked_output(output, (".html",))
     if bundle is not None:
         checked_output(bundle, (".zip",), option="--bundle")
     with opened(home) as workbench:
         made = make_report(workbench, dataset, names(sections), note, progress_line())
-    write_whole(output, report_html(made).encode())
+    with file_of(output, ".html", as_json) as path:
+        write_whole(path, report_html(made).encode())
     if bundle is not None:
         write_whole(bundle, report_bundle(made))
-    emit(_to_json(made, output, bundle), as_json, lambda: _as_text(made, output))
+    if output != STDOUT:
+        emit(_to_json(made, output, bundle), as_json, lambda: _as_text(made, output))
 
 
 def _to_json(made: Report, output: Path, bundle: Path | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from workprof.answers.verdict_exports import EXPORTS, exported, n_rows
 from workprof.cli import console
 from workprof.cli.datasets import given_mapping
 from workprof.cli.decisions import read_decisions
+from workprof.cli.files import STDOUT
 from workprof.cli.questions import options, settings_of
 from workprof.core.errors import SettingsError
 from workprof.core.shares import in_words
@@ -31,7 +32,7 @@ def _size(
     if to not in EXPORTS:
         raise SettingsError(f"--to is {to!r}; choose from {', '.join(EXPORTS)}")
     settings = settings_of(questions.VERDICT, given)
-    if output != console.STDOUT:
+    if output != STDOUT:
         checked_output(output)
     decided_before = () if decisions is None else read_decisions(decisions)
     progress = console.progress_line()
@@ -49,7 +50,7 @@ def _size(
     content = exported(to, found, Origin(entry.name, entry.hash, workprof.__version__, note))
     for words in filter(None, (found.reason, left_out_words(found), missing_words(found))):
         console.warn(f"note: {words}")
-    if output == console.STDOUT:
+    if output == STDOUT:
         console.emit_file(content)
     else:
         write_whole(output, content)
@@ -69,9 +70,7 @@ def register(app: typer.Typer) -> None:
                 "file", Annotated[Path, typer.Argument(help="A trace; - for stdin.", show_default=False)]
             ),
             console.parameter("to", text, "csv"),
-            console.parameter(
-                "output", Annotated[Path, typer.Option("-o", "--output", help="File to write.")], console.STDOUT
-            ),
+            console.parameter("output", Annotated[Path, typer.Option("-o", "--output", help="File to write.")], STDOUT),
             console.parameter(
                 "trace_format",
                 Annotated[str, typer.Option("--format", help="Of the trace; auto = by what is in it.")],

@@ -199,7 +199,7 @@ def _line(text: str) -> str:
 
 def to_markdown(answer: Answer) -> str:
     """For notebooks, notes and mails: the sentence in bold, figures as a list, tables, notes; all texts escaped."""
-    parts = [f"**{_marked(answer.sentence)}**"]
+    parts = [f"**{_marked(answer.sentence)}**"] if answer.sentence else []
     figures = [
         f"- {_marked(one.label)}: **{_marked(one.value)}** {_marked(one.detail)}".rstrip() for one in answer.figures
     ]
