@@ -44,7 +44,9 @@ class Sample:
 
 SAMPLES = {
     "jobs": Sample(_FOLDER / "pai_sample.parquet", "A small synthetic trace that comes with workprof."),
-    "benchmarks": Sample(_FOLDER / "benchmarks.jsonl", "Benchmark runs that were really measured, on one machine."),
+    "benchmarks": Sample(
+        _FOLDER / "benchmarks.jsonl", "Benchmark runs of eight synthetic nodes, one with a failing disk."
+    ),
     "telemetry": Sample(_FOLDER / "telemetry.csv", "Counters of real workloads that were recorded on one machine."),
 }
 

@@ -11,14 +11,15 @@ from pages._parts.controls import choice
 from pages._parts.long_question import LongQuestion
 from workprof.answers.degradation import (
     degradation_sentence,
-    degraded_now,
     detection_figures,
     detectors_table,
     doubts,
+    flagged_now,
     runs_table,
     trust_sentence,
 )
 from workprof.answers.how_long import computed_words
+from workprof.answers.nodes import NONE_DEGRADED, degraded_sentence
 from workprof.charts.nodes.degradation import (
     code_map,
     degradation_over_time,
@@ -56,7 +57,9 @@ def degradation(context: PageContext) -> None:
             return
         if result.published:
             header.published_flag()
-        figures.headline(markdown_text(degradation_sentence(result), 600))
+        ranked = context.workbench.node_ranking(context.dataset.hash, RankSettings())
+        verdict = degraded_sentence(ranked) or NONE_DEGRADED
+        figures.headline(markdown_text(f"{verdict} {degradation_sentence(result)}", 600))
         figures.show(degradation_over_time(result), key="nodes_over_time", sentence=False)
     _show(context, result)
 
@@ -122,7 +125,7 @@ def _timeline(result: Detection) -> None:
     if not names:
         st.info("No run has a verdict: each needs three earlier normal ones.", icon=":material/info:")
         return
-    worst = next(iter(degraded_now(result)), names[0])
+    worst = next(iter(flagged_now(result)), names[0])
     first = names.index(worst)
     node = choice("Node", NODE, names, "The node whose runs are shown.", index=first)
     figures.show(timeline(result, node), key="nodes_timeline")

@@ -40,7 +40,7 @@ PATHS = (
     Path("what should I request", ("All requests",), (r"Smaller requests save|Keep the requests", AMOUNT)),
     Path("what breaks", (r"What breaks: [\d,]+ runs?",), (r"Kills", r"[\d,]+ today")),
     Path("which profile is this job", ("Classify",), (r"\(P\d+\)|No profile predicted", r"Actual")),
-    Path("which node is bad", ("Nodes",), (r"Degraded: |No node has degraded|is \d+ % faster",)),
+    Path("which node is bad", ("Nodes",), (r"has slowed by|No node has degraded|is \d+ % faster",)),
 )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -15,10 +16,10 @@ from tests.nodes.planted_nodes import run_of, runs_of
 from tests.nodes.test_advice import jobs
 from tests.nodes.transfer_reports import planted
 from workprof.answers.degradation import (
-    degraded_now,
     detection_figures,
     detectors_table,
     doubts,
+    flagged_now,
     runs_table,
     trust_sentence,
 )
@@ -55,7 +56,7 @@ from workprof.charts.nodes.degradation import (
     timeline,
 )
 from workprof.charts.nodes.groups import silhouette_bars, transfer_bars, weight_bars
-from workprof.charts.nodes.ranking import aspect_lines, ranked_bars, row_names, tie_spans
+from workprof.charts.nodes.ranking import BEST, DEGRADED, aspect_lines, ranked_bars, row_names, tie_spans
 from workprof.charts.theme import readable
 from workprof.core.progress import silent
 from workprof.nodes.advice import AdviceSettings, advise
@@ -178,7 +179,6 @@ def test_the_sentence_says_by_how_much_or_why_not():
     assert all("from fewer than 3 runs" in words for words in pair_table(single()).frame()["in_words"])
     alike = rank_nodes({"runs": runs_of({"a": 1.0, "b": 1.0}, noise=0.1, seed=5)}, RankSettings(**FEW), silent)
     assert "do not differ clearly" in ranking_sentence(alike)
-    assert "is tied with" in ranking_sentence(alike)
 
 
 def test_the_table_holds_what_the_record_holds():
@@ -200,7 +200,12 @@ def test_a_degraded_node_has_its_reason_and_what_to_do():
     frame.insert(0, "row_id", range(len(frame)))
     found = rank_nodes({"runs": frame}, RankSettings(**FEW), silent)
     (sentence,) = degraded_sentences(found)
-    assert sentence.startswith("big: cpu-sysbench: the newest run")
+    assert sentence.startswith("big: cpu-sysbench slowed by ")
+    assert re.fullmatch(r"big is fastest, but its CPU has slowed by \d+ %\.", decision_sentence(found))
+    colours = dict(zip([one.node for one in found.nodes], ranked_bars(found).figure.data[0].marker.color, strict=True))
+    healthy = next(one.node for one in found.nodes if one.rank and not one.degraded)
+    assert [node for node, colour in colours.items() if colour == BEST] == [healthy]
+    assert [node for node, colour in colours.items() if colour == DEGRADED] == ["big"]
     assert sentence.endswith("Run the benchmark again to confirm.")
     assert "degraded" in ranked_bars(found).figure.data[0].text[0]
     shown = {line.label: line for line in ranking_figures(found)}
@@ -319,15 +324,12 @@ def test_every_node_over_time_has_its_share_of_flagged_runs():
     shares = np.array(cells.z, dtype=float)
     assert np.nansum(shares > 0) == (table["flagged"] > 0).sum()
     assert np.isfinite(shares).sum() == len(table)
-    assert degraded_now(found) == {HOSTILE: ("disk-fio",)}
-    assert f"Degraded in the newest runs: {HOSTILE} (disk-fio)" in chart.takeaway
+    assert flagged_now(found) == {HOSTILE: ("disk-fio",)}
+    assert chart.takeaway.endswith(f"newer runs are flagged, the newest ones of {HOSTILE} (disk-fio).")
     shown = {line.label: line for line in detection_figures(found)}
-    assert shown["Degraded"].value == "1 node"
+    assert shown["Flagged now"].value == "1 node"
     calm = dataclasses.replace(found, runs=dataclasses.replace(found.runs, flag=np.zeros(given.N, dtype=bool)))
-    assert (
-        degradation_over_time(calm).takeaway
-        == "No node is degraded in its newest runs; 0 of 16 newer runs are flagged."
-    )
+    assert degradation_over_time(calm).takeaway == "No node's newest run is flagged; 0 of 16 newer runs are flagged."
 
 
 def test_scores_per_price_keep_the_ratios_of_scores_and_prices():

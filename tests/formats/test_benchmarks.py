@@ -8,12 +8,15 @@ import pytest
 
 from tests.shared_data import FOLDER, needs_shared_data
 from workprof.core.errors import TraceError
+from workprof.core.progress import silent
 from workprof.formats.benchmarks import KNOWN, read_benchmarks
 from workprof.nodes.metrics import BENCHMARKS
 from workprof.nodes.parsed_runs import parse_runs
+from workprof.nodes.ranking import rank_nodes
+from workprof.nodes.selection import RankSettings
+from workprof.synthetic.benchmarks import BenchmarkTraceSettings, benchmark_trace
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "benchmarks.jsonl"
-SAMPLE_NODES = ("one-core", "half-core", "quarter-core")
 
 RUN = {
     "node": "a",
@@ -54,23 +57,35 @@ def test_the_real_runs():
     assert len(json.loads(measured.frame["host"][0])) == 12
 
 
-def test_the_sample_is_read_and_its_nodes_differ_by_their_quotas():
+def test_the_sample_is_read_and_one_disk_of_eight_nodes_fails():
     measured = read_benchmarks(SAMPLE)
-    assert (measured.rejected, measured.checks) == ((), ())
+    assert measured.rejected == ()
+    assert set(counts(measured)) == {"failed_runs"}
     runs = parse_runs(measured.frame)
-    assert runs.problems == ()
-    assert len(set(runs.parameters)) == len(BENCHMARKS)
-    counts = measured.frame.groupby(["node", "benchmark"])["stressed"].agg(["size", "sum"])
-    assert len(counts) == 3 * len(BENCHMARKS)
-    assert (counts["size"] == 10).all()
-    assert (counts["sum"] == 2).all()
-    rates = runs.column("cpu-sysbench.events_per_second")
-    calm = [np.nanmedian(rates[(runs.node == name) & (runs.stressed == 0)]) for name in SAMPLE_NODES]
-    assert calm[0] / calm[1] == pytest.approx(2, rel=0.15)
-    assert calm[1] / calm[2] == pytest.approx(2, rel=0.15)
-    assert SAMPLE.stat().st_size < 1_500_000
-    text = SAMPLE.read_text()
-    assert [place for place in ("tmp", "var", "home", "root") if f"/{place}/" in text] == []
+    assert len({*runs.parameters} - {""}) == len(BENCHMARKS)
+    sizes = measured.frame.groupby(["node", "benchmark"]).size()
+    assert (len(sizes), set(sizes)) == (8 * len(BENCHMARKS), {10})
+    assert {name.partition("-")[0] for name in runs.node} == {"compute", "storage", "general"}
+    ranked = rank_nodes({"runs": measured.frame.assign(row_id=range(len(measured.frame)))}, RankSettings(), silent)
+    assert [one.node.partition("-")[0] for one in ranked.nodes] == [
+        *["compute"] * 3,
+        *["storage"] * 3,
+        *["general"] * 2,
+    ]
+    (failing,) = [one for one in ranked.nodes if one.degraded]
+    assert (failing.node, failing.degraded.benchmark.partition("-")[0]) == ("storage-3", "disk")
+    assert SAMPLE.stat().st_size < 1_000_000
+
+
+def test_the_sample_is_what_its_generator_makes():
+    made = benchmark_trace(BenchmarkTraceSettings(nodes=8, mixed=True, repeat=10, seed=2))
+    kept = [json.loads(line) for line in SAMPLE.read_text().splitlines()]
+    for name in ("node", "benchmark", "argv", "stressed", "rc"):
+        assert [line[name] for line in kept] == [line[name] for line in made.lines]
+    assert [line["started"] for line in kept] == pytest.approx([line["started"] for line in made.lines])
+    assert [line["truth_strength"] for line in kept] == pytest.approx(made.strength)
+    command = "workprof synth benchmarks -o data/sample/benchmarks.jsonl --nodes 8 --repeat 10 --mixed --seed 2"
+    assert command in (SAMPLE.parents[1] / "README.md").read_text()
 
 
 def test_the_benchmarks_are_those_that_are_parsed():

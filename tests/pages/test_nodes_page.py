@@ -94,7 +94,7 @@ def page(app, runs):
 def test_an_empty_home_names_what_is_needed(app):
     test = app("nodes")
     assert problems(test) == []
-    assert "columns node, benchmark, argv, started" in words(test)
+    assert "columns are node, benchmark, argv, started" in words(test)
     assert "Load sample" in labels(test)
 
 
@@ -304,7 +304,7 @@ def test_the_detection_shows_what_it_found_and_how_far_to_trust_it(page):
     assert "of small are flagged" in words(test)
     shown = {metric.label: metric.value for metric in test.metric}
     assert (shown["Detector"], shown["F1 of degraded"]) == ("Combined", "0.950")
-    assert "Degraded in the newest runs: small (disk-fio)" in words(test)
+    assert "newer runs are flagged, the newest ones of small (disk-fio)." in words(test)
     assert "A message of the detection." in words(test)
     assert len(test.get("plotly_chart")) == 5
 

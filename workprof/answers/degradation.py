@@ -1,4 +1,4 @@
-"""What is said of degraded nodes: which are now, what was judged by which detector, and how good that is."""
+"""What is said of flagged runs: on which nodes the newest are, by which detector, and how good that is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.arrays import Floats
 from workprof.core.table import Column
 from workprof.core.units import format_share
-from workprof.core.words import counted
+from workprof.core.words import counted, listed
 from workprof.nodes.detection import Detection, ScoredRuns
 from workprof.nodes.detection_data import detector_word
 
 
-def degraded_now(result: Detection) -> dict[str, tuple[str, ...]]:
+def flagged_now(result: Detection) -> dict[str, tuple[str, ...]]:
     """Return node -> the benchmarks whose newest run is flagged, the nodes with most of them first."""
     runs, bad = result.runs, {}
     for node in sorted({str(name) for name in runs.node}):
@@ -30,16 +30,16 @@ def degraded_now(result: Detection) -> dict[str, tuple[str, ...]]:
 
 
 def degradation_sentence(result: Detection) -> str:
-    """Return which nodes are degraded now, and how many runs are flagged."""
-    runs, now = result.runs, degraded_now(result)
+    """Return how many runs are flagged, and on which nodes the newest ones; a node's verdict is the ranking's."""
+    runs, now = result.runs, flagged_now(result)
     if not len(runs.flag):
         return "No run could be judged: each needs three earlier normal ones."
     count = f"{int((runs.flag & runs.tested).sum()):,} of {int(runs.tested.sum()):,} newer runs are flagged"
     if not now:
-        return f"No node is degraded in its newest runs; {count}."
+        return f"No node's newest run is flagged; {count}."
     named = [f"{node} ({', '.join(names)})" for node, names in list(now.items())[:3]]
-    rest = f" and {len(now) - 3} more" if len(now) > 3 else ""
-    return f"Degraded in the newest runs: {', '.join(named)}{rest}; {count}."
+    rest = [f"{len(now) - 3} more nodes"] if len(now) > 3 else []
+    return f"{count[:1].upper()}{count[1:]}, the newest ones of {listed([*named, *rest])}."
 
 
 MOST_DRIVERS = 3
@@ -101,7 +101,7 @@ def timeline_sentence(result: Detection, node: str) -> str:
     if not len(here):
         return f"No run of {node} has a verdict: each needs three earlier normal ones."
     flagged = int(runs.flag[here].sum())
-    bad = degraded_now(result).get(node, ())
+    bad = flagged_now(result).get(node, ())
     now = f"the newest run of {', '.join(bad)} is flagged: run it again" if bad else "no newest run is flagged"
     return f"{flagged} of {counted(len(here), 'run')} of {node} are flagged; {now}."
 
@@ -120,11 +120,12 @@ def _detector(result: Detection) -> str:
 
 
 FLAGGED = Column("n_flagged", _n_flagged, "Flagged", "%,.0f", "Of the runs outside the training part.")
-DEGRADED = Column(
-    "n_degraded",
-    lambda one: counted(len(degraded_now(one)), "node"),
-    "Degraded",
+NOW = Column(
+    "n_flagged_now",
+    lambda one: counted(len(flagged_now(one)), "node"),
+    "Flagged now",
     help="Nodes whose newest run of a benchmark is flagged.",
+    also=("n_degraded",),
 )
 DETECTOR = Column("detector", _detector, "Detector", help="Chosen inside the training part, unless set.")
 F1 = Column("f1_anomalous", "", "F1 of degraded", "%.3f", "On unseen labelled runs.")
@@ -137,7 +138,7 @@ def detection_figures(result: Detection) -> tuple[Figure, ...]:
     ends = f"{low:.2f} to {high:.2f}" if math.isfinite(low) and math.isfinite(high) else ""
     return (
         Figure(FLAGGED, result, f"of {counted(int(result.runs.tested.sum()), 'run')}"),
-        Figure(DEGRADED, result, ", ".join(degraded_now(result))),
+        Figure(NOW, result, ", ".join(flagged_now(result))),
         Figure(DETECTOR, result),
         *((Figure(F1, own, ends),) if own else ()),
     )

@@ -12,7 +12,8 @@ from workprof.core.answer import Answer, Figure, Table
 from workprof.core.table import Column
 from workprof.core.units import format_share
 from workprof.core.words import counted, listed
-from workprof.nodes.comparisons import AspectScore, PairRatio
+from workprof.nodes.comparisons import AspectScore, Degraded, PairRatio
+from workprof.nodes.metrics import ASPECT_OF
 from workprof.nodes.ranking import NodeScenario, RankedNode, Ranking, per_price
 from workprof.nodes.scores import OVERALL
 from workprof.nodes.selection import RankSettings
@@ -66,7 +67,30 @@ def ranking_sentence(result: Ranking) -> str:
         return f"{best.node} scores highest: {score_words(best)}."
     if not best.tied_with:
         return f"{faster_words(pair)}."
-    return f"{faster_words(pair)}: {best.node} is tied with {listed(best.tied_with)}."
+    alike = [best.node, *best.tied_with]
+    if len(alike) > MOST_NAMED:
+        return f"{best.node} is fastest, and {len(alike) - 1} nodes do not differ clearly from it."
+    return f"{listed(alike)} are fastest and do not differ clearly."
+
+
+MOST_NAMED = 4
+
+
+def slowed_words(one: Degraded) -> str:
+    """'its disk has slowed by 39 %'."""
+    return f"its {resource(ASPECT_OF[one.benchmark])} has slowed by {format_share(one.share, 0)}"
+
+
+def degraded_sentence(result: Ranking) -> str:
+    """Which nodes have degraded, and in what; '' = none."""
+    bad = [(one.node, one.degraded) for one in result.nodes if one.degraded]
+    words = [f"{node} has degraded: {slowed_words(one)}." for node, one in bad[:SHOWN_DEGRADED]]
+    more = len(bad) - SHOWN_DEGRADED
+    return " ".join([*words, *([f"So have {counted(more, 'more node')}."] if more > 0 else [])])
+
+
+SHOWN_DEGRADED = 2
+NONE_DEGRADED = "No node has degraded."
 
 
 def price_sentence(result: Ranking) -> str:
@@ -94,13 +118,16 @@ def decision_sentence(result: Ranking, work: str = "") -> str:
         work: what the nodes are for, such as a profile's name; '' = work of any kind.
     """
     head = f"For {work}: " if work else ""
-    fastest = ranking_sentence(result)
-    degraded = [one.node for one in result.nodes if one.degraded]
-    more = f", {len(degraded) - 3} more" if len(degraded) > 3 else ""
-    bad = f" Degraded: {', '.join(degraded[:3])}{more}." if degraded else ""
+    fastest, bad = ranking_sentence(result), degraded_sentence(result)
+    best = next((one for one in result.nodes if one.rank == 1), None)
+    if best is not None and best.degraded and not best.tied_with:
+        others = tuple(replace(one, degraded=None) if one is best else one for one in result.nodes)
+        fastest = f"{best.node} is fastest, but {slowed_words(best.degraded)}."
+        bad = degraded_sentence(replace(result, nodes=others))
+    words = " ".join(filter(None, (fastest, bad)))
     if not any(one.price_per_h > 0 and one.rank for one in result.nodes):
-        return f"{head}{fastest}{bad}"
-    return f"{head}{price_sentence(per_price(result))} Price aside, {fastest}{bad}"
+        return f"{head}{words}"
+    return f"{head}{price_sentence(per_price(result))} Price aside, {words}"
 
 
 def best_pair(pairs: Sequence[PairRatio], one: str, other: str, aspect: str = OVERALL) -> PairRatio | None:

@@ -84,6 +84,9 @@ def benchmarks(
     nodes: Annotated[int, typer.Option("--nodes", help="Each half as fast as the one before.")] = 3,
     repeat: Annotated[int, typer.Option("--repeat", help="Runs of each benchmark on each node; 100,000 in all.")] = 30,
     stress: Annotated[float, typer.Option("--stress", help="Share of the runs under stress.")] = 0.2,
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Nodes of three kinds; the disk of the last one fails.")
+    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +97,7 @@ def benchmarks(
     )
 
     checked_output(output, (".jsonl",))
-    settings = BenchmarkTraceSettings(nodes=nodes, repeat=repeat, stressed_share=stress, seed=seed)
+    settings = BenchmarkTraceSettings(nodes=nodes, mixed=mixed, repeat=repeat, stressed_share=stress, seed=seed)
     report = write_benchmark_trace(output, settings)
     result = {"file": str(output), "rows": report.rows, "seconds": report.seconds}
     emit(result, as_json, lambda: f"wrote {report.rows:,} runs to {output}")

@@ -39,6 +39,7 @@ class Degraded:
     """A node whose newest runs are worse than its own earlier ones."""
 
     benchmark: str  # that shows it
+    share: float  # by which its newest run lies below the median of the earlier ones
     reason: str  # in words, with figures
     action: str  # 're-run' (one run says so) or 'exclude' (a repetition agrees)
 
@@ -258,20 +259,18 @@ def degraded_nodes(runs: OrientedRuns, nodes: tuple[str, ...]) -> list[Degraded 
             typical = typical_spread([histories[other, benchmark] for other in nodes])
             z = badness(history[:-1], history[-1], typical)
             if z >= CUT and z > worst_z:
-                degraded, worst_z = _degraded(benchmark, history, z, typical), z
+                degraded, worst_z = _degraded(benchmark, history, typical), z
         worst.append(degraded)
     return worst
 
 
-def _degraded(benchmark: str, history: Floats, z: float, typical: float) -> Degraded:
+def _degraded(benchmark: str, history: Floats, typical: float) -> Degraded:
     repeated = len(history) > LEAST_EARLIER + 1 and badness(history[:-2], history[-2], typical) >= CUT
-    share = 1 - float(np.exp(history[-1] - np.median(history[:-1])))
-    runs = "the newest two runs are" if repeated else "the newest run is"
-    reason = (
-        f"{benchmark}: {runs} {format_share(share, 0)} below the median of {len(history) - 1 - repeated} earlier ones "
-        f"(robust z-score {z:.1f}, cut {CUT})"
-    )
-    return Degraded(benchmark, reason, EXCLUDE if repeated else RERUN)
+    earlier = len(history) - 1 - repeated
+    share = 1 - float(np.exp(history[-1] - np.median(history[: len(history) - 1])))
+    runs = "newest two runs" if repeated else "newest run"
+    reason = f"{benchmark} slowed by {format_share(share, 0)} in its {runs}, against {earlier} earlier ones"
+    return Degraded(benchmark, share, reason, EXCLUDE if repeated else RERUN)
 
 
 def badness(earlier: Floats, newest: float, typical: float) -> float:

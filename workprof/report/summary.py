@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from workprof.answers.nodes import (
+    NONE_DEGRADED,
     decision_sentence,
     degraded_sentences,
     node_table,
@@ -182,7 +183,7 @@ def _of_benchmarks(workbench: Workbench, dataset: Dataset) -> Decision:
     columns = [name for name in ("rank", "node", "score", "low", "high", "tied_with", "runs") if name in table]
     return Decision(
         summary=decision_sentence(result),
-        advice=" ".join(degraded_sentences(result)) or "No node has degraded.",
+        advice=" ".join(degraded_sentences(result)) or NONE_DEGRADED,
         headlines=tuple(map(headline, ranking_figures(result))),
         chart=_below(chart),
         tables=(Table("Nodes, best first", "decision-nodes", table[columns].head(MOST_ROWS)),),

@@ -209,6 +209,19 @@ LOST = {"cpu": 0.35, "memory": 0.45, "disk": 0.6, "network": 0.45}
 MOST_NODES, MOST_RUNS, RUN_BYTES = 1_000, 100_000, 1_500
 """Runs of all nodes together, which are in memory at a time; bytes of a run in the file."""
 
+KINDS: dict[str, dict[str, float]] = {
+    "compute": {"cpu": 1.0, "memory": 1.2, "disk": 0.8, "network": 1.2},
+    "storage": {"cpu": 0.6, "memory": 0.8, "disk": 1.6, "network": 1.0},
+    "general": {"cpu": 0.5, "memory": 0.6, "disk": 0.5, "network": 0.5},
+}
+"""Kind of node -> speed in each resource, of a mixed cluster."""
+
+ALIKE = 0.02
+"""Standard deviation of the logarithm of a speed, among nodes of a kind."""
+
+FAILS_FROM, FAILS_TO = 0.6, 0.55
+"""Share of the time after which a failing disk slows, and its speed at the end."""
+
 START_S = 1_700_000_000.0
 FAILED_SHARE = 0.005
 NO_HOST_SHARE = 0.02
@@ -219,6 +232,7 @@ class BenchmarkTraceSettings:
     """What is simulated; raises SettingsError for a number out of bounds."""
 
     nodes: int = 3  # number of nodes; their speeds halve from one to the next, so that the order is known
+    mixed: bool = False  # instead the nodes are of the kinds in `KINDS`, by turns, and the disk of the last one fails
     repeat: int = 30  # runs of each (node, benchmark)
     stressed_share: float = 0.2  # of the runs, 0-1
     intensity: tuple[float, float] = (0.4, 1.0)  # least and largest strength of a stress, 0-1
@@ -259,10 +273,23 @@ def benchmark_trace(settings: BenchmarkTraceSettings | None = None) -> Benchmark
     """Simulated runs of the six benchmarks; the same settings give the same runs."""
     request = settings or BenchmarkTraceSettings()
     rng = np.random.default_rng(request.seed)
-    names = [f"node-{number + 1}" for number in range(request.nodes)]
-    speed = {name: dict.fromkeys(NOISE, 0.5**number) for number, name in enumerate(names)}
+    speed = _mixed(request.nodes, rng) if request.mixed else _halving(request.nodes)
     runs = list(_runs(request, speed, rng))
     return BenchmarkTrace(tuple(line for line, _ in runs), tuple(strength for _, strength in runs), speed)
+
+
+def _halving(nodes: int) -> dict[str, dict[str, float]]:
+    return {f"node-{number + 1}": dict.fromkeys(NOISE, 0.5**number) for number in range(nodes)}
+
+
+def _mixed(nodes: int, rng: np.random.Generator) -> dict[str, dict[str, float]]:
+    result: dict[str, dict[str, float]] = {}
+    for number in range(nodes):
+        kind = list(KINDS)[number % len(KINDS)]
+        own = np.exp(ALIKE * rng.standard_normal(len(NOISE)))
+        speeds = {name: KINDS[kind][name] * float(by) for name, by in zip(NOISE, own, strict=True)}
+        result[f"{kind}-{number // len(KINDS) + 1}"] = speeds
+    return result
 
 
 def write_benchmark_trace(path: Path, settings: BenchmarkTraceSettings) -> SynthReport:
@@ -291,8 +318,11 @@ def _runs(
         node, benchmark = plan[number]
         stressed = bool(rng.random() < settings.stressed_share)
         strength = float(rng.uniform(*settings.intensity)) if stressed else 0.0
-        drifted = settings.drift * place / max(len(plan) - 1, 1)
-        measured = _measure(benchmark, speed[node][ASPECT[benchmark]] * np.exp(drifted), strength, rng)
+        passed = place / max(len(plan) - 1, 1)
+        now = speed[node][ASPECT[benchmark]] * np.exp(settings.drift * passed)
+        if settings.mixed and ASPECT[benchmark] == "disk" and node == list(speed)[-1]:
+            now *= 1 - (1 - FAILS_TO) * max(passed - FAILS_FROM, 0.0) / (1 - FAILS_FROM)
+        measured = _measure(benchmark, now, strength, rng)
         line = _line(node, benchmark, clock, measured, rng)
         yield (
             line | {"stressed": stressed if settings.labelled else None, "host": _host(benchmark, strength, rng)},

@@ -87,12 +87,17 @@ def tie_spans(nodes: Sequence[RankedNode]) -> list[tuple[int, int]]:
     return spans
 
 
+def best_healthy(nodes: Sequence[RankedNode]) -> RankedNode | None:
+    """Return the first ranked node that has not degraded."""
+    return next((one for one in nodes if one.rank and not one.degraded), None)
+
+
 def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
-    words = [bar_words(one, row) for row, one in zip(rows, nodes, strict=True)]
+    words, best = [bar_words(one, row) for row, one in zip(rows, nodes, strict=True)], best_healthy(nodes)
     return shapes.bars(
         [one.score for one in nodes] or [None],
         list(rows) or [None],
-        colour=[_colour(one) for one in nodes] or RIVAL,
+        colour=[_colour(one, best) for one in nodes] or RIVAL,
         hover=None,
         error_x=shapes.interval(
             [one.score for one in nodes],
@@ -110,11 +115,11 @@ def _bars(nodes: Sequence[RankedNode], rows: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def _colour(one: RankedNode) -> str:
-    """Return green for the best node, red for a degraded one, grey for the others."""
+def _colour(one: RankedNode, best: RankedNode | None) -> str:
+    """Return green for the best healthy node, red for a degraded one, grey for the others."""
     if one.degraded:
         return DEGRADED
-    return BEST if one.rank == 1 else RIVAL
+    return BEST if one is best else RIVAL
 
 
 def _bracket(first: int, last: int) -> list[dict[str, Any]]:
@@ -138,10 +143,11 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 def aspect_lines(result: Ranking) -> Chart:
     """Return the scores of the nodes in every aspect; the best ranked nodes where there are many."""
     nodes, aspects = result.nodes[:MOST_NODES], list(result.metrics)
+    best = best_healthy(result.nodes)
     return Chart(
         name="node-aspects",
         figure=figure_of(
-            [_aspects_line(number, one, aspects) for number, one in enumerate(nodes)],
+            [_aspects_line(number, one, aspects, best) for number, one in enumerate(nodes)],
             x={
                 "title": "Resource",
                 "tickvals": list(range(len(aspects))),
@@ -172,15 +178,15 @@ def aspect_table(result: Ranking) -> pd.DataFrame:
     )
 
 
-def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[str, Any]:
-    colour, scores = _line_colour(one), [one.aspects[name] for name in aspects]
+def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str], best: RankedNode | None) -> dict[str, Any]:
+    colour, scores = _line_colour(one, best), [one.aspects[name] for name in aspects]
     shift = (number % 5 - 2) * 0.03  # intervals of neighbours would hide each other
     return shapes.line(
         [place + shift for place in range(len(aspects))],
         [own.score if math.isfinite(own.score) and own.score > 0 else None for own in scores],
         name=node_name(one.node),
         colour=colour,
-        width=3 if one.rank == 1 else 1.6,
+        width=3 if one is best else 1.6,
         dash=_DASHES[number // 8 % len(_DASHES)],
         mode="lines+markers",
         hover=None,
@@ -193,11 +199,11 @@ def _aspects_line(number: int, one: RankedNode, aspects: Sequence[str]) -> dict[
     )
 
 
-def _line_colour(one: RankedNode) -> str:
-    """Return the colour of a line: the best node stands out, and a degraded one."""
+def _line_colour(one: RankedNode, best: RankedNode | None) -> str:
+    """Return the colour of a line: the best healthy node stands out, and a degraded one."""
     if one.degraded:
         return COLOURS[4]
-    return COLOURS[2] if one.rank == 1 else NEUTRAL
+    return COLOURS[2] if one is best else NEUTRAL
 
 
 def _symbol(number: int) -> str:
