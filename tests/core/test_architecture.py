@@ -20,6 +20,7 @@ MIDDLE = {
     "background",
     "inputs",
     "pull",
+    "sources",
     "campaign",
 }
 METHODS = {"profiles", "forecasts", "memory", "nodes", "phases"}

@@ -34,6 +34,7 @@ COMMANDS = {
     "report": ("report",),
     "record": ("record",),
     "campaign": ("campaign", "airflow-dag"),
+    "sources": ("source", "refresh"),
 }
 """Module -> the commands that it registers."""
 

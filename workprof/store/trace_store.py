@@ -16,14 +16,27 @@ import pandas as pd
 
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
+from workprof.core.refreshes import Refresh
 from workprof.core.scope import split
 from workprof.core.settings import Settings
-from workprof.store import catalogue, checks, decisions, detect, documents, frames, ingest, outputs, proposal
+from workprof.store import (
+    catalogue,
+    checks,
+    decisions,
+    detect,
+    documents,
+    frames,
+    ingest,
+    outputs,
+    proposal,
+    refreshing,
+)
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
 from workprof.store.decisions import DecisionTables
 from workprof.store.documents import FeedbackTables, MappingTables, ScenarioTables
 from workprof.store.look import Look
+from workprof.store.refreshing import Incoming
 from workprof.store.reports import (
     Column,
     ColumnProfile,
@@ -37,11 +50,12 @@ from workprof.store.reports import (
     TimeCoverage,
     Upstream,
 )
+from workprof.store.sources import SourceTables
 
 Value = TypeVar("Value")
 
 
-class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
+class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, SourceTables):
     """One home folder's database, shared with other processes; every method may be called from any thread.
 
     `dataset` is everywhere a name or at least eight characters of a hash; DatasetUnknown names what there is.
@@ -123,6 +137,21 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables):
             Cancelled: when `progress` raised it; nothing is kept.
         """
         return ingest.ingest(self._database, [Path(path) for path in paths], options, progress, upstream)
+
+    def take_in(self, name: str, incoming: Incoming | None, state: object, begun: Refresh) -> Refresh:
+        """Let what a refresh brought replace and join the rows of a source's dataset; None = nothing new came.
+
+        Rows, how far the source was read and its history change together, or not at all.
+
+        Raises:
+            TraceError: when a column means something else than it did, or no run is left.
+            SettingsError: when the source was removed meanwhile, or a dataset of its name is not its own.
+        """
+        return refreshing.take_in(self._database, name, incoming, state, begun)
+
+    def incoming(self, report: IngestReport, origin: str, **how: Any) -> Incoming:
+        """A dataset of this store as what a refresh of another one brings; see `Incoming`."""
+        return Incoming(self._database.home.database, self._entry(report.hash), report, origin, **how)
 
     def spool_folder(self, name: str) -> AbstractContextManager[Path]:
         """Return a context with a fresh folder of the home; it is gone afterwards."""

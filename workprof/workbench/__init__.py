@@ -19,6 +19,7 @@ from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
 from workprof.workbench.runs import RunQuestions
+from workprof.workbench.sources import SourceQuestions
 
 __all__ = ["JOBS", "WORDS", "CachedResult", "Workbench", "passing_workbench"]
 
@@ -30,6 +31,7 @@ class Workbench(
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,
+    SourceQuestions,
     UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps."""

@@ -1,0 +1,103 @@
+"""sacct as a source: refreshes at any moments end in what one import of the whole gives."""
+
+import dataclasses
+
+import pytest
+
+from tests.refresh.conftest import rows_of
+from tests.refresh.planted import BEGIN, jobs, sacct
+from workprof.core.errors import SettingsError
+from workprof.sources.api import SourceUnreachable
+from workprof.sources.source import Source
+
+pytestmark = pytest.mark.slow
+
+END = 200_000
+
+
+@pytest.fixture
+def source():
+    return Source(name="cluster", kind="slurm", since_s=300_000.0, overlap_s=600.0)
+
+
+def at(bench, *moments):
+    return [bench.refresh("cluster", now_s=BEGIN + moment) for moment in moments]
+
+
+def test_refreshes_end_in_what_one_import_gives(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    done = at(bench, 20_000, 40_000, 60_000, 60_000, 90_000, END)
+    assert done[3].new == done[3].changed == 0
+    assert sum(one.new for one in done) == done[-1].rows == 60
+    assert all(one.changed for one in done[1:3])  # jobs that waited or ran have ended since
+    once = dataclasses.replace(source, name="once")
+    bench.add_source(once)
+    bench.refresh("once", now_s=BEGIN + END)
+    assert rows_of(bench, "cluster") == rows_of(bench, "once")
+    assert bench.dataset("cluster").hash == bench.dataset("once").hash
+
+
+def test_a_failure_leaves_the_last_good_state_and_says_why(bench, tmp_path, on_path, source):
+    place, fault = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    at(bench, 50_000)
+    before = rows_of(bench, "cluster")
+    fault.touch()
+    with pytest.raises(SourceUnreachable, match="Connection refused"):
+        at(bench, 90_000)
+    status = bench.source("cluster")
+    assert rows_of(bench, "cluster") == before
+    assert "Connection refused" in status.failed.error
+    assert (status.failures, status.wait_s(60.0)) == (1, 120.0)
+    assert status.last.rows == len(before[0])
+    fault.unlink()
+    at(bench, 90_000)
+    assert bench.source("cluster").failed is None
+
+
+def test_runs_that_ended_long_ago_go(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(dataclasses.replace(source, keep_s=50_000.0))
+    at(bench, 60_000)
+    last = at(bench, 110_000)[0]
+    every = [one for one in jobs() if one.submit <= 110_000]
+    gone = [one for one in every if one.end < 60_000]
+    assert last.expired > 0
+    assert last.rows == len(every) - len(gone)
+
+
+def test_scenarios_and_decisions_stay_with_the_dataset(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    at(bench, 50_000)
+    bench._store.save_scenario(bench.dataset("cluster").hash, "mine", "2026-01-01", source)
+    at(bench, 90_000)
+    assert [one.name for one in bench._store.scenarios(bench.dataset("cluster").hash, Source)] == ["cluster"]
+
+
+def test_a_dataset_that_was_renamed_or_removed_is_told(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    at(bench, 50_000)
+    bench.rename("cluster", "other")
+    with pytest.raises(SettingsError, match="is called 'other' now"):
+        at(bench, 60_000)
+    bench.rename("other", "cluster")
+    at(bench, 60_000)
+    bench.remove("cluster")
+    with pytest.raises(SettingsError, match="was removed; add the source again"):
+        at(bench, 70_000)
+
+
+def test_a_name_that_is_taken_is_refused(bench, source):
+    bench.add_source(source)
+    with pytest.raises(SettingsError, match="already called"):
+        bench.add_source(source)
+    with pytest.raises(SettingsError, match="did you mean 'cluster'"):
+        bench.refresh("clusters")

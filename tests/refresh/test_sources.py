@@ -1,0 +1,278 @@
+"""What a source may be, where secrets may stand, files, tables and pods as sources, and the command."""
+
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import duckdb
+import pytest
+
+from tests.command_line import run_here
+from tests.refresh.conftest import rows_of
+from tests.refresh.planted import BEGIN, jobs, pods, prometheus, sacct
+from workprof.core.errors import HomeBusy, SettingsError
+from workprof.sources.source import Credentials, Source, seconds_of, secret
+from workprof.store.reports import IngestOptions
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kind": "grafana"}, "use one of prometheus, slurm"),
+        ({"kind": "prometheus", "address": "prometheus:9090"}, "give http://HOST:PORT"),
+        ({"kind": "prometheus", "address": "http://me:pw@host"}, "holds a name or a password"),
+        ({"kind": "slurm", "address": "-oProxyCommand=id"}, "give HOST or USER@HOST"),
+        ({"kind": "files"}, "needs an address"),
+        ({"kind": "prometheus", "address": "http://host", "step_s": 0.0}, "--step is 0 s"),
+    ],
+)
+def test_a_source_that_cannot_be_is_refused(given, words):
+    with pytest.raises(SettingsError, match=words):
+        Source(name="x", **given)
+
+
+def test_a_secret_is_never_given_itself(tmp_path, monkeypatch):
+    with pytest.raises(SettingsError, match="never kept or given on the command line") as told:
+        Credentials(token="abc123")
+    assert "abc123" not in str(told.value)
+    monkeypatch.delenv("NOT_SET", raising=False)
+    with pytest.raises(SettingsError, match="NOT_SET is not set"):
+        secret("env:NOT_SET")
+    path = tmp_path / "token"
+    path.write_text("abc123\n")
+    path.chmod(0o644)
+    with pytest.raises(SettingsError, match="chmod 600") as told:
+        secret(f"file:{path}")
+    assert "abc123" not in str(told.value)
+    path.chmod(0o600)
+    assert secret(f"file:{path}") == "abc123"
+
+
+def test_spans_are_read_in_words_of_prometheus():
+    assert [seconds_of(text, "") for text in ("", "90s", "15m", "1.5h", "2d", "1w")] == [
+        *(0, 90, 900, 5400, 172_800, 604_800),
+    ]
+    with pytest.raises(SettingsError, match="--every is 'daily'"):
+        seconds_of("daily", "--every")
+
+
+def table(path, rows):
+    lines = [f"j{n},align,{1_700_000_000 + n},{60 + n},{(n + 1) * 1000000}" for n in rows]
+    path.write_text("\n".join(["job_name,task_name,start_time_s,duration_s,peak_memory_bytes", *lines]) + "\n")
+
+
+def test_files_that_are_new_or_grew_are_read_and_the_dataset_is_what_they_hold(bench, tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    table(folder / "a.csv", range(30))
+    bench.add_source(Source(name="all", kind="files", address=str(folder)))
+    assert bench.refresh("all").rows == 30
+    assert not bench.refresh("all").dataset
+    table(folder / "a.csv", range(45))
+    grown = bench.refresh("all")
+    assert (grown.rows, grown.new, grown.changed) == (45, 15, 0)
+    bench.ingest(folder / "a.csv", IngestOptions(name="once"))
+    assert rows_of(bench, "all") == rows_of(bench, "once")
+    (folder / "a.csv").unlink()
+    with pytest.raises(Exception, match="no file is there"):
+        bench.refresh("all")
+    assert bench.dataset("all").rows == 45
+
+
+def test_a_table_of_an_engine_is_pulled_again(bench, tmp_path):
+    path = tmp_path / "trace.duckdb"
+    table(tmp_path / "rows.csv", range(40))
+    with duckdb.connect(path) as other:
+        other.execute(f"CREATE TABLE runs AS FROM read_csv('{tmp_path / 'rows.csv'}')")
+    bench.add_source(Source(name="pulled", kind="pull", address=str(path), table="runs"))
+    assert bench.refresh("pulled").new == 40
+    with duckdb.connect(path) as other:
+        other.execute("DELETE FROM runs WHERE job_name = 'j3'")
+    assert bench.refresh("pulled").rows == 39
+
+
+def pod(name, phase, restarts=0):
+    state = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    if phase == "Succeeded":
+        state = {
+            "terminated": {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T01:00:00Z", "exitCode": 0}
+        }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "lab",
+            "uid": f"uid-{name}",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {"containers": [{"name": "main", "resources": {"requests": {"memory": "1Gi", "cpu": "1"}}}]},
+        "status": {
+            "phase": phase,
+            "startTime": "2026-01-01T00:00:00Z",
+            "containerStatuses": [{"name": "main", "restartCount": restarts, "state": state}],
+        },
+    }
+
+
+class Cluster(http.server.BaseHTTPRequestHandler):
+    pods = ()
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        first = 0 if "continue" not in query else 2
+        more = {"continue": "next"} if first + 2 < len(self.pods) else {}
+        body = json.dumps(
+            {"kind": "PodList", "metadata": more, "items": self.pods[first : first + 2 if not first else None]}
+        )
+        self.send_response(200 if path == "/api/v1/pods" else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+
+def test_pods_that_went_stay_as_last_seen(bench):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Cluster)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        address = f"http://127.0.0.1:{server.server_port}"
+        bench.add_source(Source(name="pods", kind="kubernetes", address=address))
+        Cluster.pods = [pod(f"p{n}", "Running") for n in range(3)]
+        assert bench.refresh("pods").rows == 3
+        Cluster.pods = [pod("p0", "Succeeded"), pod("p9", "Running")]
+        done = bench.refresh("pods")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (done.rows, done.new, done.changed) == (4, 1, 1)
+    rows = bench.preview("pods", 10)
+    assert sorted(rows["status"].str.lower()) == ["running", "running", "running", "succeeded"]
+
+
+def test_the_command_adds_lists_refreshes_and_removes(tmp_path, on_path):
+    place, fault = sacct(tmp_path, jobs())
+    on_path(place)
+
+    def run(*words):
+        return run_here(*words, home=tmp_path / "home")
+
+    since = f"{int(time.time() - BEGIN) + 100}s"
+    assert run("source", "add", "cl", "--from", "slurm", "--every", "1h", "--since", since).status == 0
+    done = run("refresh", "cl", "--json")
+    assert done.json["refreshes"][0] | {"new": 60, "runs": 60} == done.json["refreshes"][0]
+    assert "cl has 60 runs" in done.json["sentence"]
+    listed = run("source", "list", "--json").json["sources"]
+    assert (listed[0]["source"], listed[0]["runs"], listed[0]["every_s"]) == ("cl", 60, 3600)
+    fault.touch()
+    failed = run("refresh")
+    assert failed.status == 2
+    assert "its rows are as they were" in failed.out
+    assert "Connection refused" in run("source", "show", "cl").out
+    assert run("source", "remove", "cl").status == 0
+    assert run("source", "list", "--json").json["sources"] == []
+    assert run("datasets", "--json").json[0]["dataset"] == "cl"
+
+
+def test_two_refreshes_of_one_source_do_not_meet(bench, tmp_path, on_path):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(Source(name="cl", kind="slurm", since_s=3e5))
+    refused = []
+
+    def again(_, message):
+        if message == "asking sacct" and not refused:
+            with pytest.raises(HomeBusy, match="being refreshed already") as told:
+                bench.refresh("cl")
+            refused.append(told)
+
+    bench.refresh("cl", again, now_s=BEGIN + 90_000)
+    assert refused
+
+
+REFRESH = """
+import sys
+from workprof.core.settings import from_environment
+from workprof.workbench import Workbench
+with Workbench(from_environment()) as bench:
+    bench.refresh("prod", now_s=float(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("kills", [5])
+def test_a_refresh_that_is_killed_loses_and_doubles_nothing(bench, tmp_path, kills):
+    every, end = pods(9, 3), 6 * 3600
+    home = bench.settings.home
+    with prometheus(every) as server:
+        for name in ("prod", "once"):
+            bench.add_source(Source(name=name, kind="prometheus", address=server.url, since_s=6.0 * 3600))
+        bench.refresh("once", now_s=BEGIN + end)
+        for number in range(kills + 1):
+            server.asked.clear()
+            child = subprocess.Popen(
+                [sys.executable, "-c", REFRESH, str(BEGIN + end)], env=os.environ | {"WORKPROF_HOME": str(home)}
+            )
+            if number == kills:
+                assert child.wait(120) == 0
+                break
+            until = time.monotonic() + 60
+            while len(server.asked) < 1 + number * 6 and child.poll() is None and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.1 * number)
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+    assert rows_of(bench, "prod") == rows_of(bench, "once")
+    assert bench.dataset("prod").hash == bench.dataset("once").hash
+
+
+ONLY = """
+import sys
+allowed, tried = int(sys.argv[1]), []
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.sendto") and isinstance(arguments[1], tuple):
+        if arguments[1][:2] != ("127.0.0.1", allowed):
+            tried.append(arguments[1])
+            raise PermissionError(f"forbidden: {arguments[1]}")
+    if event in ("socket.getaddrinfo", "socket.gethostbyname") and arguments[0] not in ("127.0.0.1", None, ""):
+        tried.append(arguments[0])
+        raise PermissionError(f"forbidden: {arguments[0]}")
+sys.addaudithook(watch)
+from workprof.cli.main import main
+from workprof.core.settings import from_environment
+from workprof.workbench import Workbench
+with Workbench(from_environment()) as bench:
+    print(bench.refresh("prod", now_s=float(sys.argv[2])))
+for words in (["memory", "plan", "prod"], ["memory", "ledger", "prod"], ["source", "list"]):
+    try:
+        main(words)
+    except SystemExit as end:
+        assert not end.code, words
+assert not tried, tried
+"""
+
+
+def test_nothing_but_the_source_is_ever_tried(bench, tmp_path):
+    with prometheus(pods()) as server:
+        span = Source(name="prod", kind="prometheus", address=server.url, since_s=12 * 3600.0)
+        bench.add_source(span)
+        bench.close()
+        home = str(bench.settings.home)
+        done = subprocess.run(
+            [sys.executable, "-c", ONLY, server.url.rsplit(":", 1)[1], str(BEGIN + 12 * 3600)],
+            env=os.environ | {"WORKPROF_HOME": home},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "rows=12" in done.stdout

@@ -1,0 +1,103 @@
+"""Sources and their refreshes: in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from workprof.core.answer import Answer, Table
+from workprof.core.refreshes import Refresh, SourceStatus
+from workprof.core.table import Column
+from workprof.core.units import format_duration
+from workprof.core.words import counted, listed
+
+NOT_YET = "not yet"
+
+
+def minute(moment: str | float) -> str:
+    """A moment as '2026-01-31 14:05 UTC'; '' for none."""
+    if isinstance(moment, str):
+        return f"{moment[:16].replace('T', ' ')} UTC" if moment else ""
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC" if moment else ""
+
+
+SOURCES = (
+    Column("source", "name", "Source", pinned=True),
+    Column("kind", aside=True),
+    Column("where", heading="Where"),
+    Column("runs", "rows", "Runs", unit="count"),
+    Column(
+        "refreshed",
+        lambda one: one.last.started if one.last else None,
+        "Last refresh",
+        said=lambda one: minute(one.last.started) if one.last else NOT_YET,
+    ),
+    Column("new", lambda one: one.last.new if one.last else None, "New", unit="count"),
+    Column("changed", lambda one: one.last.changed if one.last else None, "Changed", unit="count"),
+    Column("rejected", lambda one: one.last.rejected if one.last else None, "Rejected", unit="count"),
+    Column("every_s", "every_s", "Every", said=lambda one: format_duration(one.every_s) if one.every_s else "by hand"),
+    Column("keep_s", "keep_s", "Keeps", said=lambda one: format_duration(one.keep_s) if one.keep_s else "all"),
+    Column("until", lambda one: minute(one.until_s) or None, "Read until"),
+    Column(
+        "failed",
+        lambda one: one.failed.started if one.failed else None,
+        "Failed",
+        optional=True,
+        said=lambda one: minute(one.failed.started) if one.failed else "",
+    ),
+    Column("error", lambda one: one.failed.error if one.failed else None, "Why", optional=True),
+)
+
+REFRESHES = (
+    Column("started", heading="Started", said=lambda one: minute(one.started)),
+    Column("seconds", heading="Took", unit="s"),
+    Column("runs", "rows", "Runs", unit="count"),
+    Column("new", heading="New", unit="count"),
+    Column("changed", heading="Changed", unit="count"),
+    Column("expired", heading="Expired", unit="count"),
+    Column("rejected", heading="Rejected", unit="count"),
+    Column("dataset", heading="Hash", aside=True),
+    Column("error", lambda one: one.error or None, "Why it failed", optional=True),
+)
+
+
+def sources_answer(sources: Sequence[SourceStatus]) -> Answer:
+    """All sources: when each was refreshed, what came, which failed."""
+    failed = [one.name for one in sources if one.failed]
+    if not sources:
+        sentence = "There is no source yet; `workprof source add NAME --from KIND` adds one."
+    elif failed:
+        sentence = f"{listed(failed)} failed at the last refresh; the rows before it stay."
+    else:
+        sentence = f"{counted(len(sources), 'source')}, none of which failed at its last refresh."
+    return Answer(sentence, tables=(Table("sources", "Sources", SOURCES, sources),))
+
+
+def source_answer(source: SourceStatus, history: Sequence[Refresh]) -> Answer:
+    """One source with its history."""
+    sentence = refresh_sentence(history[0]) if history else f"{source.name} was not refreshed yet."
+    return Answer(
+        sentence,
+        tables=(Table("source", "Source", SOURCES, [source]), Table("refreshes", "Refreshes", REFRESHES, history)),
+    )
+
+
+def refreshed_answer(refreshes: Sequence[Refresh]) -> Answer:
+    """What refreshes did, one a source."""
+    columns = (Column("source", heading="Source", pinned=True), *REFRESHES)
+    return Answer(
+        " ".join(map(refresh_sentence, refreshes)) or "There is no source to refresh.",
+        tables=(Table("refreshes", "Refreshes", columns, refreshes),),
+    )
+
+
+def refresh_sentence(refresh: Refresh) -> str:
+    """What one refresh did."""
+    if refresh.error:
+        return f"{refresh.source} failed at {minute(refresh.started)}; its rows are as they were: {refresh.error}."
+    if not refresh.dataset:
+        return f"Nothing new came from {refresh.source}."
+    more = f", {refresh.changed:,} changed" if refresh.changed else ""
+    gone = f", {refresh.expired:,} expired" if refresh.expired else ""
+    lost = f"; {counted(refresh.rejected, 'row')} could not be taken" if refresh.rejected else ""
+    return f"{refresh.source} has {counted(refresh.rows, 'run')}: {refresh.new:,} new{more}{gone}{lost}."

@@ -1,0 +1,43 @@
+"""What refreshes of a source did, and how a source stands: plain records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_DOUBLINGS = 4
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """What one refresh of a source did."""
+
+    source: str  # its name
+    started: str  # ISO 8601, UTC
+    seconds: float = 0.0
+    dataset: str = ""  # hash of the dataset then; '' = nothing new came
+    rows: int = 0  # runs of the dataset then
+    new: int = 0  # runs that were not there before
+    changed: int = 0  # runs that were, otherwise
+    expired: int = 0  # runs that went because they ended too long ago
+    rejected: int = 0  # rows that could not be taken
+    error: str = ""  # why nothing was changed; '' = it went well
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """A source as it stands."""
+
+    name: str  # of the source and of its dataset
+    kind: str
+    where: str  # what it is and where, for people
+    every_s: float  # between two refreshes; 0 = when somebody says so
+    keep_s: float  # runs that ended longer ago go; 0 = all stay
+    until_s: float  # everything before that moment was read; 0 = nothing yet
+    rows: int  # runs of its dataset now; 0 = there is none yet
+    last: Refresh | None  # that went well
+    failed: Refresh | None  # the latest, where it did not
+    failures: int  # that came one after another, up to now
+
+    def wait_s(self, every_s: float) -> float:
+        """Seconds until the next refresh: as planned, and twice as long for each failure in turn."""
+        return every_s * 2.0 ** min(self.failures, MOST_DOUBLINGS)

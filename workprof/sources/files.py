@@ -1,0 +1,46 @@
+"""Files of a folder or a pattern, and tables of other engines: the dataset is exactly what they hold now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from workprof.core.progress import Progress
+from workprof.sources.api import SourceUnreachable
+from workprof.sources.fetched import Fetched, Place, State
+from workprof.sources.source import Source
+from workprof.store.reports import IngestReport
+from workprof.store.trace_store import TraceStore
+
+
+def fetch(source: Source, state: State, place: Place) -> Fetched:
+    """The files, where one is new, gone or changed.
+
+    Raises SourceUnreachable when there is none.
+    """
+    path = Path(source.address).expanduser().absolute()
+    found = path.iterdir() if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    paths = sorted(one for one in found if one.is_file() and not one.name.startswith("."))
+    if not paths:
+        raise SourceUnreachable(f"{source.address}: no file is there; check --path")
+    there = {str(one): [float(one.stat().st_size), one.stat().st_mtime] for one in paths}
+    if there == state.files:
+        return Fetched(None, replace(state, until_s=place.now_s))
+
+    def load(store: TraceStore, progress: Progress) -> IngestReport:
+        return store.ingest(paths, replace(source.options, name=source.name), progress)
+
+    return Fetched(load, replace(state, until_s=place.now_s, files=there), whole=True)
+
+
+def fetch_table(source: Source, state: State, place: Place) -> Fetched:
+    """A table of another engine, as `workprof pull` takes it."""
+
+    def load(store: TraceStore, progress: Progress) -> IngestReport:
+        from workprof.pull.pulling import PullSettings, pull  # noqa: PLC0415  an extra
+
+        return pull(
+            store, PullSettings(source.address, source.name, source.table, options=source.options), progress
+        ).ingest
+
+    return Fetched(load, replace(state, until_s=place.now_s), whole=True)

@@ -1,0 +1,256 @@
+"""Datasets that grow: what a refresh brings replaces and joins the rows that are there, in one transaction.
+
+A run is known by its cluster, namespace, name and container. A row of a refresh takes the place of one with the same
+identity and start, or of one that had not ended; the others stay. How far the source was read stands in the same
+transaction: a refresh that is killed has changed nothing, and the next one brings the same rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from workprof.core.errors import SettingsError, TraceError
+from workprof.core.records import pack
+from workprof.core.refreshes import Refresh
+from workprof.store import catalogue, checks, rejects
+from workprof.store.catalogue import REJECTS, ROWS, Entry, one
+from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
+from workprof.store.connection import Database, quoted, text
+from workprof.store.reports import Check, Column, Dataset, IngestReport
+from workprof.store.sources import last_dataset, remember
+
+IDENTITY = ("cluster", "namespace", "job_name", "container")
+START, END = "start_time_s", "end_time_s"
+KEPT = (FINISHED, FLAGS)
+"""Columns of every table of rows beside those that the catalogue tells of."""
+MARK = "md5(concat(count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
+"""SQL of a hash of rows in any order."""
+ORDER = (START, "submit_time_s", *IDENTITY, "task_name")
+PASSING = "incoming"
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """What was read into a store of its own, and how it is to be taken."""
+
+    database: Path  # file of that store, within the home
+    entry: Entry
+    report: IngestReport
+    origin: str  # of the source, for people
+    whole: bool  # the dataset becomes exactly these rows
+    ended_before_s: float | None  # rows that ended before go; None = all stay
+
+
+def take_in(database: Database, name: str, incoming: Incoming | None, state: object, begun: Refresh) -> Refresh:
+    """Let what came replace and join the rows of a source's dataset; return what became of it.
+
+    Rows, state and history change together or not at all. None = nothing new came.
+
+    Raises:
+        TraceError: when a column there means something else than it did, or holds something else.
+        SettingsError: when the source was removed meanwhile, or a dataset of that name is no source's.
+    """
+    with database.writing(), database.cursor() as session:
+        if incoming is not None:
+            session.execute(f"ATTACH {text(str(incoming.database))} AS {PASSING} (READ_ONLY)")
+        try:
+            with database.transaction() as cursor:
+                if not one(cursor, "SELECT count(*) FROM sources WHERE name = ?", [name])[0]:
+                    raise SettingsError(f"source {name} was removed meanwhile; nothing was changed")
+                result = _taken(cursor, database, name, incoming, begun) if incoming is not None else begun
+                document = json.dumps(pack(state).document)
+                cursor.execute("UPDATE sources SET state = ? WHERE name = ?", [document, name])
+                remember(cursor, name, result)
+        finally:
+            if incoming is not None:
+                session.execute(f"DETACH {PASSING}")
+    return result
+
+
+def _taken(
+    cursor: duckdb.DuckDBPyConnection, database: Database, name: str, incoming: Incoming, begun: Refresh
+) -> Refresh:
+    before = _before(cursor, name)
+    came = f"{PASSING}.{quoted(incoming.entry.table)}"
+    columns = incoming.entry.columns
+    if before is not None and not incoming.whole:
+        columns = _together(cursor, before, (columns, _stays(before, came, columns)))
+    _stage(cursor, before, incoming, came, columns)
+    if incoming.ended_before_s is not None and {END} <= {each.name for each in columns}:
+        cursor.execute(f"DELETE FROM grown WHERE {END} < ?", [incoming.ended_before_s])
+    (rows, hashed) = one(cursor, f"SELECT count(*), {MARK} FROM grown")
+    expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
+    if not rows:
+        raise TraceError(f"source {name}: no run is left; give a longer --keep")
+    new, changed = _counted(cursor, before)
+    rejected = incoming.report.rejected
+    result = replace(
+        begun, dataset=str(hashed), rows=int(rows), new=new, changed=changed, expired=expired, rejected=rejected
+    )
+    if before is None or before.dataset.hash != hashed:
+        _commit_rows(cursor, database, name, (before, incoming), columns, result)
+    for table in ("staged", "grown"):
+        cursor.execute(f"DROP TABLE {table}")
+    return result
+
+
+def _before(cursor: duckdb.DuckDBPyConnection, name: str) -> Entry | None:
+    """The dataset as the last refresh left it; None before the first one.
+
+    Raises SettingsError where it was renamed or removed, or another one has the source's name.
+    """
+    last = last_dataset(cursor, name)
+    known = {each.dataset.hash: each for each in catalogue.whole_entries(cursor)}
+    if last in known:
+        if known[last].dataset.name != name:
+            raise SettingsError(
+                f"the dataset of source {name} is called {known[last].dataset.name!r} now; rename it back, or remove "
+                f"the source and add it under that name"
+            )
+        return known[last].readable()
+    if any(each.dataset.name == name for each in known.values()):
+        raise SettingsError(f"another dataset is called {name!r}; rename or remove it, then refresh again")
+    if last:
+        raise SettingsError(f"the dataset of source {name} was removed; add the source again to read it from the start")
+    return None
+
+
+def _together(
+    cursor: duckdb.DuckDBPyConnection, before: Entry, after: tuple[Sequence[Column], str]
+) -> tuple[Column, ...]:
+    """The new columns, and the old ones of which a row that stays has a value.
+
+    Raises TraceError where one means something else than it did.
+    """
+    new, stays = after
+    known = {column.name: column for column in before.columns}
+    for column in new:
+        other = known.pop(column.name, column)
+        if (other.numeric, other.unit) != (column.numeric, column.unit):
+            raise TraceError(
+                f"source {before.dataset.name}: column {column.name!r} held {_kind(other)} and holds {_kind(column)} "
+                f"now; nothing was changed. Mend the source, or add it anew under another name"
+            )
+    if not known:
+        return tuple(new)
+    filled = one(cursor, f"SELECT {', '.join(f'count({quoted(each)})' for each in known)} FROM {stays}")
+    return (*new, *(column for column, count in zip(known.values(), filled, strict=True) if count))
+
+
+def _kind(column: Column) -> str:
+    return ("numbers" if column.numeric else "texts") + (f" in {column.unit}" if column.unit else "")
+
+
+def _stays(before: Entry, came: str, columns: Sequence[Column]) -> str:
+    """SQL: the old rows `o` that no new row takes the place of."""
+    both = [column.name for column in columns if before.column(column.name) in before.columns]
+    return f"{before.relation} o WHERE NOT EXISTS (SELECT 1 FROM {came} n WHERE {_same(both)})"
+
+
+def _stage(
+    cursor: duckdb.DuckDBPyConnection, before: Entry | None, incoming: Incoming, came: str, columns: Sequence[Column]
+) -> None:
+    """Make `staged` (rows with a mark of their content and where they came from) and the same as `grown`."""
+    names = [*(column.name for column in columns), *KEPT]
+    listed = ", ".join(map(quoted, sorted(names)))
+    new = {column.name for column in incoming.entry.columns} | {*KEPT}
+    some = ", ".join(quoted(each) if each in new else f"NULL AS {quoted(each)}" for each in names)
+    parts = [f"SELECT {some}, TRUE AS is_new FROM {came}"]
+    if before is not None and not incoming.whole:
+        old = {column.name for column in before.columns} | {*KEPT}
+        there = ", ".join(f"o.{quoted(each)}" if each in old else f"NULL AS {quoted(each)}" for each in names)
+        parts.append(f"SELECT {there}, FALSE AS is_new FROM {_stays(before, came, incoming.entry.columns)}")
+    order = ", ".join(f"{quoted(each)} NULLS FIRST" for each in (*(each for each in ORDER if each in names), "mark"))
+    whole = " UNION ALL BY NAME ".join(parts)
+    cursor.execute(f"CREATE TEMP TABLE staged AS SELECT *, hash({listed}) AS mark FROM ({whole}) ORDER BY {order}")
+    cursor.execute("CREATE TEMP TABLE grown AS SELECT * FROM staged")
+
+
+def _same(both: Sequence[str]) -> str:
+    """SQL: the new row n is the same run as the old row o, or that run which had not ended."""
+    keys = [each for each in IDENTITY if each in both] or both
+    same = " AND ".join(f"n.{quoted(each)} IS NOT DISTINCT FROM o.{quoted(each)}" for each in keys)
+    if "job_name" not in keys or START not in both:
+        return same
+    later = f"n.{START} IS NOT DISTINCT FROM o.{START}"
+    return f"{same} AND ({later} OR o.{START} IS NULL OR (o.{FLAGS} & {STILL_RUNNING}) > 0)"
+
+
+def _counted(cursor: duckdb.DuckDBPyConnection, before: Entry | None) -> tuple[int, int]:
+    """How many rows are new, and how many replaced one that was otherwise."""
+    (came,) = one(cursor, "SELECT count(*) FROM grown WHERE is_new")
+    if before is None:
+        return int(came), 0
+    there = {str(each[0]) for each in cursor.execute("DESCRIBE grown").fetchall()}
+    listed = ", ".join(quoted(each) for each in (*(column.name for column in before.columns), *KEPT) if each in there)
+    marks = f"SELECT hash({listed}) AS mark FROM"
+    (same,) = one(
+        cursor, f"SELECT count(*) FROM ({marks} grown WHERE is_new) SEMI JOIN ({marks} {before.relation}) USING (mark)"
+    )
+    (kept,) = one(cursor, "SELECT count(*) FROM grown WHERE NOT is_new")
+    replaced = max(before.dataset.rows - int(kept) - int(same), 0)
+    return max(int(came) - int(same) - replaced, 0), min(replaced, int(came) - int(same))
+
+
+def _commit_rows(
+    cursor: duckdb.DuckDBPyConnection,
+    database: Database,
+    name: str,
+    entries: tuple[Entry | None, Incoming],
+    columns: Sequence[Column],
+    result: Refresh,
+) -> None:
+    before, incoming = entries
+    hashed, told = result.dataset, incoming.report
+    for table in (ROWS + hashed, REJECTS + hashed):
+        cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+    own = ", ".join(quoted(each) for each in (*(column.name for column in columns), *KEPT))
+    cursor.execute(f"CREATE TABLE {quoted(ROWS + hashed)} AS SELECT {own} FROM grown")
+    cursor.execute(
+        f"CREATE TABLE {quoted(REJECTS + hashed)} AS SELECT * FROM {PASSING}.{quoted(incoming.entry.rejects)}"
+    )
+    path = database.home.rejects / f"{hashed}.csv"
+    if told.rejected:
+        rejects.write_file(cursor, REJECTS + hashed, path)
+    if told.kind == "jobs":
+        counts = checks.counts_of(cursor, quoted(ROWS + hashed), columns)
+        told = replace(
+            told, running=counts.running, never_started=counts.never_started, jobs=counts.jobs, users=counts.users
+        )
+    kept = result.rows - result.new - result.changed
+    earlier = [Check("of earlier refreshes", "info", kept, "runs are as an earlier refresh read them")] if kept else []
+    report = replace(
+        told,
+        dataset=name,
+        hash=hashed,
+        rows=result.rows,
+        rows_read=result.rows + told.rejected,
+        rejects_file=str(path) if told.rejected else None,
+        checks=(*told.checks, *earlier),
+    )
+    dataset = Dataset(
+        name=name,
+        hash=hashed,
+        kind=incoming.entry.dataset.kind,
+        format=incoming.entry.dataset.format,
+        rows=result.rows,
+        finished_rows=int(one(cursor, f"SELECT count(*) FROM grown WHERE {FINISHED}")[0]),
+        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        mode=incoming.entry.dataset.mode,
+        origin=incoming.origin,
+    )
+    if before is not None:
+        last = before.dataset.hash
+        cursor.execute("DELETE FROM catalogue WHERE hash = ?", [last])
+        for table in ("scenarios", "feedback_state", "feedback_jobs"):
+            cursor.execute(f"UPDATE {table} SET dataset = ? WHERE dataset = ?", [hashed, last])
+        for table in (before.table, before.rejects):
+            cursor.execute(f"DROP TABLE IF EXISTS {quoted(table)}")
+    aliases = {**(before.aliases if before is not None else {}), **incoming.entry.aliases}
+    catalogue.insert(cursor, dataset, columns, aliases, report, input_bytes=0)

@@ -1,0 +1,81 @@
+"""Sources of traces that grow: add, list, refresh, remove."""
+
+from __future__ import annotations
+
+import shutil
+
+from workprof.core.errors import SettingsError
+from workprof.core.progress import Progress, silent
+from workprof.core.refreshes import Refresh, SourceStatus
+from workprof.core.text import near
+from workprof.sources.fetched import State
+from workprof.sources.refresh import FOLDER, refresh
+from workprof.sources.source import Source
+from workprof.store.documents import Unreadable
+from workprof.workbench.question_methods import OpenHome
+
+
+class SourceQuestions(OpenHome):
+    """Questions about sources."""
+
+    def add_source(self, source: Source) -> SourceStatus:
+        """Keep a source, which nothing was read from yet; raises SettingsError when its name is taken."""
+        if source.name in self._store.sources(Source):
+            raise SettingsError(f"a source is already called {source.name!r}; remove it or give another name")
+        if any(one.name == source.name for one in self._store.datasets()):
+            raise SettingsError(f"a dataset is already called {source.name!r}; rename it or give another name")
+        self._store.save_source(source.name, source, State())
+        return self.source(source.name)
+
+    def sources(self) -> tuple[SourceStatus, ...]:
+        """Every source that can be read, by name."""
+        known = self._store.sources(Source)
+        return tuple(self._view(one) for one in known.values() if not isinstance(one, Unreadable))
+
+    def source(self, name: str) -> SourceStatus:
+        """One source as it stands; raises SettingsError, which names one that is meant perhaps."""
+        return self._view(self._source(name))
+
+    def remove_source(self, name: str) -> SourceStatus:
+        """Forget a source and what it kept; its dataset stays as it is. Return what it was."""
+        gone = self.source(name)
+        self._store.remove_source(name)
+        shutil.rmtree(self.settings.home / FOLDER / name, ignore_errors=True)
+        return gone
+
+    def refreshes(self, name: str, most: int = 100) -> tuple[Refresh, ...]:
+        """The latest refreshes of a source, the newest first, also those that failed."""
+        return self._store.refreshes(self._source(name).name, most)
+
+    def refresh(self, name: str, progress: Progress = silent, now_s: float | None = None) -> Refresh:
+        """Bring a source's dataset up to date and return what changed.
+
+        Raises:
+            WorkprofError: when it cannot be reached or read; the last good state stays, and its history says why.
+        """
+        return refresh(self._store, self.settings, self._source(name), progress, now_s)
+
+    def _source(self, name: str) -> Source:
+        known = self._store.sources(Source)
+        if name not in known:
+            raise SettingsError(f"no source is called {name!r}{near(name, known)}; `workprof source list` shows all")
+        result = known[name]
+        if isinstance(result, Unreadable):
+            raise SettingsError(f"source {name} cannot be read ({result.reason}); remove it and add it again")
+        return result
+
+    def _view(self, source: Source) -> SourceStatus:
+        history = self._store.refreshes(source.name)
+        failures = next((at for at, one in enumerate(history) if not one.error), len(history))
+        return SourceStatus(
+            source.name,
+            source.kind,
+            source.shown,
+            source.every_s,
+            source.keep_s,
+            self._store.source_state(source.name, State).until_s,
+            next((one.rows for one in self._store.datasets() if one.name == source.name), 0),
+            next((one for one in history if not one.error), None),
+            history[0] if failures else None,
+            failures,
+        )
