@@ -251,6 +251,7 @@ NAVIGATION = (
     ("Large traces", "scale.md"),
     ("Service", "service/README.md"),
     ("Campaigns", "campaigns.md"),
+    ("Sources", "sources.md"),
     ("How it is built", "built.md"),
 )
 

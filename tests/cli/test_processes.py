@@ -33,6 +33,8 @@ LINES = {
     "phases": ("phases", "runs", "nothing"),
     "runs": ("runs",),
     "airflow-dag": ("airflow-dag", "nowhere.toml", "-o", "{folder}/dag.py"),
+    "source": ("source",),
+    "refresh": ("refresh", "nothing"),
     "campaign": ("campaign", "status", "nowhere.toml"),
 }
 

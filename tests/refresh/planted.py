@@ -203,7 +203,7 @@ for number, name, user, submit, start, end, peak in json.load(open({state!r})):
 
 
 def sacct(folder, every):
-    """Write a sacct that tells of jobs as they are at its --endtime; return the folder for PATH and its fault switch."""
+    """Write a sacct that tells of jobs as they are at its --endtime; its folder for PATH, and its fault switch."""
     state = folder / "jobs.json"
     state.write_text(json.dumps([list(vars(one).values()) for one in every]))
     place = folder / "bin"
