@@ -82,7 +82,9 @@ NOT_KEPT = {
     **dict.fromkeys(("rename", "remove", "export", "sample", "pull", "airflow-dag"), "answers what it wrote"),
     **dict.fromkeys(("mappings show", "mappings save", "mappings rename", "mappings remove"), "answers what it wrote"),
     "memory decide": "answers what it wrote",
-    **dict.fromkeys(("source", "source list", "source add", "source show", "source remove"), "names a source of its own"),
+    **dict.fromkeys(
+        ("source", "source list", "source add", "source show", "source remove"), "names a source of its own"
+    ),
     "refresh": "reads a source (tests of refresh)",
     **dict.fromkeys(("synth pai", "synth pai-tables", "synth telemetry", "synth benchmarks"), "answers what it wrote"),
     "ingest": "kept as ingest-again, and for every format in store/",
