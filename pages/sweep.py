@@ -89,8 +89,8 @@ def _takes(visit: Visit, dataset: Dataset, settings: SweepSettings) -> Expected:
 def _begun(visit: Visit, dataset: Dataset, settings: SweepSettings, state: SweepState) -> bool:
     """Start what is short, once since the start of the server: what was cancelled or failed waits for its button."""
     longest = visit.app_state.settings.ahead_s
-    touched = state.running or state.runs or any(group.job is not None for group in state.groups)
-    if touched or not longest or dataset.finished_rows < LEAST_RUNS:
+    touched = state.running or any(group.job is not None for group in state.groups)
+    if touched or state.standing.complete or not longest or dataset.finished_rows < LEAST_RUNS:
         return False
     seconds = _takes(visit, dataset, settings).seconds
     if seconds > longest:
@@ -111,7 +111,7 @@ def _state(visit: Visit, dataset: Dataset, settings: SweepSettings) -> SweepStat
 
 def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     """Show the finished runs, scored at the target that the reader chose; moving it computes nothing."""
-    first = st.container()
+    first, views_place = st.container(), st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(width=220):
             target = forms.control(TARGET, SWEEP.page)
@@ -124,7 +124,8 @@ def _results(visit: Visit, dataset: Dataset, settings: SweepSettings) -> None:
     with first:
         figures.headline(markdown_text(chosen_sentence(state.runs, state.chosen, complete), 400))
     view = views.View(visit, dataset, state)
-    tabs.show_open(views.TABS, VIEWS, view)
+    with views_place:
+        tabs.show_open(views.TABS, VIEWS, view)
 
 
 def form(visit: Visit, dataset: Dataset) -> SweepSettings:

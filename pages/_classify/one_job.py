@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._classify import training
 from pages._classify.training import View
@@ -18,7 +19,8 @@ from pages._frame.cross_link import Link, Parameters
 from pages._frame.errors import guard
 from pages._parts import clusterings, controls, figures, tables
 from workprof.answers.classifier import profile_reliability
-from workprof.answers.forecasts import additivity, forecast_sentence
+from workprof.answers.forecasts import additivity, forecast_sentence, need_headline, request_sentence
+from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, top_three, waterfall
 from workprof.charts.profiles.jobs import Selection
 from workprof.charts.shapes import headline
@@ -29,6 +31,8 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS, FieldValues, NumberRange
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.forecaster import Forecasts, LoadedForecaster
 from workprof.forecasts.history import TIMES
+from workprof.memory.verdict import VerdictSettings
+from workprof.memory.verdict_sizes import Sizes
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.questions import FIT
 
@@ -37,7 +41,7 @@ SHOWN = {PAST: "Existing job", FIELDS: "New job"}
 JOB, SEARCH, HITS, ROUND = "classify_job", "classify_search", "classify_hits", "classify_round"
 MOST_HITS = 20
 LARGEST_SEED = 2**31
-CLASS, TARGET = "classify_class", "classify_target"
+CLASS, TARGET, HELD_BY = "classify_class", "classify_target", "classify_held_by"
 LIKELIEST = "likeliest"
 N_NEAREST = 10
 UNSEEN = "unseen value"
@@ -87,16 +91,27 @@ class Given:
 def one_job(view: View) -> None:
     """Show a job's prediction first, then the choice of the job, the reasons, and what they rest on."""
     first = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    form, outcome = st.columns((2, 5), gap="medium")
+    below = st.container()
+    with form:
         source = controls.choice("The job", SOURCE, (PAST, FIELDS), shown=SHOWN, row=True)
         row_id = _picked(view) if source == PAST else None
-    with guard():
-        given = _new_job(view) if source == FIELDS else _existing(view, row_id)
-        with first:
-            forecasts = _prediction(view, given)
-        _why(view, given)
+        given = _given(view, source, row_id)
+    if given is None:
+        return
+    with guard(), outcome:
+        forecasts = _prediction(view, given, first)
+    with guard(), below:
+        _held_out(view, given)
         _links(view, int(forecasts.profiles.best[0]))
         figures.fold("Most similar jobs", "classify_similar", _nearest, view, given, forecasts)
+
+
+def _given(view: View, source: str, row_id: int | None) -> Given | None:
+    given: Given | None = None
+    with guard():
+        given = _new_job(view) if source == FIELDS else _existing(view, row_id)
+    return given
 
 
 def _existing(view: View, row_id: int | None) -> Given:
@@ -114,14 +129,12 @@ def _existing(view: View, row_id: int | None) -> Given:
         if isinstance(text, str)
     ]
     unseen = held is not None and row_id in held.held_out.row_ids
-    words, button = st.columns([4, 1], vertical_alignment="center")
-    words.markdown(f"Run {row_id}: {markdown_text(', '.join(texts), 300)}")
-    with button:
-        st.button("Edit as new job", icon=":material/edit:", key="classify_edit", on_click=_edit, args=(view, past))
+    st.markdown(f"Run {row_id}: {markdown_text(', '.join(texts), 300)}")
+    st.button("Edit as new job", icon=":material/edit:", key="classify_edit", on_click=_edit, args=(view, past))
     if not unseen:
         st.caption("This job was in the training data; expect lower accuracy on new jobs.")
     elif held is not None and row_id == held.held_out.example:
-        st.caption("A typical run of the jobs held out of training: half of them have a larger duration error.")
+        st.caption("A typical held-out run: its needs lie inside their intervals; half of such runs are farther off.")
     actual = {name: float(past[name].iloc[0]) for name in TARGETS if name in past.columns}
     return Given(
         past[known],
@@ -205,22 +218,56 @@ def _edit(view: View, given: pd.DataFrame) -> None:
     st.session_state[SOURCE] = FIELDS
 
 
-def _prediction(view: View, given: Given) -> Forecasts:
-    """Show the answer, its charts and the reliability of this profile; return the prediction."""
+def _prediction(view: View, given: Given, first: DeltaGenerator) -> Forecasts:
+    """Show the answer above, its charts, the reasons and the reliability of this profile; return the prediction."""
     forecasts = given.once("forecast", lambda: given.forecaster.forecast(given.job))
     tuning = given.forecaster.forecaster.classifier.tuning
     profile = None if given.row_id is None else _profiles(view).get(given.row_id)
-    figures.headline(
-        markdown_text(forecast_sentence(forecasts, view.naming, given.words, given.actual or {}, profile), 400)
-    )
-    left, right = st.columns([3, 2], gap="medium")
+    with first:
+        figures.headline(markdown_text(need_headline(forecasts, view.naming), 400))
+        told = forecast_sentence(forecasts, view.naming, given.words, given.actual or {}, profile)
+        st.caption(markdown_text(told, 400))
+    _request(view, given)
+    left, right = st.columns(2, gap="medium")
     with left:
         figures.show(estimate_rows(forecasts.estimates, 0, view.settings.nominal, given.actual), key="classify_needs")
         _reliability(view, int(forecasts.profiles.profile[0]))
     with right:
         figures.show(top_three(forecasts.profiles, 0, tuning.threshold, view.naming), key="classify_top")
+        _why(view, given)
     training.checks(view.visit, view.dataset, view.settings)
     return forecasts
+
+
+def _request(view: View, given: Given) -> None:
+    """Show what to request for the job, by the plan where there is one."""
+    workbench, dataset = view.visit.workbench, view.dataset.hash
+    verdict = workbench.verdict.cached(dataset, VerdictSettings()).result
+    if verdict is None:
+        return
+    job = given.job.iloc[0]
+    bytes_of = job.get("requested_memory_bytes")
+    asked = None if bytes_of is None or not math.isfinite(bytes_of) or bytes_of <= 0 else float(bytes_of) / GB
+    names = {str(name): value for name, value in job.items()}
+    found = given.once("request", lambda: Sizes(verdict.memory).find(names, asked))
+    st.markdown(f"**{markdown_text(request_sentence(found, asked), 300)}**")
+
+
+def _held_out(view: View, given: Given) -> None:
+    """Show predictions of held-out runs against the facts, this one ringed, with the hit rate of the intervals."""
+    if view.held_out is None or not view.held_out.held_out.compared:
+        return
+    held = view.held_out.held_out
+    with st.container(horizontal=True, vertical_alignment="center"):
+        target = controls.choice(
+            "Held-out runs by",
+            HELD_BY,
+            tuple(reversed(held.compared)),
+            "Runs of jobs that training did not see, as predicted and as they were.",
+            shown={name: label(name) for name in held.compared},
+            row=True,
+        )
+    figures.show(held_out_scatter(held, target, given.row_id), key=f"classify_held_out_{target}")
 
 
 def _reliability(view: View, profile: int) -> None:
@@ -240,14 +287,13 @@ def _reliability(view: View, profile: int) -> None:
 def _why(view: View, given: Given) -> None:
     classes = {str(profile): int(profile) for profile in given.forecaster.forecaster.classifier.classes}
     link.respell(CLASS, lambda text: text.rpartition("(")[2].rstrip(")"))  # former links: 'name (7)'
-    with st.columns(2)[0]:
-        chosen = controls.choice(
-            "Explain class",
-            CLASS,
-            (LIKELIEST, *classes),
-            "Why the model leans to this class, or away from it.",
-            shown={LIKELIEST: "most likely"} | {text: view.naming.name(profile) for text, profile in classes.items()},
-        )
+    chosen = controls.choice(
+        "Explain class",
+        CLASS,
+        (LIKELIEST, *classes),
+        "Why the model leans to this class, or away from it.",
+        shown={LIKELIEST: "most likely"} | {text: view.naming.name(profile) for text, profile in classes.items()},
+    )
     result = given.once(f"of {chosen}", lambda: given.forecaster.explain(given.job, classes.get(chosen)))
     if not result.additive:
         st.warning(f"{additivity(result)} The chart is hidden because it would be wrong.", icon=":material/warning:")

@@ -13,11 +13,14 @@ from pages._frame.errors import lacking
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures, forms, long_question
 from pages._parts.long_question import LongQuestion
+from workprof.answers.durations import ObservedView, group_names
 from workprof.answers.forecasts import Naming
+from workprof.charts.durations.observed import observed_ecdf
 from workprof.core.fields import read, write
 from workprof.forecasts import questions
 from workprof.forecasts.classifier import ClassifierModel, ClassifierSettings
 from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
+from workprof.forecasts.durations import EVERYTHING, DurationSettings
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.forecasts.held_out import HeldOut
 from workprof.profiles.settings import ProfileSettings
@@ -111,7 +114,19 @@ def trained(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> Loa
         pressed=partial(_start_checks, visit, dataset, settings),
     )
     long_question.work(visit, dataset, question, result)
+    _meanwhile(visit, dataset)
     return None
+
+
+def _meanwhile(visit: Visit, dataset: Dataset) -> None:
+    """Show what is known without a model: how long the runs took, by task where they have any."""
+    columns = {column.name for column in visit.workbench.columns(dataset.hash)}
+    if "duration_s" not in columns:
+        return
+    by = next((name for name in ("task_name", "workload", "user") if name in columns), EVERYTHING)
+    known = visit.workbench.observed_durations(dataset.hash, DurationSettings(by=by))
+    st.caption("Meanwhile: how long the runs of this dataset took.")
+    figures.show(observed_ecdf(known, group_names(known), ObservedView()), key="classify_meanwhile")
 
 
 def _train(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
@@ -170,6 +185,7 @@ def _profiles_first(visit: Visit, dataset: Dataset, settings: ForecasterSettings
     question = replace(question, pressed=lambda: st.session_state.update({TRAIN_NEXT: (dataset.hash, settings)}))
     if not long_question.work(visit, dataset, question, result):
         st.page_link(PROFILES_PAGE, label="Open the Profiles page", icon=":material/bubble_chart:")
+    _meanwhile(visit, dataset)
 
 
 def _words(settings: ProfileSettings, visit: Visit, dataset: Dataset) -> str:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from pages._frame.visit import Visit
-from pages._parts import long_question
+from pages._parts import long_question, running_work
+from workprof.answers.how_long import expected_sweep
 from workprof.core.errors import ColumnMissing, NotEnoughData
 from workprof.core.progress import Progress
 from workprof.formats.measured import BENCHMARKS, TELEMETRY
-from workprof.jobs import JobView
+from workprof.profiles.questions import GROUP
+from workprof.profiles.sweep import SweepSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, Workbench
 
+SWEEP = "sweep"
 QUESTIONS = {
     JOBS: (
         "profiles",
@@ -25,6 +30,7 @@ QUESTIONS = {
         "feedback_model",
         "estimate_evaluation",
         "replay",
+        SWEEP,
     ),
     BENCHMARKS: ("node_ranking", "degradation"),
     TELEMETRY: ("evaluate_phases",),
@@ -42,33 +48,49 @@ def begin(visit: Visit, dataset: Dataset) -> None:
 
 
 def _prepare(workbench: Workbench, dataset: Dataset, longest_s: float, progress: Progress) -> None:
-    """Compute what is expected to be short: the shortest first, what rests on another once that is there."""
-    waiting = {name: getattr(workbench, name) for name in QUESTIONS[dataset.kind]}
+    """Compute what is expected to be short: the shortest first, what rests on another once that is there.
+
+    Nothing begins while anything else runs: what a visitor waits for is not held up.
+    """
+    waiting = set(QUESTIONS[dataset.kind])
     while waiting:
-        lasts = {
-            name: long_question.takes(workbench, compute, dataset, compute.resolved(dataset.hash)).seconds
-            for name, compute in waiting.items()
-        }
-        for name in sorted(waiting, key=lambda name: lasts[name]):
+        lasts = {name: _seconds(workbench, dataset, name) for name in waiting}
+        for name in sorted(waiting, key=lambda name: (lasts[name], name)):
             if lasts[name] > longest_s:
                 return
+            _until(lambda: not any(job.active for job in workbench.jobs()), progress)
             with suppress(ColumnMissing, NotEnoughData):  # it cannot be told of this dataset, or not yet
-                _wait(workbench, _started(waiting[name], dataset, lasts[name]), progress)
-                del waiting[name]
+                _compute(workbench, dataset, name, progress)
+                waiting.remove(name)
                 break
         else:
             return
 
 
-def _started(compute: Any, dataset: Dataset, seconds: float) -> JobView | None:
+def _seconds(workbench: Workbench, dataset: Dataset, name: str) -> float:
+    if name == SWEEP:
+        earlier = running_work.earlier(workbench, GROUP.name)
+        return expected_sweep(SweepSettings(), dataset.finished_rows, earlier).seconds
+    compute: Any = getattr(workbench, name)
+    return long_question.takes(workbench, compute, dataset, compute.resolved(dataset.hash)).seconds
+
+
+def _compute(workbench: Workbench, dataset: Dataset, name: str, progress: Progress) -> None:
+    """Compute one of them where nobody began, cancelled or kept it."""
+    if name == SWEEP:
+        state = workbench.sweep_state(dataset.hash, SweepSettings())
+        if not state.standing.complete and all(group.job is None for group in state.groups):
+            workbench.start_sweep(dataset.hash, SweepSettings())
+            _until(lambda: not workbench.sweep_state(dataset.hash, SweepSettings()).running, progress)
+        return
+    compute: Any = getattr(workbench, name)
     outcome = compute.cached(dataset.hash)
-    if outcome.result is not None or outcome.job is not None:
-        return None
-    job: JobView = compute.start(dataset.hash, ahead_s=seconds)
-    return job
+    if outcome.result is None and outcome.job is None:
+        key = compute.start(dataset.hash).key
+        _until(lambda: not getattr(workbench.job(key), "active", False), progress)
 
 
-def _wait(workbench: Workbench, job: JobView | None, progress: Progress) -> None:
-    while job is not None and job.active:
-        progress(None, job.step)  # raises Cancelled where the server ends
-        job = workbench.wait(job.key, LOOK_EVERY_S)
+def _until(met: Callable[[], bool], progress: Progress) -> None:
+    while not met():
+        progress(None, "waiting")  # raises Cancelled where the server ends
+        time.sleep(LOOK_EVERY_S)

@@ -3,6 +3,8 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,8 +25,9 @@ from tests.charts.records_for_classify import (
 )
 from tests.charts.records_for_tests import HOSTILE
 from workprof.answers.classifier import missed_table
-from workprof.answers.forecasts import PUBLISHED, additivity
+from workprof.answers.forecasts import PUBLISHED, additivity, request_sentence
 from workprof.charts.classify.effects import beeswarm, dependence, interaction_heatmap, offsets, profile_bars
+from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.classify.job import estimate_rows, past_jobs_table, predictions_table, top_three, waterfall
 from workprof.charts.classify.model import (
     SHOWN_AS,
@@ -36,8 +39,12 @@ from workprof.charts.classify.model import (
     value_bars,
 )
 from workprof.charts.theme import COLOURS, readable
+from workprof.core.units import odds_times
 from workprof.forecasts.estimates import NearestJobs
-from workprof.forecasts.forecaster import Forecasts
+from workprof.forecasts.forecaster import ForecasterSettings, Forecasts
+from workprof.forecasts.held_out import Compared, HeldOut
+from workprof.memory.verdict_rows import ROOM
+from workprof.memory.verdict_sizes import Found
 
 NEEDS = {
     "duration_s": estimates("duration_s", 3_780.0, 60.0, 90_000.0),
@@ -313,3 +320,63 @@ def test_past_jobs_have_weights_and_units():
     assert table["weight"].tolist() == ["50.0 %", "25.0 %"]
     assert table["profile"].tolist() == ["P7", ""]
     assert table["duration_s"].tolist() == ["1 h 03 min", "no data"]
+
+
+def held(target="peak_memory_bytes", n=200):
+    """Return held-out runs of which every fourth is outside its interval."""
+    point = np.geomspace(1e9, 1e11, n)
+    actual = np.where(np.arange(n) % 4, point * 1.1, point * 9)
+    one = Compared(point, point / 2, point * 2, actual)
+    nothing: Any = None
+    return HeldOut(ForecasterSettings(), nothing, "by_job", np.arange(n) + 100, {target: one}, 150, 1000, 1.0)
+
+
+def test_held_out_runs_stand_with_the_one_in_question_ringed_and_the_hit_rate_of_all():
+    given = held()
+    chart = held_out_scatter(given, "peak_memory_bytes", 150)
+    assert chart.takeaway.startswith("75 % of 200 held-out runs lie inside their 90 % interval")
+    assert 40 <= len(chart.data) <= 41
+    ring = next(trace for trace in chart.figure.data if trace.name == "this run")
+    one = given.compared["peak_memory_bytes"]
+    assert (ring.x[0], ring.y[0]) == (one.point[50], one.actual[50])
+    assert len(next(trace for trace in chart.figure.data if trace.name == "outside").x) == (~chart.data["inside"]).sum()
+    without = held_out_scatter(given, "peak_memory_bytes", None)
+    assert not any(trace.name == "this run" for trace in without.figure.data)
+
+
+def test_runs_without_a_fact_are_neither_drawn_nor_counted():
+    given = held()
+    one = given.compared["peak_memory_bytes"]
+    actual = np.where(np.arange(200) < 100, np.nan, one.actual)
+    given = replace(given, compared={"peak_memory_bytes": replace(one, actual=actual)})
+    chart = held_out_scatter(given, "peak_memory_bytes", 101)
+    assert "of 100 held-out runs" in chart.takeaway
+    assert chart.data["actual"].notna().all() and 101 not in set(chart.data["run"])
+
+
+def test_reasons_are_odds():
+    chart = waterfall(explanation(), NAMING)
+    texts = chart.figure.data[0].text
+    assert (texts[0], texts[-1]) == ("", "")
+    assert all(text[0] in "×÷" for text in texts[1:-1])
+    assert odds_times(math.log(11)) == "× 11" and odds_times(-math.log(2.4)) == "÷ 2.4"
+
+
+@pytest.mark.parametrize(
+    ("request_gb", "words"),
+    [
+        (32.0, "Request 20 GB in place of 32 GB: largest of 12 runs used 18 of 32 GB."),
+        (None, "Request 20 GB: largest of 12 runs used 18 of 32 GB."),
+        (20.0, "Keep the request of 20 GB: largest of 12 runs used 18 of 32 GB."),
+    ],
+)
+def test_what_to_request_is_the_row_of_the_plan(request_gb, words):
+    row = SimpleNamespace(reason=ROOM, largest=18.0, smallest=2.0, request=32.0, n_runs=12, n_killed=0, n_above=0)
+    assert request_sentence(Found(row, 20.0, ""), request_gb) == words
+
+
+def test_what_to_request_without_a_row_says_why():
+    assert request_sentence(Found(None, 8.0, "no run of user 'x' is known"), 8.0) == (
+        "Request 8 GB, as now: no run of user 'x' is known."
+    )
+    assert request_sentence(Found(None, None, "no run of user 'x' is known"), None).startswith("No size is known")

@@ -39,14 +39,27 @@ def test_only_duration_and_memory_are_learned(found):
     assert "duration_s" in found.forecaster.estimators
 
 
-def test_the_example_has_the_median_duration_error_of_the_predicted_runs(jobs, found):
+def test_the_example_has_the_median_duration_error_of_the_predicted_runs_inside_their_intervals(jobs, found):
     held = jobs[jobs["row_id"].isin(found.row_ids)].reset_index(drop=True)
     said = LoadedForecaster(found.forecaster).forecast(held)
     errors = np.abs(np.log(said.estimates["duration_s"].point / held["duration_s"].to_numpy()))
     predicted = ~said.profiles.abstained
+    for target, one in said.estimates.items():
+        predicted &= (one.low <= held[target].to_numpy()) & (held[target].to_numpy() <= one.high)
+    assert predicted.any()
     of_example = errors[held["row_id"] == found.example][0]
-    among = errors[predicted] if predicted.any() else errors
+    among = errors[predicted]
     assert of_example == np.sort(among)[(len(among) - 1) // 2]
+
+
+def test_what_was_predicted_stands_beside_the_fact_of_every_held_out_run(jobs, found):
+    held = jobs.set_index("row_id").loc[found.row_ids].reset_index()
+    said = LoadedForecaster(found.forecaster).forecast(held)
+    for target, one in found.compared.items():
+        assert np.array_equal(one.actual, held[target].to_numpy())
+        assert np.allclose(one.point, said.estimates[target].point)
+        within = [low <= true <= high for low, true, high in zip(one.low, held[target], one.high, strict=True)]
+        assert one.hit_rate == np.mean(within)
 
 
 def test_another_seed_holds_out_other_jobs(jobs, found):

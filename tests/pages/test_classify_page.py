@@ -129,7 +129,11 @@ def test_it_opens_on_a_job_that_training_did_not_see(app, part, house):
         assert formatted(target, float(past[target].iloc[0])) in answer
     assert "in the training data" not in words(test)
     assert [metric.label for metric in test.metric] == ["Precision", "Recall", "F1"]
-    assert len(test.get("plotly_chart")) == 3
+    assert len(test.get("plotly_chart")) == 4
+    one = held.held_out.compared["peak_memory_bytes"]
+    place = held.held_out.row_ids.tolist().index(row)
+    assert all(of.inside[place] for of in held.held_out.compared.values())
+    assert f"{format_share(one.hit_rate, 0)} of " in answer
 
 
 @pytest.mark.soak

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workprof.answers.estimates import best_guess_words
+from workprof.answers.verdict import amount_words, why
 from workprof.core.units import GB, format_share, odds_words
 from workprof.core.words import counted, formatted, label, listed, plotly_text, title
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecasts
+from workprof.forecasts.held_out import HeldOut
 from workprof.forecasts.one_job import JobForecast, Need
 from workprof.forecasts.predictions import NO_PROFILE, Predictions
+from workprof.memory.ledger_settings import MEMORY
+from workprof.memory.verdict_sizes import Found
 from workprof.profiles.metadata import NOT_GIVEN
 from workprof.profiles.names import UNCLUSTERED, fitted, name_at
 
@@ -83,6 +87,53 @@ def forecast_sentence(
 
 
 MAIN_TARGETS = ("duration_s", "peak_memory_bytes")
+
+
+def need_headline(forecasts: Forecasts, naming: Naming) -> str:
+    """What one job will need and which profile it is, in one sentence; `forecasts` of a table of one row."""
+    amounts = [
+        formatted(target, float(forecasts.estimates[target].point[0]))
+        for target in reversed(MAIN_TARGETS)
+        if target in forecasts.estimates
+    ]
+    result = forecasts.profiles
+    profile = "no profile predicted"
+    if not result.abstained[0]:
+        name, share = naming.name(int(result.profile[0])), format_share(float(result.probability[0]), 0)
+        profile = f"profile {name} ({share})" if int(result.profile[0]) != NO_PROFILE else f"no profile ({share})"
+    if not amounts:
+        return f"This job: {profile}."
+    return f"This job will need about {' and '.join(amounts)}: {profile}."
+
+
+def request_sentence(found: Found, request_gb: float | None) -> str:
+    """What to request for one job: its row of the plan, else its request."""
+    if found.size is None:
+        return f"No size is known: {found.note}."
+    amount = amount_words(found.size, "GB")
+    if found.row is None:
+        return f"Request {amount}, as now: {found.note}."
+    reason = why(found.row, MEMORY, "GB").removeprefix("kept: ").removeprefix("raise: ")
+    if request_gb is not None and found.size == request_gb:
+        return f"Keep the request of {amount}: {reason}."
+    instead = "" if request_gb is None else f" in place of {amount_words(request_gb, 'GB')}"
+    return f"Request {amount}{instead}: {reason}."
+
+
+def hit_sentence(held: HeldOut, target: str) -> str:
+    """How often the intervals of a quantity held the truth."""
+    one = held.compared[target]
+    known = int(sum(map(math.isfinite, one.actual.tolist())))
+    nominal = format_share(held.settings.nominal, 0)
+    return (
+        f"{format_share(one.hit_rate, 0)} of {counted(known, 'held-out run')} lie inside their {nominal} interval of "
+        f"{label(target)}."
+    )
+
+
+def held_out_note(shown: int, known: int) -> str:
+    """What the marks of held-out runs are."""
+    return f"{shown} of {counted(known, 'run')} that training did not see. On the dashed line a prediction is exact."
 
 
 def probability_note(threshold: float, naming: Naming) -> str:

@@ -246,6 +246,11 @@ def fold(log_odds: float) -> str:
     return f"{times:,.0f}-fold" if times >= TEN else f"{times:.2g}-fold"
 
 
+def odds_times(log_odds: float) -> str:
+    """'× 11', or '÷ 2.4' where the odds become smaller."""
+    return f"{'×' if log_odds >= 0 else '÷'} {fold(log_odds).removesuffix('-fold')}"
+
+
 def odds_words(log_odds: float, of: str) -> str:
     """'raises the odds of P7 11-fold'."""
     return f"{'raises' if log_odds >= 0 else 'lowers'} the odds of {of} {fold(log_odds)}"

@@ -6,18 +6,25 @@ It learns duration and memory only: each quantity costs about a quarter of a tra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workprof.core.arrays import Ints, latest_of, numbers_of
+from workprof.core.arrays import Bools, Floats, Ints, latest_of, numbers_of
 from workprof.core.errors import NotEnoughData
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.classifier import LABEL, UNIT_COLUMNS
-from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, LoadedForecaster, train_forecaster
+from workprof.forecasts.forecaster import (
+    Forecaster,
+    ForecasterSettings,
+    Forecasts,
+    LoadedForecaster,
+    train_forecaster,
+)
 from workprof.forecasts.splits import holdout
 
 if TYPE_CHECKING:
@@ -29,6 +36,27 @@ SHARE = 0.05
 TARGETS = ("duration_s", "peak_memory_bytes")
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A quantity of the held-out runs, as predicted and as it was, in the quantity's unit."""
+
+    point: Floats  # (n_held_out,) in the order of `HeldOut.row_ids`
+    low: Floats  # (n_held_out,) lower end of the interval
+    high: Floats  # (n_held_out,) upper end
+    actual: Floats  # (n_held_out,) NaN = not known
+
+    @property
+    def inside(self) -> Bools:
+        """(n_held_out,) whether the run needed what its interval holds."""
+        return (self.low <= self.actual) & (self.actual <= self.high)
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of the known ones inside their intervals, NaN where none is known."""
+        known = np.isfinite(self.actual)
+        return float(self.inside[known].mean()) if known.any() else math.nan
+
+
 @dataclass(frozen=True, repr=False)
 class HeldOut(Shown):
     """A forecaster and the runs of the jobs that its training did not see."""
@@ -37,6 +65,7 @@ class HeldOut(Shown):
     forecaster: Forecaster  # trained without those jobs, of `TARGETS`
     split: str  # 'by_job'; 'random' where jobs have no names, so that single runs are held out
     row_ids: Ints  # (n_held_out,) rising: the store's ids of the runs held out
+    compared: dict[str, Compared]  # target -> its prediction and the fact of each of them
     example: int  # one of them: a typical one (see `_example`)
     n_train: int  # runs that the forecaster learned from
     seconds: float  # of training
@@ -59,31 +88,40 @@ def hold_out(frames: Mapping[str, pd.DataFrame], settings: ForecasterSettings, p
     if not len(test):
         raise NotEnoughData("no run of the held-out jobs was clustered; there is no example to predict")
     forecaster = train_forecaster({"jobs": train}, settings, progress, TARGETS)
+    test = test.sort_values("row_id", kind="stable")
+    forecasts = LoadedForecaster(forecaster).forecast(test)
+    compared = {
+        target: Compared(one.point, one.low, one.high, numbers_of(test, target))
+        for target, one in forecasts.estimates.items()
+    }
     return HeldOut(
         settings=settings,
         forecaster=forecaster,
         split=split,
-        row_ids=np.sort(test["row_id"].to_numpy(dtype=np.int64)),
-        example=_example(forecaster, test),
+        row_ids=test["row_id"].to_numpy(dtype=np.int64),
+        compared=compared,
+        example=_example(forecasts, compared, test),
         n_train=len(train),
         seconds=forecaster.seconds,
     )
 
 
-def _example(forecaster: Forecaster, test: pd.DataFrame) -> int:
-    """The row id of the run with a predicted profile whose duration error is the median of all such runs.
+def _example(forecasts: Forecasts, compared: Mapping[str, Compared], test: pd.DataFrame) -> int:
+    """The row id of the run whose duration error is the median of those that are typical.
 
-    So the example is as far off as half of the runs are; without durations it is the one of median probability. It is
-    not chosen by whether its profile is right. Of equal ones it is the first.
+    Typical: with a predicted profile, and inside every interval; where none is, inside none is looked at, then neither.
+    Without durations it is the one of median probability. Of equal ones it is the first.
     """
-    forecasts = LoadedForecaster(forecaster).forecast(test)
     predicted = ~forecasts.profiles.abstained
+    inside = np.ones(len(test), dtype=bool)
+    for one in compared.values():
+        inside &= one.inside | ~np.isfinite(one.actual)
     measure = forecasts.profiles.probability
-    if TARGETS[0] in forecasts.estimates:
-        actual, point = numbers_of(test, TARGETS[0]), forecasts.estimates[TARGETS[0]].point
+    if TARGETS[0] in compared:
+        one = compared[TARGETS[0]]
         with np.errstate(divide="ignore", invalid="ignore"):
-            measure = np.abs(np.log(point / actual))
+            measure = np.abs(np.log(one.point / one.actual))
     usable = np.isfinite(measure)
-    among = np.flatnonzero(usable & predicted) if (usable & predicted).any() else np.arange(len(test))
-    order = among[np.argsort(measure[among], kind="stable")]
+    among = next((at for at in (usable & predicted & inside, usable & predicted) if at.any()), np.ones_like(usable))
+    order = np.flatnonzero(among)[np.argsort(measure[among], kind="stable")]
     return int(test["row_id"].iloc[int(order[(len(order) - 1) // 2])])

@@ -94,7 +94,7 @@ HELD_OUT = Question(
     ForecasterSettings,
     HeldOut,
     "workprof.forecasts.held_out:hold_out",
-    version=7,
+    version=8,
     finds="predictions of held-out jobs",
     optional=_learned,
     page=CLASSIFY,

@@ -30,7 +30,7 @@ from workprof.charts.shapes import NEUTRAL, Chart, figure_of
 from workprof.charts.text import formatted, label, plotly_text, shortened
 from workprof.charts.theme import COLOURS, OUTLIER_COLOUR, rows_height
 from workprof.core.records import to_json
-from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share
+from workprof.core.units import DAY_S, HOUR_S, MINUTE_S, format_share, odds_times
 from workprof.forecasts.estimates import TARGETS, Estimates, NearestJobs
 from workprof.forecasts.explain import JobExplanation
 from workprof.forecasts.forecaster import Forecaster, Forecasts
@@ -88,7 +88,7 @@ def top_three(predictions: Predictions, row: int, threshold: float, naming: Nami
 
 
 RAISES, LOWERS = COLOURS[0], COLOURS[1]
-BASE, OUTPUT = "average score", "score of this job"
+BASE, OUTPUT = "average job", "this job"
 LONGEST_LINE = 30
 
 
@@ -103,21 +103,24 @@ def waterfall(result: JobExplanation, naming: Naming) -> Chart:
                 measure=["absolute", *["relative"] * len(result.fields), "total"],
                 y=[plotly_text(line, LONGEST_LINE + 16) for line in lines],
                 x=amounts,
-                text=[
-                    f"{result.base:.2f}",
-                    *(f"{amount:+.2f}" for amount in result.contributions),
-                    f"{result.output:.2f}",
-                ],
+                text=["", *map(odds_times, result.contributions.tolist()), ""],
                 textposition="outside",
                 cliponaxis=False,
                 increasing={"marker": {"color": RAISES}},
                 decreasing={"marker": {"color": LOWERS}},
                 totals={"marker": {"color": OUTLIER_COLOUR}},
                 connector={"line": {"color": OUTLIER_COLOUR, "width": 1, "dash": "dot"}},
-                hovertemplate="%{y}: %{text}<extra></extra>",
+                customdata=[f"{amount:+.2f}" for amount in amounts],
+                hovertemplate="%{y}: odds %{text} (%{customdata} log-odds)<extra></extra>",
             )
         ],
-        x={"title": "Score (log-odds)", "range": _range(amounts), "zeroline": True, "zerolinecolor": OUTLIER_COLOUR},
+        x={
+            "title": "Odds (right: raised, left: lowered)",
+            "showticklabels": False,
+            "range": _range(amounts),
+            "zeroline": True,
+            "zerolinecolor": OUTLIER_COLOUR,
+        },
         y={"autorange": "reversed", "showgrid": False, "type": "category"},
         height=rows_height(len(lines)),
     )
@@ -238,8 +241,11 @@ def _figure(lines: Sequence[pd.Series]) -> go.Figure:
 
 
 def _axis(line: pd.Series) -> dict[str, Any]:
-    low, high = _ends(line)
-    target = str(line["target"])
+    return log_axis(str(line["target"]), *_ends(line))
+
+
+def log_axis(target: str, low: float, high: float) -> dict[str, Any]:
+    """Return a logarithmic axis of a quantity with round ticks, from one end above zero to the other."""
     ticks = _ticks(target, low, high)
     return {
         "type": "log",
