@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # the public names, each where it is defined
     from workprof.forecasts.forecaster import ForecasterSettings as ForecasterSettings
     from workprof.forecasts.job_table import JobForecasts as JobForecasts
     from workprof.library import (
+        Forecaster as Forecaster,
         change_points as change_points,
         durations as durations,
         forecast as forecast,

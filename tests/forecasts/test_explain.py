@@ -44,7 +44,7 @@ def test_a_waterfall_adds_up_and_names_the_cause(loaded):
     assert (np.diff(np.abs(found.contributions)) <= 0).all()
     place = found.fields.index("requested_gpu_percent")
     assert (found.values[place], found.states[place]) == ("not given", "not given")
-    assert any(s.startswith("task_name = ps adds +") and s.endswith(" to P1") for s in found.sentences)
+    assert any(s.startswith("task_name = ps raises the odds of P1 ") for s in found.sentences)
     scores = margins(loaded.booster, loaded.model.encoder, encode(loaded.model.encoder, job))
     assert np.isclose(found.output, scores[0, loaded.model.classes.tolist().index(1)])
 

@@ -83,6 +83,17 @@ def test_sizes_are_those_of_the_workbench(bench, dataset):
     assert table["saved_gb_h"].sum() == pytest.approx(ours.memory.judged.saved)
 
 
+def test_a_fourfold_request_is_lowered():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"task": "etl", "rss": random.gamma(40, 0.05, 400), "s": random.uniform(60, 600, 400)})
+    found = wp.size_memory(table, task="task", peak=("rss", "GB"), request=8.0, duration="s")
+    (row,) = found.to_frame().to_dict("records")
+    assert row["action"] == "lower"
+    assert 2 < row["size_gb"] < 6
+    assert found.memory.judged.saved_share > 0.5
+    assert found.reason.startswith("Smaller requests save")
+
+
 def test_durations_are_those_of_the_workbench(bench, dataset):
     asked = wp.DurationSettings(by="user")
     assert numbers(wp.durations(jobs(), by="user")) == numbers(bench.observed_durations(dataset, asked))

@@ -66,8 +66,24 @@ def test_a_classifier_reads_metadata_and_numbers():
     assert probabilities.sum() == pytest.approx(1)
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(again.predict_proba(jobs), fitted.predict_proba(jobs))
-    with pytest.raises(ValueError, match="'note'"):
-        wp.ProfileClassifier().fit(jobs.assign(note="x"), truth)
+
+
+def test_categories_may_have_any_name():
+    random = np.random.default_rng(0)
+    truth = random.choice(["small", "large"], 400)
+    queue = np.where(truth == "small", random.choice(["debug", "short"], 400), random.choice(["long", "night"], 400))
+    table = pd.DataFrame({"queue": queue, "city": random.choice(["Graz", "Wien"], 400), "cores": 4.0})
+    for kind in ("object", "category", "str"):
+        given = table.astype({"queue": kind})
+        found = wp.ProfileClassifier().fit(given.head(300), truth[:300])
+        assert found.categories_ == ("queue", "city")
+        assert (found.predict(given.tail(100)) == truth[300:]).all()
+    given["queue"] = "never seen"
+    assert found.predict_proba(given.head(2)).shape == (2, 2)
+    piped = make_pipeline(wp.ProfileClassifier())
+    assert cross_val_score(piped, table, truth, cv=3).min() > 0.95
+    with pytest.raises(ValueError, match="'cores' held numbers when this was fitted"):
+        found.predict(table.assign(cores="four"))
 
 
 def test_a_regressor_gives_its_quantiles_in_a_pipeline():

@@ -115,10 +115,12 @@ def test_profiles_of_the_sample_are_those_of_its_files(sample, sample_files):
     assert numbers(wp.profile(pd.read_csv(written))) == numbers(wp.profile(written))
 
 
-def test_a_fit_takes_the_frame_that_it_was_given_and_no_other(sample):
+def test_a_fit_takes_the_frame_or_the_file_that_it_was_given_and_no_other(sample, sample_files):
     found = wp.profile(sample)
     theirs = found.to_hdbscan(sample)
     assert ((theirs.labels_ >= 0) == (found.labels >= 0)).all()
+    assert np.array_equal(found.to_hdbscan(sample_files[0]).labels_, theirs.labels_)
+    assert np.array_equal(found.to_hdbscan(str(sample_files[1])).labels_, theirs.labels_)
     with pytest.raises(wp.SettingsError, match="give the table that was clustered"):
         found.to_hdbscan(sample.iloc[::-1])
     with pytest.raises(wp.SettingsError, match="give the table that was clustered"):

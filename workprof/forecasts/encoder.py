@@ -10,6 +10,7 @@ the trees are those of all the rows.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,11 +197,16 @@ class ReadFields:
         return ReadFields(self.fields, len(rows), self.texts, self.places, positions, numbers)
 
 
-def read_fields(jobs: pd.DataFrame, fields: tuple[str, ...]) -> ReadFields:
-    """Those of the fields that a table has; raises TraceError when a plan field holds something that is no number."""
+def read_fields(
+    jobs: pd.DataFrame, fields: tuple[str, ...], categories: Collection[str] = METADATA_FIELDS
+) -> ReadFields:
+    """Those of the fields that a table has: categories, and numbers.
+
+    Raises TraceError when one that is no category holds something that is no number.
+    """
     result = ReadFields(tuple(name for name in fields if name in jobs.columns), len(jobs), {}, {}, {}, {})
     for name in result.fields:
-        if name not in METADATA_FIELDS:
+        if name not in categories:
             result.numbers[name] = _plan(jobs, name)
             continue
         positions, texts = _factorised(jobs[name])
@@ -223,8 +229,9 @@ def fit_encoder(
     Raises TraceError when a plan field holds something that is no number.
     """
     rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, fields)
-    values = tuple(_seen_values(rows, name, mode, rare_rows, counts) for name in fields if name in METADATA_FIELDS)
-    numbers = tuple(_range(rows, name) for name in fields if name not in METADATA_FIELDS)
+    categories = {*METADATA_FIELDS, *rows.texts} - {*rows.numbers}
+    values = tuple(_seen_values(rows, name, mode, rare_rows, counts) for name in fields if name in categories)
+    numbers = tuple(_range(rows, name) for name in fields if name not in categories)
     return MetadataEncoder(values, numbers, mode, rare_rows)
 
 
@@ -235,7 +242,8 @@ def encode(encoder: MetadataEncoder, jobs: pd.DataFrame | ReadFields) -> Encoded
         ColumnMissing: when the table has none of the fields.
         TraceError: when a plan field holds something that is no number.
     """
-    rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, encoder.fields)
+    categories = [seen.field for seen in encoder.categories]
+    rows = jobs if isinstance(jobs, ReadFields) else read_fields(jobs, encoder.fields, categories)
     if not rows.fields:
         fields = ", ".join(encoder.fields)
         raise ColumnMissing(f"the table has none of the classifier's fields; give at least one of {fields}")

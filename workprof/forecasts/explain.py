@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -169,11 +169,11 @@ def _sentences(
 ) -> tuple[str, ...]:
     target = f"P{profile}" if profile >= 0 else "'no profile'"
     sentences = []
-    for field, (value, state), amount in zip(fields, shown, contributions, strict=True):
+    for name, (value, state), amount in zip(fields, shown, contributions, strict=True):
         if abs(amount) < WORTH_A_SENTENCE:
             continue
         remark = f" ({state} in training)" if state in ("rare", "unseen") else ""
-        what = f"{field} {NOT_GIVEN}" if state == NOT_GIVEN else f"{field} = {value}{remark}"
+        what = f"{name} {NOT_GIVEN}" if state == NOT_GIVEN else f"{name} = {value}{remark}"
         sentences.append(f"{what} {odds_words(float(amount), target)}")
     return tuple(sentences)
 
@@ -213,6 +213,7 @@ class GlobalExplanation(Shown):
     additivity_error: float  # largest |base + contributions - output|
     additive: bool  # whether it is within 0.001
     seconds: float  # time of the computation
+    words: dict[str, str] = field(default_factory=dict)  # field -> what the trace calls it, where that is known
 
     def effects_on(self, profile: int | None = None) -> Floats:
         """(n_sampled, n_fields) on the score of a profile; None = of the most likely class of each row.
@@ -234,7 +235,7 @@ class GlobalExplanation(Shown):
 
         Args:
             profile: whose score is explained; None = the most likely class of each row.
-            names: field -> what the trace calls it; None = the fields' own names.
+            names: field -> name; None = the trace's own words, where they are known.
         """
         from shap import Explanation  # noqa: PLC0415  heavy
 
@@ -244,7 +245,7 @@ class GlobalExplanation(Shown):
             base_values=np.broadcast_to(self.base[place], (self.n_sampled,)).copy(),
             data=np.where(np.isnan(self.numbers), self.shown.astype(object), self.numbers),
             display_data=self.shown.astype(object),
-            feature_names=[(names or {}).get(field, field) for field in self.fields],
+            feature_names=[(self.words if names is None else names).get(field, field) for field in self.fields],
         )
 
 

@@ -10,7 +10,7 @@ from workprof.core.causes import LOWER_BOUND
 from workprof.core.progress import Progress, silent
 from workprof.core.shown import Shown
 from workprof.forecasts.durations import PROFILE
-from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, Forecasts, LoadedForecaster, train_forecaster
+from workprof.forecasts.forecaster import Forecaster, ForecasterSettings, Forecasts, part_of, train_forecaster
 from workprof.profiles.fit import ProfileFit, fit_profiles
 from workprof.profiles.names import shown_names
 
@@ -35,21 +35,25 @@ class JobForecasts(Shown):
         return shown_names(self.fit.cards, self.fit.spread, {})
 
 
-def forecast_jobs(
-    train: pd.DataFrame, new: pd.DataFrame, settings: ForecasterSettings, progress: Progress = silent
-) -> JobForecasts:
-    """The profiles and needs of new jobs, learned from finished ones.
+FIT_SHARE = 0.3
+"""Of the whole, as progress tells it."""
+
+
+def learn_jobs(
+    train: pd.DataFrame, settings: ForecasterSettings, progress: Progress = silent
+) -> tuple[ProfileFit, Forecaster]:
+    """The profiles of finished jobs, and a forecaster that learned them.
 
     `train` has `row_id`, the features of the profiles, submit-time fields and what is estimated, as `runs_to_learn`
     gives them; profiles are of the finished ones.
 
     Raises:
-        ColumnMissing: when either lacks what is learned from.
+        ColumnMissing: when it lacks what is learned from.
         NotEnoughData: with too few rows or profiles.
     """
     finished = train[train["finished"].to_numpy(dtype=bool)].drop(columns=["finished", LOWER_BOUND])
-    fit = fit_profiles({"jobs": finished.reset_index(drop=True)}, settings.classifier.profiles, progress)
+    jobs = {"jobs": finished.reset_index(drop=True)}
+    fit = fit_profiles(jobs, settings.classifier.profiles, part_of(progress, 0.0, FIT_SHARE))
     labels = dict(zip(fit.row_ids.tolist(), fit.labels.tolist(), strict=True))
     learned = train.assign(**{PROFILE: train["row_id"].map(labels)})
-    forecaster = train_forecaster({"jobs": learned}, settings, progress)
-    return JobForecasts(new, LoadedForecaster(forecaster).forecast(new, progress), fit, forecaster)
+    return fit, train_forecaster({"jobs": learned}, settings, part_of(progress, FIT_SHARE, 1.0))

@@ -3,6 +3,7 @@
 The records are those of the workbench, and so are the numbers: both call the same methods.
 """
 
-from workprof.library.calls import change_points, durations, forecast, profile, rank_nodes, size_memory
+from workprof.library.calls import change_points, durations, profile, rank_nodes, size_memory
+from workprof.library.forecaster import Forecaster, forecast
 
-__all__ = ["change_points", "durations", "forecast", "profile", "rank_nodes", "size_memory"]
+__all__ = ["Forecaster", "change_points", "durations", "forecast", "profile", "rank_nodes", "size_memory"]

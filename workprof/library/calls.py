@@ -1,4 +1,4 @@
-"""The six calls: profiles, memory sizes, change points, nodes, durations, forecasts."""
+"""The calls: profiles, memory sizes, change points, nodes, durations; forecasts are in `forecaster`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from workprof.core.arrays import Floats, numbers_of
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError, TraceError
 from workprof.core.progress import silent
 from workprof.core.text import near
-from workprof.forecasts.censored import runs_to_learn
 from workprof.forecasts.durations import (
     EVERYTHING,
     GROUPINGS,
@@ -26,11 +25,8 @@ from workprof.forecasts.durations import (
     observed_durations,
     without_profiles,
 )
-from workprof.forecasts.estimates import LEFT_OUT, TARGETS
-from workprof.forecasts.forecaster import ForecasterSettings
-from workprof.forecasts.job_table import JobForecasts, forecast_jobs
 from workprof.formats.measured import BENCHMARKS
-from workprof.library.tables import ROW_ID, Jobs, Source, jobs_of, new_jobs_of, plain_table
+from workprof.library.tables import Columns, Jobs, Source, jobs_of, plain_table, refuse_few_features
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
 from workprof.memory.verdict import Verdict, VerdictSettings, verdict_of
@@ -39,14 +35,10 @@ from workprof.nodes.ranking import Ranking, rank_measured, rank_nodes as rank_be
 from workprof.nodes.selection import MeasuredSettings, RankSettings
 from workprof.phases.changepoints import ChangePointSettings
 from workprof.phases.series import SeriesChanges, changes_of_series
-from workprof.profiles.features import expand_features
 from workprof.profiles.fit import ProfileFit, fit_profiles
-from workprof.profiles.settings import FEATURE_SETS, ProfileSettings, default_features
+from workprof.profiles.settings import FEATURE_SETS, ProfileSettings
 from workprof.store.in_memory import Given, is_column, is_path, is_table
-from workprof.store.mapping import shown
 from workprof.workbench import passing_workbench
-
-Columns = Mapping[str, Source]
 
 
 def profile(
@@ -76,27 +68,9 @@ def profile(
     own = () if len(named) == 1 and named[0] in FEATURE_SETS else named
     jobs = jobs_of(data, {}, columns, also=own)
     if not own:
-        _refuse_few_features(jobs, named, chosen.mode)
+        refuse_few_features(jobs, named, chosen.mode)
     fit = fit_profiles({"jobs": jobs.finished}, replace(chosen, features=jobs.names or named))
     return replace(fit, notes=(*fit.notes, *jobs.notes))
-
-
-def _refuse_few_features(jobs: Jobs, named: Sequence[str], mode: str) -> None:
-    """Refuse a table of no published format of which hardly any number is known to be a feature.
-
-    Raises:
-        ColumnMissing: when at least half of the features are absent, and numbers are there that are no field.
-    """
-    wanted, _ = expand_features(tuple(named) or default_features(mode))
-    lacking = [name for name in wanted if name not in jobs.frame.columns]
-    unknown = [name for name in jobs.ignored if pd.api.types.is_numeric_dtype(jobs.frame[name])]
-    if jobs.published or not unknown or 2 * len(lacking) < len(wanted):
-        return
-    raise ColumnMissing(
-        f"the table is of no format that workprof knows, and {len(lacking)} of the {len(wanted)} columns that profiles "
-        f"are found by are not there ({', '.join(lacking)}). Its numbers {shown(unknown)} are no field: name the "
-        "columns to compare in features=, or say which field each is in columns="
-    )
 
 
 def size_memory(  # noqa: PLR0913  by name
@@ -185,37 +159,6 @@ def durations(
         groups = "of all runs together" if chosen.by == EVERYTHING else "by task"
         notes = (*notes, f"The table has no profiles: durations are {groups}.")
     return replace(observed_durations({"jobs": jobs.frame}, chosen), notes=notes)
-
-
-def forecast(
-    train: Given,
-    new: Given,
-    *,
-    columns: Columns | None = None,
-    settings: ForecasterSettings | None = None,
-) -> JobForecasts:
-    """Predict the profile of new jobs and what they will need, before they run.
-
-    Args:
-        train: finished jobs: what is known at submission (user, group, task, requests ...) and what they used.
-        new: jobs with what is known at submission.
-        columns: field -> column of both, where the tables' names are not those of the fields.
-        settings: of profiles, classifier and intervals.
-
-    Returns:
-        profiles and estimates; `.to_frame()` has one row per new job.
-
-    Raises:
-        ColumnMissing: when either table lacks what is learned from.
-        NotEnoughData: with too few jobs or profiles.
-    """
-    chosen = settings or ForecasterSettings()
-    learned = jobs_of(train, {}, columns)
-    _refuse_few_features(learned, chosen.classifier.profiles.features, chosen.classifier.profiles.mode)
-    jobs = new_jobs_of(new, learned, columns)
-    train_on = runs_to_learn(learned.frame, cut_short=chosen.unfinished != LEFT_OUT, targets=tuple(TARGETS))
-    result = forecast_jobs(train_on, jobs.frame.drop(columns=[ROW_ID]), chosen)
-    return replace(result, notes=(*learned.notes, *(f"New jobs: {note}" for note in jobs.notes)))
 
 
 def change_points(

@@ -17,7 +17,7 @@ from workprof.core.errors import NotEnoughData
 from workprof.core.text import near
 from workprof.forecasts.boosting import ROUNDS, Tuning, grow_trees, margins, softmax, tune
 from workprof.forecasts.candidates import boost, boosted_quantiles
-from workprof.forecasts.classifier import ClassifierSettings, with_categories
+from workprof.forecasts.classifier import ClassifierSettings
 from workprof.forecasts.encoder import (
     METADATA_FIELDS,
     ReadFields,
@@ -143,8 +143,8 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The profile of a job from what is known at submission.
 
     Boosted trees; the number of rounds and the temperature of the probabilities come from held-out rows. Columns of a
-    DataFrame with the names of metadata fields (job_name, user, task_name, group, workload) are categories, whose rare
-    and unseen values are pooled; every other column is a number.
+    DataFrame that hold texts, whatever their names, are categories, and so are those of metadata fields (job_name,
+    user, task_name, group, workload); rare and unseen values are pooled. Every other column is a number.
 
     Args:
         rare_rows: a value of a category with fewer training rows is pooled; 0 = 0.03 % of the rows, at least 3.
@@ -153,6 +153,7 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes:
         classes_: (n_classes,).
         tuning_: what the held-out rows chose.
+        categories_: names of the columns that are categories.
         n_features_in_: columns.
     """
 
@@ -177,7 +178,8 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(labels)
         self.classes_, targets = np.unique(labels, return_inverse=True)
         settings = ClassifierSettings(rare_rows=self.rare_rows, seed=self.random_state or 0)
-        inputs = read_fields(jobs, tuple(jobs.columns))
+        self.categories_ = tuple(name for name in jobs.columns if not pd.api.types.is_float_dtype(jobs[name]))
+        inputs = read_fields(jobs, tuple(jobs.columns), self.categories_)
         self.encoder_ = fit_encoder(inputs, inputs.fields, "corrected", rare_rows_of(settings, len(jobs)))
         if len(self.classes_) == 1:
             self.booster_ = None
@@ -196,8 +198,11 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any, *, reset: bool) -> pd.DataFrame:  # noqa: N803
         """The rows as a table: texts as categories, all else as numbers."""
-        texts = [name for name in X.columns if name in METADATA_FIELDS] if isinstance(X, pd.DataFrame) else []
-        if not texts:
+        frame = isinstance(X, pd.DataFrame)
+        texts = (
+            ([name for name in X.columns if _is_text(name, X[name])] if reset else self.categories_) if frame else ()
+        )
+        if not len(texts):
             given = (X,) if y is None else (X, y)
             checked = validate_data(
                 self,
@@ -211,10 +216,13 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(values.shape[1])])
             return pd.DataFrame(values, columns=list(names))
         validate_data(self, X, reset=reset, skip_check_array=True)
-        wrong = [name for name in X.columns if name not in texts and not pd.api.types.is_numeric_dtype(X[name])]
+        numbers = [name for name in X.columns if name not in texts]
+        wrong = [name for name in numbers if not pd.api.types.is_numeric_dtype(X[name])]
         if wrong:
-            raise ValueError(f"column {wrong[0]!r} holds no numbers; encode it, or name it as one of {METADATA_FIELDS}")
-        return with_categories(X.reset_index(drop=True))
+            raise ValueError(f"column {wrong[0]!r} held numbers when this was fitted, and holds none now")
+        kinds = dict.fromkeys(texts, "category") | dict.fromkeys(numbers, np.float64)
+        table: pd.DataFrame = X.reset_index(drop=True).astype(kinds)
+        return table
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:  # noqa: N803
         """(n_rows, n_classes) probabilities, calibrated on held-out rows."""
@@ -230,6 +238,12 @@ class ProfileClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         places = self.predict_proba(X).argmax(axis=1)
         result: NDArray[Any] = self.classes_[places]
         return result
+
+
+def _is_text(name: str, column: pd.Series) -> bool:
+    """Whether a column is a category: texts, or a metadata field."""
+    kind = column.dtype
+    return name in METADATA_FIELDS or not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
 
 
 def _one_per_row(y: Any, n_rows: int) -> NDArray[Any]:

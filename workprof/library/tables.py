@@ -18,6 +18,8 @@ from workprof.forecasts.encoder import SUBMIT_FIELDS
 from workprof.forecasts.history import TIMES
 from workprof.formats import FORMATS, generic, rules_of, values
 from workprof.formats.fields import FIELDS, TEXT_FIELDS, TIME_FIELDS
+from workprof.profiles.features import expand_features
+from workprof.profiles.settings import default_features
 from workprof.store.in_memory import WANTED, Given, frame_of, is_path, is_table, written
 from workprof.store.mapping import shown, units_of, words_of
 from workprof.store.reports import FieldSource, IngestOptions, IngestReport
@@ -26,6 +28,8 @@ from workprof.workbench.datasets import IN_MEMORY
 
 Source = str | tuple[str, str]
 """A column, or a column and its unit: 'rss' or ('rss', 'MiB')."""
+Columns = Mapping[str, Source]
+"""Field -> column."""
 
 BARE = {"B": "GB", "s": "s", "percent": "percent"}
 """Unit of the numbers of a column that is named by argument and does not tell its own."""
@@ -321,3 +325,21 @@ def plain_table(data: Given) -> pd.DataFrame:
         return pd.read_csv(path)
     except (ValueError, OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path.name} cannot be read as a table ({str(error)[:200]}); give CSV or Parquet") from error
+
+
+def refuse_few_features(jobs: Jobs, named: Sequence[str], mode: str) -> None:
+    """Refuse a table of no published format of which hardly any number is known to be a feature.
+
+    Raises:
+        ColumnMissing: when at least half of the features are absent, and numbers are there that are no field.
+    """
+    wanted, _ = expand_features(tuple(named) or default_features(mode))
+    lacking = [name for name in wanted if name not in jobs.frame.columns]
+    unknown = [name for name in jobs.ignored if pd.api.types.is_numeric_dtype(jobs.frame[name])]
+    if jobs.published or not unknown or 2 * len(lacking) < len(wanted):
+        return
+    raise ColumnMissing(
+        f"the table is of no format that workprof knows, and {len(lacking)} of the {len(wanted)} columns that profiles "
+        f"are found by are not there ({', '.join(lacking)}). Its numbers {shown(unknown)} are no field: name the "
+        "columns to compare in features=, or say which field each is in columns="
+    )

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from hdbscan import HDBSCAN
 
+    from workprof.store.in_memory import Given
+
 READER = "workprof.library.tables"
 """Module with `jobs_of(table, {})`, which reads a table in memory as a file; the library stands above the methods."""
 _WARM_ROWS = 64
@@ -148,11 +150,11 @@ class ProfileFit(Shown):
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
 
-    def to_hdbscan(self, jobs: pd.DataFrame) -> HDBSCAN:
+    def to_hdbscan(self, jobs: Given) -> HDBSCAN:
         """This clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
 
-        The spanning tree is built again. Points are scaled as in the fit (`transform`); labels are numbered as hdbscan
-        numbers them, not by size.
+        `jobs` is the table that was clustered, or the path of its trace. The spanning tree is built again. Points are
+        scaled as in the fit (`transform`); labels are numbered as hdbscan numbers them, not by size.
 
         Raises SettingsError for OPTICS, which has no such tree, or when the table is another one than was clustered.
         """
@@ -160,7 +162,7 @@ class ProfileFit(Shown):
         settings = self.settings
         return to_hdbscan(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def assigner(self, jobs: pd.DataFrame) -> Assigner:
+    def assigner(self, jobs: Given) -> Assigner:
         """This clustering in the form that takes runs which it has not seen, say those outside its sample.
 
         `fit.assigner(jobs).assign(apply_transform(fit.transform, numbers))` gives their profiles, numbered as here, and
@@ -173,17 +175,24 @@ class ProfileFit(Shown):
         settings = self.settings
         return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def grown_again(self, jobs: pd.DataFrame, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
+    def grown_again(self, jobs: Given, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
         """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
         if not self.settings.by_density:
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
-        prepared, why = self._prepared(jobs)
-        if why and "row_id" not in jobs.columns:  # as it was given to `workprof.profile`
-            read = importlib.import_module(READER).jobs_of(jobs, {}).finished
-            prepared, why = self._prepared(read)
+        prepared, why = self._as_given(jobs)
         if prepared is None or why:
             raise SettingsError(f"{why}; give the table that was clustered")
         return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
+
+    def _as_given(self, jobs: Given) -> tuple[Prepared | None, str]:
+        """As `_prepared`, also of what `workprof.profile` takes: another kind of table, or the path of a trace."""
+        import pandas as pd  # noqa: PLC0415  heavy
+
+        if isinstance(jobs, pd.DataFrame):
+            prepared, why = self._prepared(jobs)
+            if not why or "row_id" in jobs.columns:
+                return prepared, why
+        return self._prepared(importlib.import_module(READER).jobs_of(jobs, {}).finished)
 
     def _prepared(self, jobs: pd.DataFrame) -> tuple[Prepared | None, str]:
         """The rows of a table to cluster, and why they are not those of this fit; '' = they are."""

@@ -205,6 +205,8 @@ def _explained(
         classifier = LoadedClassifier(bench.forecaster(entry.hash, settings.forecaster, progress).classifier)
         jobs = bench.frames_of(entry, questions.LEARNED)()["jobs"]
         made = explain_all(classifier, jobs, settings.n_sampled, settings.forecaster.classifier.seed, progress)
+        words = {one.name: one.source for one in bench.columns(entry.hash) if one.source}
+        made = replace(made, words={name: words[name] for name in made.fields if name in words})
         bench._cache.put(key, made, about(step, key, entry.name, settings, made.seconds))
     return made
 
