@@ -6,6 +6,7 @@ Re-cut, don't refit: the spanning tree is kept, and a change of size, method or 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from hdbscan import HDBSCAN
 
-    from workprof.store.in_memory import Given
+    Clustered = pd.DataFrame | str | os.PathLike[str]
 
 READER = "workprof.library.tables"
 """Module with `jobs_of(table, {})`, which reads a table in memory as a file; the library stands above the methods."""
@@ -150,7 +151,7 @@ class ProfileFit(Shown):
     sample_rows: int = 0
     """Rows that were clustered, where the others were assigned to the profiles found; 0 = all were clustered."""
 
-    def to_hdbscan(self, jobs: Given) -> HDBSCAN:
+    def to_hdbscan(self, jobs: Clustered) -> HDBSCAN:
         """This clustering as a fitted `hdbscan.HDBSCAN`, for `hdbscan.plots` and `hdbscan.approximate_predict`.
 
         `jobs` is the table that was clustered, or the path of its trace. The spanning tree is built again. Points are
@@ -162,7 +163,7 @@ class ProfileFit(Shown):
         settings = self.settings
         return to_hdbscan(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def assigner(self, jobs: Given) -> Assigner:
+    def assigner(self, jobs: Clustered) -> Assigner:
         """This clustering in the form that takes runs which it has not seen, say those outside its sample.
 
         `fit.assigner(jobs).assign(apply_transform(fit.transform, numbers))` gives their profiles, numbered as here, and
@@ -175,7 +176,7 @@ class ProfileFit(Shown):
         settings = self.settings
         return make_assigner(prepared.points, tree, settings.min_cluster_size, settings.method, settings.epsilon)
 
-    def grown_again(self, jobs: Given, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
+    def grown_again(self, jobs: Clustered, tree: SpanningTree | None = None) -> tuple[Prepared, SpanningTree]:
         """The clustered rows, scaled, and their spanning tree (`tree`, if given); raises as `to_hdbscan`."""
         if not self.settings.by_density:
             raise SettingsError(f"a clustering by {self.settings.algorithm} has no HDBSCAN tree; fit with hdbscan")
@@ -184,7 +185,7 @@ class ProfileFit(Shown):
             raise SettingsError(f"{why}; give the table that was clustered")
         return prepared, tree or grow_tree(prepared, Stopwatch(silent, STEPS))
 
-    def _as_given(self, jobs: Given) -> tuple[Prepared | None, str]:
+    def _as_given(self, jobs: Clustered) -> tuple[Prepared | None, str]:
         """As `_prepared`, also of what `workprof.profile` takes: another kind of table, or the path of a trace."""
         import pandas as pd  # noqa: PLC0415  heavy
 
