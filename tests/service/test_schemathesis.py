@@ -24,7 +24,7 @@ def test_the_service_keeps_to_its_own_description(filled, tmp_path):
     shutil.copytree(filled, home)
     with serving(home, "--dataset", "small", "--timeout", "120", WORKPROF_TOKEN="secret") as client:
         until_ready(client)
-        command = [sys.executable, "-m", "schemathesis.cli", "run", f"{client.base_url}openapi.json"]
+        command = [sys.executable, "-m", "schemathesis.cli", "run", f"{client.base_url}/openapi.json"]
         command += ["--header", "Authorization: Bearer secret", "--checks", ",".join(CHECKS), "--seed", "1"]
         command += ["--max-examples", "20", "--request-timeout", "150", "--no-color", "--workers", "2"]
         done = subprocess.run(

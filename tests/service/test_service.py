@@ -189,7 +189,9 @@ def test_a_body_that_is_no_request_is_refused(client, body, field):
 
 def test_refusals_by_route_method_dataset_size_and_origin(client):
     problem(client.get("/v1/nothing"), 404)
-    problem(client.get("/v1/predict"), 405)
+    other = client.get("/v1/predict")
+    problem(other, 405)
+    assert other.headers["allow"] == "POST"
     problem(client.post("/v1/predict", json={"user": "a", "dataset": "absent"}), 404)
     problem(client.post("/v1/predict", content=b" " * 300_000), 413)
     problem(client.post("/v1/predict", content=iter([b" " * 150_000] * 2)), 413)

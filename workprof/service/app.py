@@ -68,9 +68,11 @@ class Json(Response):
         return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
 
 
-def refused(status: int, detail: str, *, wait_s: float = 0.0, **more: Any) -> Response:
+def refused(
+    status: int, detail: str, *, wait_s: float = 0.0, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
     """A problem document."""
-    headers = {"Retry-After": retry_after(wait_s).decode()} if wait_s else None
+    headers = {"Retry-After": retry_after(wait_s).decode()} if wait_s else headers
     return Response(problem(status, detail, **more), status, headers, PROBLEM.decode())
 
 
@@ -355,4 +357,4 @@ async def _handler(_: Request, error: Exception) -> Response:
 async def _missing(_: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     what = "there is no such route" if status == 404 else "this route takes another method"
-    return refused(status, f"{what}; /openapi.json lists them")
+    return refused(status, f"{what}; /openapi.json lists them", headers=getattr(error, "headers", None))

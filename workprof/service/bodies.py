@@ -69,14 +69,20 @@ def jobs_of(document: Mapping[str, Any], reader: FieldReader) -> tuple[list[Job]
     """
     if "jobs" not in document:
         return [reader.read({name: value for name, value in document.items() if name not in FURTHER})], True
+    _refuse_beside_a_list(document)
+    return reader.read_all(document["jobs"]), False
+
+
+def _refuse_beside_a_list(document: Mapping[str, Any]) -> None:
     odd = next((name for name in document if name not in FURTHER), None)
     if odd is not None:
         raise BadFields([FieldProblem(odd, document[odd], FURTHER)])
-    return reader.read_all(document["jobs"]), False
 
 
 def runs_of(document: Mapping[str, Any], reader: FieldReader) -> list[Run]:
     """The finished runs of a request; raises BadFields without an id, or for a field that cannot be used."""
+    if "runs" in document:
+        _refuse_beside_a_list(document)
     given = document.get("runs", [{name: value for name, value in document.items() if name not in FURTHER}])
     names = []
     for number, one in enumerate(given):
