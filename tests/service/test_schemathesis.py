@@ -21,7 +21,7 @@ CHECKS = (
 
 HANDMADE = ("--exclude-path-regex", "^/v1/questions/", "--phases", "examples,coverage,fuzzing", "--max-examples", "50")
 DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "--max-examples", "3")
-"""Questions are computed, in two threads at most: what waits too long is a 503 or a 504, which the description tells."""
+"""Questions are computed, two at a time: what waits too long is a 503 or a 504, which the description tells."""
 
 
 @pytest.mark.parametrize("options", [HANDMADE, DECLARED], ids=["routes", "questions"])
