@@ -11,12 +11,16 @@ from pages._classify.training import View
 from pages._frame.errors import guard
 from pages._parts import figures, running_work, tables
 from workprof.background import TaskView
+from workprof.charts.classify.held_out import MOST_SHOWN
 from workprof.charts.classify.job import Batch, predictions_table
 from workprof.charts.text import counted, markdown_text
 from workprof.core.progress import Progress
 from workprof.core.units import MIB
+from workprof.forecasts.encoder import SUBMIT_FIELDS
+from workprof.forecasts.history import TIMES
 from workprof.formats.new_jobs import read_new_jobs
 from workprof.inputs import Spooled, discard, spool_upload
+from workprof.workbench.forecasts import LoadedHeldOut
 
 WORK = "work_batch"
 LARGEST_MB = 200
@@ -43,6 +47,20 @@ def batch(view: View) -> None:
                 _start(view, spool_upload(upload, upload.name, view.visit.app_state.settings.home), of)
     if task is not None:
         _follow(view, task)
+    elif view.held_out is not None:
+        _example(view, view.held_out)
+
+
+def _example(view: View, held: LoadedHeldOut) -> None:
+    """Show the table of answers for runs that training did not see."""
+    rows = held.held_out.row_ids[:MOST_SHOWN].tolist()
+    past = view.visit.workbench.past_jobs(view.dataset.hash, rows)
+    known = past[[name for name in (*SUBMIT_FIELDS, *TIMES) if name in past.columns]]
+    table = predictions_table(known, held.forecaster.forecast(known), view.naming)
+    st.markdown("**The answers look like this: held-out runs of this dataset.**")
+    tables.saved_frame(
+        table, "held-out-jobs", key="classify_example", alt=f"Predictions for {len(table)} held-out runs"
+    )
 
 
 def _follow(view: View, task: TaskView[Batch]) -> None:

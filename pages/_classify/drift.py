@@ -18,6 +18,7 @@ from workprof.answers.feedback import (
     observed_sentence,
     observed_words,
 )
+from workprof.charts.classify.held_out import held_out_scatter
 from workprof.charts.feedback import acquires_history, drift_bars
 from workprof.charts.text import label, markdown_text, visible
 from workprof.core.progress import Progress
@@ -53,7 +54,10 @@ def drift(view: View) -> None:
 def _state(view: View, settings: FeedbackSettings) -> None:
     now = view.visit.workbench.feedback(view.dataset.hash, settings)
     if now is None:
-        figures.headline("Compare finished jobs with their predictions and detect drift.")
+        figures.headline("No finished job is compared yet. Below: how runs that training did not see were predicted.")
+        if view.held_out is not None and view.held_out.held_out.compared:
+            held = view.held_out.held_out
+            figures.show(held_out_scatter(held, next(iter(held.compared)), None), key="feedback_held_out")
     else:
         advice = with_names(advice_sentence(now.assessment), view.naming.names)
         figures.headline(markdown_text(f"{observed_words(now.state)}. {advice}", 400))

@@ -11,10 +11,11 @@ from pages._frame import cross_link
 from pages._frame.cross_link import Link
 from pages._memory.scope import PageContext
 from pages._parts import saved_scenarios, tables
-from workprof.answers.scenarios import comparison_table, scenarios_answer
+from workprof.answers.scenarios import comparison_table, scenarios_answer, verdict_scenario
 from workprof.charts.text import markdown_text, visible
 from workprof.inputs import safe_name
 from workprof.memory.scenarios import MOST_COMPARED, Scenario
+from workprof.memory.verdict import VerdictSettings
 
 CHOSEN = "memory_compared"
 
@@ -28,6 +29,7 @@ def scenarios(context: PageContext) -> None:
             "**Save scenario**.",
             icon=":material/info:",
         )
+        _unsaved(context)
         return
     tables.answer(scenarios_answer(saved).table(), key="memory_scenarios", alt=f"{len(saved)} saved scenarios")
     names = [one.name for one in saved]
@@ -37,6 +39,14 @@ def scenarios(context: PageContext) -> None:
         _links(context, [one for one in saved if one.name in chosen])
     remove = partial(context.workbench.remove_scenario, context.dataset.hash)
     saved_scenarios.removal(context.visit, names, ("memory", CHOSEN), remove)
+
+
+def _unsaved(context: PageContext) -> None:
+    """Show the plan as the scenario that it would be."""
+    plan = context.workbench.verdict.cached(context.dataset.hash, VerdictSettings()).result
+    if plan is not None:
+        table = scenarios_answer([verdict_scenario(plan, context.dataset, "the plan, not saved")]).table()
+        tables.answer(table, key="memory_scenarios_unsaved", alt="The plan as a scenario")
 
 
 def _compared(context: PageContext, chosen: list[str]) -> None:

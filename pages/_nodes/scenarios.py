@@ -12,6 +12,7 @@ from workprof.answers.nodes import comparison_table, leaders_sentence, scenario_
 from workprof.charts.text import markdown_text
 from workprof.inputs import safe_name
 from workprof.nodes.ranking import MOST_COMPARED, NodeScenario
+from workprof.nodes.selection import RankSettings
 
 COMPARED = "nodes_compared_scenarios"
 
@@ -24,6 +25,7 @@ def scenarios(context: PageContext) -> None:
             "No scenario is saved yet. Set weights or prices and press **Save scenario** under Ranking.",
             icon=":material/info:",
         )
+        _compared(context, [NodeScenario("the default, not saved", context.dataset.hash, RankSettings())])
         return
     tables.answer(scenario_table(saved), key="nodes_scenarios", alt=f"{len(saved)} saved scenarios")
     names = [one.name for one in saved]

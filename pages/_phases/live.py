@@ -16,6 +16,7 @@ from pages._phases.form import MOST_SHOWN, PageContext, counter_columns, edits_o
 from workprof.answers.recognition import live_figures
 from workprof.charts.phases.matches import first_of_each_source, live_chart
 from workprof.charts.text import counted, markdown_text
+from workprof.phases.library import LEFT_OUT, LibraryEdits, RunLabel
 from workprof.phases.live import LiveLibrary, LiveSettings, LiveView
 from workprof.phases.runs import SYSTEM72
 from workprof.workbench.recordings import Following, counters_of, recordings
@@ -38,12 +39,21 @@ def live(context: PageContext) -> None:
     if not files:
         st.info(NONE, icon=":material/radio_button_unchecked:")
         st.button("Refresh", icon=":material/refresh:", key="phases_look")
+        _replayed(context)
         return
     path = files[choice("Recording", NAME, tuple(files), "Files that `workprof record` is writing now.")]
     settings = _settings(context, path)
     if settings is None:
         return
-    known = long_question.result(
+    known = _known(context, settings)
+    if known is not None:
+        with st.spinner("Opening the recording…"):
+            following = _following(path, settings, known)
+        st.fragment(_follow, run_every=EVERY_S)(context, following)
+
+
+def _known(context: PageContext, settings: LiveSettings) -> LiveLibrary | None:
+    return long_question.result(
         context.visit,
         context.dataset,
         LongQuestion(
@@ -58,10 +68,24 @@ def live(context: PageContext) -> None:
             what="Learning the known workloads",
         ),
     )
+
+
+def _replayed(context: PageContext) -> None:
+    """Show the chosen run as it would have been followed, by a library without it."""
+    fingerprints = replace(context.library.fingerprints, normalise="train")
+    library = replace(context.library, fingerprints=fingerprints)
+    if not library.counters:
+        library = replace(library, counters=counter_columns(context.visit, context.dataset))
+    given = edits_of(context, context.dataset.hash).labels
+    own = (context.line.workload, context.line.run)
+    others = tuple(one for one in given if (one.workload, one.run) != own)
+    settings = LiveSettings(library, LibraryEdits((*others, RunLabel(*own, LEFT_OUT))))
+    known = _known(context, settings)
     if known is not None:
-        with st.spinner("Opening the recording…"):
-            following = _following(path, settings, known)
-        st.fragment(_follow, run_every=EVERY_S)(context, following)
+        st.caption(f"Below, {markdown_text(context.line.name, 80)} as it would have been followed to its end.")
+        with st.spinner("Following the run…"):
+            view = context.workbench.replayed_run(context.dataset.hash, context.line, known)
+        _drawn(context, view)
 
 
 def _settings(context: PageContext, path: Path) -> LiveSettings | None:
@@ -109,15 +133,19 @@ def _shown(context: PageContext, following: Following, view: LiveView | None) ->
     if view is None:
         st.markdown(":material/hourglass_empty: No sample yet.")
         return
+    _drawn(context, view)
+    if following.skipped:
+        st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
+    if following.damaged:
+        st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were skipped.")
+
+
+def _drawn(context: PageContext, view: LiveView) -> None:
     chosen = tuple(name for name in context.counters if name in view.counters)
     chart = live_chart(view, chosen[:MOST_SHOWN] or first_of_each_source(view.counters))
     figures.headline(markdown_text(chart.takeaway, 400))
     figures.show(chart, key="phases_live_chart", sentence=False)
     figures.headline_row(live_figures(view))
-    if following.skipped:
-        st.caption(f"The first {counted(following.skipped, 'sample')} lie before what is followed.")
-    if following.damaged:
-        st.caption(f"{counted(following.damaged, 'line')} of the file could not be read and were skipped.")
 
 
 def _ended(context: PageContext, following: Following, view: LiveView | None) -> None:

@@ -17,6 +17,7 @@ from workprof.core.settings import from_environment
 from workprof.phases.library import LibraryEdits, LibrarySettings, RunLabel, relabelled
 from workprof.phases.live import LiveRun, LiveSettings, detector_from, live_library
 from workprof.phases.matching import KnownMatchSettings, match_known
+from workprof.workbench import Workbench
 from workprof.workbench.recordings import MOST_CAUGHT_UP, Following, counters_of, recordings
 
 RUN = "workload == 'two steps' and run == '4'"
@@ -193,3 +194,17 @@ def test_a_library_may_come_from_another_dataset():
     frames = {"samples": given.samples().query(RUN), "train": given.samples().query(f"not ({RUN})")}
     settings = KnownMatchSettings("two steps/4", library=LibrarySettings(mode="faithful"))
     assert match_known(frames, settings, silent).verdict.nearest == "two steps"
+
+
+def test_a_recorded_run_is_replayed_as_it_would_have_been_followed(tmp_path):
+    given.samples().to_csv(tmp_path / "runs.csv", index=False)
+    with Workbench(from_environment({"WORKPROF_HOME": str(tmp_path / "home")})) as bench:
+        dataset = bench.ingest([tmp_path / "runs.csv"]).hash
+        line = next(one for one in bench.phase_runs(dataset).runs if one.name == "two steps/4")
+        replayed = bench.replayed_run(dataset, line, known())
+    one = LiveRun(known(), detector_from(known()), "two steps", "4")
+    for t, values in zip(mine()["t"], mine()[list(given.COUNTERS)].to_numpy(), strict=True):
+        one.take(t, values)
+    assert replayed.n_ticks == given.SAMPLES
+    assert replayed.changes_s == one.view().changes_s
+    assert replayed.match.verdict == one.view().match.verdict

@@ -41,6 +41,9 @@ PREPARED_S = "300"
 SAMPLES = ("benchmarks.jsonl", "telemetry.csv", "pai_sample.parquet")
 """The jobs come last, so that the first page opens with them."""
 
+CONFIGURATIONS = {"configurations-nodes": "configurations.benchmarks.jsonl", "configurations": "configurations.csv"}
+"""Dataset -> file of measured configurations, and of benchmarks of their nodes: what Search on Nodes looks through."""
+
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")]
 
 
@@ -133,8 +136,13 @@ def demo(
 
 def load_sample(home: Path | None) -> list[Dataset]:
     """Ingest the bundled samples and cluster the jobs, which are the last of those that are returned."""
+    from workprof.store.reports import IngestOptions  # noqa: PLC0415  heavy
+
     folder = dashboard_folder() / "data" / "sample"
     with opened(home) as workbench:
+        for name, file in CONFIGURATIONS.items():
+            if (folder / file).is_file():
+                workbench.ingest([folder / file], IngestOptions(name=name))
         samples = [_loaded(workbench, folder / name) for name in SAMPLES]
         fit = workbench.profiles(samples[-1].hash, None, progress_line())
         warn(f"profiles: {fit.scores.n_clusters} found")

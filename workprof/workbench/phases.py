@@ -13,10 +13,12 @@ from workprof.formats.measured import TELEMETRY
 from workprof.phases import questions
 from workprof.phases.evaluation import EvaluationSettings
 from workprof.phases.library import LibraryEdits
-from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES, RunListSettings
+from workprof.phases.live import LiveLibrary, LiveRun, LiveView, detector_from
+from workprof.phases.runs import NOT_COUNTERS, OWN_PROCESSES, RunLine, RunListSettings
 from workprof.store.reports import Dataset
 from workprof.workbench.datasets import DatasetQuestions
 from workprof.workbench.question_methods import Frames, ask, refuse_other_kind
+from workprof.workbench.recordings import MOST_CAUGHT_UP
 
 EDITS = "library"
 """Name under which the labels given by hand are kept."""
@@ -66,6 +68,19 @@ class PhaseQuestions(DatasetQuestions):
     aligned_runs = ask(questions.ALIGN, resolve=_with_train, frames=_samples)
     evaluate_phases = ask(questions.EVALUATE, resolve=_with_train, frames=_samples)
     live_library = ask(questions.LIVE, frames=_samples)
+
+    def replayed_run(self, dataset: str, line: RunLine, known: LiveLibrary) -> LiveView:
+        """A recorded run as it would have stood at its end, had it been followed; its last samples where it is long."""
+        samples = self.frames_of(self.dataset(dataset), None)()["jobs"]
+        own = samples[samples["run"].astype(str) == line.run]
+        if line.workload:
+            own = own[own["workload"].astype(str) == line.workload]
+        own = own.sort_values("t", kind="stable").iloc[-MOST_CAUGHT_UP:]
+        followed = LiveRun(known, detector_from(known), line.workload, line.run)
+        values = own[list(followed.counters)].to_numpy(dtype=float)
+        for t_s, now in zip(own["t"].to_numpy(dtype=float), values, strict=True):
+            followed.take(float(t_s), now)
+        return followed.view()
 
     def system_counters(self, dataset: str) -> tuple[str, ...]:
         """Every counter of a dataset that does not look into the workload's own processes."""
