@@ -15,7 +15,7 @@ from pages._parts.long_question import LongQuestion
 from pages._phases.form import FROM, OWN, OWN_OF, SHOWN, TO, PageContext
 from pages._phases.methods import methods
 from workprof.answers.phases import phase_table, statistic_words
-from workprof.charts.phases.fingerprints import EVERY, fingerprint_chart
+from workprof.charts.phases.fingerprints import EVERY, characters_chart, fingerprint_chart
 from workprof.charts.phases.timeline import (
     fingerprint_json,
     fingerprint_npz,
@@ -29,7 +29,7 @@ from workprof.inputs import safe_name
 from workprof.phases.questions import PAGE, TIMELINE
 from workprof.phases.timeline import OwnBoundaries, Timeline, TimelineSettings
 
-CHART = "phases_timeline"
+CHART, CELLS = "phases_timeline", "phases_cells"
 EVERY_COUNTER = "every counter"
 LONG_RUN = 1_200
 LARGE_DATASET = 30_000
@@ -59,13 +59,24 @@ def timeline(context: PageContext) -> None:
 
 
 def fingerprint(context: PageContext) -> None:
-    """Show one statistic of every counter and phase, or all of them, and the fingerprint as files."""
+    """Show what the phases are, by the counters that tell them apart; then every cell, folded, and the files."""
     first = st.container()
     settings = _settings(context)
     with first:
         result = _result(context, settings)
-    if result is None:
-        return
+        if result is None:
+            return
+        chart = characters_chart(result)
+        figures.headline(markdown_text(chart.takeaway, 400))
+        figures.show(chart, key="phases_characters", sentence=False)
+    if {"phases_statistic", "phases_every"} & {*st.query_params}:  # a former link to them
+        st.session_state.setdefault(CELLS, True)
+    figures.fold("Every counter and statistic", CELLS, _cells, context, result)
+    _files(context, result)
+
+
+def _cells(context: PageContext, result: Timeline) -> None:
+    """Show one statistic of every counter and phase, or all of them."""
     with st.grid(min_column_width=200, gap="small"):
         options = (*result.statistics, EVERY)
         words = {name: statistic_words(name) for name in result.statistics} | {EVERY: "all statistics"}
@@ -77,10 +88,10 @@ def fingerprint(context: PageContext) -> None:
             help="Else the counters shown on the timeline.",
         )
     counters = result.counters if every else shown_counters(context, result)
-    chart = fingerprint_chart(result, statistic, counters)
-    with first:
-        figures.headline(markdown_text(chart.takeaway, 400))
-        figures.show(chart, key="phases_fingerprint", sentence=False)
+    figures.show(fingerprint_chart(result, statistic, counters), key="phases_fingerprint", sentence=False)
+
+
+def _files(context: PageContext, result: Timeline) -> None:
     stem = f"{safe_name(result.fingerprint.name.replace('/', '-'))}-fingerprint"
     with st.container(horizontal=True):
         for ending, mime, data in (

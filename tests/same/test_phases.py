@@ -93,7 +93,8 @@ def told(phases):
 @pytest.mark.parametrize("statistic", ["mean", "q90"])
 def test_a_cell_of_the_fingerprint_is_the_commands_statistic(phases, told, statistic):
     address = {"phases_run": RUN, "phases_statistic": statistic, "phases_every": "true"}
-    page = phases.page("phases", "counters", phases_tab="Fingerprint", unfolded=("phases_fingerprint",), **address)
+    address |= {"phases_tab": "Fingerprint", "phases_cells": "true"}
+    page = phases.page("phases", "counters", unfolded=("phases_fingerprint",), **address)
     cells = page.figures["phases-fingerprint"][0]
     phase_of = {name: [one[f"z_{statistic}"] for one in found["phases"]] for name, found in told["counters"].items()}
     counters = json.loads(page.files[f"{STEM}.json"])["counters"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from workprof.answers.phase_words import phases_words, spans
 from workprof.core.answer import Answer, Table
-from workprof.core.arrays import Floats
 from workprof.core.table import Column
 from workprof.core.words import counted, shortened
 from workprof.phases.fingerprints import STATISTICS, Fingerprint
@@ -96,17 +96,6 @@ def lines_note(result: Timeline, *, thinned: bool) -> str:
     return f"{words} Long lines show the least and the largest value of each stretch." if thinned else words
 
 
-def fingerprint_sentence(result: Timeline) -> str:
-    """The size of a fingerprint and how much of it is padding."""
-    own = result.fingerprint
-    padded = 1 - float(own.n_phases.sum()) / (len(own.n_phases) * own.phases)
-    return (
-        f"{shortened(own.name)} has {counted(len(own.n_phases), 'counter')} × {counted(own.phases, 'phase')} "
-        f"× {len(result.statistics)} statistics; {padded * 100:.0f} % of the cells are empty "
-        "(counters with fewer phases)."
-    )
-
-
 def apart_sentence(result: AlignedRuns) -> str:
     """How far two runs lie apart."""
     cost = number(result.alignment.mean_cost)
@@ -139,15 +128,8 @@ def warping_note(result: AlignedRuns, offset: int) -> str:
     )
 
 
-MOST_MOMENTS = 3
-
-
-APART = 3
-"""Samples: changes that lie nearer to each other are one moment."""
-
-
 def timeline_sentence(result: Timeline) -> str:
-    """Return how many counters of a run change together, and when, in one sentence."""
+    """Return the phases of a run, when and what, in one sentence."""
     name = shortened(result.fingerprint.name)
     usable = int((~result.fingerprint.flags).sum())
     window = result.start_s > result.run_from_s or result.end_s < result.run_to_s
@@ -157,43 +139,8 @@ def timeline_sentence(result: Timeline) -> str:
     if result.edited.all():
         return f"{head}: {counted(result.fingerprint.phases, 'phase')}, set by hand for every counter."
     if result.fingerprint.phases == 1:
-        return f"{head}: no change in any of {counted(usable, 'counter')}."
-    (first, share), *rest = moments(result) or [(math.nan, 0.0)]
-    if not share:
-        return f"{head}: up to {counted(result.fingerprint.phases, 'phase')} per counter."
-    more = "".join(f", {round(other * usable)} at {seconds(at)}" for at, other in rest)
-    return f"{head}: {round(share * usable)} of {counted(usable, 'counter')} change together at {seconds(first)}{more}."
-
-
-def moments(result: Timeline) -> list[tuple[float, float]]:
-    """Return the moments at which most counters change, each with their share; the largest first, then lesser ones.
-
-    A lesser one has at least half the share of the largest and lies apart from it.
-    """
-    left = result.agreement.copy()
-    largest = float(left.max(initial=0.0))
-    chosen: list[tuple[float, float]] = []
-    while len(chosen) < MOST_MOMENTS and len(left) and left.max() > 0 and left.max() >= largest / 2:
-        best = _most_agreed(left)
-        chosen.append((result.start_s + _usual(result, best) * result.step_s, float(left[best])))
-        left[max(0, best - APART) : best + APART + 1] = 0.0
-    return chosen
-
-
-def _usual(result: Timeline, near: int) -> int:
-    """Return the sample at which most of the counters begin a phase that begin one within a sample of `near`."""
-    usable = np.flatnonzero(~result.fingerprint.flags)
-    begins = np.concatenate([result.fingerprint.boundaries_of(int(place)) for place in usable])
-    begins = begins[np.abs(begins - near) <= 1]
-    return int(np.bincount(begins).argmax()) if len(begins) else near
-
-
-def _most_agreed(agreement: Floats) -> int:
-    """Return the middle of the first stretch of samples at which most counters change."""
-    first = int(np.argmax(agreement))
-    after = np.flatnonzero(agreement[first:] < agreement[first])
-    length = int(after[0]) if len(after) else len(agreement) - first
-    return first + (length - 1) // 2
+        return f"{head} does not change: {spans(result)[0].words}."
+    return f"{head} has {phases_words(spans(result))}."
 
 
 SHOWN_NOTES = 10

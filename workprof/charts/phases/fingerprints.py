@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workprof.answers.phase_words import characterising, characters_sentence, spans
 from workprof.answers.phases import (
     apart_sentence,
-    fingerprint_sentence,
     moved_sentence,
     overlay_note,
     statistic_words,
@@ -52,7 +52,7 @@ def fingerprint_chart(result: Timeline, statistic: str, counters: tuple[str, ...
     return Chart(
         name="phases-fingerprint",
         figure=figure,
-        takeaway=fingerprint_sentence(result),
+        takeaway=characters_sentence(spans(result)),
         shows=f"Heat map of {_title(statistic)} by counter and phase, {counted(padded, 'cell')} marked {NO_PHASE}.",
         data=_data(result, rows, names),
         note=(
@@ -60,6 +60,39 @@ def fingerprint_chart(result: Timeline, statistic: str, counters: tuple[str, ...
             f"Crossed cells ({NO_PHASE}): the counter has fewer phases. Phases of the same number may lie at different "
             "times."
         ),
+    )
+
+
+def characters_chart(result: Timeline) -> Chart:
+    """Return the heat map of the counters that characterise the phases of the run as a whole."""
+    found = spans(result)
+    counters = characterising(result, found)
+    places, labels = [result.counters.index(name) for name in counters], counter_names(counters)
+    columns = [f"{place + 1}: {one.range}<br>{plotly_text(one.words)}" for place, one in enumerate(found)]
+    table = pd.DataFrame({name: one.levels[places] for name, one in zip(columns, found, strict=True)})
+    return Chart(
+        name="phases-characters",
+        figure=figure_of(
+            [_cells(table, labels, "mean")],
+            x={"title": "Phase", "type": "category", "tickangle": 0, "showgrid": False},
+            y={"title": "", **rows_axis(labels)},
+            height=rows_height(len(places)),
+        ),
+        takeaway=characters_sentence(found),
+        shows=f"Heat map of {counted(len(places), 'counter')} by phase.",
+        data=pd.DataFrame(
+            {
+                "counter": name,
+                "phase": phase + 1,
+                "from_s": one.start_s,
+                "to_s": one.end_s,
+                "is": one.words,
+                "mean": float(one.levels[place]),
+            }
+            for name, place in zip(counters, places, strict=True)
+            for phase, one in enumerate(found)
+        ),
+        note="Standard deviations from the mean of the counter over all runs: 0 is average.",
     )
 
 
