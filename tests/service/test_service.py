@@ -9,6 +9,7 @@ from dataclasses import replace
 import httpx
 import pandas as pd
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.command_line import run_here
 from tests.service.running import serving
@@ -247,10 +248,16 @@ def test_finished_runs_are_taken_once(client):
 
 def test_metrics_count_answers(client):
     client.post("/v1/predict", json={"user": "a"})
-    lines = client.get("/metrics").text.splitlines()
-    counted = [line for line in lines if line.startswith('workprof_requests_total{route="/v1/predict",status="200"}')]
-    assert float(counted[0].split()[-1]) >= 1
-    assert any(line.startswith('workprof_request_seconds_bucket{route="/v1/predict",le="+Inf"}') for line in lines)
+    text = client.get("/metrics").text
+    counted = {
+        (one.name, one.labels.get("route"), one.labels.get("status"), one.labels.get("le")): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+    answers = counted["workprof_requests_total", "/v1/predict", "200", None]
+    assert counted["workprof_request_seconds_bucket", "/v1/predict", None, "+Inf"] >= answers >= 1
+    assert counted["workprof_predicted_jobs_total", None, None, None] >= 1
+    assert counted["workprof_waiting_jobs", None, None, None] == 0
 
 
 def test_a_token_is_asked_of_everybody_and_the_rate_is_limited(home):
