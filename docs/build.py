@@ -30,7 +30,7 @@ from workprof.answers.help.methods import DEFINITIONS, LIMITS, METHODS, Method
 from workprof.cli.main import app
 from workprof.core.fields import leaves
 from workprof.core.question import Question
-from workprof.workbench import Workbench
+from workprof.workbench import Workbench, rooms
 from workprof.workbench.declared import DECLARED
 from workprof.workbench.question_methods import Bound
 
@@ -159,17 +159,20 @@ def library_page() -> str:
     parts += [
         described(f"wp.{name}", getattr(workprof, name)) for name in sorted(workprof.__all__) if name != "__version__"
     ]
-    parts.append("# Workbench")
-    for name in sorted(vars(Workbench) | {one: 0 for base in Workbench.__mro__ for one in vars(base)}):
-        if name.startswith("_"):
-            continue
-        thing = inspect.getattr_static(Workbench, name)
-        question = getattr(thing, "question", None)
-        if question is not None:
-            told = f"{question.title} Settings: `{question.settings.__name__}`; result: `{question.result.__name__}`."
-            parts.append(f"## workbench.{name}(dataset, settings)\n\n{told}\n")
-        elif callable(thing):
-            parts.append(described(f"workbench.{name}", thing))
+    parts += ["# Workbench", inspect.getdoc(Workbench) or ""]
+    for room in rooms.ROOMS:
+        kind = getattr(rooms, room.capitalize())
+        parts += [f"## bench.{room}", inspect.getdoc(kind) or ""]
+        for name, thing in vars(kind).items():
+            if isinstance(thing, rooms.asks):
+                question = thing.declared.question
+                told = (
+                    f"{question.title} Settings: `{question.settings.__name__}`; result: `{question.result.__name__}`."
+                )
+                flat = f"Before: `bench.{question.call}`."
+                parts.append(f"### bench.{room}.{name}(dataset, settings)\n\n{told} {flat}\n")
+            elif isinstance(thing, rooms.does):
+                parts.append(described(f"bench.{room}.{name}", thing.flat, level=3))
     more = sorted(name for name in vars(Bound) if not name.startswith("_"))
     parts.append(f"Questions also have {', '.join(f'`.{name}`' for name in more)}, with the same arguments.")
     return "\n".join(parts)

@@ -68,6 +68,7 @@ jobs = pd.DataFrame({"step": ["a", "b"] * 50, "gb": np.linspace(1, 2, 100), "s":
 sizes = wp.size_memory(jobs, task="step", peak="gb", duration="s", request=4)
 changes = wp.change_points(np.r_[np.zeros(50), np.ones(50)])
 fitted = wp.RuntimeRegressor(quantiles=(0.1, 0.9)).fit(jobs[["gb"]], jobs["s"])
+reveal_type(sizes.figure())
 reveal_type(sizes), reveal_type(sizes.to_frame()), reveal_type(changes.changes), reveal_type(fitted)
 print(wp.durations(jobs, duration="s").n_rows, sizes.memory.judged.n_runs, wp.profile)
 """
@@ -82,6 +83,6 @@ def test_types_of_the_installed_wheel_are_known(wheel, environment, tmp_path):
     run(python, "-m", "pip", "install", "--quiet", "-c", constraints, *needed, cwd=tmp_path, **environment)
     (tmp_path / "script.py").write_text(USER, encoding="utf-8")
     told = run(python, "-m", "mypy", "--strict", "script.py", cwd=tmp_path, **environment).stdout
-    for kind in ("verdict.Verdict", "DataFrame", "dict[", "estimators.RuntimeRegressor"):
+    for kind in ("verdict.Verdict", "DataFrame", "shown.Figure", "dict[", "estimators.RuntimeRegressor"):
         assert kind in told, told
     assert "Success: no issues found" in told

@@ -74,7 +74,7 @@ def test_every_command_and_public_name_is_in_a_reference(site):
     assert line.count("\n## ") > 50
     library = (folder / "reference" / "library.md").read_text(encoding="utf-8")
     assert [name for name in workprof.__all__ if name != "__version__" and f"## wp.{name}\n" not in library] == []
-    assert "## workbench.replay(dataset, settings)" in library
+    assert "### bench.memory.replay(dataset, settings)" in library
     assert "\n    shares: dict[str, float]  # weight of each aspect that counted, summing to 1\n" in library
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
 VIEWS = "workprof.charts.records"
 """Module with `table(record)`, `figure(record)` and `title(record)`; charts stand above the methods."""
@@ -18,6 +17,40 @@ LONGEST = 1_900
 """Characters of a record in a shell."""
 LONGEST_TEXT = 160
 SHOWN_ROWS = 20
+
+
+class Figure(Protocol):
+    """What a Plotly figure does; Plotly itself ships no types, so that whoever checks a script strictly reads these."""
+
+    data: Any
+    layout: Any
+
+    def show(self, *args: Any, **options: Any) -> None:
+        """Show it, in a browser or a notebook."""
+
+    def to_html(self, *args: Any, **options: Any) -> str:
+        """As a page."""
+
+    def to_json(self, *args: Any, **options: Any) -> str:
+        """As JSON."""
+
+    def to_image(self, *args: Any, **options: Any) -> bytes:
+        """As a picture."""
+
+    def write_html(self, file: Any, *args: Any, **options: Any) -> None:
+        """Write a page."""
+
+    def write_image(self, file: Any, *args: Any, **options: Any) -> None:
+        """Write a picture."""
+
+    def to_plotly_json(self) -> dict[str, Any]:
+        """As plain data."""
+
+    def update_layout(self, *args: Any, **options: Any) -> Figure:
+        """Change titles, axes and sizes."""
+
+    def update_traces(self, *args: Any, **options: Any) -> Figure:
+        """Change lines and marks."""
 
 
 class Shown:
@@ -36,9 +69,10 @@ class Shown:
         result: str = importlib.import_module(VIEWS).title(self)
         return result
 
-    def figure(self) -> go.Figure:
-        """The figure that the dashboard leads with; raises WorkprofError when the record has none."""
-        return importlib.import_module(VIEWS).figure(self)
+    def figure(self) -> Figure:
+        """The Plotly figure that the dashboard leads with; raises WorkprofError when the record has none."""
+        result: Figure = importlib.import_module(VIEWS).figure(self)
+        return result
 
     def __repr__(self) -> str:
         arguments = [f"{one.name}={summary(getattr(self, one.name))}" for one in fields(self)]  # type: ignore[arg-type]

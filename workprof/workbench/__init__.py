@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workprof.core.settings import from_environment
+from workprof.workbench import rooms
 from workprof.workbench.comparison import ComparisonQuestions
 from workprof.workbench.datasets import UnreadableQuestions
 from workprof.workbench.declared import DECLARED
@@ -17,11 +18,17 @@ from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
 from workprof.workbench.phases import PhaseQuestions
+from workprof.workbench.profiles import ProfileQuestions
 from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
+from workprof.workbench.rooms import room
 from workprof.workbench.runs import RunQuestions
 from workprof.workbench.sources import SourceQuestions
 
 __all__ = ["JOBS", "WORDS", "CachedResult", "Workbench", "passing_workbench"]
+
+
+WHOLE = ("cancel", "close", "job", "jobs", "not_saved", "settings", "wait")
+"""Of the workbench itself."""
 
 
 class Workbench(
@@ -34,7 +41,22 @@ class Workbench(
     SourceQuestions,
     UnreadableQuestions,
 ):
-    """One home folder, opened: its datasets, its results, its running steps."""
+    """One home folder, opened: its datasets, its results, its running steps.
+
+    `dir(bench)` lists the rooms, such as `bench.memory`, and `dir(bench.memory)` what is asked there.
+    """
+
+    data = room(rooms.Data)
+    profiles = room(rooms.Profiles, ProfileQuestions.profiles.declared)
+    forecasts = room(rooms.Forecasts)
+    memory = room(rooms.Memory)
+    nodes = room(rooms.Nodes)
+    phases = room(rooms.Phases)
+    results = room(rooms.Results)
+
+    def __dir__(self) -> list[str]:
+        """The rooms, and what is about the workbench itself; the flat methods of before stay for a release."""
+        return sorted((*rooms.ROOMS, *WHOLE))
 
 
 for _question in DECLARED.values():  # what needs nothing of the workbench has no line of its own there
