@@ -108,7 +108,7 @@ def serving(command: list[str], port: int, home: Path):
         server.wait(30)
 
 
-async def load(port: int, bodies: list[bytes], clients: int) -> tuple[float, list[float]]:
+async def load(port: int, bodies: list[bytes], clients: int, path: str = "/v1/predict") -> tuple[float, list[float]]:
     """Return the seconds for all requests, and those of each."""
     waiting, times = iter(bodies), []
 
@@ -116,7 +116,7 @@ async def load(port: int, bodies: list[bytes], clients: int) -> tuple[float, lis
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for body in waiting:
             started = time.perf_counter()
-            head = f"POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
             writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
             answer = await reader.readuntil(b"\r\n\r\n")
             if b" 200 " not in answer[:16]:
