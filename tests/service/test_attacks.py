@@ -123,6 +123,12 @@ def test_numbers_of_a_trace_may_carry_its_units():
         with pytest.raises(BadFields):
             reader.read({"JobName": "align", "ReqMem": text})
     assert FieldReader().read({"user": "a", "requested_memory_gb": "2"})["requested_memory_bytes"] == 2e9
+    whole = FieldReader.of_trace("slurm", {"group": {"from": "lab", "unit": ""}})
+    assert whole.read({"JobName": "align", "ReqCPUS": 4, "lab": "x"}) == {
+        "task_name": "align",
+        "requested_cpu_percent": 400.0,
+        "group": "x",
+    }
 
 
 def half_sent(port, n, text=b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
@@ -234,10 +240,12 @@ def test_the_service_ends_within_five_seconds_whatever_it_computes(home):
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         until_ready(client, "/healthz")
 
+        told = []
+
         def ask(seed):
             path = f"/v1/questions/memory.replay?policies=all&seed={seed}"
             with contextlib.suppress(httpx.HTTPError):  # the server goes away
-                httpx.get(f"http://127.0.0.1:{port}{path}", timeout=60)
+                told.append(httpx.get(f"http://127.0.0.1:{port}{path}", timeout=60))
 
         asking = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
         for one in asking:
@@ -252,6 +260,8 @@ def test_the_service_ends_within_five_seconds_whatever_it_computes(home):
         assert time.monotonic() - started < END_WITHIN_S + 1.5
         for one in asking:
             one.join()
+        assert {(one.status_code, one.headers.get("retry-after")) for one in told} <= {(200, None), (503, "5")}
+        assert any(one.status_code == 503 for one in told)
     (kept,) = (home / "observations").glob("*.jsonl")
     assert '"last"' in kept.read_text()
 

@@ -64,6 +64,8 @@ TITLES = {
     "record": "Record the counters of this host while a command runs.",
     "campaign": "Run commands over inputs, nodes and repeats; size them.",
     "airflow-dag": "Write a campaign as an Airflow DAG.",
+    "source": "Sources of traces that grow: add, list, show, remove.",
+    "refresh": "Bring the datasets of sources up to date.",
     "synth": "Make a synthetic trace that knows its own truth.",
     "profiles": "Profiles: runs that behave alike.",
     "memory": "What better requests would save, and what they would break.",
@@ -144,7 +146,7 @@ WITHOUT_TABLE = frozenset(
         ),
         *("airflow-dag", "campaign run", "memory decide", "memory export", "nodes suite"),
         *("mappings save", "mappings show", "mappings rename", "mappings remove"),
-        *("runs show", "runs pin", "runs unpin", "runs remove"),
+        *("runs show", "runs pin", "runs unpin", "runs remove", "source add", "source remove"),
     )
 )
 """Commands that write something else, or change what is kept."""

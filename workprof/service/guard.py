@@ -26,6 +26,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 TRUSTED = "workprof.trusted"
 """Key of a request's scope: whether it may be told of datasets and users."""
 MOST_CLIENTS = 4_096
+AGAIN_S = 5.0
+"""After which a service that ended may be back."""
 LONGEST_ADDRESS = 16_384
 """Characters of path and query."""
 PROBLEM = b"application/problem+json"
@@ -120,6 +122,10 @@ class Guard:
             if not begun:
                 text = f"no answer within {self._limits.timeout_s:g} s; the result is kept once it is there: ask again"
                 await _send_problem(sending, 504, text)
+        except asyncio.CancelledError:  # the server ends
+            if begun:
+                raise
+            await _send_problem(sending, 503, "the service ends; ask again once it is back", AGAIN_S)
         finally:
             route = scope.get("route")
             path = getattr(route, "path", "other") if status != 404 else "other"

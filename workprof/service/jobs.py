@@ -120,7 +120,16 @@ class FieldReader:
         """A reader of the names of a trace: those of its format, and those that its mapping named."""
         mapped = [Rule(field, one["from"], one.get("unit", "")) for field, one in mapping.items()]
         known = FORMATS.get(trace_format)
-        return cls((*mapped, *rules_of(trace_format)), further, known.size_base if known else KIB)
+        if known is None:
+            return cls((*mapped, *rules_of(trace_format)), further)
+        units = dict(known.units)
+        made = [  # 'ReqCPUS' is declared in cores, and the request is made of it
+            Rule(one.field, column, units[column])
+            for one in known.made
+            for column in one.may
+            if units.get(column) in UNITS_OF.get(_quantity(one.field), ())
+        ]
+        return cls((*mapped, *rules_of(trace_format), *made), further, known.size_base)
 
     def read_all(self, given: Sequence[object], *, numbered: bool = True) -> list[Job]:
         """Some jobs; raises BadFields, which names the first fields that cannot be used."""
