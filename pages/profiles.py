@@ -12,7 +12,7 @@ from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
 from pages._parts import clusterings, figures, forms, long_question, tabs
 from pages._parts.long_question import LongQuestion
-from pages._profiles import clusterability, form, membership, one_profile, overview, selection, views
+from pages._profiles import clusterability, everywhere, form, membership, one_profile, overview, selection, views
 from workprof.answers.how_long import fit_words
 from workprof.answers.profiles import PUBLISHED
 from workprof.charts.profiles.overview import profile_names
@@ -37,13 +37,8 @@ VIEWS = {
     "Profile": one_profile.card,
     "Map": selection.selection,
     "Box plots": views.boxes,
+    "Silhouettes": overview.silhouettes,
     "Metadata": views.metadata,
-    "Tree": views.tree,
-    "Silhouettes": views.silhouettes,
-    "Sizes": views.sizes,
-    UNUSUAL: membership.unusual_runs,
-    CLUSTERABILITY: clusterability.clusterability,
-    "Export": views.export,
 }
 
 
@@ -104,8 +99,17 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
     if fit.scores.n_clusters:
         overview.fingerprints(view)
     selection.forget_other_map(view)
+    tabs.respell("profiles_tab")
+    if st.query_params.pop("profiles_quality", "") == "true":  # links of when it was a fold
+        st.query_params["profiles_tab"] = "Silhouettes"
     tabs.show_open("profiles_tab", VIEWS, view)
-    figures.fold("Quality", "profiles_quality", overview.quality, view, icon=":material/verified:")
+    everywhere.offer(view)
+    figures.fold("Sizes", "profiles_sizes_fold", views.sizes, view, icon=":material/bar_chart:")
+    figures.fold("Tree", "profiles_tree_fold", views.tree, view, icon=":material/account_tree:")
+    figures.fold(UNUSUAL, "profiles_unusual_fold", membership.unusual_runs, view, icon=":material/scatter_plot:")
+    tendency = clusterability.clusterability
+    figures.fold(CLUSTERABILITY, "profiles_tendency_fold", tendency, view, icon=":material/query_stats:")
+    figures.fold("Export", "profiles_export_fold", views.export, view, icon=":material/download:")
     figures.fold("Method", "profiles_about", overview.method, view, icon=":material/science:")
 
 

@@ -29,7 +29,6 @@ from workprof.workbench.forecasts import LoadedHeldOut
 
 PROFILES_PAGE = "pages/profiles.py"
 LEARNED = questions.FORECASTER.leaf("classifier.profiles")
-SHOWN = "profiles_shown"
 MODE_BEFORE = "classify_mode_before"
 TRAIN_NEXT = "classify_train_next"
 """Dataset and settings that one button finds profiles for and then trains."""
@@ -68,7 +67,7 @@ def form(visit: Visit, dataset: Dataset) -> ForecasterSettings:
 
 
 def _profiles_learned(dataset: Dataset) -> ProfileSettings:
-    """Return the clustering of the link, else that last shown on the Profiles page, else the mode's default one.
+    """Return the clustering of the link, else that of every page, else the mode's default one.
 
     It has no control here: the Profiles page has them. The address names it where it is not the default.
     """
@@ -77,9 +76,8 @@ def _profiles_learned(dataset: Dataset) -> ProfileSettings:
     st.session_state[MODE_BEFORE] = mode
     settings: ProfileSettings | None = None if other_mode else link.read(key, partial(read, LEARNED), None)
     if settings is None:
-        of_dataset, shown = st.session_state.get(SHOWN, ("", None))
-        fits = of_dataset == dataset.hash and shown.mode == mode
-        settings = shown if fits else ProfileSettings(mode=mode)
+        used = clusterings.everywhere(dataset)
+        settings = used if used.mode == mode else ProfileSettings(mode=mode)
     text = "" if settings == ProfileSettings(mode=mode) else write(LEARNED, settings)
     if not text:
         st.query_params.pop(key, None)

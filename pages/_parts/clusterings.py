@@ -21,21 +21,36 @@ from workprof.profiles.questions import FIT
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
-DEFAULT = "default"
+DEFAULT, EVERYWHERE = "default", "profiles_used"
 CLUSTERING = EVALUATE_ESTIMATES.leaf("profiles")
 KEY = CLUSTERING.key(DURATIONS)
 PROFILES_PAGE = "pages/profiles.py"
+
+
+def use_everywhere(dataset: Dataset, settings: ProfileSettings) -> None:
+    """Have the other pages use a clustering (a callback)."""
+    st.session_state[EVERYWHERE] = (dataset.hash, settings)
+    st.session_state.pop(KEY, None)
+
+
+def everywhere(dataset: Dataset) -> ProfileSettings:
+    """Return the clustering that pages use where nothing else is chosen."""
+    of_dataset, settings = st.session_state.get(EVERYWHERE, ("", None))
+    return settings if of_dataset == dataset.hash and settings is not None else ProfileSettings()
 
 
 def clustering(visit: Visit, dataset: Dataset, key: str = KEY) -> ProfileSettings:
     """Show the stored clusterings of a dataset and return the chosen one's settings; the key names the control."""
     _arrive(visit, dataset, key)
     stored = {DEFAULT: ProfileSettings()} | _stored(visit, dataset)
+    used = _key(visit, dataset, everywhere(dataset))
+    same = [place for place, settings in enumerate(stored.values()) if _key(visit, dataset, settings) == used]
     chosen = choice(
         "Clustering",
         key,
         tuple(stored),
         "default: the default settings of the Profiles page. The others were computed here.",
+        index=same[0] if same else 0,
     )
     return stored[chosen]
 

@@ -36,6 +36,19 @@ INSIDE: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Key of a page's tabs -> a part of a view -> that view, and the key of its parts: links of parts open them."""
 
+FOLDED: dict[str, dict[str, str]] = {
+    "profiles_tab": {
+        "Tree": "profiles_tree_fold",
+        "Sizes": "profiles_sizes_fold",
+        "Cluster tendency": "profiles_tendency_fold",
+        "Unusual runs": "profiles_unusual_fold",
+        "Export": "profiles_export_fold",
+    },
+}
+"""Key of a page's tabs -> a former view that is a fold below them now -> the fold's key: its links open it."""
+FIRST = {"profiles_tab": "Profile"}
+"""Key of a page's tabs with folds of former views -> the view that is open above such a fold."""
+
 BEFORE = "before_"
 """Prefix of the key of the view that the address named when another was clicked, until the browser knows of that, and
 whether the run of that click is over."""
@@ -44,6 +57,8 @@ whether the run of that click is over."""
 def renamed(key: str, name: str) -> str:
     """Return what a view that a link names is called now; of a part the view that it is in."""
     now = FORMER.get(key, {}).get(name, name)
+    if now in FOLDED.get(key, {}):
+        return FIRST[key]
     return INSIDE.get(key, {}).get(now, (now, ""))[0]
 
 
@@ -94,7 +109,14 @@ def show_open(key: str, views: Mapping[str, Callable[[*Shared], None]], *shared:
 def respell(key: str) -> None:
     """Have the address name the open view by its name now."""
     name = st.query_params.get(key, "")
-    if name in INSIDE.get(key, {}):
+    fold = FOLDED.get(key, {}).get(FORMER.get(key, {}).get(name, name), "")
+    if fold:
+        st.query_params.pop(key)
+        st.query_params[fold] = "true"
+        if fold in st.session_state:
+            st.session_state[fold] = True
+        link.start_from_address()
+    elif name in INSIDE.get(key, {}):
         view, part = INSIDE[key][name]
         st.query_params.update({key: view, part: name})
         if part in st.session_state:

@@ -25,6 +25,8 @@ from workprof.store.reports import Dataset
 
 PRESETS = {"default": "Default (0.3 %)", "paper": "Paper (300 runs)", "fine": "Fine (0.1 %)", "coarse": "Coarse (1 %)"}
 SIZES = (0, 20, 25, 30, 40, 50, 65, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)
+STEP, MOST_STEPS, LEAST_SIZE = 1.25, 24, 10
+"""Of the slider: how much larger each size is, how many there are on each side of the usual one, and the smallest."""
 SLIDER, SETTINGS = "profiles_slider", "profiles_settings"
 
 
@@ -65,9 +67,13 @@ def presets(dataset: Dataset) -> None:
         )
 
 
-def sizes_below(n_rows: int, shown: int) -> list[int]:
-    """Return the sizes that could part so many rows, and the one that is shown."""
-    return sorted({size for size in SIZES if 0 < 2 * size < n_rows} | {shown})
+def sizes_below(n_rows: int, shown: int, usual: int) -> list[int]:
+    """Return sizes that could part so many rows, each a quarter larger than the one before, and the one that is shown.
+
+    The usual size of the dataset is one of them.
+    """
+    steps = (round(usual * STEP**power) for power in range(-MOST_STEPS, MOST_STEPS + 1))
+    return sorted({size for size in steps if size >= LEAST_SIZE and 2 * size < n_rows} | {shown})
 
 
 def _apply(name: str, rows: int) -> None:
@@ -106,7 +112,7 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.select_slider(
             "Minimum profile size (runs)",
-            sizes_below(n_rows, settings.min_cluster_size),
+            sizes_below(n_rows, settings.min_cluster_size, default_min_cluster_size(n_rows)),
             key=SIZE,
             width=260,
             help="Groups of fewer runs are unclustered or part of a larger profile. Applies at once.",

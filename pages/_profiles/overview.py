@@ -16,6 +16,7 @@ from pages._profiles.views import View
 from workprof.answers.how_long import computed_words
 from workprof.answers.profiles import paper_figures, profiles_sentence, quality_figures, together
 from workprof.charts.profiles import fingerprints as drawn
+from workprof.charts.profiles.overview import silhouette_boxes
 from workprof.charts.text import counted, label, markdown_text
 from workprof.memory.ledger_settings import MEMORY, PROFILE, LedgerSettings
 from workprof.profiles.names import number_of
@@ -62,9 +63,10 @@ def fingerprints(view: View) -> None:
     figures.show(chart, key=PLOT, on_select=clicked, modes=("points",), sentence=False)
 
 
-def quality(view: View) -> None:
-    """Show how distinct the profiles are, and the scores of the paper."""
+def silhouettes(view: View) -> None:
+    """Show how well the runs sit in their profiles, how distinct these are, and the scores of the paper."""
     figures.headline_row(quality_figures(view.fit))
+    figures.show(silhouette_boxes(view.fit, view.names), key="profiles_silhouettes")
     st.markdown("**Paper scores**")
     figures.headline_row(paper_figures(view.fit))
 

@@ -13,7 +13,7 @@ from pages._parts import controls, figures, tables
 from workprof.answers.profiles import summary_table
 from workprof.charts.downloads import labels_table, model_card, parquet_bytes
 from workprof.charts.profiles.features import BY, feature_boxes, metadata_heatmap
-from workprof.charts.profiles.overview import ORDERS, condensed_tree, silhouette_boxes, size_bars
+from workprof.charts.profiles.overview import ORDERS, condensed_tree, size_bars
 from workprof.charts.text import counted, label
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
@@ -56,11 +56,6 @@ def boxes(view: View) -> None:
         meaning = "Spread: standard deviation of the feature (std); median of the feature; size: runs."
         order = controls.choice("Order by", "profiles_box_order", ORDERS, meaning, shown=ORDER_WORDS, row=True)
     figures.show(feature_boxes(view.fit, view.names, feature, order), key=f"profiles_boxes_{feature}_{order}")
-
-
-def silhouettes(view: View) -> None:
-    """Show how well the rows sit in their profiles."""
-    figures.show(silhouette_boxes(view.fit, view.names), key="profiles_silhouettes")
 
 
 def sizes(view: View) -> None:

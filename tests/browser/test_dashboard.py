@@ -137,14 +137,14 @@ def test_a_deep_link_is_the_first_thing_a_cold_server_is_asked(visitors, tmp_pat
 def test_a_copied_link_opens_the_same_numbers_in_a_clean_browser(server, visitors):
     first = visitors(server).open("/profiles")
     find_profiles(first)
-    choose_tab(first, "Sizes")
+    choose_tab(first, "Silhouettes")
     link = first.copied_link()
     second = visitors(server)
     second.page.goto(link)
     second.settle()
     second.page.locator(ANSWER).wait_for()
     assert second.page.locator(ANSWER).inner_text() == first.page.locator(ANSWER).inner_text()
-    assert second.page.get_by_role("tab", name="Sizes").get_attribute("aria-selected") == "true"
+    assert second.page.get_by_role("tab", name="Silhouettes").get_attribute("aria-selected") == "true"
 
 
 @pytest.mark.soak
@@ -196,7 +196,7 @@ def test_a_control_of_a_closed_view_comes_back(server, visitors):
     visitor = visitors(server).open("/profiles?profiles_tab=Box+plots&profiles_box_feature=write_bytes")
     find_profiles(visitor)
     assert "profiles_box_feature=write_bytes" in visitor.page.url
-    choose_tab(visitor, "Sizes")
+    choose_tab(visitor, "Silhouettes")
     assert "profiles_box_feature=write_bytes" in visitor.page.url  # it writes the address itself, as its words differ
     choose_tab(visitor, "Box plots")
     assert "profiles_box_feature=write_bytes" in visitor.page.url

@@ -28,7 +28,7 @@ class Page:
         return f"{self.path}?{'&'.join(part for part in parts if part)}"
 
 
-_PROFILES = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata")
+_PROFILES = ("Profile", "Map", "Box plots", "Silhouettes", "Metadata")
 _SWEEP = ("Score map", "Ranking", "All settings", "Summary", "Target", "Compare two")
 _PHASES = ("Timeline", "Fingerprint", "Match", "Library", "Evaluation", "Live")
 _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits and shortcuts", "Diagnostics")
@@ -36,7 +36,7 @@ _HELP = ("Glossary", "Settings", "Methods", "As published", "Formats", "Limits a
 PAGES = (
     Page("home"),
     Page("data", tabs=("Validation", "Columns", "Preview")),
-    Page("profiles", tabs=(*_PROFILES, "Cluster tendency", "Export")),
+    Page("profiles", tabs=_PROFILES),
     Page("classify", tabs=("One job", "Batch", "Model", "Drift"), more=CLASSIFIED),
     Page("sweep", tabs=_SWEEP),
     Page("durations", tabs=("Observed", "Prediction error"), more=BY_TIME),

@@ -114,9 +114,8 @@ def keys(question):
 
 def views():
     """Return every view of every page, each with what has a kept result."""
-    for tab in ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Unusual runs", "Export"):
+    for tab in ("Profile", "Map", "Box plots", "Silhouettes", "Metadata"):
         yield View("profiles", tab, OTHER_PROFILES, FORM)
-    yield View("profiles", "Cluster tendency", OTHER_PROFILES, FORM)
     yield View("profiles", "Map", OTHER_PROFILES | {"profiles_selected": "p0_1", "profiles_jobs_page": "2"}, FORM)
     yield View("classify", "One job", {"classify_job": "7"}, (*FORM, "classify_job"))
     yield View("classify", "One job", {"classify_from": "own fields"}, (*FORM, "classify_from"))

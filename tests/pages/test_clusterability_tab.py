@@ -1,10 +1,12 @@
 """The re-cut controls, and the tab that asks whether there is anything to cluster, in every state."""
 
+import itertools
 import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from pages._profiles import form
 from tests.pages.conftest import SAMPLE, problems
 from workprof.answers.help.terms import glossary_of
 from workprof.core.question import address_of
@@ -79,7 +81,9 @@ def test_kept_answers_are_shown_as_charts_with_words(app, answered):
     test = app("profiles", profiles_tab=TAB, profiles_resamples="2")
     assert problems(test) == []
     assert not set(STARTS) & set(labels(test))
-    charts = [chart for chart in test.get("plotly_chart") if not chart.key.startswith("profiles_fingerprints")]
+    charts = [
+        chart for chart in test.get("plotly_chart") if not chart.key.startswith(("profiles_fingerprints", "arrivals"))
+    ]
     assert len(charts) == 3
     assert all(chart.proto.alt for chart in charts)
     told = words(test).replace("\\", "")
@@ -106,14 +110,14 @@ def test_a_field_of_the_form_carries_the_glossary_s_help_whatever_0_means_there(
 def test_a_recut_changes_the_page_and_the_form_without_a_job(app, loaded, house):
     test = app("profiles", profiles_quality="true")
     before = test.metric[0].value
-    test.select_slider(key="recut_size").set_value(400).run()
+    test.select_slider(key="recut_size").set_value(419).run()
     test.run()
     assert problems(test) == []
-    assert test.number_input(key="profiles_min_cluster_size").value == 400
+    assert test.number_input(key="profiles_min_cluster_size").value == 419
     assert test.number_input(key="profiles_min_samples").value == 45
     assert test.metric[0].value != before
     assert house().workbench.jobs() == ()
-    cut = house().workbench.profiles.quick(loaded.hash, ProfileSettings(min_cluster_size=400, min_samples=45))
+    cut = house().workbench.profiles.quick(loaded.hash, ProfileSettings(min_cluster_size=419, min_samples=45))
     assert test.metric[0].value == str(cut.scores.n_clusters)
 
 
@@ -129,7 +133,7 @@ def test_a_control_without_a_value_takes_that_of_the_clustering_shown(app, loade
 def test_coupling_says_that_a_fit_is_needed_and_offers_it(app, loaded, house):
     test = app("profiles")
     test.toggle(key="recut_coupled").set_value(True).run()
-    test.select_slider(key="recut_size").set_value(200).run()
+    test.select_slider(key="recut_size").set_value(215).run()
     assert problems(test) == []
     assert "need a fit" in words(test)
     test.button(key="recut_fit").click().run()
@@ -145,3 +149,12 @@ def test_optics_has_nothing_to_cut_again(app, loaded, house):
     test = app("profiles", profiles_algorithm="optics", profiles_sample_rows="600", profiles_min_cluster_size="30")
     assert problems(test) == []
     assert "OPTICS builds no tree" in words(test)
+
+
+@pytest.mark.parametrize(("n_rows", "usual"), [(15_000, 45), (100_001, 300), (500, 20)])
+def test_the_slider_has_equal_steps_around_the_usual_size(n_rows, usual):
+    sizes = form.sizes_below(n_rows, usual, usual)
+    assert usual in sizes and 2 * sizes[-1] < n_rows
+    steps = [after / before for before, after in itertools.pairwise(sizes)]
+    assert all(1.15 < step < 1.36 for step in steps)
+    assert set(sizes) < {*form.sizes_below(n_rows, usual + 1, usual)}

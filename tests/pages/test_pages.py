@@ -10,7 +10,7 @@ from workprof.workbench import Workbench
 
 PAGES = ("home", "data", "profiles")
 DATA_TABS = ("Validation", "Columns", "Preview")
-VIEWS = ("Profile", "Box plots", "Silhouettes", "Map", "Sizes", "Tree", "Metadata", "Export")
+VIEWS = ("Profile", "Map", "Box plots", "Silhouettes", "Metadata")
 
 
 def labels(test):
@@ -52,11 +52,51 @@ def test_every_tab_of_the_data_page(app, loaded, tab):
 
 @pytest.mark.parametrize("tab", VIEWS)
 def test_every_view_of_the_profiles(app, loaded, tab):
-    test = app("profiles", profiles_tab=tab, profiles_quality="true")
+    test = app("profiles", profiles_tab=tab)
     assert problems(test) == []
-    assert len(test.metric) >= 11
+    assert (len(test.metric) >= 11) == (tab == "Silhouettes")
     charts = test.get("plotly_chart")
     assert all(chart.proto.alt for chart in charts)
+
+
+FOLDS = {
+    "Tree": "profiles_tree_fold",
+    "Sizes": "profiles_sizes_fold",
+    "Cluster tendency": "profiles_tendency_fold",
+    "Is there anything to cluster?": "profiles_tendency_fold",
+    "Unusual runs": "profiles_unusual_fold",
+    "Export": "profiles_export_fold",
+    "Take away": "profiles_export_fold",
+}
+
+
+@pytest.mark.parametrize("tab", FOLDS)
+def test_links_of_former_tabs_of_the_profiles_open_their_folds(app, loaded, tab):
+    test = app("profiles", profiles_tab=tab)
+    assert problems(test) == []
+    assert test.session_state[FOLDS[tab]] is True
+    assert "profiles_tab" not in test.query_params
+    assert [one.label for one in test.tabs] == list(VIEWS)
+
+
+def test_a_link_of_the_former_fold_of_quality_opens_the_silhouettes(app, loaded):
+    test = app("profiles", profiles_quality="true")
+    assert problems(test) == []
+    assert len(test.metric) >= 11
+    assert test.session_state["profiles_tab"] == "Silhouettes"
+
+
+def test_profiles_are_used_everywhere_by_a_button_that_says_what_changes(app, loaded, house):
+    other = ProfileSettings(min_cluster_size=80, min_samples=45)
+    house().workbench.profiles(loaded.hash, other)
+    test = app("profiles", profiles_min_cluster_size="80", profiles_min_samples="45")
+    assert "Durations shows these" in words(test) and "Classify trains for them" in words(test)
+    test.button(key="profiles_everywhere").click().run()
+    assert "Classify and Durations use these profiles" in words(test)
+    test.switch_page("pages/durations.py").run()
+    assert "80 rows" in test.selectbox(key="durations_clustering").value
+    test.switch_page("pages/classify.py").run()
+    assert "at least 80 runs each" in words(test)
 
 
 @needs_shared_data

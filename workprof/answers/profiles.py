@@ -121,6 +121,12 @@ CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")
 AGREEMENT = _score("truth_adjusted_rand", "Agreement with ground truth", TRUTH)
 
 
+def everywhere_words(n_profiles: int, training: str) -> str:
+    """What changes where these profiles are used everywhere; `training`: how long that takes, empty = none."""
+    trained = f"Classify trains for them, {training}." if training else "Classify has a model for them."
+    return f"{trained} Durations shows these {counted(n_profiles, 'profile')}."
+
+
 def quality_figures(fit: ProfileFit) -> tuple[Figure, ...]:
     """How many profiles there are and how distinct they are."""
     scores = fit.scores
