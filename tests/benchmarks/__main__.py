@@ -31,6 +31,7 @@ NAMES = (
     "verdict",
     "changepoints",
     "fingerprints",
+    "warping",
     "nodes_train",
     "page_warm_p95",
     "page_cold",

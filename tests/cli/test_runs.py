@@ -32,6 +32,7 @@ from workprof.memory.verdict import VerdictSettings
 from workprof.memory.why import WhySettings
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.membership import MembershipSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
 from workprof.profiles.sweep import SweepSettings
@@ -84,6 +85,7 @@ PROFILES = {
         ds, StabilitySettings(fit=ProfileSettings(min_cluster_size=100), resamples=2)
     ),
     "profiles.stability of a sample": lambda bench, ds: bench.stability(ds, StabilitySettings(fit=ROUGH, resamples=2)),
+    "profiles.membership": lambda bench, ds: bench.membership(ds, MembershipSettings(fit=ROUGH, unusual=3)),
     "profiles.sweep_group": lambda bench, ds: bench.sweep(ds, SweepSettings(min_samples=20)),
     "profiles.classifier_evaluation": lambda bench, ds: bench.classifier_evaluation(ds, ClassifierSettings()),
     "profiles.estimate_evaluation": lambda bench, ds: bench.estimate_evaluation(

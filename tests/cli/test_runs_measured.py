@@ -25,8 +25,10 @@ from workprof.phases.fingerprints import FingerprintSettings
 from workprof.phases.library import LibraryEdits, LibrarySettings, LibraryViewSettings, RunLabel, faithful_library
 from workprof.phases.live import LiveSettings
 from workprof.phases.matching import KnownMatchSettings, MatchRunSettings
+from workprof.phases.methods import MethodsSettings
 from workprof.phases.questions import DETECT as DETECT_PHASES, EVALUATE, KNOWN_MATCH, MATCH
 from workprof.phases.timeline import AlignmentSettings, DetectSettings, OwnBoundaries, TimelineSettings
+from workprof.phases.typical import TypicalSettings
 from workprof.steps import about
 from workprof.workbench import Workbench
 from workprof.workbench.declared import DECLARED
@@ -59,6 +61,8 @@ PHASES = {
     "phases.timeline": lambda bench, ds: bench.timeline(
         ds, TimelineSettings(RUN, own=(OwnBoundaries("app.cpu%", (9.0,)),))
     ),
+    "phases.methods": lambda bench, ds: bench.phase_methods(ds, MethodsSettings(RUN, margin=3)),
+    "phases.typical": lambda bench, ds: bench.typical_runs(ds, TypicalSettings(EDITS, 2, 12, 0.5)),
     "phases.known_match": lambda bench, ds: bench.known_match(ds, KnownMatchSettings(RUN, EDITS, library=FAITHFUL)),
     "phases.library": lambda bench, ds: bench.wait(
         bench.library_view.start(ds, LibraryViewSettings(EDITS, FAITHFUL)).key

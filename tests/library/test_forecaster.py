@@ -122,3 +122,14 @@ def test_it_explains_new_jobs_with_one_matrix_for_shap(fitted, said, many):
     assert shown.values.shape == (50, len(found.fields))
     assert found.additive
     assert len(found.figure().data) == len(found.fields)
+
+
+@pytest.mark.filterwarnings("ignore")  # of the drawing library
+def test_shap_draws_a_beeswarm_of_two_hundred_jobs(fitted, many, monkeypatch):
+    import shap
+
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    explained = fitted.explain(many.head(200)[NEW])
+    axes = shap.plots.beeswarm(explained.to_shap(), show=False)
+    assert set(explained.fields) <= {label.get_text() for label in axes.get_yticklabels()}
+    assert explained.figure().layout.yaxis.ticktext

@@ -45,10 +45,9 @@ def methods_sentence(result: Methods) -> str:
 
 def methods_note(result: Methods) -> str:
     """What the table of methods rests on."""
-    return (
-        f"Means over {counted(result.n_counters, 'counter')}, by ruptures.metrics; changes within "
-        f"{counted(result.margin, 'sample')} of {result.step_s:g} s count as the same."
-    )
+    compared = f"Means over {counted(result.n_counters, 'counter')}, by ruptures.metrics"
+    same = f"changes within {counted(result.margin, 'sample')} of {result.step_s:g} s count as the same"
+    return f"Drawn: {shortened(result.counter)}. {compared}; {same}."
 
 
 def methods_answer(result: Methods) -> Answer:

@@ -24,7 +24,9 @@ from workprof.core.words import counted
 from workprof.profiles.membership import Membership
 
 TREE_PX, LINKAGE_PX, SCORES_PX = 460, 380, 320
-BINS = 25
+BINS = 20
+ROOM = 1.06
+"""Of the depth of a tree, so that the names below its branches are inside."""
 
 
 def runs_frame(result: Membership) -> pd.DataFrame:
@@ -39,7 +41,8 @@ def hdbscan_tree(result: Membership, names: Mapping[int, str]) -> Chart:
     bars = result.branches.bars[np.isfinite(result.branches.bars).all(axis=1)]
     lines = result.branches.lines[np.isfinite(result.branches.lines).all(axis=1)]
     table = pd.DataFrame(bars, columns=["centre", "bottom", "top", "width"])
-    boxes = np.nan_to_num(result.branches.profiles, posinf=float(table["top"].max()) if len(table) else 1.0)
+    deepest = float(table["top"].max()) if len(table) else 1.0
+    boxes = np.nan_to_num(result.branches.profiles, posinf=deepest)
     traces = [
         shapes.columns(
             table["centre"],
@@ -59,7 +62,7 @@ def hdbscan_tree(result: Membership, names: Mapping[int, str]) -> Chart:
     figure = figure_of(
         traces,
         x={"showticklabels": False, "showgrid": False, "zeroline": False},
-        y={"title": "Density (1 / distance)", "autorange": "reversed"},
+        y={"title": "Density (1 / distance)", "range": [ROOM * float(boxes[:, 3].max(initial=deepest)), 0]},
         height=TREE_PX,
         annotations=marks,
     )
@@ -87,7 +90,7 @@ def single_linkage(result: Membership) -> Chart:
         figure_of(
             [trace],
             x={"showticklabels": False, "showgrid": False, "zeroline": False},
-            y={"title": "Distance (scaled units)", "rangemode": "tozero"},
+            y={"title": "Distance (scaled units)", "range": _of_merges(up[:, 1])},
             height=LINKAGE_PX,
         ),
         linkage_sentence(result),
@@ -95,6 +98,13 @@ def single_linkage(result: Membership) -> Chart:
         pd.DataFrame(result.linkage, columns=["x0", "y0", "x1", "y1", "x2", "y2", "x3", "y3"]),
         "Mutual-reachability distances, from hdbscan's single_linkage_tree_. Earlier merges are not drawn.",
     )
+
+
+def _of_merges(heights: Any) -> list[float]:
+    """Return the range of an axis that shows where merges lie, not how far they are from 0."""
+    low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.0, 1.0)
+    gap = 0.1 * (high - low) or 0.1 * high
+    return [max(0.0, low - gap), high + gap]
 
 
 def outlier_histogram(result: Membership) -> Chart:
