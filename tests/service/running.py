@@ -35,6 +35,7 @@ def serving(home, *options, ready="/readyz", **environment):
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
             until_ready(client, ready)
+            client.server_pid = server.pid
             yield client
     finally:
         server.send_signal(signal.SIGTERM)

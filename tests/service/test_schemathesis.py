@@ -20,7 +20,7 @@ CHECKS = (
 
 
 HANDMADE = ("--exclude-path-regex", "^/v1/questions/", "--phases", "examples,coverage,fuzzing", "--max-examples", "50")
-DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "--max-examples", "3")
+DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "--max-examples", "2")
 """Questions are computed, two at a time: what waits too long is a 503 or a 504, which the description tells."""
 
 
@@ -28,7 +28,7 @@ DECLARED = ("--include-path-regex", "^/v1/questions/", "--phases", "fuzzing", "-
 def test_the_service_keeps_to_its_own_description(filled, tmp_path, options):
     home = tmp_path / "home"
     shutil.copytree(filled, home)
-    with serving(home, "--dataset", "small", "--timeout", "20", WORKPROF_TOKEN="secret") as client:
+    with serving(home, "--dataset", "small", "--timeout", "5", WORKPROF_TOKEN="secret") as client:
         until_ready(client)
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"{client.base_url}/openapi.json", *options]
         command += ["--header", "Authorization: Bearer secret", "--checks", ",".join(CHECKS), "--seed", "1"]
