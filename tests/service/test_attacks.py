@@ -214,6 +214,25 @@ def test_others_are_answered_while_a_large_body_is_read_and_a_question_computed(
     assert max(slowest) < 1.0
 
 
+def test_what_is_kept_is_answered_while_other_questions_are_computed(client):
+    kept = {"task": "worker", "k": "2"}
+    assert client.get("/v1/questions/memory.bins", params=kept).status_code == 200
+
+    def ask(seed):
+        with contextlib.suppress(httpx.HTTPError):  # nobody waits for it
+            url = f"{client.base_url}/v1/questions/memory.replay"
+            httpx.get(url, params={"policies": "all", "seed": seed}, timeout=60)
+
+    long = [threading.Thread(target=ask, args=(seed,), daemon=True) for seed in range(21, 25)]
+    for one in long:
+        one.start()
+    time.sleep(0.5)
+    answers = [client.get("/v1/questions/memory.bins", params=kept) for _ in range(5)]
+    assert all(one.is_alive() for one in long)
+    assert {one.status_code for one in answers} == {200}
+    assert min(one.elapsed.total_seconds() for one in answers) < 1
+
+
 def test_readyz_tells_strangers_no_name(filled, tmp_path):
     run_home = tmp_path / "home"
     table = pd.DataFrame({"task_name": ["a"], "duration_s": [1.0], "status": ["running"]})

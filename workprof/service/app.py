@@ -258,11 +258,18 @@ class Routes:
             self._state.refuse_long(name)
             settings = settings_from(question, given)
 
-            def found() -> Any:
-                result = getattr(self._state.workbench, question.call)(name or self._state.hash_of(""), settings)
-                return to_json(told.document_of(question, result))
+            asked = getattr(self._state.workbench, question.call)
 
-            return Json(await self._threads.heavy(found))
+            def document(result: Any) -> Any:
+                return None if result is None else to_json(told.document_of(question, result))
+
+            def kept() -> Any:
+                return document(asked.cached(name or self._state.hash_of(""), settings).result)
+
+            def found() -> Any:
+                return document(asked(name or self._state.hash_of(""), settings))
+
+            return Json(await self._threads.quick(kept) or await self._threads.heavy(found))
 
         return endpoint
 
