@@ -102,6 +102,11 @@ def select(dataset_hash: str, kind: str = "") -> None:
     st.query_params[PARAMETER] = dataset_hash
 
 
+def of_session(kind: str) -> str:
+    """Return the hash of this session's dataset of a kind, '' = none was chosen."""
+    return str(st.session_state.get(_place(kind), ""))
+
+
 def forget() -> None:
     """Drop the session's choices."""
     for place in [name for name in st.session_state if str(name).split(":")[0] == PARAMETER]:

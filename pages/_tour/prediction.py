@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._frame.visit import AppState
 from pages._parts import figures, running_work
-from workprof.answers.forecasts import Naming, forecast_sentence
+from workprof.answers.forecasts import Naming, forecast_sentence, hit_sentence
 from workprof.charts.classify.job import top_three
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text
@@ -57,6 +57,8 @@ def _predicted(app_state: AppState, dataset: str, held: LoadedHeldOut) -> None:
     words, button = st.columns([4, 1], vertical_alignment="center")
     sentence = forecast_sentence(forecasts, naming, f"Held-out run {row_id}", happened, profile)
     words.markdown(f"**Live.** {markdown_text(sentence, 400)}")
+    for target in held.held_out.compared:
+        words.caption(markdown_text(hit_sentence(held.held_out, target), 300))
     with button:
         st.button("Another job", key="tour_another", icon=":material/casino:", on_click=_draw, args=(rows,))
     figures.small(top_three(forecasts.profiles, 0, classifier.tuning.threshold, naming), key="tour_top_three")

@@ -1,13 +1,17 @@
-"""Before the first stop: the samples loaded and what the stops stand on computed, in the background."""
+"""Before the first stop: the trace chosen, or the samples loaded; what the stops stand on computed beside the page."""
 
 from __future__ import annotations
 
+import contextlib
+
 import streamlit as st
 
+from pages._frame import datasets
 from pages._frame.errors import refused
 from pages._frame.visit import SAMPLES, AppState
 from pages._parts import running_work
 from workprof.background import TaskView
+from workprof.core.errors import WorkprofError
 from workprof.report.bundle import BuiltReport
 from workprof.report.tour import missing, prepare, samples_of
 from workprof.store.reports import Dataset
@@ -19,20 +23,40 @@ LABEL = "the tour"
 Samples = dict[str, Dataset]
 
 
-def ready(app_state: AppState) -> Samples | None:
-    """Return kind -> sample once every stop can answer at once; until then show what is being done, and None."""
+def ready(app_state: AppState) -> Dataset | None:
+    """Return the trace once every stop can answer at once; until then show what is being done, and None."""
+    dataset = _chosen(app_state) or _sample(app_state)
+    lacking = ("the bundled sample",) if dataset is None else missing(app_state.workbench, dataset.hash)
+    if dataset is not None and (not lacking or _made(app_state, dataset)):
+        return dataset
+    st.title("The tour is being prepared")
+    if app_state.settings.readonly or dataset is None:
+        _refuse(lacking)
+        return None
+    working(app_state, dataset)
+    return None
+
+
+def _made(app_state: AppState, dataset: Dataset) -> bool:
+    """Tell whether all was tried for a trace; what could not be made is no stop."""
+    view = latest(app_state)
+    return view is not None and view.result is not None and view.result.report.dataset.hash == dataset.hash
+
+
+def _chosen(app_state: AppState) -> Dataset | None:
+    """Return the job trace of the address, else the one that this session looks at."""
+    for asked in (st.query_params.get(datasets.PARAMETER, ""), datasets.of_session(JOBS)):
+        with contextlib.suppress(WorkprofError):
+            if asked and (found := app_state.workbench.dataset(asked)).kind == JOBS:
+                return found
+    return None
+
+
+def _sample(app_state: AppState) -> Dataset | None:
     samples = loaded(app_state)
     if not app_state.settings.readonly and set(samples) < _installed():
         samples = _load(app_state)
-    lacking = missing(app_state.workbench, samples[JOBS].hash) if JOBS in samples else ("the bundled sample",)
-    if not lacking:
-        return samples
-    st.title("The tour is being prepared")
-    if app_state.settings.readonly:
-        _refuse(lacking)
-        return None
-    working(app_state, samples)
-    return None
+    return samples.get(JOBS)
 
 
 def _installed() -> set[str]:
@@ -44,11 +68,11 @@ def loaded(app_state: AppState) -> Samples:
     return samples_of(app_state.workbench, {kind: sample.path for kind, sample in SAMPLES.items()})
 
 
-def working(app_state: AppState, samples: Samples) -> None:
+def working(app_state: AppState, dataset: Dataset) -> None:
     """Show how far the work is; it begins by itself unless it was stopped or failed before."""
     view = latest(app_state)
     if view is None or (view.state == "done" and not _failures(view)):
-        view = _begin(app_state, samples)
+        view = _begin(app_state, dataset)
     if view.active:
         st.fragment(_running, run_every=running_work.EVERY_S)(app_state, view.key)
         return
@@ -57,7 +81,7 @@ def working(app_state: AppState, samples: Samples) -> None:
     else:
         refused(f"The tour could not be prepared: {_failures(view) or view.message}")
     if st.button("Go on", type="primary", icon=":material/play_arrow:", key="tour_go_on"):
-        _begin(app_state, samples)
+        _begin(app_state, dataset)
         st.rerun()
 
 
@@ -67,10 +91,10 @@ def _failures(view: TaskView[BuiltReport]) -> str:
     return "; ".join(f"{section.kind.title}: {section.reason}" for section in sections if section.reason)
 
 
-def ahead(app_state: AppState, samples: Samples) -> None:
+def ahead(app_state: AppState, dataset: Dataset) -> None:
     """Begin with the report on the way to its stop, so that it is there on arrival."""
     if latest(app_state) is None:
-        _begin(app_state, samples)
+        _begin(app_state, dataset)
 
 
 def latest(app_state: AppState) -> TaskView[BuiltReport] | None:
@@ -78,8 +102,8 @@ def latest(app_state: AppState) -> TaskView[BuiltReport] | None:
     return next((view for view in app_state.reports.views() if view.label == LABEL), None)
 
 
-def _begin(app_state: AppState, samples: Samples) -> TaskView[BuiltReport]:
-    return app_state.reports.begin(LABEL, lambda progress: prepare(app_state.workbench, samples, progress))
+def _begin(app_state: AppState, dataset: Dataset) -> TaskView[BuiltReport]:
+    return app_state.reports.begin(LABEL, lambda progress: prepare(app_state.workbench, {JOBS: dataset}, progress))
 
 
 def _load(app_state: AppState) -> Samples:

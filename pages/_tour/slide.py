@@ -16,7 +16,6 @@ from workprof.core.fields import read
 from workprof.memory.questions import VERDICT
 from workprof.report.tour import trade
 from workprof.store.reports import Dataset
-from workprof.workbench import JOBS
 
 LONGEST = 600
 FONT_PX = 15
@@ -102,11 +101,11 @@ def large(figure: go.Figure) -> go.Figure:
     return copy
 
 
-def files(app_state: AppState, samples: dict[str, Dataset]) -> None:
+def files(app_state: AppState, dataset: Dataset) -> None:
     """Show the report's files; where this server has not generated them yet, it does so now."""
     view = preparation.latest(app_state)
-    of_sample = view is not None and view.result is not None and view.result.report.dataset.hash == samples[JOBS].hash
-    if view is None or view.result is None or not of_sample:
-        preparation.working(app_state, samples)
+    of_it = view is not None and view.result is not None and view.result.report.dataset.hash == dataset.hash
+    if view is None or view.result is None or not of_it:
+        preparation.working(app_state, dataset)
         return
     report_files.show(view.result)

@@ -13,6 +13,8 @@ from workprof.answers.over_time import memory_sentence, row_names
 from workprof.answers.verdict import action_words, kills_words, sentence
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.tour import (
+    OWN,
+    SYNTHETIC,
     decision_stop,
     prediction_stop,
     profiles_stop,
@@ -29,12 +31,12 @@ RISKS = ("One run can never run.",)
 
 
 def decision(found=None):
-    return decision_stop(found or records_for_memory.verdict(), records_for_classify.evaluation(), fit(), RISKS)
+    return decision_stop(found or records_for_memory.verdict(), records_for_classify.evaluation(), fit(), RISKS, OWN)
 
 
 def all_stops():
     return {
-        "waste": waste_stop(OVER_TIME, row_names(OVER_TIME, ()), records_for_memory.assessment(), ()),
+        "waste": waste_stop(OVER_TIME, row_names(OVER_TIME, ()), records_for_memory.assessment(), (), SYNTHETIC),
         "profiles": profiles_stop(fit(), profile_names(fit(), NOTES)),
         "prediction": prediction_stop(records_for_classify.evaluation(), Naming()),
         "trade": trade_stop(records_for_memory.verdict()),

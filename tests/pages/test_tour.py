@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 from pages._frame.visit import SAMPLES
+from tests.memory.test_verdict import jobs
 from tests.pages import toured_home
 from tests.pages.conftest import PATIENCE_S, problems
 from tests.pages.toured_home import FILES
@@ -13,7 +14,7 @@ from workprof.answers.verdict import sentence
 from workprof.charts.text import markdown_text
 from workprof.memory.questions import VERDICT
 from workprof.memory.verdict import VerdictSettings
-from workprof.report.tour import STOPS, missing, samples_of, trade
+from workprof.report.tour import STOPS, missing, samples_of, stops_of, trade
 from workprof.workbench import JOBS
 
 FORMS = ("selectbox", "multiselect", "number_input", "text_input", "text_area", "slider", "toggle", "checkbox", "tabs")
@@ -192,6 +193,24 @@ def test_a_sample_that_is_gone_is_loaded_again(app, house, toured):
     assert problems(test) == []
     assert place(test) == f"1 of {len(STOPS)} · Waste"
     assert set(samples_of(house().workbench, FILES)) == set(SAMPLES)
+
+
+@pytest.mark.slow
+def test_the_tour_is_of_the_chosen_trace_and_leaves_out_what_it_cannot_tell(app, house, toured):
+    workbench = house().workbench
+    hashed = workbench.ingest(jobs(3, requested_memory_bytes=32e9).drop(columns="finished")).hash
+    test = until(app("home", demo="1", ds=hashed), lambda test: "prepared" not in heading(test))
+    assert problems(test) == []
+    stops = stops_of(workbench, hashed)
+    assert [stop.page for stop in stops] == ["home", "memory", "report"]  # its runs have too few features for profiles
+    assert place(test) == f"1 of {len(stops)} · Waste"
+    assert heading(test) == markdown_text(stops[0].make(workbench, hashed).headline, 600)
+    assert any("another period may differ" in str(item.value) for item in test.warning)
+    test.button(key="tour_next").click().run()
+    assert test.query_params["ds"] in (hashed, [hashed])
+    assert place(test) == "2 of 3 · Trade-off"
+    last = app("report", demo="1", ds=hashed)
+    assert heading(last).replace("\\", "").startswith("Decision: save ")
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ def test_missing_columns_are_named_in_the_section(workbench, tmp_path):
     assert states == {"profiles": "missing", "memory": "missing", "data": "done"}
     assert "requested_memory_bytes" in found.sections[1].reason
     assert "no waste can be computed" in found.decision.summary
-    assert "This section is missing: " in report_html(found)
+    assert " is left out: " in report_html(found)
 
 
 @pytest.mark.slow

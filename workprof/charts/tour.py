@@ -37,6 +37,8 @@ class TourStop:
     limits: tuple[str, ...] = ()  # what cannot be promised, a sentence each; of the last stop
 
 
+SYNTHETIC = "The trace is synthetic and modelled on a published one: the shares on your cluster will differ."
+OWN = "The figures are of this trace: another period may differ."
 MAP_POINTS = 6_000
 """Of the map: a projector shows no more, and the browser draws them without its graphics card."""
 
@@ -45,7 +47,7 @@ FIRST = 4
 
 
 def waste_stop(
-    result: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline]
+    result: OverTime, names: Mapping[str, str], assessed: Assessment, figures: Sequence[Headline], limit: str
 ) -> TourStop:
     """Return how much requested memory is never used, and when.
 
@@ -54,11 +56,12 @@ def waste_stop(
         names: of its rows.
         assessed: what tasks request and use.
         figures: of Home.
+        limit: `SYNTHETIC` or `OWN`.
     """
     return TourStop(
         headline=memory_sentence(result),
         means=waste_meaning(assessed),
-        means_not="The trace is synthetic and modelled on a published one: the shares on your cluster will differ.",
+        means_not=limit,
         charts=(replace(over_time_chart(result, names), note=left_out_words(result)),),
         figures=tuple(figures),
     )
@@ -128,29 +131,36 @@ def trade_stop(result: Verdict) -> TourStop:
     )
 
 
-def decision_stop(result: Verdict, evaluated: ClassifierEvaluation, fit: ProfileFit, risks: Sequence[str]) -> TourStop:
+def decision_stop(
+    result: Verdict, evaluated: ClassifierEvaluation | None, fit: ProfileFit | None, risks: Sequence[str], limit: str
+) -> TourStop:
     """Return the decision, and what it cannot promise.
 
     Args:
         result: verdict with the defaults.
-        evaluated: of the classifier.
-        fit: default profiles.
+        evaluated: of the classifier; None = the trace has none.
+        fit: default profiles; None = the trace has none.
         risks: of the report's first page.
+        limit: `SYNTHETIC` or `OWN`.
     """
     memory = result.memory
     first = next((row for row in memory.rows if row.action != KEEP), None)
     begin = f"Begin with {action_words(first)}." if first is not None else "Every row keeps its request, with a reason."
-    strict = evaluated.splits[strict_split(evaluated)]
+    wrong = None if evaluated is None else 1 - evaluated.splits[strict_split(evaluated)].accuracy
+    headline = (
+        f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
+        f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs."
+    )
+    if first is None:  # nothing is saved: the price at which something would be
+        headline = sentence(result)
     return TourStop(
-        headline=f"Decision: save {format_share(memory.judged.saved_share)} of requested memory, with "
-        f"{kills_words(memory.judged.kills)} in {memory.judged.n_runs:,} later runs.",
+        headline=headline,
         means=f"{begin} Open Memory, choose the acceptable kills, and export the requests.",
-        means_not="The verdict is on one synthetic trace. Run workprof on your own before acting.",
+        means_not=limit,
         figures=verdict_headlines(result),
         limits=(
             *risks,
-            f"{format_share(1 - strict.accuracy)} of new jobs get a wrong profile or none; a plan by profile needs a "
-            "fallback for them.",
-            f"{format_count(fit.scores.n_outliers)} runs are in no profile; their requests stay as they are.",
+            *(() if wrong is None else (f"{format_share(wrong)} of new jobs get a wrong profile or none.",)),
+            *(() if fit is None else (f"{format_count(fit.scores.n_outliers)} runs are in no profile.",)),
         ),
     )

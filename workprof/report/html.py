@@ -137,9 +137,9 @@ def _decision(decision: Decision) -> str:
 def _contents(report: Report) -> str:
     first = '<li><a href="#decision">Decision</a></li>' if report.decision is not None else ""
     items = first + "".join(
-        f'<li><a href="#{section.kind.name}">{_text(section.kind.title)}</a>'
-        f"{'' if section.status == 'done' else ' (missing)'}</li>"
+        f'<li><a href="#{section.kind.name}">{_text(section.kind.title)}</a></li>'
         for section in sorted(report.sections, key=lambda section: section.kind.appendix)
+        if section.status == "done"
     )
     return f'<nav aria-label="Sections"><ul>{items}</ul></nav>\n'
 
@@ -147,8 +147,8 @@ def _contents(report: Report) -> str:
 def _section(section: Section) -> str:
     title = f"<h2>{_text(section.kind.title)}</h2>"
     if section.status != "done":
-        body = f'<p class="missing">This section is missing: {_text(section.reason)}</p>'
-        return f'<section id="{section.kind.name}">{title}{body}</section>\n'
+        words = f"{section.kind.title} is left out: {section.reason}"
+        return f'<p id="{section.kind.name}" class="missing">{_text(words)}</p>\n'
     content = section.content
     flag = '<p class="flag">Published definitions</p>' if content.published else ""
     words = "".join(f"<p>{_text(text)}</p>" for text in content.words)

@@ -1,17 +1,27 @@
-"""The tour: five stops on the bundled sample that end with a decision, for people who only look on."""
+"""The tour: up to five stops on a job trace that end with a decision, for people who only look on."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workprof.answers.forecasts import Naming
 from workprof.answers.over_time import row_names
 from workprof.charts.home import home_headlines
 from workprof.charts.profiles.overview import profile_names
-from workprof.charts.tour import TourStop, decision_stop, prediction_stop, profiles_stop, trade_stop, waste_stop
+from workprof.charts.tour import (
+    OWN,
+    SYNTHETIC,
+    TourStop,
+    decision_stop,
+    prediction_stop,
+    profiles_stop,
+    trade_stop,
+    waste_stop,
+)
 from workprof.core.progress import Progress, silent
 from workprof.forecasts.classifier import ClassifierSettings
 from workprof.memory.replay_settings import ReplaySettings
@@ -26,6 +36,8 @@ from workprof.store.reports import Dataset, IngestOptions
 from workprof.workbench import JOBS, Workbench
 
 Make = Callable[[Workbench, str], TourStop]
+PLANTED = "truth_"
+"""How columns begin that only a generator can write."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +47,22 @@ class Stop:
     page: str  # that it is of; its address is that page's with `demo=1`
     title: str  # for people
     make: Make  # asks the page's own questions with their defaults (workbench, dataset hash)
+    needs: tuple[str, ...]  # questions of the workbench without which there is no such stop
     former: tuple[str, ...] = ()  # pages whose own stops it took over; their links open it
 
 
-def place_of(page: str) -> int:
+def place_of(page: str, stops: Sequence[Stop]) -> int:
     """Return the place of the stop that a page's address opens on the tour; the first for a page without one."""
-    return next((at for at, stop in enumerate(STOPS) if page in (stop.page, *stop.former)), 0)
+    return next((at for at, stop in enumerate(stops) if page in (stop.page, *stop.former)), 0)
+
+
+def stops_of(workbench: Workbench, dataset: str) -> tuple[Stop, ...]:
+    """Return the stops that a dataset has: those whose results could be made."""
+
+    def made(question: str) -> bool:
+        return getattr(workbench, question).cached(dataset, NEEDED[question][1]).result is not None
+
+    return tuple(stop for stop in STOPS if all(map(made, stop.needs)))
 
 
 def _waste(workbench: Workbench, dataset: str) -> TourStop:
@@ -48,7 +70,7 @@ def _waste(workbench: Workbench, dataset: str) -> TourStop:
     result = workbench.over_time(dataset)
     figures = home_headlines(workbench.column_profiles(dataset), result, advice, workbench.counts(dataset))
     names = row_names(result, workbench.profile_names(dataset))
-    return waste_stop(result, names, workbench.assessment(dataset), figures)
+    return waste_stop(result, names, workbench.assessment(dataset), figures, whose(workbench, dataset))
 
 
 def _profiles(workbench: Workbench, dataset: str) -> TourStop:
@@ -65,10 +87,18 @@ def trade(workbench: Workbench, dataset: str, acceptable_kills: str = "") -> Tou
     return trade_stop(workbench.verdict(dataset, VerdictSettings(acceptable_kills=acceptable_kills)))
 
 
+def whose(workbench: Workbench, dataset: str) -> str:
+    """Return what limits the figures: the sample is no real trace."""
+    drawn = any(column.name.startswith(PLANTED) for column in workbench.columns(dataset))
+    return SYNTHETIC if drawn else OWN
+
+
 def _decision(workbench: Workbench, dataset: str) -> TourStop:
     risks = decision_of(workbench, workbench.dataset(dataset)).risks
-    result = workbench.verdict(dataset), workbench.classifier_evaluation(dataset), workbench.profiles(dataset)
-    return decision_stop(*result, risks)
+    pages = {stop.page for stop in stops_of(workbench, dataset)}
+    evaluated = workbench.classifier_evaluation(dataset) if "classify" in pages else None
+    fit = workbench.profiles(dataset) if "profiles" in pages else None
+    return decision_stop(workbench.verdict(dataset), evaluated, fit, risks, whose(workbench, dataset))
 
 
 def _names(workbench: Workbench, dataset: str) -> dict[int, str]:
@@ -76,11 +106,11 @@ def _names(workbench: Workbench, dataset: str) -> dict[int, str]:
 
 
 STOPS: tuple[Stop, ...] = (
-    Stop("home", "Waste", _waste),
-    Stop("profiles", "Profiles", _profiles),
-    Stop("classify", "Prediction", _prediction, former=("durations",)),
-    Stop("memory", "Trade-off", trade),
-    Stop("report", "Decision", _decision),
+    Stop("home", "Waste", _waste, ("verdict",)),
+    Stop("profiles", "Profiles", _profiles, ("profiles",)),
+    Stop("classify", "Prediction", _prediction, ("profiles", "classifier_evaluation"), former=("durations",)),
+    Stop("memory", "Trade-off", trade, ("verdict",)),
+    Stop("report", "Decision", _decision, ("verdict",)),
 )
 """The order in which the story is told."""
 
@@ -116,13 +146,17 @@ REPORT_SHARE = 0.9
 
 def missing(workbench: Workbench, dataset: str) -> tuple[str, ...]:
     """Return what takes more than a moment and is not kept yet, in words; nothing is computed."""
-    cached = {
-        "the profiles": workbench.profiles.cached(dataset, ProfileSettings()).result,
-        "the test of the classifier": workbench.classifier_evaluation.cached(dataset, ClassifierSettings()).result,
-        "the requests": workbench.verdict.cached(dataset, VerdictSettings()).result,
-        "the replay of sizing policies": workbench.replay.cached(dataset, ReplaySettings()).result,
-    }
-    return tuple(words for words, result in cached.items() if result is None)
+    found = {words: getattr(workbench, name).cached(dataset, given) for name, (words, given) in NEEDED.items()}
+    return tuple(words for words, one in found.items() if one.result is None and not one.refusal)
+
+
+NEEDED: dict[str, tuple[str, Any]] = {
+    "profiles": ("the profiles", ProfileSettings()),
+    "classifier_evaluation": ("the test of the classifier", ClassifierSettings()),
+    "verdict": ("the requests", VerdictSettings()),
+    "replay": ("the replay of sizing policies", ReplaySettings()),
+}
+"""Question of the workbench -> what it gives in words, and its settings."""
 
 
 def prepare(workbench: Workbench, samples: Mapping[str, Dataset], progress: Progress = silent) -> BuiltReport:
@@ -141,7 +175,8 @@ def prepare(workbench: Workbench, samples: Mapping[str, Dataset], progress: Prog
         progress(None if fraction is None else REPORT_SHARE * fraction, message)
 
     built = build_report(workbench, samples[JOBS].hash, SECTIONS, "", of_report)
-    for at, stop in enumerate(STOPS):
-        progress(REPORT_SHARE + (1 - REPORT_SHARE) * at / len(STOPS), f"{stop.title}: computing")
+    stops = stops_of(workbench, samples[JOBS].hash)
+    for at, stop in enumerate(stops):
+        progress(REPORT_SHARE + (1 - REPORT_SHARE) * at / len(stops), f"{stop.title}: computing")
         stop.make(workbench, samples[JOBS].hash)
     return built

@@ -77,7 +77,7 @@ def typical_chart(result: TypicalRuns) -> Chart:
                 unit="sd",
                 panel=panel,
                 shape="linear",
-                legendgroup=one.workload,
+                legendgroup=str(place),
                 showlegend=not panel,
                 **look,
             )
