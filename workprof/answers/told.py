@@ -84,6 +84,14 @@ TOLD: Mapping[str, Tells] = {
 }
 """By the question's name."""
 
+OF_RECORD: Mapping[type, Tells] = {
+    question.result: TOLD[question.name]
+    for room in (of_profiles, of_forecasts, memory, of_nodes, of_phases)
+    for question in room.QUESTIONS
+    if question.name in TOLD
+}
+"""By the class of the result."""
+
 
 DOCUMENTS: Mapping[str, Callable[[Any], Any]] = {
     of_phases.RUNS.name: phases.runs_document,  # a list

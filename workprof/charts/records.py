@@ -13,20 +13,36 @@ import plotly.graph_objects as go
 from workprof.answers import bins
 from workprof.answers.classifier import explanation_answer
 from workprof.answers.durations import ObservedView, group_names, quantile_table
+from workprof.answers.estimates import ErrorView
 from workprof.answers.forecasts import Naming, predicted_sentence
 from workprof.answers.membership import membership_answer
 from workprof.answers.nodes import rank_answer
 from workprof.answers.phase_methods import methods_answer, typical_answer
 from workprof.answers.phases import changes_sentence, phase_table
 from workprof.answers.profiles import fit_answer
+from workprof.answers.told import OF_RECORD
 from workprof.answers.verdict import verdict_answer
 from workprof.charts import shapes
 from workprof.charts.classify.effects import beeswarm
 from workprof.charts.classify.job import predictions_table
+from workprof.charts.classify.model import split_bars
+from workprof.charts.clusterability import baseline_dots, hopkins_line, stability_bars
+from workprof.charts.durations.errors import error_cdf
 from workprof.charts.durations.observed import observed_ecdf
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
+from workprof.charts.memory.boxes import fact_scatter, task_boxes
+from workprof.charts.memory.ledger import ledger_bars
+from workprof.charts.memory.models import estimated_and_replayed
+from workprof.charts.memory.policies import frontier_chart, why_history
 from workprof.charts.memory.verdict import rows_chart
+from workprof.charts.nodes.degradation import degradation_over_time
+from workprof.charts.nodes.groups import silhouette_bars, transfer_bars, weight_bars
 from workprof.charts.nodes.ranking import ranked_bars
+from workprof.charts.nodes.search import cost_curves
+from workprof.charts.over_time import over_time_chart
+from workprof.charts.phases.evaluation import distance_matrix, known_bars
+from workprof.charts.phases.fingerprints import overlay_chart
+from workprof.charts.phases.matches import match_chart
 from workprof.charts.phases.methods import methods_chart, typical_chart
 from workprof.charts.phases.timeline import most_moving, timeline_chart
 from workprof.charts.profiles.jobs import profile_map
@@ -37,19 +53,39 @@ from workprof.charts.text import counted, plotly_text
 from workprof.charts.theme import COLOURS
 from workprof.core.answer import Answer, to_frame
 from workprof.core.errors import WorkprofError
+from workprof.forecasts.classifier_evaluation import ClassifierEvaluation
 from workprof.forecasts.durations import ObservedDurations
+from workprof.forecasts.estimate_evaluation import EstimateEvaluation
 from workprof.forecasts.estimates import TARGETS
 from workprof.forecasts.explain import GlobalExplanation
 from workprof.forecasts.job_table import JobForecasts
+from workprof.memory.assessment import Assessment
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins
+from workprof.memory.facts import FactPoints
+from workprof.memory.ledger import Ledger
+from workprof.memory.models import PredictorResult
+from workprof.memory.over_time import OverTime
+from workprof.memory.replay import ReplayResult
 from workprof.memory.verdict import Verdict
+from workprof.memory.why import Why
+from workprof.nodes.advice import Advice
+from workprof.nodes.detection import Detection
+from workprof.nodes.groups import Groups
 from workprof.nodes.ranking import Ranking
+from workprof.nodes.search import Search
+from workprof.nodes.transfer import Transfer
+from workprof.phases.evaluation import Evaluation
+from workprof.phases.library import LibraryView
+from workprof.phases.matching import Match
 from workprof.phases.methods import Methods
 from workprof.phases.series import SeriesChanges
-from workprof.phases.timeline import Timeline
+from workprof.phases.timeline import AlignedRuns, Timeline
 from workprof.phases.typical import TypicalRuns
+from workprof.profiles.baseline import Baseline
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.hopkins import Hopkins
 from workprof.profiles.membership import Membership
+from workprof.profiles.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -67,14 +103,20 @@ def answered(answer: Callable[[Any], Answer], chart: Callable[[Any], Chart]) -> 
 
 
 def table(record: Any) -> pd.DataFrame:
-    """Return the main table of a record; of one without a table of its own, what it lists first.
+    """Return the main table of a record: its own, that of its answer or its figure, or what it lists first.
 
     Raises:
         WorkprofError: when it lists nothing.
     """
-    view = VIEWS.get(type(record))
+    view, tells = VIEWS.get(type(record)), OF_RECORD.get(type(record))
     if view is not None:
         return view.table(record)
+    answer = tells(record) if tells is not None else None
+    if answer is not None and answer.tables:
+        return to_frame(answer)
+    chart = FIGURES[type(record)](record) if type(record) in FIGURES else None
+    if chart is not None:
+        return chart.data
     for one in fields(record):
         items = getattr(record, one.name)
         items = list(items.values()) if isinstance(items, dict) else items
@@ -94,18 +136,22 @@ def figure(record: Any) -> go.Figure:
 
 def title(record: Any) -> str:
     """Return what a record says in one sentence; its class's name where it says nothing by itself."""
-    view = VIEWS.get(type(record))
+    view, tells = VIEWS.get(type(record)), OF_RECORD.get(type(record))
     if view is None:
-        return type(record).__name__
+        return tells(record).sentence if tells is not None else type(record).__name__
     return view.answer(record).sentence if view.answer else view.chart(record).takeaway
 
 
 def _chart(record: Any) -> Chart:
-    view = VIEWS.get(type(record))
-    if view is None:
-        known = ", ".join(sorted(one.__name__ for one in VIEWS))
-        raise WorkprofError(f"{type(record).__name__} has no figure of its own; {known} have. Draw its to_frame()")
-    return view.chart(record)
+    kind = type(record)
+    draw = VIEWS[kind].chart if kind in VIEWS else FIGURES.get(kind)
+    if draw is None:
+        known = ", ".join(sorted(one.__name__ for one in (*VIEWS, *FIGURES)))
+        raise WorkprofError(f"{kind.__name__} has no figure of its own; {known} have. Draw its to_frame()")
+    chart = draw(record)
+    if chart is None:
+        raise WorkprofError(f"there is nothing to draw in this {kind.__name__}; read its to_frame()")
+    return chart
 
 
 def _plain(item: Any) -> dict[str, Any]:
@@ -208,3 +254,27 @@ VIEWS: dict[type, View] = {
     ProfileBins: answered(bins.profile_answer, lambda result: usage_ecdf(result.bins)),
     ImprovementCurve: answered(bins.curve_answer, lambda result: improvement_chart(result, result.k[-1])),
 }
+FIGURES: dict[type, Callable[[Any], Chart | None]] = {
+    Hopkins: hopkins_line,
+    Baseline: baseline_dots,
+    Stability: lambda result: stability_bars(result, {}),
+    ClassifierEvaluation: lambda result: split_bars(result, Naming(mode=result.settings.mode)),
+    EstimateEvaluation: lambda result: error_cdf(result, ErrorView()),
+    Assessment: task_boxes,
+    FactPoints: fact_scatter,
+    Ledger: ledger_bars,
+    OverTime: lambda result: over_time_chart(result, {}),
+    ReplayResult: lambda result: frontier_chart(result, 0.0),
+    PredictorResult: estimated_and_replayed,
+    Why: why_history,
+    Groups: silhouette_bars,
+    Advice: weight_bars,
+    Transfer: transfer_bars,
+    Search: cost_curves,
+    Detection: degradation_over_time,
+    LibraryView: lambda result: distance_matrix(result, "euclidean"),
+    AlignedRuns: overlay_chart,
+    Match: lambda result: match_chart(result, "euclidean"),
+    Evaluation: known_bars,
+}
+"""Of records whose table and sentence are those of their answers."""
