@@ -21,6 +21,7 @@ from pages._parts.controls import choice
 from workprof.answers.bins import LIMIT, answer, profile_answer
 from workprof.answers.scenarios import bins_scenario
 from workprof.answers.tasks import task_labels
+from workprof.answers.verdict import sentence as verdict_sentence
 from workprof.charts.memory.bins import improvement_chart, usage_ecdf
 from workprof.charts.profiles.overview import profile_names
 from workprof.charts.text import markdown_text, shortened
@@ -33,6 +34,7 @@ from workprof.forecasts.questions import EVALUATE_CLASSIFIER
 from workprof.memory.bin_search import COUNT, MOST_BINS, PINNED, STRIDE, BinSettings, faithful_bins
 from workprof.memory.bins import GIVEN, Bins, ImprovementCurve, ProfileBinSettings
 from workprof.memory.questions import BINS
+from workprof.memory.verdict import VerdictSettings
 from workprof.profiles.names import OUTLIERS, number_of
 from workprof.profiles.settings import ProfileSettings
 
@@ -272,6 +274,9 @@ def _show(context: PageContext, result: Bins, told: Answer, top: DeltaGenerator,
         figures.headline(markdown_text(told.sentence, 500))
         figures.show(usage_ecdf(result), key="memory_usage")
     figures.headline_row(told.figures)
+    plan = context.workbench.verdict.cached(context.dataset.hash, VerdictSettings()).result
+    if plan is not None:
+        st.caption(markdown_text(f"The plan, of all tasks. {verdict_sentence(plan)}", 400))
     for note in told.notes:
         st.caption(f":material/info: {markdown_text(note, 400)}")
     table(result, told.table())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -37,7 +36,7 @@ from workprof.memory.verdict import ResourceVerdict, Verdict, VerdictSettings
 from workprof.memory.verdict_rows import ACTIONS
 from workprof.store.reports import Dataset
 
-MAIN = ("acceptable_kills", "applied", "what_if.times", "what_if.node_bytes")
+MAIN = ("applied", "what_if.times", "what_if.node_bytes")
 KILLS = ("default", "0", "0.1%", "0.2%", "0.5%", "1%", "2%", "5%")
 """Stops of the slider; a number of one's own from a link stands between them."""
 MOST_WORDS, FIND_PX = 200, 240
@@ -76,29 +75,30 @@ def plan(context: PageContext) -> None:
     """Show the answer, the controls, saving against kills, and the rows."""
     if needs_requests(context):
         return
-    top, below = st.container(), st.container()
-    with below:
-        settings = _settings(context)
+    top = st.container()
+    left, right = st.columns((2, 3), gap="medium")
+    with left:
+        kills = _acceptable_kills(VERDICT.leaf("acceptable_kills"))
+    settings = _settings(context, kills)
     with top:
         result = verdict_of(context.visit, context.dataset, settings, "memory_verdict")
         if result is None:
             figures.show(requested_chart(assessment(context)), key="memory_requested")
             return
         figures.headline(markdown_text(sentence(result), 500))
+    curve = curve_chart(result)
+    with left if curve is not None else top:
         figures.headline_row(verdict_headlines(result))
+    if curve is not None:
+        with right:
+            figures.show(curve, key="memory_verdict_curve")
     changed, found = what_if_sentence(result), result.memory.what_if
     if changed:
         st.markdown(f"**What if.** {markdown_text(changed, 400)}")
     if found is not None and found.broken:
         st.markdown("**Who breaks**")
         tables.answer(Table("broken", "", BROKEN, found.broken), key="memory_verdict_broken_table")
-    left, right = st.columns((3, 2))
-    with left:
-        figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
-    curve = curve_chart(result)
-    if curve is not None:
-        with right:
-            figures.show(curve, key="memory_verdict_curve")
+    figures.show(rows_chart(result), key="memory_verdict_rows", sentence=False)
     _rows(context, settings, result)
     scope.save_scenario(context, "memory_keep_verdict", lambda name: verdict_scenario(result, context.dataset, name))
     figures.fold("Export", "memory_verdict_exports", exports.of_verdict, context, result, icon=":material/download:")
@@ -156,11 +156,9 @@ def _method(result: Verdict) -> None:
     st.caption(f"Computed in {format_duration(result.seconds)}.")
 
 
-def _settings(context: PageContext) -> VerdictSettings:
-    by_path = {leaf.path: leaf for leaf in VERDICT.leaves}
-    own = {"acceptable_kills": partial(_acceptable_kills, by_path["acceptable_kills"])}
-    given = {"target": context.target, "request_bytes": context.request_bytes}
-    return forms.settings(context.visit, context.dataset, VERDICT, MAIN, given, own)
+def _settings(context: PageContext, kills: str) -> VerdictSettings:
+    given = {"target": context.target, "request_bytes": context.request_bytes, "acceptable_kills": kills}
+    return forms.settings(context.visit, context.dataset, VERDICT, MAIN, given)
 
 
 def _acceptable_kills(leaf: Leaf) -> str:
