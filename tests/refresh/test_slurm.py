@@ -36,7 +36,7 @@ def test_refreshes_end_in_what_one_import_gives(bench, tmp_path, on_path, source
     bench.add_source(once)
     bench.refresh("once", now_s=BEGIN + END)
     assert rows_of(bench, "cluster") == rows_of(bench, "once")
-    assert bench.dataset("cluster").hash == bench.dataset("once").hash
+    assert bench.dataset("cluster").hash != bench.dataset("once").hash
 
 
 def test_a_failure_leaves_the_last_good_state_and_says_why(bench, tmp_path, on_path, source):
@@ -101,3 +101,16 @@ def test_a_name_that_is_taken_is_refused(bench, source):
         bench.add_source(source)
     with pytest.raises(SettingsError, match="did you mean 'cluster'"):
         bench.refresh("clusters")
+
+
+def test_a_dataset_of_the_same_rows_is_told_and_stays(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    at(bench, END)
+    bench.remove_source("cluster")
+    bench.rename("cluster", "before")
+    bench.add_source(source)
+    with pytest.raises(SettingsError, match="the same rows are there as 'before'"):
+        at(bench, END)
+    assert len(rows_of(bench, "before")[0]) == 60

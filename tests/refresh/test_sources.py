@@ -231,7 +231,6 @@ def test_a_refresh_that_is_killed_loses_and_doubles_nothing(bench, tmp_path, kil
             child.send_signal(signal.SIGKILL)
             child.wait()
     assert rows_of(bench, "prod") == rows_of(bench, "once")
-    assert bench.dataset("prod").hash == bench.dataset("once").hash
 
 
 ONLY = """

@@ -180,14 +180,18 @@ JobID|State|ExitCode|Elapsed|ReqMem|NTasks|MaxRSS
 5.0|OUT_OF_ME+|0:125|00:00:01||1|150M
 6|CANCELLED by 7|0:0|00:00:01|150M||
 6.0|CANCELLED by 7|0:9|00:00:01||1|730628K
+7|FAILED|0:9|00:00:01|150M||
+7.batch|CANCELLED by 0|0:9|00:00:01||1|730628K
+8|FAILED|137:0|00:00:01|150M||
+8.0|CANCELLED by 0|0:9|00:00:01||1|730628K
 """
 
 
 def test_a_kill_for_memory_is_known_by_the_state_or_by_the_step_that_was_killed(store, write):
-    """Where Slurm kills by accounting (OverMemoryKill) the job fails with 9:0 and its step is cancelled with 0:9."""
+    """Where Slurm kills by accounting (OverMemoryKill) the job fails with 9:0 (or 0:9, 137:0) and its step is cancelled with 0:9."""
     checks, rows = loaded(store, write, KILLED, "job_name", "out_of_memory_kills")
-    assert rows == [["1", 1], ["2", 0], ["3", 0], ["4", 1], ["5", 1], ["6", 0]]
-    assert checks["killed for memory"].count == 2
+    assert rows == [["1", 1], ["2", 0], ["3", 0], ["4", 1], ["5", 1], ["6", 0], ["7", 1], ["8", 1]]
+    assert checks["killed for memory"].count == 4
 
 
 CPU = """\

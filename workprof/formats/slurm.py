@@ -345,8 +345,8 @@ FORMAT = Format(
         ),
         Made(
             "out_of_memory_kills",
-            "(out_of_memory_kills = 2 OR (out_of_memory_kills = 1 AND status LIKE 'FAILED%' AND ExitCode = '9:0' "
-            "AND peak_memory_bytes > requested_memory_bytes))::DOUBLE",
+            "(out_of_memory_kills = 2 OR (out_of_memory_kills = 1 AND status LIKE 'FAILED%' "
+            "AND ExitCode IN ('9:0', '0:9', '137:0') AND peak_memory_bytes > requested_memory_bytes))::DOUBLE",
             needs=("out_of_memory_kills", "status"),
             may=("ExitCode", "peak_memory_bytes", "requested_memory_bytes"),
         ),
@@ -389,5 +389,5 @@ FORMAT = Format(
         ),
     ),
     not_known="Slurm samples memory: a peak between two samples is missed, so a size may be too small.",
-    rows_version=2,
+    rows_version=3,
 )

@@ -29,8 +29,8 @@ IDENTITY = ("cluster", "namespace", "job_name", "container")
 START, END = "start_time_s", "end_time_s"
 KEPT = (FINISHED, FLAGS)
 """Columns of every table of rows beside those that the catalogue tells of."""
-MARK = "md5(concat(count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
-"""SQL of a hash of rows in any order."""
+MARK = "md5(concat(?, ' ', count(*), ' ', bit_xor(mark), ' ', sum(mark::HUGEINT)))"
+"""SQL of a hash of a source's name and its rows, in any order."""
 ORDER = (START, "submit_time_s", *IDENTITY, "task_name")
 PASSING = "incoming"
 
@@ -84,7 +84,7 @@ def _taken(
     _stage(cursor, before, incoming, came, columns)
     if incoming.ended_before_s is not None and {END} <= {each.name for each in columns}:
         cursor.execute(f"DELETE FROM grown WHERE {END} < ?", [incoming.ended_before_s])
-    (rows, hashed) = one(cursor, f"SELECT count(*), {MARK} FROM grown")
+    (rows, hashed) = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
     expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
     if not rows:
         raise TraceError(f"source {name}: no run is left; give a longer --keep")
@@ -93,7 +93,12 @@ def _taken(
     result = replace(
         begun, dataset=str(hashed), rows=int(rows), new=new, changed=changed, expired=expired, rejected=rejected
     )
-    if before is None or before.dataset.hash != hashed:
+    there = catalogue.find_hash(cursor, str(hashed))
+    if there is not None and there.name != name:
+        raise SettingsError(
+            f"source {name}: the same rows are there as {there.name!r}; remove that dataset, or the source"
+        )
+    if there is None:
         _commit_rows(cursor, database, name, (before, incoming), columns, result)
     for table in ("staged", "grown"):
         cursor.execute(f"DROP TABLE {table}")
