@@ -188,9 +188,10 @@ JobID|State|ExitCode|Elapsed|ReqMem|NTasks|MaxRSS
 
 
 def test_a_kill_for_memory_is_known_by_the_state_or_by_the_step_that_was_killed(store, write):
-    """Where Slurm kills by accounting (OverMemoryKill) the job fails with 9:0 (or 0:9, 137:0) and its step is cancelled with 0:9."""
+    """Where Slurm kills by accounting (OverMemoryKill) the job fails with 9:0, 0:9 or 137:0, its step is cancelled."""
     checks, rows = loaded(store, write, KILLED, "job_name", "out_of_memory_kills")
-    assert rows == [["1", 1], ["2", 0], ["3", 0], ["4", 1], ["5", 1], ["6", 0], ["7", 1], ["8", 1]]
+    killed = {"1", "4", "5", "7", "8"}
+    assert rows == [[name, int(name in killed)] for name in "12345678"]
     assert checks["killed for memory"].count == 4
 
 
