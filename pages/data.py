@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages import _shell
-from pages._data import catalogue, reading
+from pages._data import catalogue, reading, sources
 from pages._frame import datasets
 from pages._frame.visit import Visit
 from pages._parts import tabs
@@ -26,6 +26,7 @@ def body(visit: Visit, dataset: Dataset) -> None:
     catalogue.warn_of_loss(visit.workbench, dataset)
     catalogue.coverage(visit.workbench, dataset)
     reading.section(visit, expanded=False)
+    sources.section(visit)
     tabs.show_open("data_tab", VIEWS, visit.workbench, dataset)  # what cannot be read can be removed below
     catalogue.section(visit, dataset)
 
@@ -36,6 +37,7 @@ def empty(visit: Visit) -> None:
         st.info("Nothing is loaded yet. Load the sample, or import a file of your own below.", icon=":material/info:")
         datasets.sample_button(visit)
     reading.section(visit, expanded=True)
+    sources.section(visit)
 
 
 _shell.run(PAGE, body, empty)

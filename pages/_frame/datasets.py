@@ -12,7 +12,6 @@ from workprof.charts.text import counted, markdown_text, shortened
 from workprof.core.errors import DatasetUnknown, WorkprofError
 from workprof.core.scope import SIGN, split
 from workprof.core.shares import in_words
-from workprof.store.catalogue import chosen
 from workprof.store.documents import FORGET_DAMAGED
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS, WORDS, Workbench
@@ -68,11 +67,13 @@ def choose(workbench: Workbench, kind: str = "") -> Choice:
     everything = {entry.hash: entry for entry in listed}
     known = {name: entry for name, entry in everything.items() if kind in ("", entry.kind)}
     requested = link.read(PARAMETER, str, "")
-    linked = _match(requested, listed) if requested else ""
+    linked = _match(requested, workbench) if requested else ""
     unknown = requested if requested and not linked else ""
     if linked:
         st.session_state[_place(everything[split(linked)[0]].kind)] = linked
     current = linked if split(linked)[0] in known else st.session_state.get(_place(kind), "")
+    if current and split(current)[0] not in known:
+        current = _match(current, workbench)  # it was refreshed meanwhile
     if unknown:
         current = ""
     elif split(current)[0] not in known:
@@ -127,14 +128,14 @@ def title(entry: Dataset) -> str:
     return f"{shortened(split(entry.name)[0], 32)} · {entry.rows:,} {lines} · {entry.hash[:SHORTEST_HASH]}"
 
 
-def _match(requested: str, known: tuple[Dataset, ...]) -> str:
+def _match(requested: str, workbench: Workbench) -> str:
     """Return the hash of the dataset that a link names by hash, its beginning or its name; '' where none or several.
 
     A scope behind it stays.
     """
     name, scope = split(requested)
     try:
-        return chosen(known, name).hash + (f"{SIGN}{scope}" if scope else "")
+        return workbench.dataset(name).hash + (f"{SIGN}{scope}" if scope else "")
     except DatasetUnknown:
         return ""
 

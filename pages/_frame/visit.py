@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from workprof.background import Ingests, Tasks
+from workprof.core.refreshes import Refresh
 from workprof.core.settings import Settings, from_environment
 from workprof.store.reports import Dataset
 from workprof.workbench import Workbench
@@ -61,6 +62,7 @@ class AppState:
     batches: Tasks[Batch]
     observed: Tasks[tuple[str, Observed]]
     preparing: Tasks[None]
+    refreshing: Tasks[Refresh]
 
     @property
     def settings(self) -> Settings:
@@ -104,8 +106,9 @@ atexit.register(gc.unfreeze)  # what was left alone is cleared away at the end, 
 
 
 def _close(app_state: AppState) -> None:
-    for tasks in (app_state.ingests, app_state.reports, app_state.batches, app_state.observed, app_state.preparing):
-        tasks.close()
+    tasks = (app_state.ingests, app_state.reports, app_state.batches, app_state.observed)
+    for kind in (*tasks, app_state.preparing, app_state.refreshing):
+        kind.close()
     app_state.workbench.close()
 
 
@@ -119,6 +122,7 @@ def _opened(home: str, _settings: Settings) -> AppState:
         Tasks("no job was answered", MOST_BATCHES),
         Tasks("nothing was observed"),
         Tasks("nothing was prepared"),
+        Tasks("nothing was changed"),
     )
 
 

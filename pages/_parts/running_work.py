@@ -36,7 +36,7 @@ def badge(app_state: AppState) -> None:
 
 
 def _active(app_state: AppState) -> int:
-    tasks = (app_state.ingests, app_state.reports, app_state.batches, app_state.observed)
+    tasks = (app_state.ingests, app_state.reports, app_state.batches, app_state.observed, app_state.refreshing)
     views = (app_state.workbench.jobs(), *(kind.views() for kind in tasks))
     return sum(one.active for kind in views for one in kind)
 

@@ -29,6 +29,7 @@ NOT_IN_THE_ADDRESS = {
     "memory_keep_*_name": "names what its button keeps",
     "nodes_keep_name": "names what its button keeps",
     "*_doomed": "names what its button removes",
+    "data_add_*": "fills in the source that its button adds",
     "data_new_name": "names what its button renames",
     "phases_label": "is written by its own button",
     "phases_label_of": "says for what the button beside it is",

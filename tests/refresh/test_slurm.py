@@ -114,3 +114,17 @@ def test_a_dataset_of_the_same_rows_is_told_and_stays(bench, tmp_path, on_path, 
     with pytest.raises(SettingsError, match="the same rows are there as 'before'"):
         at(bench, END)
     assert len(rows_of(bench, "before")[0]) == 60
+
+
+def test_links_of_before_a_refresh_go_on(bench, tmp_path, on_path, source):
+    place, _ = sacct(tmp_path, jobs())
+    on_path(place)
+    bench.add_source(source)
+    at(bench, 40_000)
+    first = bench.dataset("cluster").hash
+    at(bench, 60_000, 90_000)
+    now = bench.dataset("cluster")
+    assert (bench.dataset(first), bench.dataset(first[:8])) == (now, now)
+    assert bench.dataset(f"{first}?user=ann").rows < now.rows
+    bench.rename("cluster", "other")
+    assert bench.dataset(first).name == "other"

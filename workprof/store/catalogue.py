@@ -23,7 +23,7 @@ from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.mapping import shown
 from workprof.store.reports import Check, Column, Dataset, IngestReport
-from workprof.store.sources import SOURCE_TABLES
+from workprof.store.sources import SOURCE_TABLES, former_hashes
 
 STATEMENTS = (
     """
@@ -186,8 +186,10 @@ def whole_entries(cursor: duckdb.DuckDBPyConnection) -> tuple[Entry, ...]:
     return tuple(_entry(Dataset(*row), columns, aliases, tables) for *row, columns, aliases in rows)
 
 
-def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
+def chosen(known: Sequence[Dataset], name_or_hash: str, former: Mapping[str, str] | None = None) -> Dataset:
     """The one of that hash, of that name, or of at least eight first characters of its hash.
+
+    `former` are hashes of before a refresh, and the names of their datasets: an old link goes on.
 
     A whole hash is never taken for a name: homes of earlier versions may hold datasets with names that look like one.
 
@@ -197,6 +199,9 @@ def chosen(known: Sequence[Dataset], name_or_hash: str) -> Dataset:
     result = [dataset for dataset in known if beginning and dataset.hash.startswith(beginning)]
     if len(beginning) != HASH_DIGITS:
         result += [dataset for dataset in known if dataset.name == name_or_hash and dataset not in result]
+    if not result and beginning:
+        again = {name for hashed, name in (former or {}).items() if hashed.startswith(beginning)}
+        result = [dataset for dataset in known if dataset.name in again]
     if len(result) != 1:
         raise _unknown(name_or_hash, known, result)
     return result[0]
@@ -360,6 +365,7 @@ class _Reading:
 
     commits: int
     entries: tuple[Entry, ...]
+    former: Mapping[str, str]  # hash before a refresh -> name
 
 
 class Known:
@@ -373,16 +379,19 @@ class Known:
 
     def entries(self) -> tuple[Entry, ...]:
         """Every entry, newest first."""
+        return self._reading().entries
+
+    def _reading(self) -> _Reading:
         last, commits = self._last, self._database.commits
         if last is None or (last.commits != commits and not self._database.written_elsewhere):
             last = self._read()
-        return last.entries
+        return last
 
     def _read(self) -> _Reading:
         """Read anew; of this process's own changes at once, as another process may write next."""
         commits = self._database.commits
         with self._database.cursor() as cursor:
-            result = self._last = _Reading(commits, whole_entries(cursor))
+            result = self._last = _Reading(commits, whole_entries(cursor), former_hashes(cursor))
         return result
 
     def entry(self, name_or_hash: str) -> Entry:
@@ -395,8 +404,9 @@ class Known:
             SettingsError: (ColumnMissing, NoRows) when the scope cannot be read, or no run is in it.
         """
         name, scope = split(name_or_hash)
-        entries = self.entries()
-        result = chosen(tuple(entry.dataset for entry in entries), name)
+        reading = self._reading()
+        entries = reading.entries
+        result = chosen(tuple(entry.dataset for entry in entries), name, reading.former)
         whole = next(entry for entry in entries if entry.dataset is result)
         if not scope:
             return whole

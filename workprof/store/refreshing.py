@@ -253,6 +253,7 @@ def _commit_rows(
     if before is not None:
         last = before.dataset.hash
         cursor.execute("DELETE FROM catalogue WHERE hash = ?", [last])
+        cursor.execute("INSERT INTO former_hashes VALUES (?, ?)", [last, name])
         for table in ("scenarios", "feedback_state", "feedback_jobs"):
             cursor.execute(f"UPDATE {table} SET dataset = ? WHERE dataset = ?", [hashed, last])
         for table in (before.table, before.rejects):

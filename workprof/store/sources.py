@@ -32,6 +32,12 @@ SOURCE_TABLES = (
         document VARCHAR NOT NULL   -- JSON: Refresh
     )
     """,
+    """
+    CREATE TABLE IF NOT EXISTS former_hashes (
+        hash VARCHAR NOT NULL,      -- of a dataset before a refresh
+        name VARCHAR NOT NULL       -- of the dataset
+    )
+    """,
 )
 
 
@@ -101,3 +107,10 @@ def last_dataset(cursor: duckdb.DuckDBPyConnection, name: str) -> str:
     query = "SELECT document FROM refreshes WHERE source = ? ORDER BY started DESC"
     read = [stored(Refresh, document) for (document,) in cursor.execute(query, [name]).fetchall()]
     return next((one.dataset for one in read if not isinstance(one, Unreadable) and not one.error and one.dataset), "")
+
+
+def former_hashes(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The hashes that datasets had before they were refreshed, and their names."""
+    if not has_table(cursor, "former_hashes"):
+        return {}
+    return {str(one): str(name) for one, name in cursor.execute("SELECT hash, name FROM former_hashes").fetchall()}

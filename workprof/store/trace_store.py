@@ -210,6 +210,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
                 catalogue.free_name(cursor, catalogue.checked_name(name), "")
                 cursor.execute("UPDATE catalogue SET name = ? WHERE hash = ?", [name, entry.dataset.hash])
                 decisions.take_along(cursor, entry.dataset.name, name)
+                cursor.execute("UPDATE former_hashes SET name = ? WHERE name = ?", [name, entry.dataset.name])
             return catalogue.entry(cursor, entry.dataset.hash).dataset
 
     def remove(self, dataset: str) -> Dataset:
