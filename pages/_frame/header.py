@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._frame import copy_link, datasets, link, scope_bar
+from pages._frame import copy_link, datasets, link, look, scope_bar
 from pages._frame.cross_link import prefixes_of
 from pages._frame.visit import Visit
 from workprof.charts.text import markdown_text
@@ -21,7 +21,7 @@ WORK = "work_"
 def header(title: str, question: str, visit: Visit, *, resets: str = "") -> None:
     """Show one row: the title, whose help is the page's question, dataset, scope, link, and Reset of a page's name."""
     dataset = visit.dataset
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=look.HEADER):
         st.title(title, help=question, width="stretch")
         if dataset is not None:
             st.badge(markdown_text(datasets.title(dataset), 80), icon=":material/database:", color="gray")

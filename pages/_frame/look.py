@@ -8,6 +8,9 @@ import streamlit as st
 
 from pages._parts.figures import HEADLINE
 
+HEADER = "page_header"
+"""Key of the row of a page's title, dataset and buttons."""
+
 CHOSEN = "light-dark(#1f66b0, #7db4f0)"
 """Of what is chosen: the theme's colours of links. Its primary colour has less than 4.5:1 on black."""
 WINDOW = "window"
@@ -26,11 +29,25 @@ _WINDOW = st.components.v2.component("workprof_window", js=JS)
 CSS = f"""
 <style>
 @media (min-width: 768px) {{
-  [data-testid="stMainBlockContainer"] {{ max-width: calc(1400px + 6rem); padding: 1.25rem 3rem 4rem; }}
+  [data-testid="stMainBlockContainer"] {{ max-width: calc(1400px + 6rem); padding: 1.25rem 3rem 2rem; }}
   [data-testid="stHeader"] {{ background: transparent; }}
   [data-testid="stHeader"], [data-testid="stHeader"] * {{ pointer-events: none; }}
   [data-testid="stHeader"] button, [data-testid="stHeader"] button * {{ pointer-events: auto; }}
 }}
+@media (max-width: {PHONE_PX}px) {{
+  [data-testid="stMainBlockContainer"] {{ padding-bottom: 1.5rem; }}
+  .st-key-{HEADER} {{ flex-wrap: nowrap; gap: 0.25rem; }}
+  .st-key-{HEADER} > * {{ flex-shrink: 0; }}
+  .st-key-{HEADER} > :first-child {{ flex-grow: 1; }}
+  .st-key-{HEADER} > :has(.stMarkdownBadge) {{ min-width: 0; flex-shrink: 1; }}
+  .st-key-{HEADER} h1 {{ font-size: 1.15rem; white-space: nowrap; }}
+  .st-key-{HEADER} .stMarkdownBadge {{ max-width: 5rem; overflow: hidden; text-overflow: ellipsis; }}
+  .st-key-{HEADER} button {{ padding-inline: 0.3rem; }}
+  .st-key-{HEADER} .stButton button p {{ display: none; }}
+  .st-key-{HEADER} .wp-copy {{ font-size: 0; border: 0; }}
+  .st-key-{HEADER} .wp-copy::before {{ content: "link"; font: 1.25rem "Material Symbols Rounded"; }}
+}}
+@media (hover: none) {{ .modebar-container {{ display: none !important; }} }}
 .st-key-{WINDOW} {{ display: none; }}
 .st-key-{HEADLINE} p {{ font-size: 1.2rem; line-height: 1.4; }}
 [role="tab"][aria-selected="true"] p, [data-testid="stSliderThumbValue"],

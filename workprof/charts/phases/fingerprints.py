@@ -68,7 +68,7 @@ def characters_chart(result: Timeline) -> Chart:
     found = spans(result)
     counters = characterising(result, found)
     places, labels = [result.counters.index(name) for name in counters], counter_names(counters)
-    columns = [f"{place + 1}: {one.range}<br>{plotly_text(one.words)}" for place, one in enumerate(found)]
+    columns = [f"{place + 1}: {one.range}" for place, one in enumerate(found)]
     table = pd.DataFrame({name: one.levels[places] for name, one in zip(columns, found, strict=True)})
     return Chart(
         name="phases-characters",
