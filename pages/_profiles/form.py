@@ -10,8 +10,12 @@ import streamlit as st
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from pages._parts import controls, forms, long_question
+from pages._profiles.one_profile import CHOSEN
 from workprof.answers.help.terms import meaning_of
 from workprof.answers.how_long import fit_words
+from workprof.answers.profiles import recut_sentence
+from workprof.profiles.fit import ProfileFit
+from workprof.profiles.names import Labelled, successors
 from workprof.profiles.questions import FIT
 from workprof.profiles.settings import (
     METHOD_WORDS,
@@ -88,7 +92,7 @@ def _slid() -> None:
 
 
 SIZE, METHOD, EPSILON, COUPLED = "recut_size", "recut_method", "recut_epsilon", "recut_coupled"
-SHOWN, NEEDS_FIT, CHANGED = "recut_of", "recut_needs_fit", "recut_changed"
+SHOWN, NEEDS_FIT, CHANGED, BECAME = "recut_of", "recut_needs_fit", "recut_changed", "recut_became"
 
 
 @st.fragment
@@ -137,6 +141,8 @@ def recut_controls(visit: Visit, dataset: Dataset, settings: ProfileSettings, n_
                 **options,
             )
     _offer_fit(visit, dataset)
+    if words := st.session_state.pop(BECAME, ""):
+        st.caption(words)
 
 
 def _follow(dataset: Dataset, settings: ProfileSettings) -> None:
@@ -170,10 +176,23 @@ def _cut(visit: Visit, dataset: Dataset, settings: ProfileSettings) -> None:
         many = (
             bool(request.sample_rows) and dataset.finished_rows > MOST_FITTED_ROWS
         )  # each is assigned anew: no second
-        if many or visit.workbench.profiles.quick(dataset.hash, request) is None:
+        fit = None if many else visit.workbench.profiles.quick(dataset.hash, request)
+        if fit is None:
             st.session_state[NEEDS_FIT] = request
         else:
+            _follow_runs(visit.workbench.profiles.cached(dataset.hash, settings).result, fit)
             _show(request)
+
+
+def _follow_runs(before: ProfileFit | None, now: ProfileFit) -> None:
+    """Keep the selected profile on its runs, and remember what became of the profiles."""
+    if before is None:
+        return
+    became = successors(Labelled(before.row_ids, before.labels), Labelled(now.row_ids, now.labels))
+    selected = str(st.session_state.get(CHOSEN) or "")
+    if selected.isdecimal() and int(selected) in became:
+        st.session_state[CHOSEN] = str(became[int(selected)])
+    st.session_state[BECAME] = recut_sentence(became, before.scores.n_clusters)
 
 
 def _show(settings: ProfileSettings) -> None:

@@ -9,10 +9,12 @@ import pytest
 from pages._profiles import form
 from tests.pages.conftest import SAMPLE, problems
 from workprof.answers.help.terms import glossary_of
+from workprof.answers.profiles import recut_sentence
 from workprof.core.question import address_of
 from workprof.core.settings import from_environment
 from workprof.profiles.baseline import BaselineSettings
 from workprof.profiles.hopkins import HopkinsSettings
+from workprof.profiles.names import Labelled, successors
 from workprof.profiles.questions import STABILITY
 from workprof.profiles.settings import ProfileSettings
 from workprof.profiles.stability import StabilitySettings
@@ -158,3 +160,24 @@ def test_the_slider_has_equal_steps_around_the_usual_size(n_rows, usual):
     steps = [after / before for before, after in itertools.pairwise(sizes)]
     assert all(1.15 < step < 1.36 for step in steps)
     assert set(sizes) < {*form.sizes_below(n_rows, usual + 1, usual)}
+
+
+def test_the_selected_profile_keeps_its_runs_in_another_cut(app, loaded, house):
+    workbench = house().workbench
+    before = workbench.profiles(loaded.hash, ProfileSettings())
+    after = workbench.profiles.quick(loaded.hash, ProfileSettings(min_cluster_size=110, min_samples=45))
+    became = successors(Labelled(before.row_ids, before.labels), Labelled(after.row_ids, after.labels))
+    old, new = next((old, new) for old, new in became.items() if old != new)
+    test = app("profiles", profiles_profile=str(old))
+    test.select_slider(key="recut_size").set_value(110).run()
+    test.run()
+    assert problems(test) == []
+    assert test.session_state["profiles_profile"] == str(new)
+    same = (before.labels == old) & (after.labels == new)
+    assert 2 * same.sum() > (after.labels == new).sum()
+
+
+def test_what_became_of_the_profiles_is_said_in_a_sentence():
+    assert recut_sentence({0: 0, 1: 1}, 3) == "2 of 3 profiles keep their runs and their numbers."
+    told = recut_sentence({0: 0, 1: 2, 2: 1, 3: 4, 4: 3, 5: 5}, 6)
+    assert told == "6 of 6 profiles keep their runs: P1 is now P2, P2 is now P1, P3 is now P4 and 1 other moved."

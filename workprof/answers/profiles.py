@@ -121,6 +121,19 @@ CCPM = _score("ccpm", "CCPM", "Published silhouette + 1 / Davies–Bouldin.")
 AGREEMENT = _score("truth_adjusted_rand", "Agreement with ground truth", TRUTH)
 
 
+def recut_sentence(became: Mapping[int, int], n_before: int) -> str:
+    """How many profiles keep their runs after another cut, and which have other numbers; `became`: label -> label."""
+    kept = f"{len(became)} of {counted(n_before, 'profile')} keep their runs"
+    moved = [f"P{old} is now P{new}" for old, new in sorted(became.items()) if old != new]
+    if not moved:
+        return f"{kept} and their numbers."
+    more = f" and {counted(len(moved) - MOST_MOVED, 'other')} moved" if len(moved) > MOST_MOVED else ""
+    return f"{kept}: {', '.join(moved[:MOST_MOVED])}{more}."
+
+
+MOST_MOVED = 3
+
+
 def everywhere_words(n_profiles: int, training: str) -> str:
     """What changes where these profiles are used everywhere; `training`: how long that takes, empty = none."""
     trained = f"Classify trains for them, {training}." if training else "Classify has a model for them."
