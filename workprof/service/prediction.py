@@ -88,6 +88,7 @@ def load_model(workbench: Workbench, dataset: str, reader: FieldReader | None = 
     learned = learned_of(workbench, workbench.forecaster, entry.hash)
     model = Model(learned, forecaster, ServedForecaster(forecaster), names, reader or FieldReader())
     model.predict([{"task_name": ""}])  # what is compiled and made ready at the first use
+    gc.unfreeze()  # a model before this one may be gone
     gc.collect()
     gc.freeze()  # what stays is not walked again: a collection of everything would stop all answers for 0.1 s and more
     return model

@@ -105,6 +105,11 @@ class Held:
             wait_s = _left_s(*self._running[key], now)
         raise NotReady(f"{' of '.join(map(str, key))} is being made; ask again in some seconds", wait_s)
 
+    def drop(self, key: Any) -> None:
+        """Let a value go."""
+        with self._guard:
+            self._made.pop(key, None)
+
     def _make(self, key: Any, make: Callable[[], Any]) -> None:
         try:
             made = make()
@@ -141,7 +146,8 @@ class State:
         """Take the home; a request that names no dataset means this one, '' = the job trace that was loaded last."""
         self.workbench, self._default = workbench, dataset
         self._held = Held()
-        self._current: dict[tuple[str, str], tuple[Any, float]] = {}  # (what, dataset) -> value, when it was looked at
+        # (what, dataset) -> value, when it was looked at, hash of the dataset that it is of
+        self._current: dict[tuple[str, str], tuple[Any, float, str]] = {}
         self._journals: dict[str, Journal] = {}
         self._drift: dict[str, Any] = {}
         self._hashes: dict[str, tuple[str, float]] = {}
@@ -193,7 +199,7 @@ class State:
 
     def at_hand(self, what: str, dataset: str) -> Any:
         """A model, or the sizes, of a dataset where they were looked at just now; else None."""
-        value, when = self._current.get((what, dataset), (None, 0.0))
+        value, when, _ = self._current.get((what, dataset), (None, 0.0, ""))
         return value if time.monotonic() - when < CATALOGUE_S else None
 
     def model(self, dataset: str = "") -> Model:
@@ -237,15 +243,17 @@ class State:
         try:
             made = self._held.get((what, chosen), lambda: make(chosen), lambda: self._usual_s(chosen, rests_on))
         except NotReady:
-            before: Made | None = self._current.get(place, (None, 0.0))[0]
-            if before is None:
+            if place not in self._current:
                 raise
-            made = before
+            made, _, of = self._current[place]
         else:
-            made = dress(made, chosen)
+            made, of = dress(made, chosen), chosen
+        former = self._current.get(place, (None, 0.0, of))[2]
         if len(self._current) > MOST_NAMES:
             self._current = {}
-        self._current[place] = (made, time.monotonic())
+        self._current[place] = (made, time.monotonic(), of)
+        if former != of and all(one != former for _, _, one in self._current.values()):
+            self._held.drop((what, former))
         return made
 
     def _reader(self, chosen: str, further: Sequence[str] = ()) -> FieldReader:
