@@ -138,12 +138,14 @@ def test_names_of_datasets_complete_in_a_shell(loaded, home, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_why_names_the_tasks_that_it_knows_when_none_is_given(loaded, workprof):
+def test_why_and_bins_name_the_tasks_that_they_know_when_none_is_given(loaded, workprof):
     refused = workprof("memory", "why", "small")
     assert (refused.status, refused.out) == (2, "")
     task = workprof("memory", "assess", "small", "--json").json["tasks"][0]["task"]
     assert f"give --task, such as --task {task}" in refused.err
     assert workprof("memory", "why", "small", "--task", task).status == 0
+    assert f"note: of all; one alone: --task {task}" in workprof("memory", "bins", "small").err
+    assert "one alone" not in workprof("memory", "bins", "small", "--task", task).err
 
 
 def test_the_help_imports_no_command_and_says_what_each_does(home):

@@ -55,12 +55,12 @@ def _tasks(workbench: Any, dataset: str) -> list[str]:
     return [f"--task {shlex.quote(one.task)}" for one in workbench.assessment(dataset).tasks]
 
 
-add(app, answered(questions.WHY, known=_tasks))
 TABLES = parameter("tables", Annotated[bool, typer.Option("--tables")], False)
 
+add(app, answered(questions.WHY, known=_tasks))
 add(
     app,
-    answered(questions.BINS),
+    answered(questions.BINS, known=_tasks),
     answered(questions.PROFILE_BINS, when="--profile", profiles_of=_looked_at),
 )
 add(

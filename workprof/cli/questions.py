@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, is_dataclass
@@ -14,7 +15,7 @@ import typer
 from workprof.answers.told import TOLD, document_of
 from workprof.cli import console
 from workprof.core.answer import Answer, to_text as answer_text
-from workprof.core.errors import SettingsError
+from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.fields import Leaf, by_name, leaves, put, read, write
 from workprof.core.question import Question
 from workprof.core.units import UNITS
@@ -53,7 +54,7 @@ class Face:
         named: (result, these names) -> the result for people, whose tables have them, too.
         answer: of a result that is worded once: its tables go to files, too (--csv, --md, -o).
         former: options of the release before, and what became of them.
-        known: (workbench, dataset) -> values of the option that has to be given, told where it is not.
+        known: (workbench, dataset) -> values of the first option of `question.named`, told where it is not given.
     """
 
     question: Question[Any, Any]
@@ -109,8 +110,12 @@ def add(app: typer.Typer, *faces: Face) -> None:
         settings = None if asked_first else settings_of(face.question, given)  # before a home is opened
         more = {"fit": fit_of(given["fit"])} if face.question.rests_on_fit else {}
         with console.opened(home) as workbench:
-            if missing and face.known is not None:
-                raise SettingsError(f"give {' and '.join(missing)}, such as {shown(face.known(workbench, dataset))}")
+            if face.known is not None and given[_name(face.question.named[0].flag)] is None:
+                if missing:
+                    values = shown(face.known(workbench, dataset))
+                    raise SettingsError(f"give {' and '.join(missing)}, such as {values}")
+                with contextlib.suppress(WorkprofError):  # the answer itself tells what is missing
+                    console.warn(f"note: of all; one alone: {shown(face.known(workbench, dataset))}")
             if face.complete is not None:
                 settings = settings_of(face.question, face.complete(workbench, dataset, given))
             result = getattr(workbench, face.question.call)(dataset, settings, console.progress_line(), **more)
