@@ -82,9 +82,11 @@ def _taken(
     if before is not None and not incoming.whole:
         columns = _together(cursor, before, (columns, _stays(before, came, columns)))
     _stage(cursor, before, incoming, came, columns)
-    if incoming.ended_before_s is not None and {END} <= {each.name for each in columns}:
-        cursor.execute(f"DELETE FROM grown WHERE {END} < ?", [incoming.ended_before_s])
-    (rows, hashed) = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
+    stays = "TRUE"
+    if incoming.ended_before_s is not None and END in {each.name for each in columns}:
+        stays = f"coalesce({END} >= {float(incoming.ended_before_s)!r}, TRUE)"
+    cursor.execute(f"CREATE TEMP VIEW grown AS SELECT * FROM staged WHERE {stays}")
+    rows, hashed = one(cursor, f"SELECT count(*), {MARK} FROM grown", [name])
     expired = int(one(cursor, "SELECT count(*) FROM staged")[0]) - int(rows)
     if not rows:
         raise TraceError(f"source {name}: no run is left; give a longer --keep")
@@ -100,8 +102,8 @@ def _taken(
         )
     if there is None:
         _commit_rows(cursor, database, name, (before, incoming), columns, result)
-    for table in ("staged", "grown"):
-        cursor.execute(f"DROP TABLE {table}")
+    cursor.execute("DROP VIEW grown")
+    cursor.execute("DROP TABLE staged")
     return result
 
 
@@ -161,7 +163,7 @@ def _stays(before: Entry, came: str, columns: Sequence[Column]) -> str:
 def _stage(
     cursor: duckdb.DuckDBPyConnection, before: Entry | None, incoming: Incoming, came: str, columns: Sequence[Column]
 ) -> None:
-    """Make `staged` (rows with a mark of their content and where they came from) and the same as `grown`."""
+    """Make `staged`: rows in order, with a mark of their content and whether they came now."""
     names = [*(column.name for column in columns), *KEPT]
     listed = ", ".join(map(quoted, sorted(names)))
     new = {column.name for column in incoming.entry.columns} | {*KEPT}
@@ -174,7 +176,6 @@ def _stage(
     order = ", ".join(f"{quoted(each)} NULLS FIRST" for each in (*(each for each in ORDER if each in names), "mark"))
     whole = " UNION ALL BY NAME ".join(parts)
     cursor.execute(f"CREATE TEMP TABLE staged AS SELECT *, hash({listed}) AS mark FROM ({whole}) ORDER BY {order}")
-    cursor.execute("CREATE TEMP TABLE grown AS SELECT * FROM staged")
 
 
 def _same(both: Sequence[str]) -> str:

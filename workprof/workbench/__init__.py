@@ -32,13 +32,13 @@ WHOLE = ("cancel", "close", "job", "jobs", "not_saved", "settings", "wait")
 
 
 class Workbench(
+    SourceQuestions,
     ComparisonQuestions,
     RunQuestions,
     FeedbackQuestions,
     MemoryQuestions,
     NodeQuestions,
     PhaseQuestions,
-    SourceQuestions,
     UnreadableQuestions,
 ):
     """One home folder, opened: its datasets, its results, its running steps.

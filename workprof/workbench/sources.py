@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 
-from workprof.core.errors import SettingsError
+from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh, SourceStatus
 from workprof.core.text import near
@@ -12,10 +13,10 @@ from workprof.sources.fetched import State
 from workprof.sources.refresh import FOLDER, refresh
 from workprof.sources.source import Source
 from workprof.store.documents import Unreadable
-from workprof.workbench.question_methods import OpenHome
+from workprof.workbench.memory import MemoryQuestions
 
 
-class SourceQuestions(OpenHome):
+class SourceQuestions(MemoryQuestions):
     """Questions about sources."""
 
     def add_source(self, source: Source) -> SourceStatus:
@@ -53,7 +54,11 @@ class SourceQuestions(OpenHome):
         Raises:
             WorkprofError: when it cannot be reached or read; the last good state stays, and its history says why.
         """
-        return refresh(self._store, self.settings, self._source(name), progress, now_s)
+        result = refresh(self._store, self.settings, self._source(name), progress, now_s)
+        if result.new or result.changed or result.expired:
+            with contextlib.suppress(WorkprofError):  # what Home says of it, so that nobody waits; else it says why
+                self.verdict(result.dataset)
+        return result
 
     def _source(self, name: str) -> Source:
         known = self._store.sources(Source)
