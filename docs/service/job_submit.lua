@@ -24,7 +24,7 @@ local function size_gb(fields)
    if not answer then
       return nil
    end
-   local text = answer:read("a") or ""
+   local text = answer:read("*a") or ""
    answer:close()
    if text:match('"source":%s*"([%a ]+)"') ~= "advice" then
       return nil

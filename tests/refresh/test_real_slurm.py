@@ -95,9 +95,7 @@ def _back_to_the_cluster(cluster, home, size_gb):
         cluster.start("slurmctld", "slurmctld", "-D")
         cluster.wait("idle", "sinfo")
         sized = cluster.submit("align", 1800, USE.format(mb=60, seconds=1))
-        cluster.wait(None, "squeue")
+        cluster.wait("COMPLETED", "sacct", f"--jobs={sized}", "-X")
         asked = cluster.run("sacct", f"--jobs={sized}", "-X", "-n", "-P", "--format=ReqMem", "--noconvert").strip()
         assert int(asked.rstrip("M")) < 1800
         assert abs(int(asked.rstrip("M")) * 2**20 / 1e9 - size_gb) < 0.01
-        states = cluster.run("sacct", f"--jobs={sized}", "-X", "-n", "-P", "--format=State").strip()
-        assert states == "COMPLETED"
