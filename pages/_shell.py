@@ -55,7 +55,7 @@ def run(page: Page, body: Callable[[Visit, Dataset], None], empty: Callable[[Vis
         app_state = open_home()
         choice = datasets.choose(app_state.workbench, page.kind)
         running_work.badge(app_state)
-        figures.image_format_choice()
+        figures.file_choices()
         visit = Visit(app_state, choice.dataset)
         if visit.readonly:
             st.sidebar.caption(":material/lock: Read-only: everything can be viewed, nothing changed.")

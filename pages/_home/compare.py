@@ -6,17 +6,27 @@ import streamlit as st
 
 from pages._frame import datasets
 from pages._frame.visit import Visit
-from pages._parts import tables
+from pages._parts import controls, tables
 from workprof.answers.comparison import comparison_answer
 from workprof.charts.text import markdown_text
 from workprof.core.errors import WorkprofError
 from workprof.core.scope import Scope, earlier, narrowed, parsed, split
 from workprof.inputs import safe_name
+from workprof.memory.ledger_settings import PROFILE, TASK
+from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 from workprof.workbench import JOBS
 
 WITH = "home_compare_with"
 BEFORE = "the period before"
+BY, USUAL = "home_compare_by", "usual"
+ROWS = {PROFILE: "Profiles", TASK: "Tasks", USUAL: "Users, else tasks"}
+
+
+def _rows(visit: Visit, whole: str, other: str) -> tuple[str, ...]:
+    """Return what rows may be, the usual first: profiles of the whole trace, where both sides are parts of it."""
+    alike = split(other)[0] == whole and visit.workbench.profiles.cached(whole, ProfileSettings()).result is not None
+    return (*((PROFILE,) if alike else ()), USUAL, TASK)
 
 
 def show(visit: Visit, dataset: Dataset) -> None:
@@ -32,14 +42,18 @@ def show(visit: Visit, dataset: Dataset) -> None:
         st.caption("Narrow this page to a period, or load a second dataset, to compare it.")
         return
     st.session_state.setdefault(WITH, next(iter(others)))
-    chosen = st.selectbox("With", list(others), key=WITH, bind="query-params")
+    left, right = st.columns(2)
+    with left:
+        chosen = st.selectbox("With", list(others), key=WITH, bind="query-params")
+    with right:
+        rows = controls.choice("Rows", BY, _rows(visit, whole, others[chosen]), "Of the table below.", shown=ROWS)
     try:
         first = visit.workbench.dataset(others[chosen])
     except WorkprofError as problem:
         st.info(markdown_text(str(problem), 300))
         return
     with st.spinner("Comparing…"):
-        found = comparison_answer(visit.workbench.compare(first.hash, dataset.hash))
+        found = comparison_answer(visit.workbench.compare(first.hash, dataset.hash, "" if rows == USUAL else rows))
     st.markdown(f"**{markdown_text(found.sentence, 400)}**")
     for table in found.tables:
         st.markdown(f"**{table.title}**")

@@ -121,8 +121,8 @@ def _config(chart: Chart, *, selectable: bool) -> dict[str, Any]:
     }
 
 
-def image_format_choice() -> None:
-    """Show in the sidebar's settings what the camera of every chart saves."""
+def file_choices() -> None:
+    """Show in the sidebar's settings what the camera of every chart saves, and how CSV files begin."""
     with st.sidebar.popover("Settings", icon=":material/settings:", type="tertiary"):
         st.radio(
             "Chart download format",
@@ -133,6 +133,7 @@ def image_format_choice() -> None:
             persist_state="session",
             help="The camera at the upper right of a chart saves it in this format.",
         )
+        tables.mark_choice()
 
 
 def _image_format() -> str:

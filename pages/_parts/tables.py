@@ -85,11 +85,26 @@ def headings(names: Iterable[object], given: Mapping[str, Any] | None = None) ->
     return result
 
 
+MARK = "csv_mark"
+"""Of the session: CSV files begin with a byte order mark."""
+
+
+def mark_choice() -> None:
+    """Show in the sidebar's settings whether CSV files begin with a byte order mark."""
+    st.toggle(
+        "CSV with a byte order mark",
+        key=MARK,
+        persist_state="session",
+        help="Some spreadsheets read a CSV file as UTF-8 only with it.",
+    )
+
+
 def csv(table: pd.DataFrame | Callable[[], pd.DataFrame], name: str, key: str, words: str) -> None:
     """Show a button that saves a table."""
+    mark = bool(st.session_state.get(MARK))
     st.download_button(
         words,
-        data=lambda: csv_bytes(table() if callable(table) else table),
+        data=lambda: csv_bytes(table() if callable(table) else table, mark=mark),
         file_name=f"{name}.csv",
         mime="text/csv",
         on_click="ignore",

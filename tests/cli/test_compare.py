@@ -1,6 +1,7 @@
 """`workprof compare` against what each side's own questions answer, on the command, the library and Home."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,35 @@ def bench(tmp_path_factory):
 
 def command(bench, *words):
     return CliRunner().invoke(app, ["compare", *words, "--home", str(bench.settings.home)])
+
+
+def test_profiles_are_those_of_the_whole_trace_and_are_counted_by_hand(bench):
+    fit, names = bench.profiles("pai"), bench.profile_names("pai")
+    jobs = bench.frames_of(bench.dataset("pai"), ["start_time_s"])()["jobs"]
+    label, start = jobs.row_id.map(pd.Series(fit.labels, index=fit.row_ids)), jobs.start_time_s / 86400
+    inside = [(start >= low) & (start < high) for low, high in ((22, 45), (45, 72))]
+    found = bench.compare(*SIDES, by="profile")
+    parts = {one.name: one for one in found.parts}
+    states = set()
+    for profile in range(len(names) - 1):
+        runs = tuple(int((one & (label == profile)).sum()) for one in inside)
+        if any(runs):
+            assert parts[names[profile]].runs == runs
+            states.add(parts[names[profile]].state)
+            assert (parts[names[profile]].state == "appeared") == (runs[0] == 0)
+            assert (parts[names[profile]].state == "vanished") == (runs[1] == 0)
+    assert {"grew", "shrank"} <= states
+    told = command(bench, *SIDES, "--by", "profile")
+    assert told.exit_code == 0
+    assert re.search(r"Of \d+ profiles, .*\d+ grew", told.output)
+
+
+def test_profiles_of_two_datasets_are_refused_with_the_next_step(bench):
+    frame = pd.read_parquet(SAMPLE).head(400)
+    bench.ingest(frame, IngestOptions(name="other"))
+    told = command(bench, "pai", "other", "--by", "profile")
+    assert told.exit_code != 0
+    assert "compare two scopes of one, or --by task" in str(told.exception)
 
 
 def test_every_number_is_the_one_that_its_side_gives_alone(bench):

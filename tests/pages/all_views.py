@@ -14,6 +14,7 @@ NOT_IN_THE_ADDRESS = {
     "shell_dataset": "is the address's ds",
     "window": "tells how wide the window is",
     "image_format": "is how pictures are saved, and no figure of a page",
+    "csv_mark": "is how files are saved, and no figure of a page",
     "profiles_slider": "writes profiles_min_cluster_size",
     "recut_*": "writes the form of the profiles",
     "profiles_picked": "is in profiles_selected",

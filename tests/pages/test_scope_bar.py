@@ -59,5 +59,5 @@ def test_home_compares_with_the_period_before(app, loaded):
     assert test.selectbox(key="home_compare_with").value == "the period before"
     with Workbench(from_environment()) as workbench:
         pair = (f"{loaded.hash}?period=40..50", f"{loaded.hash}?period=50..60")
-        answer = comparison_answer(workbench.compare(*pair))
+        answer = comparison_answer(workbench.compare(*pair, "profile"))  # the sample has its profiles
     assert answer.sentence in " ".join(str(one.value) for one in test.markdown).replace("\\", "")

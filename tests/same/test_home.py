@@ -104,3 +104,11 @@ def test_counters_in_figures(phases):
     assert page.metric("Workloads") == [str(samples["workload"].nunique())]
     detected = phases.command("phases", "detect", "counters", "--run", "one step/1")["counters"]
     assert page.metric("Counters") == [str(len(detected))]
+
+
+def test_a_csv_file_begins_with_a_byte_order_mark_where_asked(tasks):
+    plain = tasks.page("memory", "tasks", memory_tab="Plan").files["tasks-plan.csv"]
+    marked = tasks.page(
+        "memory", "tasks", act=lambda test: test.toggle(key="csv_mark").set_value(True).run(), memory_tab="Plan"
+    )
+    assert marked.files["tasks-plan.csv"] == b"\xef\xbb\xbf" + plain

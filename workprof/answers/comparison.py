@@ -14,7 +14,7 @@ from workprof.core.causes import FAILED, OUT_OF_MEMORY, TIMED_OUT
 from workprof.core.scope import titled
 from workprof.core.table import MEASURES, Column
 from workprof.core.units import compact, format_share, gb_h
-from workprof.core.words import counted
+from workprof.core.words import counted, listed
 from workprof.memory.comparison import APPEARED, GREW, SHRANK, VANISHED, Comparison, Side
 from workprof.memory.ledger_settings import MEMORY, RESOURCES
 
@@ -136,9 +136,9 @@ def _sentence(found: Comparison) -> str:
 
 def _notes(found: Comparison) -> tuple[str, ...]:
     states = {state: sum(part.state == state for part in found.parts) for state in (APPEARED, VANISHED, GREW, SHRANK)}
-    told = [f"{n} {state}" for state, n in states.items() if n]
+    told = [f"{n:,} {state}" for state, n in states.items() if n]
     lacking = [titled(side.name) for side in found.sides if side.judged is None]
     return (
-        *((f"By {found.by}: {', '.join(told)}.",) if told else ()),
+        *((f"Of {counted(len(found.parts), found.by)}, {listed(told)}.",) if told else ()),
         *(f"No verdict can be made of {one}." for one in lacking),
     )

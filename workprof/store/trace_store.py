@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
+import numpy as np
 import pandas as pd
 
+from workprof.core.arrays import Ints
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
@@ -294,6 +296,14 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
             except EntryDamaged:  # its rows are there
                 known = None
             return checks.counts_of(cursor, entry.relation, entry.columns, known)
+
+    def whole_rows(self, dataset: str) -> Ints:
+        """Return the row ids that the rows of a scope (n,) have in the whole dataset, in their order."""
+        entry = self._entry(dataset)
+        condition = f" WHERE {entry.where}" if entry.where else ""
+        with self._database.cursor() as cursor:
+            found = cursor.sql(f"SELECT rowid FROM {replace(entry, where='').relation}{condition} ORDER BY rowid")
+            return np.asarray(found.fetchnumpy()["rowid"], dtype=np.int64)
 
     def time_coverage(self, dataset: str, bins: int = 0) -> TimeCoverage:
         """Return rows started per time bin; 0 = bins of a round width."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from workprof.core.errors import ColumnMissing, NotEnoughData
+from dataclasses import replace
+
+import numpy as np
+
+from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
+from workprof.core.scope import split
+from workprof.memory.advice import VERDICT, verdict_table
 from workprof.memory.comparison import Comparison, Side, durations_of, parts_of
-from workprof.memory.ledger import Ledger
-from workprof.memory.ledger_settings import LedgerSettings
+from workprof.memory.ledger import Ledger, ledger_of
+from workprof.memory.ledger_settings import PROFILE, LedgerSettings
+from workprof.memory.questions import LEDGER
+from workprof.profiles.names import name_of
+from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
-from workprof.workbench.memory import MemoryQuestions
+from workprof.workbench.memory import MemoryQuestions, labelled
 
 
 class ComparisonQuestions(MemoryQuestions):
@@ -17,18 +26,40 @@ class ComparisonQuestions(MemoryQuestions):
     def compare(self, before: str, after: str, by: str = "", progress: Progress = silent) -> Comparison:
         """Two datasets, or scopes of one, side by side; `by` is what the rows are ('' = users, else tasks).
 
+        Profiles are those of the whole dataset, so that both sides have the same ones.
+
         Each number is the one that the ledger, the verdict and the runs themselves give of that side alone.
 
         Raises:
             WrongKind: when either is no job trace.
-            SettingsError: when `by` is none of the ledger's.
+            SettingsError: when `by` is none of the ledger's; profiles, of two datasets.
         """
         entries = [self._jobs_of(one) for one in (before, after)]
+        if by == PROFILE:
+            return self._by_profile(entries, progress)
         first, second = (self.ledger(one.hash, LedgerSettings(by=by), progress) for one in entries)
         if first.settings.by != second.settings.by:
             first, second = (self.ledger(one.hash, LedgerSettings(by="task"), progress) for one in entries)
         one, other = (self._side(entry, ledger) for entry, ledger in zip(entries, (first, second), strict=True))
         return Comparison(first.settings.by, (one, other), parts_of((first, second)))
+
+    def _by_profile(self, entries: list[Dataset], progress: Progress) -> Comparison:
+        whole, *others = {split(one.hash)[0] for one in entries}
+        if others:
+            raise SettingsError("two datasets have no profiles in common; compare two scopes of one, or --by task")
+        fit, names = self.profiles(whole, ProfileSettings(), progress), self.profile_names(whole)
+
+        def ledger(entry: Dataset) -> Ledger:
+            settings = LedgerSettings(by=PROFILE)
+            jobs = self.frames_of(entry, LEDGER.columns(settings), every=True)()["jobs"]
+            whole_rows = self._store.whole_rows(entry.hash)[jobs["row_id"].to_numpy(dtype=np.int64)]
+            jobs = labelled(jobs.assign(row_id=whole_rows), fit)
+            return ledger_of({"jobs": jobs, VERDICT: verdict_table(self.verdict(entry.hash))}, settings)
+
+        first, second = map(ledger, entries)
+        one, other = (self._side(entry, ledger) for entry, ledger in zip(entries, (first, second), strict=True))
+        parts = tuple(replace(part, name=name_of(part.name, names)) for part in parts_of((first, second)))
+        return Comparison(PROFILE, (one, other), parts)
 
     def _side(self, entry: Dataset, ledger: Ledger) -> Side:
         try:

@@ -48,7 +48,7 @@ def _with_profiles(
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.BINS.columns(settings.bins))()["jobs"]
-        return {"jobs": _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+        return {"jobs": labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
 
@@ -88,7 +88,7 @@ def _with_rows(
 
     def read() -> Mapping[str, pd.DataFrame]:
         jobs = bench.frames_of(entry, questions.LEDGER.columns(settings), every=True)()["jobs"]
-        return {"jobs": jobs if fit is None else _labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
+        return {"jobs": jobs if fit is None else labelled(jobs, bench.profiles(entry.hash, fit, progress or silent))}
 
     return read
 
@@ -123,7 +123,8 @@ def _every_run_of(question: Question[Any, Any]) -> Callable[..., Frames]:
     return lambda bench, entry, settings, *_: _whole(bench, entry, question.columns(settings))
 
 
-def _labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
+def labelled(jobs: pd.DataFrame, result: ProfileFit) -> pd.DataFrame:
+    """Runs with their profiles, NaN where a run was not clustered."""
     labels = pd.Series(result.labels, index=result.row_ids)
     return jobs.assign(**{PROFILE_COLUMN: jobs["row_id"].map(labels)})
 
