@@ -142,7 +142,7 @@ def test_a_size_has_the_librarys_reasons(home):
     assert found["candidates"]["cost_gb_h"] == cautious["candidate_cost_gb_h"]
     assert sum(found["candidates"]["chosen"]) == 1
     assert found["size_gb"] > home.ask("memory", "why", "tasks", "--task", HEAVY)["size_gb"]
-    assert " GB for HEAVY: " in home.text("memory", "why", "tasks", "--task", HEAVY)
+    assert " of the runs of HEAVY " in home.text("memory", "why", "tasks", "--task", HEAVY)
 
 
 def test_more_bins_save_no_less_and_never_beat_the_bound(home):
