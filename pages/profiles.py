@@ -10,7 +10,7 @@ from pages import _shell
 from pages._frame import header
 from pages._frame.errors import guard, lacking
 from pages._frame.visit import Visit
-from pages._parts import clusterings, figures, forms, long_question, tabs
+from pages._parts import clusterings, figures, forms, long_question, prepared, tabs
 from pages._parts.long_question import LongQuestion
 from pages._profiles import clusterability, everywhere, form, membership, one_profile, overview, selection, views
 from workprof.answers.how_long import fit_words
@@ -98,6 +98,7 @@ def result(visit: Visit, dataset: Dataset, settings: ProfileSettings, fit: Profi
         form.recut_controls(visit, dataset, fit.settings, fit.scores.n_rows)
     if fit.scores.n_clusters:
         overview.fingerprints(view)
+        prepared.recuts(visit, fit.settings)
     selection.forget_other_map(view)
     tabs.respell("profiles_tab")
     if st.query_params.pop("profiles_quality", "") == "true":  # links of when it was a fold

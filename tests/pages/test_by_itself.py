@@ -1,10 +1,11 @@
 """What a page lacks starts by itself where it is short; what takes longer waits for its button beside a small part."""
 
+import sys
 import time
 
 import pytest
 
-from pages._parts import long_question
+from pages._parts import long_question, prepared
 from tests.pages.conftest import problems
 from workprof.core.settings import from_environment
 from workprof.profiles.settings import ProfileSettings
@@ -90,3 +91,15 @@ def test_a_long_sweep_shows_a_small_one_at_once(app, loaded, house, ahead):
     assert not workbench.sweep_state(loaded.hash, asked).running
     for job in workbench.jobs():
         workbench.cancel(job.key)
+
+
+def test_what_another_cut_needs_is_loaded_while_the_profiles_are_read(app, loaded, house, ahead):
+    ahead(0.001)  # no question is that short
+    assert problems(app("profiles")) == []
+    preparing, end = house().preparing, time.monotonic() + 120
+    while any(view.active for view in preparing.views()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert {view.state for view in preparing.views() if view.label == prepared.RECUTS} == {"done"}
+    assert "hdbscan.validity" in sys.modules
+    assert house().workbench.jobs() == ()

@@ -24,7 +24,7 @@ from workprof.core.units import format_count, format_share
 from workprof.profiles.assign import Assigner, make_assigner, make_quick_assigner, settle_rim
 from workprof.profiles.features import FittedTransform, Prepared, draw_rows, prepare
 from workprof.profiles.metadata import Heatmap
-from workprof.profiles.scores import ProfileScores, of_all_rows, score
+from workprof.profiles.scores import ProfileScores, density_validity, of_all_rows, score
 from workprof.profiles.settings import PACKAGE, ProfileSettings
 from workprof.profiles.silhouettes import exact_silhouettes
 from workprof.profiles.summary import (
@@ -76,6 +76,13 @@ def warm_kernels(settings: ProfileSettings) -> None:
     group_points(points, labels + 1, settings.metric, np.float64).sums(labels + 1)
     cut(build_spanning_tree(find_neighbours(points, settings.metric, (3,)), 3), 5)
     _warmed.add(settings.metric)
+
+
+def warm_recuts(settings: ProfileSettings) -> None:
+    """Load and compile what cutting a kept tree and scoring the cut need, packages included."""
+    warm_kernels(settings)
+    points = np.random.default_rng(0).normal(size=(_WARM_ROWS, 2))
+    density_validity(points, np.arange(_WARM_ROWS, dtype=np.int64) % 2, settings.metric, 0)
 
 
 MANY_OUTLIERS_SHARE = 0.4
