@@ -17,6 +17,7 @@ from workprof.charts.profiles.overview import ORDERS, condensed_tree, size_bars
 from workprof.charts.text import counted, label
 from workprof.inputs import safe_name
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.membership import Membership, MembershipSettings
 from workprof.profiles.settings import ProfileSettings
 from workprof.store.reports import Dataset
 
@@ -88,6 +89,14 @@ def metadata(view: View) -> None:
     figures.show(metadata_heatmap(view.fit, view.names, field, by), key=f"profiles_metadata_{field}_{by}")
 
 
+def weighed(view: View) -> Membership | None:
+    """Return the memberships of the runs, where they were computed."""
+    if not view.fit.settings.by_density:
+        return None
+    compute = view.visit.workbench.membership
+    return compute.cached(view.dataset.hash, MembershipSettings(fit=view.settings)).result
+
+
 def export(view: View) -> None:
     """Show the downloads, and the summary that one of them holds."""
     fit, names, stem = view.fit, view.names, f"{safe_name(view.dataset.name)}-profiles"
@@ -95,7 +104,7 @@ def export(view: View) -> None:
     with st.container(horizontal=True):
         st.download_button(
             f"Profile of each of {fit.scores.n_rows:,} runs (Parquet)",
-            data=lambda: parquet_bytes(labels_table(fit, names)),
+            data=lambda: parquet_bytes(labels_table(fit, names, weighed(view))),
             file_name=f"{stem}-labels.parquet",
             on_click="ignore",
             icon=":material/download:",

@@ -5,6 +5,7 @@ import pytest
 
 from tests.profiles.planted import job_table
 from workprof.answers.membership import UNUSUAL, membership_answer
+from workprof.charts.downloads import labels_table
 from workprof.charts.profiles.membership import hdbscan_tree, outlier_histogram, runs_frame, single_linkage
 from workprof.core.errors import SettingsError
 from workprof.core.records import pack, unpack
@@ -131,3 +132,13 @@ def test_what_is_said_and_drawn(weighed):
     assert weighed.to_frame().equals(frame)
     assert len(weighed.figure().data) >= 1
     assert [mark.text for mark in hdbscan_tree(weighed, {}).figure.layout.annotations] == ["P0", "P1", "P2"]
+
+
+def test_the_table_of_labels_has_memberships_and_outlier_scores_as_columns(weighed, fit):
+    plain, table = labels_table(fit, {}), labels_table(fit, {}, weighed)
+    assert table[plain.columns].equals(plain)
+    assert np.array_equal(table["outlier_score"], weighed.outlier_scores)
+    assert np.array_equal(table["membership_p1"], weighed.membership[:, 1])
+    part = membership({"jobs": JOBS}, MembershipSettings(fit=ProfileSettings(sample_rows=700)))
+    sampled = labels_table(fit, {}, part)
+    assert sampled["outlier_score"].notna().sum() == 700

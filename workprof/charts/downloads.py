@@ -10,8 +10,10 @@ import pandas as pd
 
 import workprof
 from workprof.answers.profiles import PUBLISHED, definitions
+from workprof.charts.profiles.membership import runs_frame
 from workprof.core.records import to_json
 from workprof.profiles.fit import ProfileFit
+from workprof.profiles.membership import Membership
 from workprof.store.reports import Dataset
 
 
@@ -22,9 +24,12 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
     return target.getvalue()
 
 
-def labels_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
-    """Return one line per clustered row: its id, profile, the profile's name, membership and silhouette."""
-    return pd.DataFrame(
+def labels_table(fit: ProfileFit, names: Mapping[int, str], weighed: Membership | None = None) -> pd.DataFrame:
+    """Return one line per run: its id, profile, the profile's name, membership strength and silhouette.
+
+    `weighed` adds what hdbscan says of the clustered runs: outlier score and membership in each profile.
+    """
+    table = pd.DataFrame(
         {
             "row_id": fit.row_ids,
             "profile": fit.labels,
@@ -34,6 +39,9 @@ def labels_table(fit: ProfileFit, names: Mapping[int, str]) -> pd.DataFrame:
             "definitions": definitions(fit),
         }
     )
+    if weighed is None:
+        return table
+    return table.merge(runs_frame(weighed).drop(columns="profile"), on="row_id", how="left", validate="1:1")
 
 
 def model_card(fit: ProfileFit, dataset: Dataset, names: Mapping[int, str]) -> bytes:
