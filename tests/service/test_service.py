@@ -206,6 +206,8 @@ def test_a_declared_question_is_asked_by_its_settings(client, filled):
         answer = client.get("/v1/questions/memory.bins", params={"task": "worker", name: "2"})
         if name == "k":
             assert answer.json() | {"seconds": 0} == expected | {"seconds": 0}
+            assert len(answer.headers["model-version"]) == 12
+            assert answer.headers["model-trained"].startswith("20")
         else:
             assert problem(answer, 422)["errors"][0]["field"] == name
     told = problem(client.get("/v1/questions/memory.bins", params={"task": "worker", "k": "99"}), 422)

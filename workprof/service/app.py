@@ -58,6 +58,10 @@ BUSY_S = 2.0
 """Another process writes into the home for about so long."""
 
 
+HEADERS = {"Model-Version": "The saved result, as in `workprof runs`.", "Model-Trained": "When it was computed, UTC."}
+"""Of the answer to a question, whose document is that of its command."""
+
+
 class Json(Response):
     """A JSON answer."""
 
@@ -258,18 +262,25 @@ class Routes:
             self._state.refuse_long(name)
             settings = settings_from(question, given)
 
-            asked = getattr(self._state.workbench, question.call)
+            bench = self._state.workbench
+            asked = getattr(bench, question.call)
 
-            def document(result: Any) -> Any:
-                return None if result is None else to_json(told.document_of(question, result))
+            def told_of(chosen: str, result: Any) -> Response | None:
+                if result is None:
+                    return None
+                learned = learned_of(bench, asked, chosen, settings)
+                headers = {"Model-Version": learned.version, "Model-Trained": learned.trained}
+                return Json(to_json(told.document_of(question, result)), headers=headers)
 
-            def kept() -> Any:
-                return document(asked.cached(name or self._state.hash_of(""), settings).result)
+            def kept() -> Response | None:
+                chosen = name or self._state.hash_of("")
+                return told_of(chosen, asked.cached(chosen, settings).result)
 
-            def found() -> Any:
-                return document(asked(name or self._state.hash_of(""), settings))
+            def found() -> Response | None:
+                chosen = name or self._state.hash_of("")
+                return told_of(chosen, asked(chosen, settings))
 
-            return Json(await self._threads.quick(kept) or await self._threads.heavy(found))
+            return await self._threads.quick(kept) or await self._threads.heavy(found) or Json({})
 
         return endpoint
 
@@ -322,6 +333,7 @@ class Routes:
         )
         for one in self.questions:
             more: dict[str, Any] = {"parameters": parameters_of(one), "refusals": (*asked, 507), "name": one.call}
+            more["headers"] = HEADERS
             told_as = Operation(f"/v1/questions/{one.name}", "get", one.title, (models.Answered,), **more)
             result[told_as] = self.endpoint_of(one)
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
@@ -45,6 +45,7 @@ class Operation:
     refusals: tuple[int, ...] = ()  # beside those of every route
     open: bool = False  # needs no token
     name: str = ""  # for a client; '' = of the path
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the answer: name -> words
 
     def document(self, *, token: bool) -> dict[str, Any]:
         """The operation in OpenAPI."""
@@ -59,6 +60,10 @@ class Operation:
             "responses": {"200": {"description": "The answer.", "content": shown}}
             | {str(status): _refusal(status) for status in statuses},
         }
+        if self.headers:
+            told["responses"]["200"]["headers"] = {
+                name: {"description": words, "schema": {"type": "string"}} for name, words in self.headers.items()
+            }
         if self.parameters:
             told["parameters"] = list(self.parameters)
         if self.body is not None:

@@ -16,11 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workprof.answers.forecasts import forecast_document
+from workprof.core.records import digest
 from workprof.forecasts.forecaster import ForecasterSettings, LoadedForecaster
 from workprof.forecasts.one_job import job_forecast, job_forecasts
 from workprof.forecasts.served import ServedForecaster
 from workprof.service.jobs import FieldReader, Job, table_of
 from workprof.workbench import Workbench
+from workprof.workbench.runs import RUN_DIGITS
 
 MOST_IN_BATCH = 512
 MOST_WAITING = 20_000
@@ -50,10 +52,10 @@ class Learned:
     rows: int
 
 
-def learned_of(workbench: Workbench, question: Any, dataset: str) -> Learned:
-    """What is saved of a question with its default settings; made now, where the disk did not take it."""
-    key, entry = question.key(dataset), workbench.dataset(dataset)
-    run = next((one for one in workbench.stored_runs() if one.key == key), None)
+def learned_of(workbench: Workbench, question: Any, dataset: str, settings: Any = None) -> Learned:
+    """What is saved of a question; made now, where the disk did not take it."""
+    key, entry = question.key(dataset, settings), workbench.dataset(dataset)
+    run = next((one for one in workbench.stored_runs(digest(key)[:RUN_DIGITS]) if one.key == key), None)
     trained = run.created if run else datetime.now(UTC).isoformat(timespec="seconds")
     return Learned(run.run if run else "", trained, entry.name, entry.finished_rows)
 

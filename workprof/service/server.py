@@ -29,7 +29,7 @@ class Bounded(HttpToolsProtocol):
     """A connection whose headers are waited for a while, and not for ever."""
 
     _late: asyncio.TimerHandle | None = None
-    _head = 0
+    _head, _in_body = 0, False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
@@ -45,7 +45,7 @@ class Bounded(HttpToolsProtocol):
         """Take a part of a request."""
         if self.cycle is None or self.cycle.response_complete:
             self._wait()
-            self._head += len(data)
+            self._head += 0 if self._in_body else len(data)  # a body may go on after its answer
         super().data_received(data)
         if self._late is not None and self._head > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of a request is too large.")
@@ -53,7 +53,13 @@ class Bounded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Answer."""
         self._stop_waiting()
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Be ready for the next head."""
+        self._in_body = False
+        super().on_message_complete()
 
     def _wait(self) -> None:
         if self._late is None:
