@@ -14,10 +14,12 @@ from pages._frame import datasets, link
 from pages._frame.errors import guard
 from pages._frame.visit import Visit
 from workprof.charts.text import counted, label_text, markdown_text
+from workprof.core.errors import WorkprofError
 from workprof.core.scope import TO, Scope, bounds, narrowed, parsed, split
 from workprof.core.units import DAY_S, dated, day_of
 from workprof.formats import utc_offset_s
 from workprof.store.reports import Dataset
+from workprof.store.scopes import MOST_NAME
 from workprof.workbench import JOBS
 
 COLUMNS = {
@@ -62,9 +64,13 @@ def show(visit: Visit, dataset: Dataset) -> None:
 MEANING = "Choose users, tasks, partitions or a period; every page is about these runs then."
 
 
-def _choose(hashed: str) -> None:
+def _take(hashed: str) -> None:
     datasets.select(hashed, JOBS)
     link.forget()
+
+
+def _choose(hashed: str) -> None:
+    _take(hashed)
     st.rerun()
 
 
@@ -72,6 +78,7 @@ def _choose(hashed: str) -> None:
 def _form(visit: Visit, whole: Dataset, scope: Scope) -> None:
     with guard():
         st.caption("Everything on every page is computed of these runs alone.")
+        _saved(visit, whole)
         chosen, there = dict(scope.of), {one.name for one in visit.workbench.columns(whole.hash) if not one.numeric}
         for name, label in COLUMNS.items():
             if name in there:
@@ -80,6 +87,40 @@ def _form(visit: Visit, whole: Dataset, scope: Scope) -> None:
         wanted = Scope(tuple((name, values) for name, values in chosen.items() if values), period)
         if st.button("Show these runs", key="scope_apply", type="primary"):
             _choose(visit.workbench.dataset(narrowed(whole.hash, wanted)).hash)
+        if str(wanted) and not visit.readonly:
+            _save(visit, wanted)
+
+
+def _saved(visit: Visit, whole: Dataset) -> None:
+    """Show the saved scopes, and the way to one."""
+    saved = visit.workbench.scopes()
+    if not saved:
+        return
+    name = st.selectbox("Saved scopes", list(saved), index=None, key="scope_saved", placeholder="Choose one")
+    with st.container(horizontal=True):
+        text = saved.get(name or "", "")
+        shown = visit.workbench.dataset(narrowed(whole.hash, parsed(text))).hash if text else ""
+        st.button("Show it", key="scope_saved_show", disabled=not text, on_click=_take, args=(shown,))
+        forget = visit.workbench.remove_scope
+        off = not text or visit.readonly
+        st.button("Forget it", key="scope_saved_forget", disabled=off, on_click=forget, args=(name,))
+
+
+def _save(visit: Visit, wanted: Scope) -> None:
+    """Show the field of a name and the button that saves the chosen scope under it."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Save under a name", key="scope_name", max_chars=MOST_NAME)
+        st.button("Save", key="scope_save", icon=":material/bookmark_add:", on_click=_keep, args=(visit, str(wanted)))
+
+
+def _keep(visit: Visit, scope: str) -> None:
+    """Save a scope under the name in the field (a callback)."""
+    try:
+        st.toast(
+            f"Saved: {markdown_text(visit.workbench.save_scope(st.session_state['scope_name'], scope), MOST_NAME)}"
+        )
+    except WorkprofError as problem:
+        st.toast(markdown_text(str(problem), 300))
 
 
 def _values(visit: Visit, whole: Dataset, name: str, label: str, given: tuple[str, ...]) -> tuple[str, ...]:

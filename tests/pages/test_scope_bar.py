@@ -61,3 +61,19 @@ def test_home_compares_with_the_period_before(app, loaded):
         pair = (f"{loaded.hash}?period=40..50", f"{loaded.hash}?period=50..60")
         answer = comparison_answer(workbench.compare(*pair, "profile"))  # the sample has its profiles
     assert answer.sentence in " ".join(str(one.value) for one in test.markdown).replace("\\", "")
+
+
+def test_a_scope_is_saved_under_a_name_and_chosen_again(app, loaded):
+    test = app("data", ds=f"{loaded.hash}?user={USER}")
+    test.button(key="scope_narrow").click().run()
+    test.text_input(key="scope_name").set_value("the first user")
+    test.button(key="scope_save").click().run()
+    assert problems(test) == []
+    with Workbench(from_environment()) as workbench:
+        assert workbench.scopes() == {"the first user": f"user={USER}"}
+    test = app("data", ds=loaded.hash)
+    test.session_state["scope_saved"] = "the first user"
+    test.button(key="scope_narrow").click().run()
+    test.button(key="scope_saved_show").click().run()
+    assert problems(test) == []
+    assert split(address(test)) == (loaded.hash, f"user={USER}")

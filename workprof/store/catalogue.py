@@ -23,6 +23,7 @@ from workprof.store.decisions import DECISION_TABLES
 from workprof.store.documents import Unreadable, stored
 from workprof.store.mapping import shown
 from workprof.store.reports import Check, Column, Dataset, IngestReport
+from workprof.store.scopes import SCOPE_TABLES
 from workprof.store.sources import SOURCE_TABLES, former_hashes
 
 STATEMENTS = (
@@ -54,6 +55,7 @@ STATEMENTS = (
     *documents.FEEDBACK_TABLES,
     *documents.SCENARIO_TABLES,
     *documents.MAPPING_TABLES,
+    *SCOPE_TABLES,
     *DECISION_TABLES,
     *SOURCE_TABLES,
 )

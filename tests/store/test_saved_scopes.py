@@ -1,0 +1,26 @@
+"""Scopes are kept under a name, in the home, for any dataset that has their columns."""
+
+import pytest
+
+from workprof.core.errors import SettingsError
+
+
+def test_a_scope_is_kept_under_its_name_until_it_is_removed(store):
+    assert store.scopes() == {}
+    assert store.save_scope(" winter ", "user=ann&period=2026-01") == "winter"
+    store.save_scope("long queue", "queue=long")
+    store.save_scope("winter", "user=bob&user=ann")  # in place of the first
+    assert store.scopes() == {"winter": "user=ann&user=bob", "long queue": "queue=long"}
+    store.remove_scope("winter")
+    assert list(store.scopes()) == ["long queue"]
+    with pytest.raises(SettingsError, match="there are: long queue"):
+        store.remove_scope("winter")
+
+
+@pytest.mark.parametrize(
+    ("name", "scope"), [("", "user=ann"), ("a\nb", "user=ann"), ("x" * 81, "user=ann"), ("a", "ann")]
+)
+def test_a_name_or_a_scope_that_cannot_be_is_refused(store, name, scope):
+    with pytest.raises(SettingsError):
+        store.save_scope(name, scope)
+    assert store.scopes() == {}
