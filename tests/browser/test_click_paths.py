@@ -37,7 +37,7 @@ class Path:
 
 PATHS = (
     Path("what is wasted most", (r"Biggest waste: .+ unused",), (rf"{AMOUNT} unused",)),
-    Path("what should I request", ("All requests",), (r"Smaller requests save|Keep the requests", AMOUNT)),
+    Path("what should I request", ("Open the memory plan",), (r"Smaller requests save|Keep the requests", AMOUNT)),
     Path("what breaks", (r"What breaks: [\d,]+ runs?",), (r"Kills", r"[\d,]+ today")),
     Path("which profile is this job", ("Classify",), (r"\(P\d+\)|No profile predicted", r"Actual")),
     Path("which node is bad", ("Nodes",), (r"has slowed by|No node has degraded|is \d+ % faster",)),

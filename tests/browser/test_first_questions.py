@@ -86,7 +86,7 @@ def planner(request, asked, visitors):
 
 def test_what_a_user_should_request_for_a_task(planner):
     somebody, (row, *_) = planner
-    somebody.follow("All requests")
+    somebody.follow("Open the memory plan")
     find = somebody.visitor.page.get_by_role("textbox", name="Find")
     somebody.click(find)
     find.press_sequentially(" ".join(row.key.values()))

@@ -417,8 +417,8 @@ def costs_sentence(result: Why) -> str:
     costs = result.candidate_cost_gb_h
     cheapest, chosen = float(result.candidate_bytes[int(costs.argmin())]), float(costs[result.chosen][0])
     return (
-        f"At {SIZE.text(result)} a past run would have held {gb_h(chosen)} on average, retries included; "
-        f"{gb_h(float(costs.min()))} at {gb(cheapest / GB)}."
+        f"At {SIZE.text(result)} a past run would have held {gb_h(chosen)} on average, retries included. "
+        f"The least would be {gb_h(float(costs.min()))}, at {gb(cheapest / GB)}."
     )
 
 

@@ -357,7 +357,8 @@ def assigned_answer(found: AssignedFiles) -> Answer:
     ]
     there = f", {found.reused:,} of them there before" if found.reused else ""
     return Answer(
-        f"{counted(found.rows, 'run')} of {counted(found.files, 'file')} are assigned and in {found.folder}{there}.",
+        f"{counted(found.rows, 'run')} of {counted(found.files, 'file')} are assigned; the files are in "
+        f"{found.folder}{there}.",
         tables=(Table("profiles", "Profiles", ASSIGNED, rows),),
         notes=tuple(found.notes),
         document={name: value for name, value in vars(found).items() if name not in {"names", "runs"}},
