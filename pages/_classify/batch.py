@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages._classify.training import View
+from pages._classify.training import View, offer_held_out
 from pages._frame.errors import guard
 from pages._parts import figures, running_work, tables
 from workprof.background import TaskView
@@ -49,6 +49,8 @@ def batch(view: View) -> None:
         _follow(view, task)
     elif view.held_out is not None:
         _example(view, view.held_out)
+    else:
+        offer_held_out(view.visit, view.dataset, view.settings)
 
 
 def _example(view: View, held: LoadedHeldOut) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._classify.training import View
+from pages._classify.training import View, offer_held_out
 from pages._frame.errors import guard
 from pages._parts import controls, figures, forms, long_question, running_work, tables
 from pages._parts.long_question import LongQuestion
@@ -55,6 +55,7 @@ def _state(view: View, settings: FeedbackSettings) -> None:
     now = view.visit.workbench.feedback(view.dataset.hash, settings)
     if now is None:
         figures.headline("No finished job is compared yet. Below: how runs that training did not see were predicted.")
+        offer_held_out(view.visit, view.dataset, view.settings)
         if view.held_out is not None and view.held_out.held_out.compared:
             held = view.held_out.held_out
             figures.show(held_out_scatter(held, next(iter(held.compared)), None), key="feedback_held_out")

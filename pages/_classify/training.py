@@ -144,6 +144,12 @@ def _validate(visit: Visit, dataset: Dataset, settings: ClassifierSettings) -> N
 
 def checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
     """Show the work that checks the predictions, held-out jobs and validation under every split, until it is done."""
+    offer_held_out(visit, dataset, settings)
+    long_question.offer(visit, dataset, validation(visit, settings.classifier))
+
+
+def offer_held_out(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None:
+    """Show the work that holds jobs out, until it is done."""
     held: LongQuestion[ForecasterSettings, HeldOut] = LongQuestion(
         "classify_check",
         settings,
@@ -155,7 +161,6 @@ def checks(visit: Visit, dataset: Dataset, settings: ForecasterSettings) -> None
         pressed=lambda: _validate(visit, dataset, settings.classifier),
     )
     long_question.offer(visit, dataset, held)
-    long_question.offer(visit, dataset, validation(visit, settings.classifier))
 
 
 def validation(visit: Visit, settings: ClassifierSettings) -> LongQuestion[Any, ClassifierEvaluation]:
