@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import run_here
+from tests.command_line import run_process
 from tests.refresh.conftest import rows_of
 from tests.refresh.slurm_cluster import slurm
 from tests.service.running import serving
@@ -73,8 +73,9 @@ def test_jobs_to_a_verdict_and_back(bench, cluster, tmp_path, monkeypatch):
 
     home = bench.settings.home
     bench.close()
-    plan = run_here("memory", "plan", "cluster", "--json", home=home).json
-    align = next(one for one in plan["rows"] if one["task_name"] == "align" and one["resource"] == "memory")
+    plan = run_process("memory", "plan", "cluster", "--json", home=home)
+    assert plan.status == 0, plan.err
+    align = next(one for one in plan.json["rows"] if one["task_name"] == "align" and one["resource"] == "memory")
     assert align["action"] == "lower"
     assert align["size_gb"] < 1800 * 2**20 / 1e9
     _back_to_the_cluster(cluster, home, align["size_gb"])

@@ -230,5 +230,6 @@ register(
 
 decisions.register_on(app)
 ledger.register_on(app)
+add(app, answered(questions.CHARGEBACK))
 add(app, answered(questions.OVER_TIME, profiles_of=_looked_at, named=called))
 add_others(app, (one for one in questions.QUESTIONS if one.words[0] == "memory"))

@@ -11,6 +11,7 @@ from workprof.memory.assessment import Assessment, AssessmentSettings
 from workprof.memory.bin_models import PredictorSettings, faithful_predictor
 from workprof.memory.bin_search import COST, BinSettings, faithful_bins
 from workprof.memory.bins import Bins, ImprovementCurve, ProfileBins, ProfileBinSettings
+from workprof.memory.chargeback import Chargeback, ChargebackSettings
 from workprof.memory.facts import FactPoints, FactPointsSettings
 from workprof.memory.ledger import Ledger, LedgerRunList
 from workprof.memory.ledger_settings import READS, LedgerRunsSettings, LedgerSettings
@@ -255,6 +256,18 @@ LEDGER_RUNS = Question(
     rests_on_fit=True,
 )
 
+CHARGEBACK = Question(
+    "memory.chargeback",
+    "Bill who requested what, month by month: GB·h, core·h, GPU·h and money of every run.",
+    ChargebackSettings,
+    Chargeback,
+    "workprof.memory.chargeback:chargeback_of",
+    finds="bill by month",
+    optional=lambda _: READS,
+    page=PAGE,
+    tab="Ledger",
+)
+
 HOME = "home"
 OVER_TIME = Question(
     "memory.over_time",
@@ -283,5 +296,5 @@ OVER_TIME_RUNS = Question(
 
 QUESTIONS: tuple[Question[Any, Any], ...] = (
     *(ASSESS, FACT, BINS, PROFILE_BINS, CURVE, PROFILE_CURVE, TRAIN, TABLES, REPLAY, WHY),
-    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, OVER_TIME, OVER_TIME_RUNS),
+    *(VERDICT, ROLLUP, LEDGER, LEDGER_RUNS, CHARGEBACK, OVER_TIME, OVER_TIME_RUNS),
 )

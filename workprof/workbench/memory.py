@@ -224,6 +224,7 @@ class MemoryQuestions(ProfileQuestions):
     ledger = ask(questions.LEDGER, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict, dress=_decided_findings)
     ledger_runs = ask(questions.LEDGER_RUNS, resolve=_rows_named, fit=_fit_of_rows, frames=_with_verdict)
 
+    chargeback = ask(questions.CHARGEBACK, frames=_every_run_of(questions.CHARGEBACK))
     over_time = ask(questions.OVER_TIME, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
     over_time_runs = ask(questions.OVER_TIME_RUNS, resolve=_over_time_named, fit=_fit_of_rows, frames=_with_rows)
 

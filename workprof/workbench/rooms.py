@@ -134,6 +134,7 @@ class Memory(Room):
     assess = asks(MemoryQuestions.assessment)
     ledger = asks(MemoryQuestions.ledger)
     ledger_runs = asks(MemoryQuestions.ledger_runs)
+    chargeback = asks(MemoryQuestions.chargeback)
     over_time = asks(MemoryQuestions.over_time)
     over_time_runs = asks(MemoryQuestions.over_time_runs)
     bins = asks(MemoryQuestions.bins)

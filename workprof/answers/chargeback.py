@@ -1,0 +1,54 @@
+"""The bill: who requested what in each month, in words and tables."""
+
+from __future__ import annotations
+
+import math
+
+from workprof.core.answer import Answer, Figure, Table
+from workprof.core.table import Column
+from workprof.core.units import format_share, gb_h
+from workprof.core.words import counted
+from workprof.memory.chargeback import Chargeback
+
+GB_H = Column("gb_h", heading="Memory requested", unit="GB·h", optional=True)
+CORE_H = Column("core_h", heading="Cores requested (core·h)", form="%,.4g", optional=True)
+GPU_H = Column("gpu_h", heading="GPUs requested (GPU·h)", form="%,.4g", optional=True)
+
+
+def chargeback_answer(result: Chargeback) -> Answer:
+    """Who requested most, the sums, and every row of the bill."""
+    total, currency = result.total, result.settings.prices.currency
+    money = Column("money", heading=f"Price ({currency})", form="%,.2f", optional=True)
+    columns = (
+        Column("who", heading=result.settings.by.capitalize(), pinned=True),
+        Column("period", heading="Period"),
+        Column("runs", "n_runs", "Runs", unit="count", help="Runs that started in it"),
+        *(GB_H, CORE_H, GPU_H, money),
+    )
+    held = [one for one in (GB_H, CORE_H, GPU_H, money) if not math.isnan(one.of(total))]
+    notes = [
+        f"{counted(count, 'run')} {what}"
+        for count, what in (
+            (result.n_without_hours, "without a run time: nothing of them is billed."),
+            (result.n_without_request, "request no memory, cores or GPUs."),
+        )
+        if count
+    ]
+    return Answer(
+        _sentence(result),
+        figures=tuple(Figure(one, total) for one in held),
+        tables=(Table("rows", "By period", columns, result.rows),),
+        notes=tuple(notes),
+        document={"by": result.settings.by, "n_runs": result.n_runs},
+    )
+
+
+def _sentence(result: Chargeback) -> str:
+    sums: dict[str, float] = {}
+    for one in result.rows:
+        sums[one.who] = sums.get(one.who, 0.0) + (0.0 if math.isnan(one.gb_h) else one.gb_h)
+    who = max(sums, key=lambda name: sums[name])
+    periods = counted(len({one.period for one in result.rows}), "period")
+    if not sums[who]:
+        return f"{counted(len(sums), result.settings.by)} requested cores or GPUs in {periods}."
+    return f"{who} requested {format_share(sums[who] / result.total.gb_h)} of {gb_h(result.total.gb_h)} in {periods}."
