@@ -17,6 +17,7 @@ from pages._memory.bins import CLUSTERING
 from pages._memory.scope import PageContext
 from pages._parts import clusterings, figures, forms, tables
 from pages._parts.controls import choice
+from workprof.answers.chargeback import chargeback_answer
 from workprof.answers.ledger import findings_sentence, ledger_answer, ledger_runs_answer, ledger_sentence
 from workprof.answers.ledger_exports import findings_csv, json_text, mail_text, rows_csv
 from workprof.charts.memory.ledger import ledger_bars
@@ -29,11 +30,12 @@ from workprof.core.fields import Leaf
 from workprof.core.shares import in_words
 from workprof.inputs import safe_name
 from workprof.memory.advice import verdict_settings
+from workprof.memory.chargeback import ChargebackSettings
 from workprof.memory.exports import Origin
 from workprof.memory.ledger import Ledger, LedgerRunList, called
 from workprof.memory.ledger_rules import RULES
 from workprof.memory.ledger_settings import GROUPINGS, NAMES, PROFILE, RESOURCES, TASK, USER, LedgerSettings
-from workprof.memory.questions import LEDGER, LEDGER_RUNS
+from workprof.memory.questions import CHARGEBACK, LEDGER, LEDGER_RUNS
 from workprof.memory.usage import USAGE_COLUMNS
 from workprof.profiles.names import name_of
 from workprof.profiles.settings import ProfileSettings
@@ -78,6 +80,7 @@ def ledger(context: PageContext) -> None:
     figures.headline_row(headlines(told))
     _findings(context, result, shown, told)
     figures.fold(f"Amounts by {result.settings.by}", "memory_ledger_rows_open", _rows, context, result, told)
+    figures.fold("Bill by month", "memory_bill_open", _bill, context, settings)
     figures.fold("Runs behind a number", RUNS_OPEN, _runs, context, result, settings, fit)
     if result.totals.lost:
         figures.fold("Runs that did not finish", "memory_ledger_lost_open", _lost, told)
@@ -99,6 +102,18 @@ def _names(context: PageContext, result: Ledger, fit: ProfileSettings | None) ->
         return {}
     names = context.workbench.profile_names(context.dataset.hash, fit)
     return {row.name: name_of(row.name, names) for row in result.rows}
+
+
+def _bill(context: PageContext, settings: LedgerSettings) -> None:
+    """Who requested what in each month; rows that are no accounts are billed by group or user."""
+    known = CHARGEBACK.leaf("by").about.choices
+    asked = ChargebackSettings(settings.by if settings.by in known else "", settings.prices)
+    answer = chargeback_answer(context.workbench.chargeback(context.dataset.hash, asked))
+    st.markdown(f"**{markdown_text(answer.sentence, 300)}**")
+    figures.headline_row(answer.figures)
+    tables.saved(answer.table(), "bill", key="memory_bill", alt=answer.sentence)
+    for words in answer.notes:
+        st.caption(markdown_text(words, 400))
 
 
 def _method(told: Answer) -> None:

@@ -50,6 +50,7 @@ ASKED = {
     "memory-export": "memory export jobs --to csv -o FOLDER/plan.csv",
     "memory-ledger": "memory ledger jobs",
     "memory-ledger-runs": "memory ledger-runs jobs --rule memory",
+    "memory-chargeback": "memory chargeback jobs --by user --price-gb-h 0.01",
     "memory-over-time": "memory over-time jobs --by user",
     "memory-over-time-runs": "memory over-time-runs jobs --at 4",
     "nodes-rank": "nodes rank machines",
