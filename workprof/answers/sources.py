@@ -33,7 +33,7 @@ SOURCES = (
         said=lambda one: minute(one.last.started) if one.last else NOT_YET,
     ),
     Column("new", lambda one: one.last.new if one.last else None, "New", unit="count"),
-    Column("changed", lambda one: one.last.changed if one.last else None, "Changed", unit="count"),
+    Column("changed_runs", lambda one: one.last.changed if one.last else None, "Changed", unit="count"),
     Column("rejected", lambda one: one.last.rejected if one.last else None, "Rejected", unit="count"),
     Column("every_s", "every_s", "Every", said=lambda one: format_duration(one.every_s) if one.every_s else "by hand"),
     Column("keep_s", "keep_s", "Keeps", said=lambda one: format_duration(one.keep_s) if one.keep_s else "all"),
@@ -50,10 +50,10 @@ SOURCES = (
 
 REFRESHES = (
     Column("started", heading="Started", said=lambda one: minute(one.started)),
-    Column("seconds", heading="Took", unit="s"),
+    Column("seconds", heading="Time", unit="s"),
     Column("runs", "rows", "Runs", unit="count"),
     Column("new", heading="New", unit="count"),
-    Column("changed", heading="Changed", unit="count"),
+    Column("changed_runs", "changed", "Changed", unit="count"),
     Column("expired", heading="Expired", unit="count"),
     Column("rejected", heading="Rejected", unit="count"),
     Column("dataset", heading="Hash", aside=True),
