@@ -111,7 +111,7 @@ def membership(
     tree, fit = grow_tree(prepared, watch), prepared.settings
     with watch.step("membership", "Weighing the runs"):
         labels = cut(tree, fit.min_cluster_size, fit.method, fit.epsilon).labels
-        theirs = to_hdbscan(prepared.points, tree, fit.min_cluster_size, fit.method, fit.epsilon)
+        theirs = to_hdbscan(prepared.points, tree, fit.min_cluster_size, fit.method, fit.epsilon, predicts=False)
         own = numbering(theirs, labels)
         weights = soft_membership(theirs, own)
         scores = np.asarray(theirs.outlier_scores_, dtype=np.float64)

@@ -276,10 +276,13 @@ def cut_with_fall(
     return Clusters(labels, strength, condensed), Fall(node, lambda_, up, birth, profile, death_of)
 
 
-def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method: str, epsilon: float) -> HDBSCAN:
+def to_hdbscan(
+    points: Floats, tree: SpanningTree, min_cluster_size: int, method: str, epsilon: float, *, predicts: bool = True
+) -> HDBSCAN:
     """A fitted `hdbscan.HDBSCAN` over our spanning tree: its trees draw, and `approximate_predict` takes it.
 
-    Its labels are those of `cut` in hdbscan's own numbering, which is not by size.
+    Its labels are those of `cut` in hdbscan's own numbering, which is not by size. Without `predicts` it takes no
+    further rows: hdbscan searches `min_samples` neighbours of every row for these, minutes of 100,000.
     """
     from hdbscan import HDBSCAN  # noqa: PLC0415  heavy
     from hdbscan._hdbscan_linkage import label  # noqa: PLC0415
@@ -299,7 +302,10 @@ def to_hdbscan(points: Floats, tree: SpanningTree, min_cluster_size: int, method
     result.labels_, result.probabilities_, result.cluster_persistence_ = labels, strengths, persistence
     result._condensed_tree, result._single_linkage_tree, result._min_spanning_tree = condensed, linkage, edges
     result._raw_data, result._all_finite, result.n_features_in_ = points, True, points.shape[1]
+    if not predicts:
+        result.min_samples = 1
     result.generate_prediction_data()
+    result.min_samples = tree.min_samples
     return result
 
 
