@@ -157,6 +157,13 @@ def test_a_trace_without_memory_has_a_ledger_of_what_it_has(app, home, tmp_path,
 
 def test_every_control_stands_in_the_address(page):
     test = page()
-    allowed = {"", "memory_tab", "memory_ledger_findings", "memory_ledger_rows", "image_format"}  # "": the settings
+    allowed = {
+        "",
+        "memory_tab",
+        "memory_ledger_findings",
+        "memory_ledger_rows",
+        "image_format",
+        "csv_mark",
+    }  # "": the settings
     unbound = {one.name for one in addresses.controls(test) if not one.bound}
     assert {name for name in unbound if not name.endswith("_shown")} <= allowed | {"shell_dataset"}
