@@ -26,6 +26,12 @@ PLAIN = {
     "Optimum by the thesis' formula",
     "Distance (log-odds)", "Used", "Verdict", "Verdict so far", "Workload", "Workloads",
     "Median relative error",
+    "Belong mostly to one profile",
+    "Exemplars",
+    "Flagged now",
+    "Killed or failed",
+    "Unused",
+    "Unusual runs",
 }  # fmt: skip
 """Labels that say in everyday words what they count; each has a help of its own."""
 
