@@ -31,8 +31,6 @@ SEVERAL_HEADINGS = {
     "n": "How many the row has of what it is about: predictions of a method, answers on a workload, runs of a task.",
     "k": "How many parts were chosen: bins of a task, groups of nodes.",
     "failures": "Mean attempts over seeds have digits, those of one replay have none.",
-    "changed": "Counters of a run that change, and runs of a source that came anew.",
-    "seconds": "The time of one setting, of a method of phases, and that a pull took.",
     "edges_gb": "The limits of searched bins and those of trained ones, which are as they were given.",
 }
 """Name of a column of numbers -> why it has more than one look."""
