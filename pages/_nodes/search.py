@@ -59,7 +59,7 @@ def search_of(visit: Visit) -> None:
     with first:
         result = long_question.result(visit, table, question)
         if result is None:
-            figures.headline(f"{counted(table.rows, 'measurement')} of configurations are loaded; press Search.")
+            figures.headline(f"{counted(table.rows, 'measurement')} of configurations are loaded.")
             return
         figures.headline(markdown_text(search_sentence(result), 400))
         figures.headline_row(search_figures(result))
