@@ -100,7 +100,7 @@ def _form(visit: Visit) -> None:
         token = ""
         if kind in (*BY_URL, KUBERNETES):
             token = st.text_input("Token", key="data_add_token", help=WHERE, placeholder="env:PROM_TOKEN")
-        st.caption("Further options: `workprof source add --help`. `workprof refresh --every own` refreshes on time.")
+        st.markdown("Further options: `workprof source add --help`. `workprof refresh --every own` refreshes on time.")
         if st.button("Add", key="data_add", disabled=not name):
             credentials = Credentials(token=token)
             made = Source(name, kind, address, every_s=seconds_of(every, "Refresh every"), credentials=credentials)

@@ -88,7 +88,7 @@ def settings(visit: Visit) -> None:
         st.info(f"No setting contains {markdown_text(text, 60)}; try a shorter word.", icon=":material/search_off:")
         return
     most = visit.app_state.settings.ahead_s
-    st.caption(
+    st.markdown(
         f"Pages compute by themselves what takes at most {most:g} s (`WORKPROF_AHEAD`, in seconds; 0 = never)."
         if most
         else "Pages compute nothing by themselves (`WORKPROF_AHEAD` is 0)."
