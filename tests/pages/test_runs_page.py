@@ -118,7 +118,7 @@ def test_every_run_is_listed_and_the_filters_stand_in_the_address(app, runs):
 def test_a_run_of_a_link_is_shown_with_its_code(app, runs):
     test = app("runs", runs_run=label(runs["bins"]))
     assert problems(test) == []
-    assert "Headroom = 10.0 %" in words(test)
+    assert "Headroom: 10.0 %" in words(test)
     python, shell = (code.value for code in test.code)
     assert "workbench.bins(dataset, settings)" in python
     assert "--headroom 0.1" in shell

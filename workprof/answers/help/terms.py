@@ -100,7 +100,7 @@ PROFILE_TERMS = (
         "GLOSH of hdbscan: 0 = as dense as the cluster that a run is nearest to, 1 = far outside of it.",
         "Profiles",
     ),
-    Term("membership", "How strongly a run belongs to a profile, 0 to 1 (soft clustering of hdbscan).", "Profiles"),
+    Term("soft membership", "How strongly a run belongs to each profile, 0 to 1 (hdbscan).", "Profiles"),
     Term("exemplar", "A run in the densest part of its profile, as hdbscan names it: a typical one.", "Profiles"),
     Term("adjusted Rand", "Agreement of two groupings: 1 = the same groups, 0 = what chance gives.", "Profiles"),
     Term("purity", "Share of a profile's runs with its most frequent workload and task.", "Profiles"),
