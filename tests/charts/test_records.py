@@ -42,6 +42,7 @@ NO_FIGURE = {
     "HeldOut": "a part of an evaluation",
     "LedgerRunList": "a list",
     "Library": "fingerprints",
+    "Chargeback": "a bill",
     "LiveLibrary": "a model",
     "OverTimeRuns": "a list",
     "Phases": "a list; a Timeline draws them",

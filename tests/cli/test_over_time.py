@@ -53,8 +53,8 @@ def test_its_text_leads_with_the_answer(slurm, workprof):
     told = workprof("memory", "over-time", "slurm", "--by", "task", "--bin", "week")
     assert told.status == 0, told.err
     first = told.out.splitlines()[0]
-    assert "runs request" in first
-    assert "GB·h unused" in first
+    assert "of requested memory is never used" in first
+    assert "GB·h" in first
     assert "Most unused" in told.out
 
 

@@ -10,15 +10,18 @@ from workprof.core.units import format_share, gb_h
 from workprof.core.words import counted
 from workprof.memory.chargeback import Chargeback
 
-GB_H = Column("gb_h", heading="Memory requested", unit="GB·h", optional=True)
-CORE_H = Column("core_h", heading="Cores requested (core·h)", form="%,.4g", optional=True)
-GPU_H = Column("gpu_h", heading="GPUs requested (GPU·h)", form="%,.4g", optional=True)
+HOURS = "Requests times run time, of every run however it ended."
+GB_H = Column("gb_h", heading="Memory requested", unit="GB·h", help=HOURS, optional=True)
+CORE_H = Column("core_h", heading="Cores requested (core·h)", form="%,.4g", help=HOURS, optional=True)
+GPU_H = Column("gpu_h", heading="GPUs requested (GPU·h)", form="%,.4g", help=HOURS, optional=True)
 
 
 def chargeback_answer(result: Chargeback) -> Answer:
     """Who requested most, the sums, and every row of the bill."""
     total, currency = result.total, result.settings.prices.currency
-    money = Column("money", heading=f"Price ({currency})", form="%,.2f", optional=True)
+    money = Column(
+        "money", heading=f"Price ({currency})", form="%,.2f", help="Hours times their prices.", optional=True
+    )
     columns = (
         Column("who", heading=result.settings.by.capitalize(), pinned=True),
         Column("period", heading="Period"),
