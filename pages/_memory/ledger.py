@@ -110,7 +110,6 @@ def _bill(context: PageContext, settings: LedgerSettings) -> None:
     asked = ChargebackSettings(settings.by if settings.by in known else "", settings.prices)
     answer = chargeback_answer(context.workbench.chargeback(context.dataset.hash, asked))
     st.markdown(f"**{markdown_text(answer.sentence, 300)}**")
-    figures.headline_row(answer.figures)
     tables.saved(answer.table(), "bill", key="memory_bill", alt=answer.sentence)
     for words in answer.notes:
         st.caption(markdown_text(words, 400))
