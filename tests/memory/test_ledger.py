@@ -310,7 +310,7 @@ def test_a_row_that_the_plan_lowers_is_a_finding_whatever_share_is_used():
     found = findings(table)["memory"]
     assert (found.n_runs, found.row.action) == (120, "lower")
     assert found.amount == pytest.approx(ledger_of({"jobs": table}, LedgerSettings()).totals.amounts[0].wasted)
-    assert finding_sentence(found).startswith("ann, ALIGN: 120 runs")
+    assert finding_sentence(found).startswith("ann, ALIGN: too much memory requested in 120 of 120 runs")
     assert "memory" not in findings(table.assign(peak_memory_bytes=np.tile([34e9, 35e9, 64e9], 40)))
 
 

@@ -142,5 +142,5 @@ def test_the_command_says_of_which_runs_its_counts_are(tmp_path):
     assert (told["n_without_use"], told["memory"]["n_without_use"], told["n_requesting"]) == (20, 20, 30)
     assert told["requested_gb_h"] == pytest.approx(30 * 2 * 8 * 1024**3 / GB)
     words = run_here("memory", "assess", "sacct", home=tmp_path / "home")
-    assert "515 GB·h that 30 finished runs request" in words.out
-    assert "Waste is judged by 10 runs with both a request and a use." in words.err
+    assert "129 of 172 GB·h. 20 of 30 runs without a known use are not counted." in words.out
+    assert "Excluded: 20 with no use of memory." in words.err

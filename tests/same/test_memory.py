@@ -68,7 +68,7 @@ def test_the_ledger(tasks):
     assert document["rows"] == told["rows"]
     home = tasks.page("home", "tasks", home_findings="true")
     for one in told["findings"][:5]:
-        assert f"{one['evidence']['runs']:,} run" in home.words
+        assert f"{one['evidence']['runs']:,} of {one['evidence']['of_runs']:,} runs" in home.words
         assert one["title"] in home.words
 
 
