@@ -14,6 +14,7 @@ import workprof.workbench
 from tests.charts import records_for_memory as given
 from tests.command_line import run_here
 from workprof.core.errors import WorkprofError
+from workprof.core.refreshes import Refresh
 from workprof.core.settings import Settings
 from workprof.forecasts.feedback.loop import FeedbackSettings
 from workprof.memory.assessment import AssessmentSettings
@@ -22,6 +23,8 @@ from workprof.memory.scenarios import Scenario
 from workprof.nodes.ranking import NodeScenario
 from workprof.nodes.selection import RankSettings
 from workprof.profiles.settings import ProfileSettings
+from workprof.sources.fetched import State
+from workprof.sources.source import Source
 from workprof.store.documents import FinishedTable
 from workprof.store.home import DATABASE
 from workprof.store.reports import FieldSource, IngestOptions, ProfileNote
@@ -34,6 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "data" / "sample" / "benchmarks.jsonl"
 BINS = BinSettings(task=given.HEAVY, k=2)
 NOTE = ProfileNote(0, "a name", "a note")
+SOURCE = Source("prod", "files", "/nowhere")
 STORE = Path(workprof.store.__file__).parent
 
 # How each method of the store that writes is called; the test below finds those that nobody listed.
@@ -52,6 +56,12 @@ WRITES = {
     "rename_mapping": lambda store, it: store.rename_mapping("mine", "ours"),
     "remove_mapping": lambda store, it: store.remove_mapping("mine"),
     "save_decisions": lambda store, it: store.save_decisions("runs", {"user=ann": NOTE}),
+    "save_scope": lambda store, it: store.save_scope("mine", "user=ann"),
+    "remove_scope": lambda store, it: store.remove_scope("mine"),
+    "save_source": lambda store, it: store.save_source("prod", SOURCE, State()),
+    "remove_source": lambda store, it: store.remove_source("prod"),
+    "take_in": lambda store, it: store.take_in("prod", None, State(), Refresh("prod", "2026-01-01")),
+    "refresh_failed": lambda store, it: store.refresh_failed("prod", Refresh("prod", "2026-01-01", error="no")),
 }
 ASKED = {
     "ingest": lambda bench, it: bench.ingest([it.path]),
@@ -72,6 +82,11 @@ ASKED = {
     "rename_mapping": lambda bench, it: bench.rename_mapping("mine", "ours"),
     "remove_mapping": lambda bench, it: bench.remove_mapping("mine"),
     "decide": lambda bench, it: bench.decide(it.hash, f"task_name={given.HEAVY}", "accepted", every=True),
+    "save_scope": lambda bench, it: bench.save_scope("mine", "user=ann"),
+    "remove_scope": lambda bench, it: bench.remove_scope("mine"),
+    "add_source": lambda bench, it: bench.add_source(SOURCE),
+    "remove_source": lambda bench, it: bench.remove_source("prod"),
+    "refresh": lambda bench, it: bench.refresh("prod"),
     "restore_decisions": lambda bench, it: bench.restore_decisions(it.hash, {"user=ann": None}),
 }
 
