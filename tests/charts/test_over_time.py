@@ -7,11 +7,13 @@ import pytest
 
 from tests.memory.test_over_time import burst, trace
 from workprof.answers.over_time import (
+    called,
     cell_words,
     cells_table,
     largest_named,
     left_out_words,
     moment,
+    over_time_answer,
     over_time_runs_answer,
     over_time_sentence,
     row_names,
@@ -110,6 +112,9 @@ def test_the_sentence_names_the_largest_profile_before_what_is_in_none():
     assert chart.takeaway.startswith(f"Of all profiles, {names[found.rows[1]]} wastes most: {share}.")
     share = format_share(found.unused[0].sum() / found.unused.sum(), 0)
     assert chart.takeaway.endswith(f" Unclustered runs waste {share}.")
+    shell = over_time_answer(called(found, list(names.values())))
+    assert shell.sentence.endswith(f" Unclustered runs waste {share}.")
+    assert "Of all profiles, Unclustered" not in shell.sentence
     assert largest_named(found_of(clustered((-1,)), "profile")) == 0
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from workprof.answers.runs import never_used
 from workprof.answers.tasks import task_labels
-from workprof.answers.waste import never_used
 from workprof.core.answer import Answer, Table
 from workprof.core.table import Column
 from workprof.core.units import DAY_S, compact, day_of, format_share
@@ -17,7 +17,7 @@ from workprof.core.words import counted
 from workprof.memory.ledger_runs import NOT_SEEN, UNCLUSTERED
 from workprof.memory.ledger_settings import PROFILE, TASK
 from workprof.memory.over_time import BIN_WORDS, OTHERS, OverTime, OverTimeRuns
-from workprof.profiles.names import name_of
+from workprof.profiles.names import UNCLUSTERED as CALLED_UNCLUSTERED, name_of
 
 LASTS = {name: words.lower() if words[0].isdigit() else f"one {words.lower()}" for name, words in BIN_WORDS.items()}
 
@@ -61,7 +61,7 @@ def moment(result: OverTime, place: int) -> str:
 def largest_named(result: OverTime) -> int:
     """The place of the row that leaves most unused; one that stands for no group only where it is alone."""
     idle = result.unused.sum(axis=1)
-    of_none = (UNCLUSTERED, NOT_SEEN, OTHERS)
+    of_none = (UNCLUSTERED, CALLED_UNCLUSTERED, NOT_SEEN, OTHERS)
     named = [row for row, name in enumerate(result.rows) if name not in of_none and idle[row] > 0]
     return max(named, key=lambda row: float(idle[row])) if named else int(idle.argmax())
 
@@ -97,7 +97,7 @@ def over_time_sentence(result: OverTime, names: Mapping[str, str]) -> str:
     text = f"Of all {result.settings.by}s, {name} wastes most: {share}."
     if len(result.rows) == 1:
         text = f"All of it is wasted by {name}."
-    if first != 0 and result.rows[0] == UNCLUSTERED:
+    if first != 0 and result.rows[0] in (UNCLUSTERED, CALLED_UNCLUSTERED):
         text += f" Unclustered runs waste {format_share(float(idle[0] / idle.sum()), 0)}."
     if not result.bursts:
         return text
