@@ -99,7 +99,7 @@ class Jobs:
     def start(self, request: Request, frames: Callable[[], Frames], ahead_s: float | None = None) -> JobView:
         """Start a step unless the same key already waits or runs; return its view.
 
-        `ahead_s`: its expected seconds, where nobody asked for it. One of these runs at a time, the shortest first.
+        `ahead_s`: its expected seconds, where nobody requested it. One of these runs at a time, the shortest first.
         """
         with self._guard:
             known = self._jobs.get(request.key)

@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.pages.conftest import SAMPLE
+from workprof.answers.runs import never_used
 from workprof.answers.scenarios import verdict_scenario
 from workprof.answers.verdict import sentence
-from workprof.answers.waste import never_used
 from workprof.charts.memory.verdict import verdict_headlines
 from workprof.charts.shapes import Chart, Headline
 from workprof.core import answer

@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from workprof.answers.bins import OVER_REQUEST
-from workprof.answers.runs import runs_notes
+from workprof.answers.runs import never_used, runs_notes
 from workprof.answers.tasks import shown, task_labels
-from workprof.answers.waste import never_used
 from workprof.core.answer import Answer, Figure, Table
 from workprof.core.stats import FEWEST_RUNS
 from workprof.core.table import Column

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from workprof.answers.runs import never_used
 from workprof.answers.tasks import shown
 from workprof.answers.verdict import amount_words, named, row_document, row_words, why
-from workprof.answers.waste import never_used
 from workprof.core.answer import MOST_FIGURES, Answer, Figure, Table
 from workprof.core.causes import OUT_OF_MEMORY
 from workprof.core.table import MISSING, Column

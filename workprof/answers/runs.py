@@ -1,11 +1,14 @@
-"""Which runs count, and which do not: in words."""
+"""Which runs count and which do not, and what of their requests is never used: the same words everywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from workprof.core.causes import OUT_OF_MEMORY, RUNNING
+from workprof.core.units import format_share, grouped
 from workprof.memory.usage import TARGET_WORDS, Evidence
+
+PLURAL = ("cores", "GPUs")
 
 
 def excluded_words(left_out: Mapping[str, int]) -> str:
@@ -30,3 +33,12 @@ def runs_notes(left_out: Mapping[str, int], evidence: Sequence[Evidence], target
     unfinished, excluded = unfinished_words(evidence), excluded_words(left_out)
     what = f"Excluded: {excluded}" if excluded else "No run is excluded"
     return (*([f"{unfinished}."] if unfinished else []), f"{what}. Memory measure: {TARGET_WORDS[target]}.")
+
+
+def never_used(what: str, unused: float, requested: float, hours: str) -> str:
+    """'68 % of requested memory is never used: 158,000 of 233,000 GB·h.'."""
+    if not requested > 0:
+        return f"No run held requested {what} for any time."
+    are = "are" if what in PLURAL else "is"
+    amounts = f"{grouped(unused)} of {grouped(requested)} {hours}"
+    return f"{format_share(unused / requested, 0)} of requested {what} {are} never used: {amounts}."

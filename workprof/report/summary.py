@@ -16,10 +16,10 @@ from workprof.answers.nodes import (
     robustness_sentence,
 )
 from workprof.answers.recognition import evaluation_figures, evaluation_sentence, known_table
+from workprof.answers.runs import never_used
 from workprof.answers.scenarios import scenarios_answer
 from workprof.answers.tasks import task_labels
 from workprof.answers.verdict import notes, sentence
-from workprof.answers.waste import never_used
 from workprof.charts.memory.ledger import ledger_bars
 from workprof.charts.memory.verdict import rows_chart, verdict_headlines
 from workprof.charts.nodes.ranking import ranked_bars

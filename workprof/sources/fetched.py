@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from workprof.core.progress import Progress
-from workprof.store.reports import IngestReport
+from workprof.store.reports import IngestOptions, IngestReport
 from workprof.store.trace_store import TraceStore
 
 Load = Callable[[TraceStore, Progress], IngestReport]
@@ -40,3 +40,8 @@ class Fetched:
     state: State
     # the dataset becomes exactly these rows; else they replace and join those that are there
     whole: bool = False
+
+
+def reading(files: Sequence[Path], options: IngestOptions) -> Load:
+    """What reads these files, as an ingest does."""
+    return lambda store, progress: store.ingest(files, options, progress)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workprof.core.progress import Progress
 from workprof.sources.api import SourceUnreachable
-from workprof.sources.fetched import Fetched, Place, State
+from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Source
 from workprof.store.reports import IngestReport
 from workprof.store.trace_store import TraceStore
@@ -26,10 +26,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     there = {str(one): [float(one.stat().st_size), one.stat().st_mtime] for one in paths}
     if there == state.files:
         return Fetched(None, replace(state, until_s=place.now_s))
-
-    def load(store: TraceStore, progress: Progress) -> IngestReport:
-        return store.ingest(paths, replace(source.options, name=source.name), progress)
-
+    load = reading(paths, replace(source.options, name=source.name))
     return Fetched(load, replace(state, until_s=place.now_s, files=there), whole=True)
 
 

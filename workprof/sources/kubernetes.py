@@ -12,10 +12,9 @@ from typing import Any
 
 from workprof.core.progress import Progress
 from workprof.sources.api import EXCERPT, Api, SourceUnreachable
-from workprof.sources.fetched import Fetched, Place, State
+from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Source
-from workprof.store.reports import IngestOptions, IngestReport
-from workprof.store.trace_store import TraceStore
+from workprof.store.reports import IngestOptions
 
 PODS_A_PART = 500
 LONGEST_S = 600
@@ -30,10 +29,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
     items = _of_api(source, place.progress) if source.address else _of_kubectl(source)
     file = place.passing / "pods.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "PodList", "items": items}), encoding="utf-8")
-
-    def load(store: TraceStore, progress: Progress) -> IngestReport:
-        return store.ingest([file], IngestOptions(format="kubernetes", name=source.name), progress)
-
+    load = reading([file], IngestOptions(format="kubernetes", name=source.name))
     return Fetched(load if items else None, replace(state, until_s=place.now_s))
 
 

@@ -30,10 +30,9 @@ from workprof.core.progress import Progress
 from workprof.core.units import HOUR_S
 from workprof.formats.pod_series import CLUSTER, NAMESPACE, POD, label
 from workprof.sources.api import Api, Refused, SourceUnreachable
-from workprof.sources.fetched import Fetched, Place, State
+from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Source
-from workprof.store.reports import IngestOptions, IngestReport
-from workprof.store.trace_store import TraceStore
+from workprof.store.reports import IngestOptions
 
 USES = (
     'container_memory_working_set_bytes{container!="",container!="POD"}',
@@ -99,10 +98,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
             f"with --metric NAME=OTHER"
         )
     _keep(parts, place.kept / points, max(ENDED_AFTER_S, source.overlap_s), end)
-
-    def load(store: TraceStore, progress: Progress) -> IngestReport:
-        return store.ingest(files, IngestOptions(format="prometheus-pods", name=source.name), progress)
-
+    load = reading(files, IngestOptions(format="prometheus-pods", name=source.name))
     return Fetched(load, replace(state, until_s=end, points=points))
 
 

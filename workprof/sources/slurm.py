@@ -17,12 +17,10 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from workprof.core.progress import Progress
 from workprof.sources.api import EXCERPT, Api, Refused, SourceUnreachable
-from workprof.sources.fetched import Fetched, Load, Place, State
+from workprof.sources.fetched import Fetched, Place, State, reading
 from workprof.sources.source import Credentials, Source, secret
-from workprof.store.reports import IngestOptions, IngestReport
-from workprof.store.trace_store import TraceStore
+from workprof.store.reports import IngestOptions
 
 FIELDS = (
     *("JobID", "JobName", "User", "Account", "Partition", "Cluster", "State", "Submit", "Start", "End", "Elapsed"),
@@ -67,7 +65,7 @@ def fetch(source: Source, state: State, place: Place) -> Fetched:
             f"{source.shown} answered no table of jobs ({heading[:EXCERPT].decode(errors='replace')!r})"
         )
     until = replace(state, until_s=end)
-    return Fetched(_loading(file, "slurm", source.name) if first else None, until)
+    return Fetched(reading([file], IngestOptions(format="slurm", name=source.name)) if first else None, until)
 
 
 def fetch_rest(source: Source, state: State, place: Place) -> Fetched:
@@ -90,14 +88,9 @@ def fetch_rest(source: Source, state: State, place: Place) -> Fetched:
     file = place.passing / "sacct.json"
     file.write_text(json.dumps(answer), encoding="utf-8")
     until = replace(state, until_s=end)
-    return Fetched(_loading(file, "slurm-json", source.name) if answer["jobs"] else None, until)
-
-
-def _loading(file: Path, trace_format: str, name: str) -> Load:
-    def load(store: TraceStore, progress: Progress) -> IngestReport:
-        return store.ingest([file], IngestOptions(format=trace_format, name=name), progress)
-
-    return load
+    return Fetched(
+        reading([file], IngestOptions(format="slurm-json", name=source.name)) if answer["jobs"] else None, until
+    )
 
 
 def _window(source: Source, state: State, place: Place) -> tuple[float, float]:

@@ -355,7 +355,7 @@ class Bound(Generic[S, R]):
     ) -> JobView:
         """Start the computation in a child process, or join the one that runs.
 
-        `ahead_s`: its expected seconds, where nobody asked for it (see `Jobs.start`).
+        `ahead_s`: its expected seconds, where nobody requested it (see `Jobs.start`).
 
         Raises NotEnoughData when what it rests on is not there yet.
         """

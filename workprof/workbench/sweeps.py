@@ -66,7 +66,7 @@ class SweepQuestions(ProfileQuestions):
     def start_sweep(self, dataset: str, settings: SweepSettings, ahead_s: float | None = None) -> None:
         """Start the groups that are not kept, one after another in child processes; goes on without a viewer.
 
-        `ahead_s`: the sweep's expected seconds, where nobody asked for it (see `Jobs.start`).
+        `ahead_s`: the sweep's expected seconds, where nobody requested it (see `Jobs.start`).
         """
         entry, resolved = self._jobs_of(dataset), self._sweep_settings(dataset, settings)
         self._sweeper(entry, resolved).start(ahead_s)
