@@ -144,7 +144,7 @@ def described(name: str, thing: Any, level: int = 2) -> str:
         fields = re.split(r"\n+    (?:@|def )", inspect.getsource(thing))[0].rstrip()
         return f"{'#' * level} {name}\n\n```python\n{fields}\n```\n"
     try:
-        signature = str(inspect.signature(thing)).replace("'", "")
+        signature = re.sub(r"'|\bworkprof(?:\.\w+)*\.", "", str(inspect.signature(thing)))
     except (TypeError, ValueError):
         signature = ""
     kind = "class " if inspect.isclass(thing) else ""

@@ -1,7 +1,5 @@
 """Figures of whether there is anything to cluster: Hopkins, the label baseline, the stability of the profiles."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures and tables of a dataset: time coverage, column profiles, checks, the catalogue."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 

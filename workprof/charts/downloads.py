@@ -1,7 +1,5 @@
 """What a reader takes away: tables as CSV or Parquet, a clustering's labels, summary and model card."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Figures and tables of the feedback loop: ACQUIRES over time, drift per profile, estimates now and at the fit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

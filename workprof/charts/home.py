@@ -1,7 +1,5 @@
 """The Home page: a dataset in a few figures, what was found for it, and what it could save."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Memory over time in figures: requested and used by day above a heat map of what every profile leaves unused."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import re

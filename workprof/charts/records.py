@@ -1,7 +1,5 @@
 """The main table, figure and title of a record, for `to_frame()`, `figure()` and notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any

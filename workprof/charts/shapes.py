@@ -1,7 +1,5 @@
 """What every figure function returns, and the shapes that figures are put together from."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import weakref

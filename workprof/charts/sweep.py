@@ -1,7 +1,5 @@
 """A sweep drawn: its scores as a heat map and as parallel coordinates, each target's winner, two settings compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

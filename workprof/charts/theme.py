@@ -1,7 +1,5 @@
 """One look for every figure: colours that hold on white and on near-black, marks for profiles, ink on a ground."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

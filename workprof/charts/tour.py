@@ -1,7 +1,5 @@
 """The stops of the tour: a record in, one sentence with a number and one or two charts out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

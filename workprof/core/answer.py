@@ -1,7 +1,5 @@
 """The answer to a question: a sentence, up to four figures, tables and notes, and one renderer for each face."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ The kernels release the lock and Python threads share them out. That is what num
 without their threading layer, which ends the process when two viewers start a computation at the same time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

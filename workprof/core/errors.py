@@ -1,7 +1,5 @@
 """Errors that a user can act on: each says what was wrong, the value, and the next step."""
 
-from __future__ import annotations
-
 LONGEST = 4_000
 """Characters of a message: a name in a file may be of any length."""
 

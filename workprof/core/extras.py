@@ -1,7 +1,5 @@
 """Packages that are installed with an extra, imported when they are needed; versions of what is installed."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 from typing import Any

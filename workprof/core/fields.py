@@ -5,8 +5,6 @@ choices are checked from the declarations, and every face (command, form, addres
 value becomes a text by `write`, and comes back by `read`, of plain JSON by `by_name`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Names of a package that are imported when they are first used, so that importing the package stays quick."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import sys

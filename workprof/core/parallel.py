@@ -4,8 +4,6 @@ A loop is `each(function, shared, items)`. Without a cluster it runs one item af
 compiled kernels.
 """
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import time

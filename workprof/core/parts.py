@@ -1,7 +1,5 @@
 """Parts of one long computation, kept as they are done, so that one that was killed goes on where it was."""
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import os

@@ -1,7 +1,5 @@
 """How a running step tells how far it is, and the time of its parts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Records as JSON and arrays, and back; no other kind of file is ever read."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What refreshes of a source did, and how a source stands: plain records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MOST_DOUBLINGS = 4

@@ -1,7 +1,5 @@
 """What was computed, as pages and commands show it: kept runs, work without a result, two runs side by side."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

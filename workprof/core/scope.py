@@ -4,8 +4,6 @@ It is written behind the name (or hash) of the dataset: `pai?user=ann&user=bob&p
 same text, which is part of the hash, so that results of a scope are kept as those of any dataset are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

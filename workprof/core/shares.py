@@ -5,8 +5,6 @@ machine counts as 1,000 GB and 100 cores, so 1 GB and 1 core are a thousandth an
 the methods (64 MiB) are then 0.007 % of a machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

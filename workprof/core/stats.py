@@ -1,7 +1,5 @@
 """Statistics that every room shares: intervals of shares and of savings, adjusted probabilities."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from statistics import NormalDist

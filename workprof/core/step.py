@@ -1,7 +1,5 @@
 """A step: a named, versioned function from frames and settings to a record."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts from outside, made safe for people and spreadsheets: nothing hides, nothing runs."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Units of the trace, of people and of tools: read, converted once, and written."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

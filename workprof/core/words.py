@@ -1,7 +1,5 @@
 """Words: texts from uploaded files made safe, plurals, and the fields of a job table as people read them."""
 
-from __future__ import annotations
-
 import html
 import math
 import re

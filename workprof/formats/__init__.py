@@ -4,8 +4,6 @@ To add a format: write one file like `nextflow.py` (a table with a heading) or `
 reader) and list its FORMAT here; CONTRIBUTING.md has the rest.
 """
 
-from __future__ import annotations
-
 from workprof.core.errors import SettingsError
 from workprof.core.text import near
 from workprof.core.units import HOUR_S

@@ -6,8 +6,6 @@ A row is the latest try of a task; earlier tries are in other tables. A task on 
 Source: Airflow's documentation of its metadata tables, of task states and of its stable REST API.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ the largest machine. `plan_cpu` and `plan_mem` are of one instance of the task. 
 Source: schema.txt and trace_2018.md of cluster-trace-v2018 in alibaba/clusterdata.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

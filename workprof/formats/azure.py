@@ -7,8 +7,6 @@ A VM whose deletion is the last moment of the table was still there at its end.
 Source: AzurePublicDatasetV1 and V2 in Azure/AzurePublicDataset, and their notebooks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

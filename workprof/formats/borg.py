@@ -7,8 +7,6 @@ with texts of two numbers (`{'cpus': 0.02, 'memory': 0.01}`). A run of `instance
 Source: "Google cluster-usage traces v3", and the format's protocol buffers in google/cluster-data.
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn, Windows
 from workprof.formats.fields import TIME_FIELDS
 

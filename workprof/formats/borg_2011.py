@@ -6,8 +6,6 @@ task has a row of usage for each five minutes, and one event for each change of 
 Source: "Google cluster-usage traces: format + schema" and schema.csv of the trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from workprof.formats.borg import AFTER_S, NOT_KNOWN, NULLS, status_of, still_running

@@ -6,8 +6,6 @@ what was requested, and no use. Units are those of `borg`.
 Source: "Google cluster-usage traces v3", and the format's protocol buffers in google/cluster-data.
 """
 
-from __future__ import annotations
-
 from workprof.formats.borg import AFTER_S, EVENTS, NULLS, SPELLED, share, status_of
 from workprof.formats.declare import NUMBER, TEXT, Events, Format, Made, Rule, SourceColumn
 from workprof.formats.fields import TIME_FIELDS

@@ -4,8 +4,6 @@ A record is put together again where the number of its columns, and the shapes o
 one way to do it; else its lines are rejected.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the cells of a file without a header look like: formats tell their own rows by it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -6,8 +6,6 @@ time of a job that was started again is that of its last start, where the pool t
 Source: HTCondor's manual, appendix of job ClassAd attributes, and condor_history.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

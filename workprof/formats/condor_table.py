@@ -3,8 +3,6 @@
 Fields, units and states are those of `condor`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workprof.formats import condor

@@ -1,7 +1,5 @@
 """Reads tables of measured configurations: a CSV with a row for each measurement of a workload on a configuration."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -7,8 +7,6 @@ events tell it. GB are a thousand million bytes and GiB 1024s, as in WDL. No use
 Source: Cromwell's documentation of its REST API (metadata) and of execution statuses; the WDL specification for sizes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

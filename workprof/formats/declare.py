@@ -5,8 +5,6 @@ their DuckDB types, which texts mean "no value", which field of a job table each
 file is recognised.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The fields of a job table: the names that every format's columns become."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workprof.core.units import DAY_S, GIB, KIB

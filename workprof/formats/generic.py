@@ -3,8 +3,6 @@
 A file whose columns already carry workprof's own field names (an export, for one) is taken as it is.
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import Format, Rule
 from workprof.formats.fields import FIELDS
 

@@ -7,8 +7,6 @@ moment as their deletion. A pod that waits has no `scheduled_time`. `gpu_milli` 
 Source: the README of cluster-trace-gpu-v2023 in Alibaba's clusterdata.
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import NUMBER, TEXT, Format, Made, Rule, SourceColumn
 
 _TEXTS = ("name", "gpu_spec", "qos", "pod_phase")

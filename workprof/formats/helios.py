@@ -5,8 +5,6 @@ Times carry no zone; `duration` and `queue` are seconds. There is no memory in t
 Source: the README of S-Lab-System-Group/HeliosData.
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import NUMBER, TEXT, Format, Rule, SourceColumn
 
 FORMAT = Format(

@@ -1,7 +1,5 @@
 """Long JSON texts in bounded memory: a moving window, and the members of a list or an object inside a document."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

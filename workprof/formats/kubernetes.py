@@ -5,8 +5,6 @@ What a pod used is not in these lists.
 Source: Kubernetes' documentation of the API object Pod v1.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

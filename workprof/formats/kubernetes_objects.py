@@ -7,8 +7,6 @@ its overhead. A container without a request has its limit as one.
 Source: Kubernetes' documentation of quantities, and of init containers and sidecars.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

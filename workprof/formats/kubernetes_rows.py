@@ -1,7 +1,5 @@
 """The rows of a pod of Kubernetes: one, or one per container where it has several; init containers apart."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Source: the execution reports of Lotaru (Bader et al. 2022). `Realtime` is in mi
 A report lies at FOLDER/<machine>/results_<workflow>/execution_report_<machine>.csv; any depth below <machine> will do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

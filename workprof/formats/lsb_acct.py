@@ -6,8 +6,6 @@ Memory of `rusage` is in MB unless it says a unit, maxRMem in KB, both of 1024s;
 Source: LSF's configuration reference of lsb.acct (versions 7 to 10.1) and lsbatch.h for termination reasons.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import re

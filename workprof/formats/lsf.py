@@ -6,8 +6,6 @@ LSB_DISPLAY_YEAR is set: without one they are not known, and the run time tells 
 Source: LSF's command reference of bjobs (-o, -json) and its table of termination reasons.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """New jobs, as a table of texts: submit-time columns under the fields' names or the trace's own, in its own units."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence

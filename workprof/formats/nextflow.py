@@ -7,8 +7,6 @@ Every attempt of a task has a line of its own.
 Source: Nextflow's documentation of trace files and of the exit statuses that it tries again by convention.
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import NUMBER, TEXT, Finding, Format, Made, Rule, SourceColumn
 
 _TEXTS = (

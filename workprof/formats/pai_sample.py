@@ -6,8 +6,6 @@ percent of one core or GPU; memory "GB" is GiB; plan_* are per instance; read an
 output, read_count and write_count their packets' (Alibaba's description of the trace `cluster-trace-gpu-v2020`).
 """
 
-from __future__ import annotations
-
 from workprof.formats.declare import NETWORK, NUMBER, TEXT, Capacity, Format, Rule, SourceColumn
 
 PAI_RULES: tuple[Rule, ...] = (

@@ -1,7 +1,5 @@
 """The raw tables of the PAI trace (GPU v2020): CSV without header, joined as published or worker by worker."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from workprof.formats.declare import NUMBER, TEXT, Capacity, Format, Rule, SourceColumn

@@ -7,8 +7,6 @@ that the job held.
 Source: the accounting chapters of the PBS Professional and Torque administrator's guides.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ last attempt without an end was running when the log was taken. A job that was n
 Source: the README of msr-fiddle/philly-traces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the texts of an export say of pods: values with units, times, and the names of series."""
 
-from __future__ import annotations
-
 import functools
 import math
 import re

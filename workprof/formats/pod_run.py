@@ -4,8 +4,6 @@ The pause container and the totals of a pod's own control group stand for what i
 only where there is nothing else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pods of an export, joined by cluster, namespace, name and uid into runs: a row per pod, or per container."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Source: Kubernetes' rules of generated names; the labels that Nextflow, Airflow,
 Kubeflow, Ray, Volcano, JobSet, Dagster, Flyte, Prefect and Metaflow document; the recommended labels of Kubernetes.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ A service has no end at which it could be judged, but each of its windows has on
 JSON; `core.service_windows` reads it.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -7,8 +7,6 @@ taken for.
 Source: Prometheus' documentation of its HTTP API; Grafana's of its panel inspector.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -3,8 +3,6 @@
 RFC 8259 (section 4) leaves open what such an object means. So the row is kept, and people are told.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -6,8 +6,6 @@ maxvmem is the most virtual memory, which is what h_vmem limits; where it is 0 t
 Source: the manual pages accounting(5), qacct(1) and sge_types(1).
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@ what it ran so far, and its End is Unknown.
 Source: Slurm's manual pages of sacct and sbatch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from workprof.core.units import MIB

@@ -7,8 +7,6 @@ difference is the time elapsed, names of steps, sizes on the lines of jobs. All 
 Source: Slurm's manual page of sacct.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime

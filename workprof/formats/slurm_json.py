@@ -6,8 +6,6 @@ step used in bytes; limits are minutes; 4294967294 and a number that is not set 
 Source: the OpenAPI schemas of slurmrestd (data_parser plugins v0.0.37 to v0.0.43).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -7,8 +7,6 @@ with commas whose lists hold commas of their own without quotes: resources ('cpu
 Source: Slurm's manual page of sacct (`--format`, `--parsable`, `--delimiter`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

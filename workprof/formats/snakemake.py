@@ -10,8 +10,6 @@ a key and a plain number or text, it is never evaluated.
 Source: Snakemake's documentation of benchmarks and of standard resources.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

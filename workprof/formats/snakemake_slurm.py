@@ -5,8 +5,6 @@ Its own columns are in MiB and seconds; 0 stands there where nothing is known. `
 Source: snakemake-executor-plugin-slurm's documentation (`--slurm-efficiency-report`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -8,8 +8,6 @@ Source: Chapin et al., Benchmarks and Standards for the Evaluation of Parallel J
 version 2.2 on the archive's pages.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

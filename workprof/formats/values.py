@@ -4,8 +4,6 @@ Each function returns an SQL expression over a text: a number in workprof's own 
 ten million cells take one pass, and a page that shows what five values would become asks the same expression.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import duckdb

@@ -1,7 +1,5 @@
 """Which node for a profile of jobs: the ranking by what those jobs use; the published use of scores in a search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated

@@ -10,8 +10,6 @@ IEEE BigData 2021. Ours differs: capacity is counted in places for tasks, not in
 once, where the published one learns them as the workflow runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Detectors to compare with: oriented z-score, EWMA, Mahalanobis, isolation forest, logistic regression."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From scores to probabilities or p-values, to verdicts run by run, and how good those are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

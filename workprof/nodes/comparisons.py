@@ -1,7 +1,5 @@
 """Nodes side by side: places and ties, ratios of pairs, changes over time, and nodes worse than their own history."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

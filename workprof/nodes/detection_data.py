@@ -1,7 +1,5 @@
 """What every detector shares: the settings, the runs with their folds, what is known of them, and their features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated

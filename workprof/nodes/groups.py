@@ -1,7 +1,5 @@
 """Groups of nodes that are alike, after Tarema: the silhouette chooses how many; the published code, defects kept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated

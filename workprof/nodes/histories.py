@@ -3,8 +3,6 @@
 Distances are logarithmic, metric by metric, on a scale that normal training runs set.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

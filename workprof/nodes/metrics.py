@@ -1,7 +1,5 @@
 """What the six benchmarks measure: every metric with its unit and which way it points; the units that tools write."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reads what the six benchmark tools print: JSON or text in, metrics in one set of units out."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Perona's network as a detector: windows of runs, trained in folds and as a whole, and the search for its recipe."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 Ours first, then the published preparation: totals to rates, selection by spread, orientation by skew.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The questions of the Nodes page and of `workprof nodes`, each declared once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workprof.core.question import Question

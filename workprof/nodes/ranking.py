@@ -1,7 +1,5 @@
 """Which node is how much better: places with intervals, ties, reasons for no place, and what the ranking stands on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How many times as long a task takes on another machine, from the benchmark scores of both and what is known of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A node that is c times better on every metric scores c times higher. The publish
 not measure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ at random, not by a Sobol sequence; CherryPick's features are the count, the opt
 of a machine, costs have a fixed small noise, and expected improvement stands for its noisy variant.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

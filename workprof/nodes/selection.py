@@ -1,7 +1,5 @@
 """The settings of a ranking, and which runs it stands on: every other run is counted with its reason."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Annotated, Any

@@ -5,8 +5,6 @@ tools, in a temporary folder that is removed, and reads counters. No file of res
 the lines writes each as it comes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import platform

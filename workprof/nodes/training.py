@@ -4,8 +4,6 @@ Windows carry weights in every loss, so that padding and held-out ones count 0. 
 `network`; every loss is then one number per member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

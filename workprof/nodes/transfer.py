@@ -1,7 +1,5 @@
 """Runtimes predicted on other machines, by published methods and by ours, and how far off they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any

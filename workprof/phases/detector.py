@@ -6,8 +6,6 @@ within workloads count once, and what strays within workloads counts little. Tre
 run add their log odds, at a lower weight.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The fingerprint of a run: counters x phases x statistics."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -9,8 +9,6 @@ running; the most probable segmentation comes in the same sweep. Loops are short
 vector code of those that write one array.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

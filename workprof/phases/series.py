@@ -1,7 +1,5 @@
 """Change points of series that are handed over as they are, with their names."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

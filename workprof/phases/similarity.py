@@ -1,7 +1,5 @@
 """How far apart two fingerprints are, and from where on a run belongs to no known workload."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b

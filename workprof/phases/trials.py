@@ -4,8 +4,6 @@ Compared with: distances, the learner of the paper (boosted trees on flattened f
 phases (the most frequent workload, the nearest means, boosted trees on means).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

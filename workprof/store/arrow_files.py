@@ -1,7 +1,5 @@
 """Arrow IPC files and streams, Feather of both versions: written as Parquet into the spool, batch by batch."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A declared format and a source's columns -> the SELECT that makes the job table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

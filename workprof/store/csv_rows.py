@@ -1,7 +1,5 @@
 """CSV texts that we write into the spool, and which line of the input each of their rows comes from."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from pathlib import Path

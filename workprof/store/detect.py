@@ -1,7 +1,5 @@
 """Which format files have, by name or by columns, and the role of each file that one ingest names."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

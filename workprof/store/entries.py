@@ -1,7 +1,5 @@
 """The files of cached results: written whole, read only when their digests hold, cleared by age, and kept in memory."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """The home folder: what lies where, who holds it, who may read it, and what is said when its disk is full."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

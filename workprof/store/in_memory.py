@@ -1,7 +1,5 @@
 """Tables in memory: pandas, Arrow, Polars and whatever else hands its columns over as Arrow; as a table, as a file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """JSON texts as rows: objects of lines, of an array or of a document's list, in bounded memory with each row's line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

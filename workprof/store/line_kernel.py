@@ -1,7 +1,5 @@
 """The quotes and line ends of a delimited text, byte by byte, as a strict reader takes them (see `lines`)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

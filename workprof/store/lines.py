@@ -6,8 +6,6 @@ row only where the cell begins with its quote, ends with it before a separator o
 lines, and stands in a row of as many cells as the header.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a loader hands to the ingest: the staged table's meaning and counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The rules of one ingest, and what a generic file's columns seem to be: from their names and their values."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

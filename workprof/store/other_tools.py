@@ -1,7 +1,5 @@
 """Texts of well-known tools that are no trace as they stand: what they are, why not, and the command that makes one."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Where results go on the user's disk: refused before the work, whole under their names after it, or not there."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

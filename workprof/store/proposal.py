@@ -1,7 +1,5 @@
 """What a look at a generic file proposes: which column is which field, in which unit, and what speaks for it."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Mapping

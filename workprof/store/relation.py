@@ -1,7 +1,5 @@
 """A source as DuckDB reads it: the columns with their types, and the SQL of the table function."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What an ingest and the catalogue tell: plain frozen records, shown by the Data page and printed by the command."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

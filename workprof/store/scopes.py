@@ -1,7 +1,5 @@
 """Scopes that were saved under a name: a part of any dataset that has their columns."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from workprof.core.errors import SettingsError

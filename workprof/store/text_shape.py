@@ -1,7 +1,5 @@
 """The first lines of a text file, read within bounds, and lines that are too long for any field, set aside."""
 
-from __future__ import annotations
-
 import csv
 import io
 import mmap

@@ -1,7 +1,5 @@
 """Synthetic benchmark runs with the truth: which were under stress and how much, and the tools' own outputs."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A synthetic PAI sample with the truth: one Parquet file, one row per instance."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The planted behaviours of the synthetic PAI trace: published figures, levels, sensor values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

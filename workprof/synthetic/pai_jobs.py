@@ -1,7 +1,5 @@
 """Jobs of one kind: templates in; a batch of jobs, tasks and rows out, with their times and states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any

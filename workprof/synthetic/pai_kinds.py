@@ -1,7 +1,5 @@
 """Kinds of jobs: which roles a job has, what each asks for, which behaviour it shows, who submits it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workprof.synthetic.pai_behaviours import OUTLIER

@@ -1,7 +1,5 @@
 """What a generator reports once its files are written."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The SHAP values of a sample of runs, drawn from one matrix: beeswarm, bars, dependence and interactions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

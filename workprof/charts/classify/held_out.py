@@ -1,7 +1,5 @@
 """Held-out runs: what was predicted against what they needed, with the run in question ringed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

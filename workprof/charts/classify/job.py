@@ -1,7 +1,5 @@
 """One job under Classify: its profile, its needs with their intervals, the reasons, and the table of many jobs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """How good the classifier is, and what it uses: splits, classes, confusion, calibration, importance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

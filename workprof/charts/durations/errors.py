@@ -1,7 +1,5 @@
 """How far every predictor of durations is off, drawn: the error curves, and the boxes per profile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

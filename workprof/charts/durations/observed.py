@@ -1,7 +1,5 @@
 """Observed durations drawn: the curves of all runs and of groups, together or in small multiples."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

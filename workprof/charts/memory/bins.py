@@ -1,7 +1,5 @@
 """Bins: the curve of use with its limits, and the saving by number of bins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How the memory of tasks is spread: boxes per task, and a field against memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ledger in figures: the waste of the first rows."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

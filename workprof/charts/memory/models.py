@@ -1,7 +1,5 @@
 """Models of a run's bin in figures: estimate and replay, the confusion of bins, the learning curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

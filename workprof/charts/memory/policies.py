@@ -1,7 +1,5 @@
 """Policies in figures: the plane of waste and failures, the past runs behind a size, and its candidates."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tasks and their memory in figures: requested and used, and the classes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The verdict in figures: what each row holds and would hold, and saving against kills."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

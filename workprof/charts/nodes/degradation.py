@@ -1,7 +1,5 @@
 """Degraded runs drawn: all nodes over time, the history of one, the embedding of runs, and the validation."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Groups of nodes, weights by what runs use, and errors of runtimes on other machines, drawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Rankings of nodes drawn: a bar of each, and the resources as lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

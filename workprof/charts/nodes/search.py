@@ -1,7 +1,5 @@
 """Configuration search: the path of one search, and how far the searches are from the cheapest after each trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The library of known workloads, and how well it recognises runs: measured and as published."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from typing import Any

@@ -1,7 +1,5 @@
 """Fingerprints of phases, and two runs aligned."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which known workload a run is: of a finished run and of a recording in progress."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The methods for change points beside each other, and the typical runs of workloads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

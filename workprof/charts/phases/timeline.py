@@ -1,7 +1,5 @@
 """Phases of a run over time: the panels of its counters, and its files."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What sets profiles apart: boxes of their features, and a heat map of users, workloads and nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

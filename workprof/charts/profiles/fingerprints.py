@@ -1,7 +1,5 @@
 """The fingerprints of the profiles: the median of every feature against all runs; runs, duration, memory used."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Jobs of a clustering on a map, and the jobs that are selected there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """hdbscan's own picture of a clustering: its condensed tree, the single linkage tree, and how unusual runs are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a clustering found, drawn: sizes, silhouettes, arrivals and the tree; names and orders of profiles."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 The store calls these two functions; each format has a file of its own beside this one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

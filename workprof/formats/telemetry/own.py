@@ -1,7 +1,5 @@
 """workprof's own recordings: `workload,run,t,<counters>`, a row per sample; read, and written as they come."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import json

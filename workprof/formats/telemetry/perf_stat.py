@@ -3,8 +3,6 @@
 The separator may be another one (`-x ';'`), and numbers may have a decimal comma, as in most countries.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field

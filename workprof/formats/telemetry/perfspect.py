@@ -1,7 +1,5 @@
 """PerfSpect: metrics of both generations as CSV and as JSON lines, and its telemetry tables as JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Prometheus' answer to a range query: series by labels, values as texts, totals and gauges together."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path

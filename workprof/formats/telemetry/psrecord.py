@@ -1,7 +1,5 @@
 """psrecord: one process and its children, as plain columns or as CSV."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

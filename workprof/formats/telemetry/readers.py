@@ -1,7 +1,5 @@
 """The reader of each telemetry format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Numbers may have a decimal comma, and other separators are read where the headers have them too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

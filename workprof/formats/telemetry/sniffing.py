@@ -1,7 +1,5 @@
 """Which tool wrote a text, told by its first bytes."""
 
-from __future__ import annotations
-
 import re
 
 PERF_LINE = re.compile(

@@ -1,7 +1,5 @@
 """Times as tools write them - epoch, ISO date, clock - as seconds since the start of a run; running totals as rates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Any CSV file of counters: the user names the columns of time, run and workload; numbers are counters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

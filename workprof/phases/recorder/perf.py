@@ -1,7 +1,5 @@
 """`perf stat` beside a recording: which events this host has, started before it, laid onto its rows by time."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -3,8 +3,6 @@
 A command gets a session of its own: it is started, awaited, and ended with everything that it left in its session.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select
