@@ -27,8 +27,6 @@ or with a home folder, in which traces and results are kept:
         fit = workbench.profiles(report.dataset)
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from workprof.core.lazily import lazily

@@ -1,7 +1,5 @@
 """Work in threads of this process (ingests, reports): progress that a page can watch, and a cancel that works."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import threading

@@ -6,8 +6,6 @@ leaves no half entry. An entry that cannot be read is removed and computed again
 may not be written there, is kept in memory until it can be, and `unsaved` says so.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import logging

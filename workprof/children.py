@@ -4,8 +4,6 @@
 the parent is gone, the child reads the end of its standard input and ends. So this file imports next to nothing.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

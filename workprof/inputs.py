@@ -1,7 +1,5 @@
 """What is handed over: an upload put under a name of ours, a file of the data folder, or what comes through a pipe."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

@@ -8,8 +8,6 @@ On a full disk it prints them, too, and the parent keeps them in memory until th
 `multiprocessing` is not used: inside a Streamlit script its children would run app.py again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -4,8 +4,6 @@
 from the function's annotations, so nothing in a file decides which class is made.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

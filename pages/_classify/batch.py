@@ -1,7 +1,5 @@
 """Many new jobs at once: a CSV in, a table of answers out."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Drift: finished jobs compared with their predictions, and whether another clustering is due."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

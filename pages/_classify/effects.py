@@ -1,7 +1,5 @@
 """What decides on a profile: the SHAP values of a sample of runs, from one matrix."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._classify.training import View

@@ -1,7 +1,5 @@
 """How reliable the classifier is, and what it uses."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._classify.effects import effects

@@ -1,7 +1,5 @@
 """One job: a run that training did not see, any other run, or a new job. Prediction, reasons, reliability, and fact."""
 
-from __future__ import annotations
-
 import math
 import secrets
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """From settings to a trained forecaster: what it predicts, how long training takes, the button, the running jobs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any

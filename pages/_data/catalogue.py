@@ -1,7 +1,5 @@
 """The datasets of this home: their list, and one of them looked into."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable

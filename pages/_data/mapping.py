@@ -1,7 +1,5 @@
 """The mapping of a generic file: which column is which field, in which unit, with values beside what they become."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

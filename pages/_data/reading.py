@@ -1,7 +1,5 @@
 """How a trace comes in: files or a path, the columns of a generic one, the load with its progress."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sources of traces that grow: when each was refreshed, what came, what failed; a form for more."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

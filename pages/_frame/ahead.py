@@ -5,8 +5,6 @@ header of the document names it, so that the browser loads it while the page is 
 it, which takes as long as loading it: a chart that arrives is drawn at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import pkgutil

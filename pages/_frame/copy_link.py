@@ -1,7 +1,5 @@
 """Copy link: one click copies the address of what is shown; where a browser forbids that, the address is shown."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import datasets

@@ -1,7 +1,5 @@
 """From one page to another: the other page opens with what the link says, and with its defaults for all the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """The dataset that a page is about: chosen, missing, of another kind, or not readable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What a page shows when something goes wrong: a clear sentence, or a number to look up in the log."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import uuid

@@ -1,7 +1,5 @@
 """The head of every page, the menu, and the way back to the defaults."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

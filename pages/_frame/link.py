@@ -5,8 +5,6 @@ and those that a page reads itself through `read`. Streamlit alone would drop mo
 last of repeated ones, and break the page at a number beyond all numbers.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection

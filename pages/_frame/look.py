@@ -1,7 +1,5 @@
 """What Streamlit's theme has no setting for: the room that a page has, and the look of its answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

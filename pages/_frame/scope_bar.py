@@ -3,8 +3,6 @@
 What is chosen is part of the dataset in the address, so that every page, link and file is about the same runs.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, date, datetime
 

@@ -1,7 +1,5 @@
 """The texts of the Help page: glossary, settings, methods, definitions, formats, limits, diagnostics."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame.visit import Visit

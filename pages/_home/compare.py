@@ -1,7 +1,5 @@
 """Compare: the runs of this page beside those of the period before, or of another dataset."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import datasets

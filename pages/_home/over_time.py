@@ -1,7 +1,5 @@
 """Memory over time on Home: its controls, its chart, and the runs of the cell that is clicked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

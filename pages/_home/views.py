@@ -1,7 +1,5 @@
 """Views of Home: what to request, what to do next, and what stands behind them, folded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ An ASGI application around Streamlit's own. Streamlit admits a session to other 
 its own ones, and asks a machine of the internet for one of those: so the question is answered here, before it.
 """
 
-from __future__ import annotations
-
 import logging
 import urllib.parse
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Bins of a task or of a profile: what they would save, their limits, how many, limits of one's own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

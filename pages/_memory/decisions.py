@@ -1,7 +1,5 @@
 """Rows of the verdict in a table: found by words, and accepted, declined, left alone or noted by who looks at them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

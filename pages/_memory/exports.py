@@ -1,7 +1,5 @@
 """Buttons that save sizes for other programs: the same bytes as `workprof memory export` writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The ledger: who wastes what of every resource, the rows of the plan on it, and the runs behind each number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Models that predict a run's bin before it runs, and the tables that were published of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Plan: what to request from now on, row by row; the kills that are acceptable; what if."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

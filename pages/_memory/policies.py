@@ -1,7 +1,5 @@
 """Policies replayed over the runs as they came, what is chosen, and why a size is what it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Scenarios of the Memory page: decisions that were kept, side by side."""
 
-from __future__ import annotations
-
 from functools import partial
 from urllib.parse import parse_qsl, urlsplit
 

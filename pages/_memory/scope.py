@@ -1,7 +1,5 @@
 """What the views of the Memory page share: the measure of memory, the task, and scenarios to save."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

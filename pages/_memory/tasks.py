@@ -1,7 +1,5 @@
 """Tasks: what each requests and uses, limits by task class, and what predicts memory."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

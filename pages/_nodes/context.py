@@ -1,7 +1,5 @@
 """What all views of the Nodes page share: the dataset, the settings of a ranking, other datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

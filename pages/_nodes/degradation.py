@@ -1,7 +1,5 @@
 """Which nodes are degraded: all of them over time, the history of one, and the validation of the detection."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import header

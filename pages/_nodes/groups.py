@@ -1,7 +1,5 @@
 """Groups of nodes that are alike, with how sure they are."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import header

@@ -1,7 +1,5 @@
 """The decision: which node for which work at which price; then what it rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

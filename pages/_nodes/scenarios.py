@@ -1,7 +1,5 @@
 """Saved rankings side by side."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The cheapest configuration found with few trials, on a table of measured ones; node scores help where they can."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import datasets, link

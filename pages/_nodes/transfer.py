@@ -1,7 +1,5 @@
 """Runtimes on other machines: reports of the same tasks on several, how far off each method would have been."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which clustering a page takes its profiles from: the default one, or any other that is stored here."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

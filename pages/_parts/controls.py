@@ -5,8 +5,6 @@ bound by it: `worded` reads and writes the address itself, and links outlive a c
 stands in the control's help.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A chart as every page shows it: its sentence, the figure with its alternative text, its note, its numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVarTuple

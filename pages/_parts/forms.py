@@ -1,7 +1,5 @@
 """A declared question as a form: a control for each setting, with its label, help, unit and bounds, in the address."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

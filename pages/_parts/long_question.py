@@ -3,8 +3,6 @@
 Meanwhile the page shows the result before, one of a small part, or the newest that is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """What pages will ask of the open dataset with the default settings, computed one after another while nobody waits."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A finished report: what is in it, and its files."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._parts import tables

@@ -4,8 +4,6 @@ A job is found again by its settings, which the address holds; a task by its key
 both outlive a reload of the page.
 """
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Kept scenarios of any page: a name to keep one under, which of them are compared, and the way to forget one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Tables of a page: every cell and header as it is written, the help of each heading, and the button that saves one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The views of a page, as tabs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeVarTuple
 

@@ -1,7 +1,5 @@
 """How well known workloads are recognised, and unknown ones rejected."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

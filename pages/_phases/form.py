@@ -1,7 +1,5 @@
 """What the Phases page is about: the run, the counters, and the settings that all its views share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The known workloads: which one the run is most like, which runs they are made of, and how far apart these lie."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A recording in progress, sample by sample: phases so far and the nearest known workload so far."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Change points of one run by every method, and the typical run of each workload."""
 
-from __future__ import annotations
-
 from pages._parts import figures, forms, long_question, tables
 from pages._parts.long_question import LongQuestion
 from pages._phases.form import PageContext

@@ -1,7 +1,5 @@
 """One run: its counters over time with their phases, a window of it, boundaries set by hand, and its fingerprint."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Cluster tendency: Hopkins, metadata labels against the profiles, and whether the profiles come back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

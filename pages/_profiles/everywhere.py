@@ -1,7 +1,5 @@
 """One clustering for every page: the button that says what it changes, and what the other pages ask for."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame.visit import Visit

@@ -1,7 +1,5 @@
 """The settings of a clustering: the form with its presets, how long it will take, and cuts of the cached tree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

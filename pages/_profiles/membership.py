@@ -1,7 +1,5 @@
 """Unusual and typical runs, and hdbscan's own trees of the clustering."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._parts import figures, tables

@@ -1,7 +1,5 @@
 """The selected profile: its facts, its name and note, and the ways to its jobs, their memory, durations and nodes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The first screen of the Profiles page, and what stands behind it: the scores and how the profiles were found."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ The last thing that was done makes the selection: it is one short text, in the a
 another page is open.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

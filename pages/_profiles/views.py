@@ -1,7 +1,5 @@
 """The charts of a clustering and its downloads, each with the few controls that it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Campaigns that were run from this home folder: how far one is, the state of its runs, why some failed."""
 
-from __future__ import annotations
-
 import shlex
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where a kept run can be looked at: the page of its question, with every setting in the address."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A saved result, and a second one beside it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages._frame import cross_link

@@ -1,7 +1,5 @@
 """The saved results: filtered by dataset and type, one of them chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

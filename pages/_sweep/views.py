@@ -1,7 +1,5 @@
 """The views of a sweep: its settings, their scores from all sides, two of them side by side."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

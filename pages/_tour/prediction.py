@@ -1,7 +1,5 @@
 """The live prediction of the tour: a job that training never saw, what is predicted of it, and what really happened."""
 
-from __future__ import annotations
-
 import math
 import secrets
 from typing import Any

@@ -1,7 +1,5 @@
 """Before the first stop: the trace chosen, or the samples loaded; what the stops stand on computed beside the page."""
 
-from __future__ import annotations
-
 import contextlib
 
 import streamlit as st

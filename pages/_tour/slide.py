@@ -1,7 +1,5 @@
 """One stop on a large screen: the finding as the title, its figures, its charts, what follows and what does not."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 import streamlit as st
 

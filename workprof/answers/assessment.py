@@ -1,7 +1,5 @@
 """What tasks request and use, their classes, and what predicts their memory: words, tables and documents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 

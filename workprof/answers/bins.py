@@ -1,7 +1,5 @@
 """Bins of a task or a profile: what they would save, what they break, and what more of them would bring."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The bill: who requested what in each month, in words and tables."""
 
-from __future__ import annotations
-
 import math
 
 from workprof.core.answer import Answer, Figure, Table

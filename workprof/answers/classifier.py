@@ -1,7 +1,5 @@
 """What is said of the classifier: how often a profile is predicted correctly, by what, and which profiles are not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

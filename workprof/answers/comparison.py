@@ -1,7 +1,5 @@
 """Two datasets side by side, in words and tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

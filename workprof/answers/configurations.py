@@ -1,7 +1,5 @@
 """What is said of a search of configurations: how near to the cheapest it comes, trial by trial."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from workprof.core.answer import Answer, Figure, Table

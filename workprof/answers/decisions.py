@@ -1,7 +1,5 @@
 """What was decided about the rows of a verdict, in words; the list of decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

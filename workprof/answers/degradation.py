@@ -1,7 +1,5 @@
 """What is said of flagged runs: on which nodes the newest are, by which detector, and how good that is."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said of observed durations: quantiles of all runs and of groups, and what a curve reads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

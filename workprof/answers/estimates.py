@@ -1,7 +1,5 @@
 """What is said of predictors: how far they are off, whether the interval holds, which gives the best guess and why."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass

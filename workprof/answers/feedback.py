@@ -1,7 +1,5 @@
 """What is said of finished jobs beside their predictions: whether these still hold, and when to cluster again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

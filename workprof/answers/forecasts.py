@@ -1,7 +1,5 @@
 """What is said of one job before it runs: its profile, why, and what it needs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Home: what is requested, unused, saved and failed, each a figure; what to do, a row each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How long a computation will take: a guess from the amount of work, set right by what earlier ones took here."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

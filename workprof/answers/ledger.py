@@ -1,7 +1,5 @@
 """The ledger: what is wasted of every resource and by whom, the findings, the runs behind a number."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

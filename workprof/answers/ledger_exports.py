@@ -3,8 +3,6 @@
 Nothing is sent: the texts are for an operator to send. No name from a trace can leave its line.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What is said of the membership of runs: which are unusual, and which are typical of their profile."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

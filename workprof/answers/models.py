@@ -1,7 +1,5 @@
 """Models of a run's bin: what they save by the estimate and by the replay, what they look at, the published tables."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

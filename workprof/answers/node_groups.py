@@ -1,7 +1,5 @@
 """What is said of groups of nodes: who is alike, which work suits whom, how far runtimes carry to other machines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

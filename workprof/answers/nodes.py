@@ -1,7 +1,5 @@
 """What is said of nodes: which is best for which work, which has degraded, and how far a ranking carries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Memory over time: when it lies idle and whose it is, in words and tables; the runs of a row and a time."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is said of the methods for change points side by side, and of the typical runs of workloads."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Phases in words: when a run does what, from the counters that stand out of all runs."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

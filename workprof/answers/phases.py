@@ -1,7 +1,5 @@
 """What is said of phases: where a run changes, which known workload it is like, and how often that is right."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

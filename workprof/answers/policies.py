@@ -1,7 +1,5 @@
 """Policies on the same runs, the verdict among them, and why a run gets its size: words, tables and documents."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

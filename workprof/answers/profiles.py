@@ -1,7 +1,5 @@
 """What is said of profiles: a clustering, whether there is anything to cluster, and whether its profiles come back."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is said of known workloads: which one a run is like, how far they lie apart, and how often that is right."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any

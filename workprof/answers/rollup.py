@@ -1,7 +1,5 @@
 """The judged runs of the verdict before and after, added up."""
 
-from __future__ import annotations
-
 from workprof.answers.runs import excluded_words
 from workprof.core.answer import Answer, Table
 from workprof.core.records import to_json

@@ -1,7 +1,5 @@
 """Which runs count and which do not, and what of their requests is never used: the same words everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from workprof.core.causes import OUT_OF_MEMORY, RUNNING

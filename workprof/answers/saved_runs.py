@@ -1,7 +1,5 @@
 """Tables and sentences of the Runs page: saved results, one of them, two side by side, jobs without a result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Scenarios: what was decided, kept under a name, and up to four side by side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sources and their refreshes: in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 

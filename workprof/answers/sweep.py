@@ -1,7 +1,5 @@
 """What is said of a sweep: the best setting, its scores beside the others', each target's winner, and two settings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """Tasks: their names as people read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 PATH_SIGN = ":"

@@ -1,7 +1,5 @@
 """Which answer tells the result of a question, whoever asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

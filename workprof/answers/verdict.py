@@ -1,7 +1,5 @@
 """What to request: the words, tables and document of a verdict, for every face."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

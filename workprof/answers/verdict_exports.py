@@ -4,8 +4,6 @@ Only rows that lower or raise change anything; CSV and JSON list what is kept, t
 never touched, are in none of them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

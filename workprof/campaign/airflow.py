@@ -1,7 +1,5 @@
 """A campaign as an Airflow DAG: the file that `workprof airflow-dag` writes."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What became of each run, on disk: one line per change of state, so that a campaign that is killed goes on."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """What a campaign runs: a TOML file of commands, inputs, repeats and nodes becomes a list of runs."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Runs a plan: at most N at once, each through an agent on its node that does no attempt twice."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """How far campaigns are: the state of every run of one, and the campaigns that were run from a home folder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter

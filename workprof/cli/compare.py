@@ -1,7 +1,5 @@
 """`workprof compare A B`: two datasets, or two scopes of one, side by side."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """Commands on what was decided about rows of the verdict: decide, decisions; and the file of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """The commands on jobs before and after they run: `classify`, `estimate` and `durations`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

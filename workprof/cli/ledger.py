@@ -1,7 +1,5 @@
 """`workprof memory ledger`: what is requested, used and wasted of every resource, and what to request instead."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated, Any

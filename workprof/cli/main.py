@@ -1,7 +1,5 @@
 """The entry point: the tree of commands and the exit status (0 done, 2 the caller's mistake, 75 busy, 1 ours)."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

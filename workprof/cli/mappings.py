@@ -1,7 +1,5 @@
 """Commands on saved mappings of generic files: list, show, save, rename, remove."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The commands on memory: what their results are as JSON and as text; their options are the declared settings."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from collections.abc import Mapping

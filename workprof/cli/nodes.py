@@ -1,7 +1,5 @@
 """The commands on nodes: what their results are as JSON and as text; their options are the declared settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

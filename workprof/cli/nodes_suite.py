@@ -1,7 +1,5 @@
 """The command that measures this machine: the six benchmark tools, a line of JSON per run."""
 
-from __future__ import annotations
-
 import json
 import signal
 import tempfile

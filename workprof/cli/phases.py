@@ -1,7 +1,5 @@
 """The commands on phases: what their results are as JSON and as text; their options are the declared settings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

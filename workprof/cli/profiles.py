@@ -1,7 +1,5 @@
 """Commands on profiles: fit, sweep, and whether there is anything to cluster."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

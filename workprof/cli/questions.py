@@ -1,7 +1,5 @@
 """A declared question as a command: its options are its settings, its result is JSON or a text for people."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`workprof size FILE`: a trace in, what to request out; nothing is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

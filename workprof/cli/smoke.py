@@ -1,7 +1,5 @@
 """Open every page of a running dashboard once, without a browser, and tell what went wrong."""
 
-from __future__ import annotations
-
 import json
 import time
 import urllib.error

@@ -1,7 +1,5 @@
 """Commands that make traces with a known truth."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -5,8 +5,6 @@ no part in choosing its rules. The least error wins: a simple rule stays where n
 what won before may not win again, a winner that is not clearly better shares the guess with the best simple rule.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A ratio, a percentage, a factor and a signed error are different quantities; the
 per cent. A true zero is never a free pass here: any other prediction is infinitely far off in ratio and factor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answers of a classifier: a profile, or an abstention with its reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The questions of the Classify and Durations pages, of `workprof classify`, `durations` and `estimate`, each once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workprof.core.question import Question

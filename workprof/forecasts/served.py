@@ -3,8 +3,6 @@
 Texts are looked up in dictionaries, trees are walked by compiled loops, and what history a job has is found as usual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

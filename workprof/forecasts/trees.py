@@ -1,7 +1,5 @@
 """XGBoost's trees as arrays, walked by compiled loops: for a few rows XGBoost itself spends its time on the way in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Samples whose rows count unequally and come in bunches: effective size, quantiles, and how far two lie apart."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

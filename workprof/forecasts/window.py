@@ -1,7 +1,5 @@
 """The compiled look-up of a job's history cell and of the jobs in it that lie nearest in time."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """How bin limits are searched: settings, the exact dynamic programme, and the published stride search."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The compiled loops that learn the chances of a verdict; see `chances`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ third how far a key goes that changes. All are learned from ended runs of the tr
 own records over the expected ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What sizing by a policy costs: attempts, failures and GB·h of every run, and how far its stated chances hold."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

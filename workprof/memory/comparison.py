@@ -1,7 +1,5 @@
 """Two datasets, or two scopes of one, side by side: what they hold and waste, what was killed, and what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ They are in no saving, no kill, no export and no served size; the other rows say
 of the judged runs with these requests kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime

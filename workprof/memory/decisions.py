@@ -1,7 +1,5 @@
 """What a person decides about a row of the verdict, and the text by which a row is known."""
 
-from __future__ import annotations
-
 import getpass
 import math
 from collections.abc import Mapping, Sequence

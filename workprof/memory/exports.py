@@ -3,8 +3,6 @@
 Every text names the dataset, the settings and the risk, and no name from a trace can leave its quotes.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

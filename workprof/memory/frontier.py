@@ -1,7 +1,5 @@
 """The settings of ours that trade waste against failures, and what is best at a price."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Resources, what the rows of the ledger may be, and its settings: rules with their thresholds, prices."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Annotated

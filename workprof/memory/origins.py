@@ -6,8 +6,6 @@ the one with the least expected charge, a kill costing `price` more. The price r
 are acceptable. Nothing that ends, or is submitted, after an origin changes a size that is fixed there.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The figures of one policy on all runs and on each task."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The questions of the Memory page and of `workprof memory`, each declared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

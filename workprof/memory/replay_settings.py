@@ -1,7 +1,5 @@
 """What a replay can be asked."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Annotated
 

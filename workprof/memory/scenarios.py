@@ -1,7 +1,5 @@
 """Scenarios: what was decided, under which settings, with which figures; up to four side by side."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workprof.core.errors import SettingsError

@@ -1,7 +1,5 @@
 """Compiled kernels of the policy workprof: candidates, forecasts, the tournament of its predictors."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

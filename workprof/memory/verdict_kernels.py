@@ -1,7 +1,5 @@
 """The compiled loops of a verdict: what is known when, and the size of least expected charge."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

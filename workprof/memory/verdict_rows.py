@@ -1,7 +1,5 @@
 """The rows of a verdict: what each key requests now, what to request next, and why."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

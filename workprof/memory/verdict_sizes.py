@@ -1,7 +1,5 @@
 """The rows of a verdict looked up by a run that is to be submitted, the finest key first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

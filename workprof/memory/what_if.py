@@ -4,8 +4,6 @@ In hindsight: every run of the trace is held against the changed request. Nodes 
 that is held at once, as if it had no gaps; runs keep their starts.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Profiles of runs that a clustering has not seen: fit on a sample, assign the rest."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A name is read off a clustering's record (its cards and its spread), so it needs
 own, and one clustering always has the same names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

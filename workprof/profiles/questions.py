@@ -1,7 +1,5 @@
 """The questions of the Profiles and Sweep pages and of `workprof profiles`, each declared once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workprof.core.question import Question

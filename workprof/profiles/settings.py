@@ -1,7 +1,5 @@
 """Settings of a clustering: the record that is the cache key, the form, the command's options and the link."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Annotated

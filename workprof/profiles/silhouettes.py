@@ -6,8 +6,6 @@ double, and rows whose distances are too small against the size of the numbers f
 precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pull a trace: look at its first rows, join, fold, check and draw in the engine, and load what comes as a dataset."""
 
-from __future__ import annotations
-
 import contextlib
 import uuid
 from collections.abc import Iterator

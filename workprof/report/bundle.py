@@ -1,7 +1,5 @@
 """A report's numbers: a ZIP of CSV files, and the manifest that says what each is and what it rests on."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A report as one HTML file: opens without a network and without a server, and prints."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,7 +1,5 @@
 """What a report is made of: its parts, and the heavy questions behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Which results of a report are there, and how long the missing ones will take: measured here, else a guess."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Makes a report of a dataset: the decision, every chosen section or why it is missing, and what it rests on."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections.abc import Sequence

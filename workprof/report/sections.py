@@ -1,7 +1,5 @@
 """The sections of a report, one per page, in the order in which they are read; the appendix is last."""
 
-from __future__ import annotations
-
 from workprof.answers.assessment import assessment_answer
 from workprof.answers.configurations import search_figures, search_sentence
 from workprof.answers.degradation import (

@@ -1,7 +1,5 @@
 """The first page of a report: the decision, for whoever decides and does not open the application."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The tour: up to five stops on a job trace that end with a decision, for people who only look on."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`python -m workprof.service`: what `workprof serve --api` becomes once its options are read."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

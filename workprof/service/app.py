@@ -1,7 +1,5 @@
 """The routes of the service. What a question is asked by, and what it answers, follows from its declaration."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import time

@@ -1,7 +1,5 @@
 """What a request holds: a JSON document within bounds, and the jobs or runs in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

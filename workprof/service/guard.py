@@ -1,7 +1,5 @@
 """Who may ask, how much and how long: around every route."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json

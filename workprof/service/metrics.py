@@ -1,7 +1,5 @@
 """What the service counts since its start, for Prometheus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest

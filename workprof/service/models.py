@@ -4,8 +4,6 @@ What a body may name beside these fields are the trace's own columns, which diff
 the values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 

@@ -5,8 +5,6 @@ confirmed and is removed at the next start. The feedback loop reads the file in 
 before it begins, so that after a kill the same part is folded in again, which the loop knows and counts once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

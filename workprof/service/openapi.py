@@ -1,7 +1,5 @@
 """The OpenAPI document of the service: every route with its body, its answers and its refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 Many jobs at once cost little more than a single one, so the service keeps up with many clients.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import queue

@@ -1,7 +1,5 @@
 """Declared questions over HTTP: their settings from a query, and as parameters of OpenAPI."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a running service holds: the open home, the model of each dataset that is asked about, and finished runs."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

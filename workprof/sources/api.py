@@ -1,7 +1,5 @@
 """A server's HTTP API: secrets, retries with back-off, errors in words, answers of a bounded size."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from types import TracebackType

@@ -1,7 +1,5 @@
 """What every kind of source hands over: files, how they are read, and how far they reach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

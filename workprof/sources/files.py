@@ -1,7 +1,5 @@
 """Files of a folder or a pattern, and tables of other engines: the dataset is exactly what they hold now."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Source: Kubernetes' documentation of its API (lists by parts: limit, continue).
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

@@ -4,8 +4,6 @@ The dataset is as it was until the last transaction. A refresh that fails, or is
 says why and when; the next one brings the same rows.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import time

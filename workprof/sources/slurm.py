@@ -6,8 +6,6 @@ again until it has ended.
 Source: Slurm's documentation of sacct and of its REST API.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

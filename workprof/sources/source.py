@@ -1,7 +1,5 @@
 """What a source is: where rows come from, how often, and how long they are kept. Secrets are named, never kept."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """What Help has beside the glossary: methods, published definitions, formats, limits, diagnostics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

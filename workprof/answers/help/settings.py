@@ -1,7 +1,5 @@
 """Every setting of every declared question: what it is, how it is spelled, and what it may be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The glossary: every term once, what else it is called on labels and columns, and its meaning beside a control."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Compiled loop that finds where rows that a clustering has not seen join its condensed tree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints

@@ -4,8 +4,6 @@ Each loop visits nodes and adds numbers in the order of hdbscan's own functions,
 bit; tests/profiles/test_clusters.py compares them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints

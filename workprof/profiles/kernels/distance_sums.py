@@ -3,8 +3,6 @@
 The compiled loops go tile by tile in the first-level cache.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Distances are "reduced": squared for Euclidean, so that no root is taken before 
 column in the order of scikit-learn's trees, so equal pairs have equal distances to the last bit whichever row asks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from workprof.core.arrays import Floats, Ints, Positions
