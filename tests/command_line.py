@@ -27,13 +27,13 @@ class Ran:
         return json.loads(self.out)
 
 
-def run_here(*arguments, home: Path, **environment):
+def run_here(*arguments, home: Path, stdin: str = "", **environment):
     """Return what a command says and its status, as a process of its own would have them."""
     out, err, status = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (environment | {"WORKPROF_HOME": str(home)}).items():
             patch.setenv(name, value)
-        patch.setattr(sys, "stdin", io.StringIO())
+        patch.setattr(sys, "stdin", io.StringIO(stdin))
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 main([str(one) for one in arguments])

@@ -35,6 +35,8 @@ LINES = {
     "airflow-dag": ("airflow-dag", "nowhere.toml", "-o", "{folder}/dag.py"),
     "source": ("source",),
     "refresh": ("refresh", "nothing"),
+    "user": ("user",),
+    "audit": ("audit",),
     "campaign": ("campaign", "status", "nowhere.toml"),
 }
 

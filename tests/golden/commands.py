@@ -86,6 +86,7 @@ NOT_KEPT = {
     **dict.fromkeys(
         ("source", "source list", "source add", "source show", "source remove"), "names a source of its own"
     ),
+    **dict.fromkeys(("user", "user add", "user set", "user remove", "audit"), "names people of a home of its own"),
     "refresh": "reads a source (tests of refresh)",
     **dict.fromkeys(("synth pai", "synth pai-tables", "synth telemetry", "synth benchmarks"), "answers what it wrote"),
     "ingest": "kept as ingest-again, and for every format in store/",

@@ -33,6 +33,7 @@ COMMANDS = {
     "record": ("record",),
     "campaign": ("campaign", "airflow-dag"),
     "sources": ("source", "refresh"),
+    "people": ("user", "audit"),
 }
 """Module -> the commands that it registers."""
 
@@ -64,6 +65,8 @@ TITLES = {
     "airflow-dag": "Write a campaign as an Airflow DAG.",
     "source": "Sources of traces that grow: add, list, show, remove.",
     "refresh": "Bring the datasets of sources up to date.",
+    "user": "People who may come in: list, add, set, remove.",
+    "audit": "Show who did what to this home.",
     "synth": "Make a synthetic trace that knows its own truth.",
     "profiles": "Profiles: runs that behave alike.",
     "memory": "What better requests would save, and what they would break.",

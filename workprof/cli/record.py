@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import getpass
 import io
 import math
-import os
 import platform
 import re
 import signal
@@ -23,6 +21,7 @@ from typer.core import TyperCommand
 
 from workprof.cli.console import Json, emit, warn
 from workprof.core.errors import SettingsError
+from workprof.core.roles import whoami
 from workprof.core.units import format_bytes, format_duration
 from workprof.formats.telemetry.own import RecordingFile
 from workprof.phases.recorder.recording import Outcome, Recorder, RecordSettings
@@ -299,15 +298,7 @@ def usage_cells(outcome: Outcome) -> dict[str, str]:
         "node": platform.node(),
         "status": KILLED if outcome.rc in KILLS else FAILED if failed else COMPLETED,
         "ended_by": ended_by,
-        "user": _user(),
+        "user": whoami(),
         "exit_status": "" if outcome.rc is None else str(outcome.rc if outcome.rc >= 0 else SIGNALLED - outcome.rc),
     }
     return texts | {name: f"{value:.15g}" for name, value in (times | numbers).items()}
-
-
-def _user() -> str:
-    """Return who runs this, by name, else by number: a container may know no names."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())

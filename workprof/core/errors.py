@@ -41,6 +41,10 @@ class NotEnoughData(WorkprofError):
     """The method needs more rows, columns or clusters than there are."""
 
 
+class NotAllowed(WorkprofError):
+    """The role of whoever asks does not permit it."""
+
+
 class DatasetUnknown(WorkprofError):
     """No dataset of that name or hash."""
 

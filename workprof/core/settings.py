@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workprof.core.errors import SettingsError, UnitUnknown
+from workprof.core.roles import Role, role_of
 from workprof.core.units import GIB, MIB, parse_size
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * GIB
@@ -21,6 +22,8 @@ DEFAULT_AHEAD_S = 20.0
 LONGEST_NUMBER = 9
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
+ROLE = "WORKPROF_ROLE"
+"""The most that anybody may do in this process."""
 ANCESTORS = "WORKPROF_FRAME_ANCESTORS"
 ORIGIN = re.compile(r"https?://(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:([0-9]{1,5}|\*))?", re.I)
 """A host-source with a scheme and without a path (Content Security Policy Level 3, section 2.3.1)."""
@@ -39,6 +42,7 @@ class Settings:
     threads: int = 2  # worker threads of DuckDB and of every numeric library
     dask: str | None = None  # address of a Dask scheduler for the sweep, or None
     readonly: bool = False  # refuse everything that changes the store
+    role: Role = Role.ADMIN  # of whoever uses the home through these settings
     # how many times its size a compressed or Parquet file may hold, once that is over 256 MiB
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
     # how long to wait for another process that writes to the home, or reads what is to be written
@@ -57,6 +61,15 @@ class Settings:
             raise SettingsError(f"WORKPROF_AHEAD is {self.ahead_s:g} s; give 0 (never) to {LONGEST_WAIT_S:,.0f} s")
         if not 0 <= self.wait_s <= LONGEST_WAIT_S:
             raise SettingsError(f"the time to wait is {self.wait_s:g} s; give 0 to {LONGEST_WAIT_S:,.0f} s")
+
+    def seen_by(self, role: Role) -> Settings:
+        """The same settings for a role, which never grows by it; a viewer's home is opened read-only."""
+        role = min(self.role, role)
+        return replace(self, role=role, readonly=self.readonly or role is Role.VIEWER)
+
+    def passing(self, home: Path) -> Settings:
+        """The same settings for a folder that is gone soon, in which whoever makes it may do everything."""
+        return replace(self.at(home), readonly=False, role=Role.ADMIN)
 
     def at(self, home: Path) -> Settings:
         """The same settings with another home folder."""
@@ -78,7 +91,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     times = env.get("WORKPROF_EXPANSION_LIMIT", "").strip() or str(DEFAULT_EXPANSION_LIMIT)
     if not (times.isascii() and times.isdigit() and len(times) <= LONGEST_NUMBER):
         raise SettingsError(f"WORKPROF_EXPANSION_LIMIT is {times[:40]!r}; give a whole number of times, such as 100")
-    return Settings(
+    settings = Settings(
         home=home,
         data=_data_folder(env, home),
         memory_limit_bytes=limit,
@@ -88,6 +101,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         ahead_s=_seconds(env, "WORKPROF_AHEAD", DEFAULT_AHEAD_S),
         expansion_limit=int(times),
     )
+    return settings.seen_by(role_of(env.get(ROLE) or str(Role.ADMIN), ROLE))
 
 
 def _seconds(environment: Mapping[str, str], name: str, otherwise: float) -> float:

@@ -1,6 +1,5 @@
 """What a person decides about a row of the verdict, and the text by which a row is known."""
 
-import getpass
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,14 +49,6 @@ class Advice:
     saved: float
     kills: int
     kills_per_1000: Interval
-
-
-def whoami() -> str:
-    """The name of the account that runs this process."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # an account without a name
-        return "unknown"
 
 
 def key_text(resource: str, by: tuple[str, ...], key: Mapping[str, str], request: float) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from workprof.answers.feedback import observed_answer
 from workprof.core.answer import to_json as answer_json
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, WorkprofError
+from workprof.core.roles import OBSERVE
 from workprof.formats.fields import FIELDS, TEXT_FIELDS
 from workprof.memory.decided import decided
 from workprof.memory.decisions import Decision
@@ -274,11 +275,10 @@ class State:
         """The finished runs of a dataset.
 
         Raises:
-            WorkprofError: where WORKPROF_READONLY is set.
+            WorkprofError: where WORKPROF_READONLY is set, or (NotAllowed) the role is a viewer's.
             HomeBusy: when another process takes them.
         """
-        if self.workbench.settings.readonly:
-            raise WorkprofError("WORKPROF_READONLY is set: finished runs cannot be kept here; unset it to observe")
+        self.workbench.refuse(OBSERVE)
         chosen = self.hash_of(dataset)
         with self._guard:
             if chosen not in self._journals:

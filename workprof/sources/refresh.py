@@ -16,6 +16,7 @@ from pathlib import Path
 from workprof.core.errors import HomeBusy, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
+from workprof.core.roles import REFRESH
 from workprof.core.settings import Settings
 from workprof.sources import files, kubernetes, prometheus, slurm
 from workprof.sources.fetched import Fetched, Place, State
@@ -45,7 +46,7 @@ def refresh(
         WorkprofError: when the source cannot be reached or read; the failure is kept in its history.
         HomeBusy: when the same source is being refreshed.
     """
-    store.refuse_if_readonly()
+    store.refuse(REFRESH)
     begun, started = time.perf_counter(), datetime.now(UTC).isoformat(timespec="milliseconds")
     kept = settings.home / FOLDER / source.name
     make_folder(kept.parent)

@@ -23,8 +23,10 @@ import duckdb
 
 from workprof.core.errors import HomeBusy, SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
+from workprof.core.roles import PREPARE, Deed
 from workprof.core.settings import Settings
 from workprof.core.units import GIB
+from workprof.store.audit import Audit
 from workprof.store.home import Home, busy, free_bytes, is_full, narrow, no_room, room_in
 
 WAIT_FOR_WRITER_S = 0.2
@@ -74,7 +76,8 @@ class Database:
             SettingsError: when the home cannot be used; when it is read-only and there is no database.
         """
         self.home = Home(settings.home, readonly=settings.readonly)
-        self.readonly = settings.readonly
+        self.readonly, self.role = settings.readonly, settings.role
+        self.audit = Audit(settings.home)
         self.expansion_limit = settings.expansion_limit
         self._settings = settings
         self._memory_bytes = settings.memory_limit_bytes
@@ -202,15 +205,17 @@ class Database:
         self.home.stop_writing()
 
     @contextlib.contextmanager
-    def writing(self, progress: Progress = silent) -> Iterator[None]:
+    def writing(self, deed: Deed, what: str = "", progress: Progress = silent) -> Iterator[None]:
         """Hold the write lock, which a thread may take again; while others hold it, `progress` is told and may cancel.
 
+        What changed then stands in the audit log as this deed, done to `what`.
+
         Raises:
-            WorkprofError: when the store is read-only.
+            WorkprofError: when the store is read-only, or the deed is not for this role (NotAllowed).
             HomeBusy: when another process reads or writes for longer than one waits.
             DiskFull: when there is no room for what is written.
         """
-        self.refuse_if_readonly()
+        self.refuse(deed)
         while not self._write_lock.acquire(timeout=WAIT_FOR_WRITER_S):
             progress(None, "waiting for another write to finish")
         try:
@@ -223,6 +228,8 @@ class Database:
                     yield
                     if self._depth == 1 and self._commits != before:
                         self.after_writing()
+                        if deed is not PREPARE:
+                            self.audit.note(deed.name, what, self.role)
                 finally:
                     self._depth -= 1
                     if not self._depth:
@@ -301,8 +308,9 @@ class Database:
         with self.cursor() as cursor:
             cursor.execute(f"SET memory_limit='{limit_bytes}B'")
 
-    def refuse_if_readonly(self) -> None:
-        """Refuse a change of the store where WORKPROF_READONLY is set; raises WorkprofError, which says so."""
+    def refuse(self, deed: Deed) -> None:
+        """Refuse a change that this role may not make, or where WORKPROF_READONLY is set; raises WorkprofError."""
+        deed.refuse(self.role)
         if self.readonly:
             raise WorkprofError(
                 "WORKPROF_READONLY is set: nothing can be added, changed or removed here; unset it to write"

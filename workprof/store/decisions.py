@@ -10,7 +10,9 @@ from typing import TypeVar
 import duckdb
 
 from workprof.core.records import pack
+from workprof.core.roles import DECIDE
 from workprof.core.scope import split
+from workprof.core.words import counted
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
 
@@ -35,7 +37,10 @@ class DecisionTables:
     def save_decisions(self, dataset: str, decisions: Mapping[str, object | None]) -> None:
         """Keep decisions by the keys of their rows in place of those before; None = forget it."""
         dataset = split(dataset)[0]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with (
+            self._database.writing(DECIDE, f"{dataset}: {counted(len(decisions), 'row')}"),
+            self._database.transaction() as cursor,
+        ):
             for key, one in decisions.items():
                 cursor.execute("DELETE FROM decisions WHERE dataset = ? AND row_key = ?", [dataset, key])
                 if one is not None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from workprof.core.errors import EntryDamaged, SettingsError, WorkprofError
 from workprof.core.records import Arrays, Packed, pack, unpack
+from workprof.core.roles import MAPPING, OBSERVE, SCENARIO
 from workprof.core.scope import SIGN
 from workprof.store.connection import Database
 from workprof.store.entries import UNREADABLE, misfit
@@ -97,7 +98,7 @@ class ScenarioTables:
     def save_scenario(self, dataset: str, name: str, created: str, scenario: object) -> None:
         """Keep a scenario in place of one of the same name."""
         row = [dataset, name, created, json.dumps(pack(scenario).document)]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SCENARIO, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
             cursor.execute("INSERT INTO scenarios VALUES (?, ?, ?, ?)", row)
 
@@ -120,7 +121,7 @@ class ScenarioTables:
 
     def remove_scenario(self, dataset: str, name: str) -> None:
         """Forget a scenario."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SCENARIO, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scenarios WHERE dataset = ? AND name = ?", [dataset, name])
 
 
@@ -152,7 +153,7 @@ class MappingTables:
         if not mapping:
             raise SettingsError(f"mapping {called!r} has no field; choose a column for one first")
         saved = SavedMapping(called, datetime.now(UTC).isoformat(timespec="milliseconds"), mapping)
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(MAPPING, called), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM mappings WHERE name = ?", [called])
             row = [called, saved.created, json.dumps(pack(mapping).document)]
             cursor.execute("INSERT INTO mappings VALUES (?, ?, ?)", row)
@@ -181,19 +182,19 @@ class MappingTables:
 
         Raises SettingsError when there is no such mapping, or the new name is taken or cannot be used.
         """
-        self._database.refuse_if_readonly()
+        self._database.refuse(MAPPING)
         result, called = self.mapping(name), _mapping_name(new)
         if called != name and any(one.name == called for one in self.mappings()):
             raise SettingsError(f"a mapping is already called {called!r}; give another name, or remove that one")
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(MAPPING, called), self._database.transaction() as cursor:
             cursor.execute("UPDATE mappings SET name = ? WHERE name = ?", [called, name])
         return replace(result, name=called)
 
     def remove_mapping(self, name: str) -> SavedMapping:
         """Forget a mapping and return what it was; raises SettingsError when there is no such mapping."""
-        self._database.refuse_if_readonly()
+        self._database.refuse(MAPPING)
         result = self.mapping(name)
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(MAPPING, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM mappings WHERE name = ?", [name])
         return result
 
@@ -290,14 +291,14 @@ class FeedbackTables:
     def save_feedback(self, dataset: str, settings: str, state: object) -> None:
         """Keep a state in place of the one before."""
         row = [dataset, settings, VERSION, *_stored(state)]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(OBSERVE, dataset), self._database.transaction() as cursor:
             cursor.execute(f"DELETE FROM feedback_state WHERE {OURS}", [dataset, settings])
             cursor.execute("INSERT INTO feedback_state VALUES (?, ?, ?, ?, ?)", row)
 
     def save_observation(self, dataset: str, settings: str, state: object, finished: FinishedTable) -> None:
         """Keep a state and the finished jobs that led to it, both or neither; the oldest tables are let go."""
         row = [dataset, settings, VERSION, *_stored(state)]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(OBSERVE, dataset), self._database.transaction() as cursor:
             cursor.execute(f"DELETE FROM feedback_state WHERE {OURS}", [dataset, settings])
             cursor.execute("INSERT INTO feedback_state VALUES (?, ?, ?, ?, ?)", row)
             (last,) = _one(
@@ -353,7 +354,7 @@ class FeedbackTables:
 
     def forget_feedback(self, dataset: str, settings: str = "") -> None:
         """Forget one loop of a dataset, or all of them."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(OBSERVE, dataset), self._database.transaction() as cursor:
             forget_feedback(cursor, dataset, settings)
 
 

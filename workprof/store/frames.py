@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from workprof.core.errors import ColumnMissing, NoRows, NotEnoughData, SettingsError
 from workprof.core.records import digest
+from workprof.core.roles import IMPORT
 from workprof.core.text import near
 from workprof.core.units import format_bytes
 from workprof.store import catalogue, rejects
@@ -249,7 +250,7 @@ def sample(database: Database, entry: Entry, by: str, rows: int, name: str, seed
             f"rows is {rows}, but dataset {entry.dataset.name} has {finished} finished rows; give at most {finished}"
         )
     hashed = digest(f"{entry.dataset.hash}/{column.name}/{rows}/{seed}/exactly", size=HASH_BYTES)
-    with database.writing(), database.transaction() as cursor:
+    with database.writing(IMPORT, name), database.transaction() as cursor:
         there = catalogue.find_hash(cursor, hashed)
         if there is not None and there.name != name:
             raise SettingsError(

@@ -16,6 +16,7 @@ import duckdb
 
 from workprof.core.errors import Cancelled, TraceError, WorkprofError
 from workprof.core.progress import Progress
+from workprof.core.roles import IMPORT
 from workprof.formats import FORMATS, MEASUREMENTS, TABLES, declared, generic, has_reader
 from workprof.formats.fields import FIELDS
 from workprof.store import catalogue, checks, mapping, measurements, one_file, proposal, rejects, tables
@@ -76,13 +77,17 @@ def ingest(
 ) -> IngestReport:
     """What became of a trace; see `TraceStore.ingest`."""
     started = time.perf_counter()
-    database.refuse_if_readonly()
+    database.refuse(IMPORT)
     files = named_files(paths, options)
     looked: tuple[Check, ...] = ()
     if files.format == generic.FORMAT.name and not options.mapping:
         options, looked = proposal.taken(database, files.paths[0], options)
     lost = f"{files.origin} was not loaded"
-    with database.writing(progress), _clear_errors(files.origin), room_in(database.home.folder, lost):
+    with (
+        database.writing(IMPORT, options.name or files.stem, progress),
+        _clear_errors(files.origin),
+        room_in(database.home.folder, lost),
+    ):
         version = LAYOUT_VERSION + (FORMATS[files.format].rows_version - 1 if files.format in FORMATS else 0)
         hashing = ContentHash(files.paths, files.roles, salt_of(options, files.format, version))
         hashing.start()

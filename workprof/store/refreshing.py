@@ -16,6 +16,7 @@ import duckdb
 from workprof.core.errors import SettingsError, TraceError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
+from workprof.core.roles import REFRESH
 from workprof.store import catalogue, checks, rejects
 from workprof.store.catalogue import REJECTS, ROWS, Entry, one
 from workprof.store.compile import FINISHED, FLAGS, STILL_RUNNING
@@ -54,7 +55,7 @@ def take_in(database: Database, name: str, incoming: Incoming | None, state: obj
         TraceError: when a column there means something else than it did, or holds something else.
         SettingsError: when the source was removed meanwhile, or a dataset of that name is no source's.
     """
-    with database.writing(), database.cursor() as session:
+    with database.writing(REFRESH, name), database.cursor() as session:
         if incoming is not None:
             session.execute(f"ATTACH {text(str(incoming.database))} AS {PASSING} (READ_ONLY)")
         try:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from workprof.core.errors import SettingsError
+from workprof.core.roles import SCOPE
 from workprof.core.scope import parsed
 from workprof.store.connection import Database
 from workprof.store.documents import has_table
@@ -34,7 +35,7 @@ class ScopeTables:
         if not called or len(called) > MOST_NAME or not called.isprintable():
             raise SettingsError(f"the scope is called {name[:20]!r}; give a name of 1 to {MOST_NAME} characters")
         row = [called, datetime.now(UTC).isoformat(timespec="milliseconds"), text]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SCOPE, called), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scopes WHERE name = ?", [called])
             cursor.execute("INSERT INTO scopes VALUES (?, ?, ?)", row)
         return called
@@ -48,8 +49,8 @@ class ScopeTables:
 
     def remove_scope(self, name: str) -> None:
         """Forget a scope; raises SettingsError, which names what there is."""
-        self._database.refuse_if_readonly()
+        self._database.refuse(SCOPE)
         if name not in (there := self.scopes()):
             raise SettingsError(f"no scope {name!r}; there are: {', '.join(there) or 'none yet'}")
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SCOPE, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM scopes WHERE name = ?", [name])

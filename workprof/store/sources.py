@@ -8,6 +8,7 @@ import duckdb
 from workprof.core.errors import SettingsError
 from workprof.core.records import pack
 from workprof.core.refreshes import Refresh
+from workprof.core.roles import REFRESH, SOURCE
 from workprof.core.text import near
 from workprof.store.connection import Database
 from workprof.store.documents import Unreadable, has_table, stored
@@ -47,7 +48,7 @@ class SourceTables:
     def save_source(self, name: str, source: object, state: object) -> None:
         """Keep a source; one of that name is replaced with its state."""
         row = [name, json.dumps(pack(source).document), json.dumps(pack(state).document)]
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SOURCE, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM sources WHERE name = ?", [name])
             cursor.execute("INSERT INTO sources VALUES (?, ?, ?)", row)
 
@@ -67,7 +68,7 @@ class SourceTables:
 
     def remove_source(self, name: str) -> None:
         """Forget a source and its history; its dataset stays."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(SOURCE, name), self._database.transaction() as cursor:
             cursor.execute("DELETE FROM sources WHERE name = ?", [name])
             cursor.execute("DELETE FROM refreshes WHERE source = ?", [name])
 
@@ -88,7 +89,7 @@ class SourceTables:
 
     def refresh_failed(self, name: str, failed: Refresh) -> None:
         """Keep that a refresh failed, and why."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(REFRESH, name), self._database.transaction() as cursor:
             remember(cursor, name, failed)
 
 

@@ -19,6 +19,7 @@ from workprof.core.arrays import Ints
 from workprof.core.errors import EntryDamaged
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh
+from workprof.core.roles import IMPORT, NOTE, OBSERVE, PREPARE, REMOVE, RENAME, SEE_AUDIT, Deed
 from workprof.core.scope import split
 from workprof.core.settings import Settings
 from workprof.store import (
@@ -33,6 +34,7 @@ from workprof.store import (
     proposal,
     refreshing,
 )
+from workprof.store.audit import Entry
 from workprof.store.catalogue import Known
 from workprof.store.connection import Database, quoted
 from workprof.store.decisions import DecisionTables
@@ -81,7 +83,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
             return
         try:
             if not self._is_complete():
-                with self._database.writing(), self._database.transaction() as cursor:
+                with self._database.writing(PREPARE), self._database.transaction() as cursor:
                     catalogue.create(cursor, drop=self.alone)
             if self.alone:
                 self._sweep_rejects()
@@ -104,12 +106,21 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
         return self._database.home.alone
 
     def writing(self) -> contextlib.AbstractContextManager[None]:
-        """Return what keeps every other thread and process from writing, for what is read, changed and written."""
-        return self._database.writing()
+        """Return what keeps every other thread and process from writing, while finished runs are folded in."""
+        return self._database.writing(OBSERVE)
 
-    def refuse_if_readonly(self) -> None:
-        """Refuse a change where WORKPROF_READONLY is set, before anything is computed for it."""
-        self._database.refuse_if_readonly()
+    def refuse(self, deed: Deed) -> None:
+        """Refuse a change where its role or WORKPROF_READONLY forbids it, before anything is computed for it."""
+        self._database.refuse(deed)
+
+    def note(self, deed: Deed, what: str) -> None:
+        """Add to the audit log what was done beside the database."""
+        self._database.audit.note(deed.name, what, self._database.role)
+
+    def audit(self, most: int = 1000) -> tuple[Entry, ...]:
+        """Who did what to this home, the latest first; raises NotAllowed for others than an admin."""
+        SEE_AUDIT.refuse(self._database.role)
+        return self._database.audit.entries(most)
 
     def close(self) -> None:
         """Close the database and let the home go."""
@@ -158,7 +169,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
 
     def spool_folder(self, name: str) -> AbstractContextManager[Path]:
         """Return a context with a fresh folder of the home; it is gone afterwards."""
-        self._database.refuse_if_readonly()
+        self._database.refuse(IMPORT)
         return self._database.home.spool_folder(name)
 
     def with_mapping(self, path: Path, options: IngestOptions) -> IngestOptions:
@@ -207,7 +218,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
 
     def rename(self, dataset: str, name: str) -> Dataset:
         """Give a dataset another name and return its entry."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(RENAME, f"{dataset} to {name}"), self._database.transaction() as cursor:
             entry = catalogue.entry(cursor, dataset)
             if name != entry.dataset.name:
                 catalogue.free_name(cursor, catalogue.checked_name(name), "")
@@ -218,7 +229,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
 
     def remove(self, dataset: str) -> Dataset:
         """Remove a dataset with its rejects and return what it was; decisions stay for the next one of its name."""
-        with self._database.writing():
+        with self._database.writing(REMOVE, dataset):
             with self._database.transaction() as cursor:
                 entry = catalogue.entry(cursor, dataset)
                 cursor.execute("DELETE FROM catalogue WHERE hash = ?", [entry.dataset.hash])
@@ -360,7 +371,7 @@ class TraceStore(FeedbackTables, ScenarioTables, MappingTables, DecisionTables, 
 
     def set_note(self, clustering: str, note: ProfileNote) -> None:
         """Keep a name and a note for one profile of a clustering; empty ones are forgotten."""
-        with self._database.writing(), self._database.transaction() as cursor:
+        with self._database.writing(NOTE, clustering), self._database.transaction() as cursor:
             documents.set_note(cursor, clustering, note)
 
     def notes(self, clustering: str) -> tuple[ProfileNote, ...]:
@@ -418,7 +429,7 @@ def passing_trace(
     """
     folder = settings.home / "spool" / f"passing-{uuid.uuid4().hex}"
     try:
-        with TraceStore(replace(settings.at(folder), readonly=False)) as store:
+        with TraceStore(settings.passing(folder)) as store:
             report = store.ingest(paths, options or IngestOptions(), progress)
             jobs = finished_rows(store, report.hash)
             unfinished = report.rows - len(jobs)

@@ -6,7 +6,6 @@ The only package that uses the store, the cache and the methods together.
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from workprof.core.settings import from_environment
@@ -17,6 +16,7 @@ from workprof.workbench.declared import DECLARED
 from workprof.workbench.feedback import FeedbackQuestions
 from workprof.workbench.memory import MemoryQuestions
 from workprof.workbench.nodes import NodeQuestions
+from workprof.workbench.people import PeopleQuestions
 from workprof.workbench.phases import PhaseQuestions
 from workprof.workbench.profiles import ProfileQuestions
 from workprof.workbench.question_methods import JOBS, WORDS, CachedResult, ask
@@ -32,6 +32,7 @@ WHOLE = ("cancel", "close", "job", "jobs", "not_saved", "settings", "wait")
 
 
 class Workbench(
+    PeopleQuestions,
     SourceQuestions,
     ComparisonQuestions,
     RunQuestions,
@@ -69,5 +70,5 @@ def passing_workbench() -> Iterator[Workbench]:
     """A workbench that keeps nothing: its home is a temporary folder, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="workprof-") as folder:
         home = Path(folder) / "home"
-        with Workbench(replace(from_environment().at(home), readonly=False)) as bench:
+        with Workbench(from_environment().passing(home)) as bench:
             yield bench

@@ -83,6 +83,7 @@ class DatasetQuestions(OpenHome):
     columns = of_store(TraceStore.columns)
     preview = of_store(TraceStore.preview)
     rows = of_store(TraceStore.rows)
+    refuse = of_store(TraceStore.refuse)
 
     def ingest(
         self,

@@ -12,9 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from workprof.core.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError, WorkprofError
+from workprof.core.errors import DatasetUnknown, NoRows, NotEnoughData, TraceError
 from workprof.core.progress import Progress, silent
 from workprof.core.records import canonical_json, digest
+from workprof.core.roles import OBSERVE
 from workprof.forecasts import questions
 from workprof.forecasts.feedback.assignment import new_rows
 from workprof.forecasts.feedback.drift import FeedbackNow, assess, feedback_now
@@ -132,8 +133,7 @@ class FeedbackQuestions(ForecastQuestions):
             NotEnoughData: when it has no usable target.
         """
         started = time.perf_counter()
-        if self.settings.readonly:
-            raise WorkprofError("WORKPROF_READONLY is set: finished jobs cannot be kept here; unset it to observe")
+        self._store.refuse(OBSERVE)
         loop = self._loop(dataset, settings)
         table, notes = self._finished_table(loop, jobs, options, progress)
         self._make_ready(loop, progress)

@@ -13,6 +13,7 @@ from workprof.core.arrays import MOST_USED
 from workprof.core.errors import ColumnMissing, NotEnoughData, SettingsError
 from workprof.core.progress import Progress, silent
 from workprof.core.question import Question
+from workprof.core.roles import DECIDE, whoami
 from workprof.memory import questions
 from workprof.memory.advice import VERDICT, verdict_settings, verdict_table
 from workprof.memory.assessment import DRAWN
@@ -20,7 +21,7 @@ from workprof.memory.bin_models import PredictorSettings
 from workprof.memory.bin_search import BinSettings
 from workprof.memory.bins import PROFILE_COLUMN
 from workprof.memory.decided import decided, decisions_on, rows_named
-from workprof.memory.decisions import Decision, keys_named, whoami
+from workprof.memory.decisions import Decision, keys_named
 from workprof.memory.facts import MOST_TESTED
 from workprof.memory.findings import decided_findings
 from workprof.memory.ledger import Ledger
@@ -269,7 +270,7 @@ class MemoryQuestions(ProfileQuestions):
             SettingsError: where no row fits, several do, or nothing is decided.
         """
         entry = self._jobs_of(dataset)
-        self._store.refuse_if_readonly()
+        self._store.refuse(DECIDE)
         verdict = self.verdict(entry.hash, settings, progress)
         named = (rows,) if isinstance(rows, str) else rows
         found = [each for text in named for each in rows_named(verdict, text, every=every)]

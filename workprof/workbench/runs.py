@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from workprof.cache import CachedEntry
-from workprof.core.errors import NotEnoughData, SettingsError, WorkprofError
+from workprof.core.errors import NotEnoughData, SettingsError
 from workprof.core.fields import Setting, differences, write
 from workprof.core.question import Question, address_of, python_of, shell_of
 from workprof.core.records import Packed, canonical_json, digest, unpack
+from workprof.core.roles import PIN, REMOVE_RESULT, UNPIN
 from workprof.core.runs import NumberChange, OpenJob, RunAgain, RunComparison, SettingChange, StoredRun
 from workprof.core.units import format_bytes, format_share
 from workprof.jobs import JobView
@@ -110,7 +111,6 @@ def limits(first: StoredRun, second: StoredRun, read: bool) -> tuple[str, ...]:
 
 
 RUN_NAME = re.compile(rf"[0-9a-f]{{6,{RUN_DIGITS}}}")
-READONLY = "WORKPROF_READONLY is set: saved results cannot be changed here; unset it to pin or remove them"
 
 
 def fit_words(fit: ProfileSettings, usual: ProfileSettings | None) -> tuple[str, ...]:
@@ -147,8 +147,9 @@ class RunQuestions(ForecastQuestions):
             SettingsError: when there is no such run, or too much would be pinned.
             WorkprofError: on a read-only home.
         """
-        self._refuse_readonly()
+        self._store.refuse(PIN)
         self._cache.pin(self.stored_run(run).key, pinned)
+        self._store.note(PIN if pinned else UNPIN, run)
         return self.stored_run(run)
 
     def remove_run(self, run: str) -> StoredRun:
@@ -158,9 +159,10 @@ class RunQuestions(ForecastQuestions):
             SettingsError: when there is no such run.
             WorkprofError: on a read-only home.
         """
-        self._refuse_readonly()
+        self._store.refuse(REMOVE_RESULT)
         gone = self.stored_run(run)
         self._cache.remove(gone.key)
+        self._store.note(REMOVE_RESULT, run)
         return gone
 
     def open_jobs(self) -> tuple[OpenJob, ...]:
@@ -247,10 +249,6 @@ class RunQuestions(ForecastQuestions):
             return None
         result: object = self._cache.get(stored.key, STORED[stored.step].result)
         return None if result is None else numbers_of(result)
-
-    def _refuse_readonly(self) -> None:
-        if self.settings.readonly:
-            raise WorkprofError(READONLY)
 
 
 def _or_why(method: Callable[[str], Value], run: str) -> tuple[Value | None, str]:

@@ -8,6 +8,7 @@ import shutil
 from workprof.core.errors import SettingsError, WorkprofError
 from workprof.core.progress import Progress, silent
 from workprof.core.refreshes import Refresh, SourceStatus
+from workprof.core.roles import REFRESH, SOURCE
 from workprof.core.text import near
 from workprof.sources.fetched import State
 from workprof.sources.refresh import FOLDER, refresh
@@ -39,7 +40,7 @@ class SourceQuestions(MemoryQuestions):
 
     def remove_source(self, name: str) -> SourceStatus:
         """Forget a source and what it kept; its dataset stays as it is. Return what it was."""
-        self._store.refuse_if_readonly()
+        self._store.refuse(SOURCE)
         gone = self.source(name)
         self._store.remove_source(name)
         shutil.rmtree(self.settings.home / FOLDER / name, ignore_errors=True)
@@ -55,7 +56,7 @@ class SourceQuestions(MemoryQuestions):
         Raises:
             WorkprofError: when it cannot be reached or read; the last good state stays, and its history says why.
         """
-        self._store.refuse_if_readonly()
+        self._store.refuse(REFRESH)
         result = refresh(self._store, self.settings, self._source(name), progress, now_s)
         if result.new or result.changed or result.expired:
             with contextlib.suppress(WorkprofError):  # what Home says of it, so that nobody waits; else it says why
